@@ -1,0 +1,15 @@
+/** Hands in the present instant; rules and tests never ask the machine for it. */
+export type Clock = () => Date;
+
+export const systemClock: Clock = () => new Date();
+
+/** The spec's form of an instant: "YYYY-MM-DD HH:MM:SS", always UTC. */
+export const wireTime = (instant: Date): string =>
+  instant.toISOString().slice(0, 19).replace("T", " ");
+
+/** ISO 8601 in UTC to the second, of milliseconds since 1970: the form of the fields that are ours. */
+export const isoTime = (instantMs: number): string =>
+  `${new Date(instantMs).toISOString().slice(0, 19)}Z`;
+
+/** The UTC day, "YYYY-MM-DD". */
+export const isoDay = (instantMs: number): string => new Date(instantMs).toISOString().slice(0, 10);

@@ -1,0 +1,42 @@
+import type { Asked } from "./records.ts";
+
+/** One appended change of public data. `at` is in milliseconds since 1970. */
+export type Change = {
+  sequence: number;
+  kind: "added" | "changed" | "withdrawn" | "restored" | "directory";
+  nonprofit_id: number | null;
+  slug: string | null;
+  fields: string[];
+  moved_lists: string[];
+  origin: string;
+  changed_at: number;
+};
+
+/** The changes after a sequence number, oldest first, at most `limit`. */
+export async function changesAfter(
+  asked: Asked,
+  sequence: number,
+  limit: number,
+): Promise<Change[]> {
+  const { rows } = await asked.execute({
+    sql: "SELECT * FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?",
+    args: [sequence, limit],
+  });
+  return rows.map(
+    (row) =>
+      ({
+        ...row,
+        fields: JSON.parse(String(row["fields"])),
+        moved_lists: JSON.parse(String(row["moved_lists"])),
+      }) as unknown as Change,
+  );
+}
+
+/** The sequence number of the newest change, 0 for none. */
+export async function newestSequence(asked: Asked): Promise<number> {
+  const { rows } = await asked.execute({
+    sql: "SELECT coalesce(max(sequence), 0) AS newest FROM changes",
+    args: [],
+  });
+  return Number(rows[0]?.["newest"] ?? 0);
+}

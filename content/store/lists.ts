@@ -1,0 +1,45 @@
+import type { Asked } from "./records.ts";
+
+/** The `list_order` of lists and pages: verified first, then impact, then name. Index: listings_by_list_order. */
+const order = "ORDER BY list_order, name_key, nonprofit_id";
+
+/** Ids of a part of a list, in its order. */
+export async function idsInList(
+  asked: Asked,
+  list: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<number[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT nonprofit_id FROM listings WHERE list = ? ${order} LIMIT ? OFFSET ?`,
+    args: [list, limit, offset],
+  });
+  return rows.map((row) => Number(row["nonprofit_id"]));
+}
+
+/** How many stand in each list. */
+export async function listCounts(asked: Asked): Promise<Map<string, number>> {
+  const { rows } = await asked.execute({
+    sql: "SELECT list, count(*) AS count FROM listings GROUP BY list ORDER BY list",
+    args: [],
+  });
+  return new Map(rows.map((row) => [String(row["list"]), Number(row["count"])]));
+}
+
+/** The place of a nonprofit in each of its lists, counted from 0. */
+export async function placesInLists(
+  asked: Asked,
+  nonprofitId: number,
+): Promise<Map<string, number>> {
+  const { rows } = await asked.execute({
+    sql: `SELECT mine.list, (
+            SELECT count(*) FROM listings AS ahead
+            WHERE ahead.list = mine.list
+              AND (ahead.list_order, ahead.name_key, ahead.nonprofit_id)
+                < (mine.list_order, mine.name_key, mine.nonprofit_id)
+          ) AS place
+          FROM listings AS mine
+          WHERE mine.nonprofit_id = ?`,
+    args: [nonprofitId],
+  });
+  return new Map(rows.map((row) => [String(row["list"]), Number(row["place"])]));
+}

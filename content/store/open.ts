@@ -1,0 +1,105 @@
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Client, createClient, type Transaction } from "@libsql/client";
+import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
+import { migrate } from "drizzle-orm/libsql/migrator";
+import { retryWhileBusy } from "./busy.ts";
+import * as tables from "./tables.ts";
+
+type Db = LibSQLDatabase<typeof tables>;
+
+/** A write transaction: `db` speaks drizzle, `raw` speaks SQL for bulk and conditional statements. */
+export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };
+
+/** An open store: `db` for reads in drizzle's words, `raw` for reads in SQL, `write` for all that changes something. */
+export type Store = {
+  readonly db: Db;
+  readonly raw: Client;
+  /** True for an embedded file, false for a libSQL server. */
+  readonly embedded: boolean;
+  /**
+   * Runs `work` in one write transaction and commits it; when `work` throws, nothing is written. Writers of this
+   * process queue; another process's lock is awaited without blocking the event loop, at most `busyWaitMs`, then
+   * StoreBusy is thrown. `work` may run more than once, so it must have no effects but on the transaction.
+   */
+  write<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value>;
+  close(): void;
+};
+
+export type OpenOptions = {
+  /** `file:`, `http(s):` or `libsql:` URL. */
+  url: string;
+  authToken?: string | undefined;
+  /** How long a write waits for another process's lock before StoreBusy. Default 1,000 ms. */
+  busyWaitMs?: number;
+  /** FULL survives power loss at each commit; NORMAL survives a crash of the process. Default FULL. */
+  synchronous?: "FULL" | "NORMAL" | "OFF";
+  /** Leave the tables as they are: for readers of a store that another process keeps up to date. */
+  migrated?: boolean;
+};
+
+const migrationsFolder = join(import.meta.dirname, "migrations");
+
+/** Opens the store and brings its tables up to date. Throws with the URL when it cannot be opened. */
+export async function openStore(options: OpenOptions): Promise<Store> {
+  const embedded = options.url.startsWith("file:");
+  if (embedded) mkdirSync(dirname(options.url.slice("file:".length)), { recursive: true });
+  const connect = (): Client =>
+    createClient({
+      url: options.url,
+      ...(options.authToken === undefined ? {} : { authToken: options.authToken }),
+      // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
+      ...(embedded ? { timeout: 20, concurrency: 1 } : {}),
+    });
+  // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
+  const writer = connect();
+  const reader = embedded ? connect() : writer;
+  const prepareWriter = async () => {
+    if (!embedded) return;
+    await writer.execute("PRAGMA journal_mode = WAL");
+    await writer.execute(`PRAGMA synchronous = ${options.synchronous ?? "FULL"}`);
+  };
+  const reconnectWriter = async () => {
+    writer.reconnect();
+    await prepareWriter();
+  };
+  await retryWhileBusy(prepareWriter, 10_000, reconnectWriter);
+  if (options.migrated !== true) {
+    const migrating = () => migrate(drizzle(writer), { migrationsFolder });
+    await retryWhileBusy(migrating, 10_000, reconnectWriter);
+  }
+  const busyWaitMs = options.busyWaitMs ?? 1_000;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    db: drizzle(reader, { schema: tables }),
+    raw: reader,
+    embedded,
+    write: (work) => {
+      const attempt = () => runWrite(writer, work);
+      const turn = last.then(() => retryWhileBusy(attempt, busyWaitMs, reconnectWriter));
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+    close: () => {
+      reader.close();
+      if (writer !== reader) writer.close();
+    },
+  };
+}
+
+async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => Promise<Value>) {
+  const raw = await writer.transaction("write");
+  try {
+    const value = await work({
+      raw,
+      // A transaction answers execute and batch as a client does, which is all that drizzle asks of it.
+      get db() {
+        return drizzle(raw as unknown as Client, { schema: tables });
+      },
+    });
+    await raw.commit();
+    return value;
+  } finally {
+    raw.close(); // An open transaction has no time limit of its own.
+  }
+}

@@ -1,0 +1,33 @@
+import type { Store } from "#content/store/open.ts";
+import type { Renderer } from "#site/renderer/renderer.ts";
+
+/**
+ * A document is what is rendered and goes stale as a whole: its key is its kind and what tells it from its like, for
+ * example "profile 12", "list-page cause:education 3", "page home". It has one or more files.
+ */
+export type DocumentKey = string;
+
+/** One file of the bundle; its path has no leading slash. A body of null says that the path must not exist. */
+export type BundleFile = { path: string; body: string | Uint8Array | null };
+
+/** What a document is made of: a pure function of the store and the code, and of the origin in absolute URLs. */
+export type Source = {
+  readonly store: Store;
+  readonly renderer: Renderer;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+};
+
+export type Rendered = { key: DocumentKey; files: BundleFile[] };
+
+/** How one kind of document is found and rendered. */
+export type DocumentKind = {
+  readonly kind: string;
+  /** The keys of the whole directory, in batches that are rendered with one query per table. */
+  all(source: Source): AsyncIterable<DocumentKey[]> | Iterable<DocumentKey[]>;
+  /** Renders a batch. A failure of one key is thrown by `render` of that key alone, so that it stops only itself. */
+  render(keys: readonly DocumentKey[], source: Source): Promise<Rendered[]>;
+};
+
+/** "list-page cause:education 3" → ["list-page", "cause:education", "3"]. */
+export const partsOf = (key: DocumentKey): string[] => key.split(" ");
