@@ -336,6 +336,13 @@ export const recommendationFollowThroughs = sqliteTable("recommendation_follow_t
   followed_at: integer().notNull(),
 });
 
+/** Profiles picked by hand for recommendations, beside those of content/editorial/starter-set.json. */
+export const curatedPicks = sqliteTable("curated_picks", {
+  nonprofit_id: integer().primaryKey(),
+  recommended_for: text().notNull(), // JSON array of donor-intent phrases.
+  why_recommended: text().notNull(),
+});
+
 /** Answers kept for Idempotency-Key, 24 h. */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
