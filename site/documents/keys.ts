@@ -1,0 +1,45 @@
+import type { DocumentKey } from "#site/publisher/document.ts";
+
+/** Items on one HTML page of a cause or a country. */
+export const htmlPageSize = 100;
+/** Items on one JSON page of the whole list: the default limit of GET /api/nonprofits. */
+export const jsonPageSize = 50;
+
+/** Pages of their own, named as in the key. */
+export type PageName =
+  | "home"
+  | "causes"
+  | "countries"
+  | "statistics"
+  | "methodology"
+  | "agents"
+  | "not-found"
+  | "robots";
+
+/** How documents are named. Page numbers and chunk numbers count from 1. */
+export const keyOf = {
+  profile: (id: number): DocumentKey => `profile ${id}`,
+  listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
+  page: (name: PageName): DocumentKey => `page ${name}`,
+  /** GET /api/causes. */
+  causes: "causes-json" as DocumentKey,
+  /** GET /api/stats. */
+  stats: "stats-json" as DocumentKey,
+  /** GET /api/needs-enrichment, without parameters. */
+  helpWanted: "help-wanted" as DocumentKey,
+  sitemapIndex: "sitemap-index" as DocumentKey,
+  sitemapPages: "sitemap-pages" as DocumentKey,
+  sitemap: (chunk: number): DocumentKey => `sitemap ${chunk}`,
+  assets: "assets" as DocumentKey,
+};
+
+/** Nonprofits, by id, in one sitemap file. */
+export const sitemapChunkSize = 10_000;
+export const sitemapChunkOf = (nonprofitId: number): number =>
+  Math.floor((nonprofitId - 1) / sitemapChunkSize) + 1;
+
+/** Items on a page of this list. */
+export const pageSizeOf = (list: string): number => (list === "all" ? jsonPageSize : htmlPageSize);
+/** The page that holds the place (from 0) in this list. */
+export const pageOf = (list: string, place: number): number =>
+  Math.floor(place / pageSizeOf(list)) + 1;
