@@ -1,0 +1,125 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/** Files named by the SHA-256 of their content: what releases share with each other. */
+export type Blobs = {
+  readonly folder: string;
+  pathOf(digest: string): string;
+  /** Writes content once, under its digest; answers the digest in hexadecimal. */
+  put(body: Uint8Array): string;
+  read(digest: string): Buffer;
+  has(digest: string): boolean;
+  remove(digest: string): void;
+};
+
+export const digestOf = (body: Uint8Array): string =>
+  new Bun.CryptoHasher("sha256").update(body).digest("hex");
+
+/**
+ * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder nobody reads yet, content is
+ * written straight under its name, one system call less per file; a build that was cut off must then be followed by
+ * removing what no release names.
+ */
+export function openBlobs(folder: string, { exclusive = false } = {}): Blobs {
+  if (!existsSync(join(folder, "ff"))) {
+    for (let at = 0; at < 256; at++) {
+      mkdirSync(join(folder, at.toString(16).padStart(2, "0")), { recursive: true });
+    }
+  }
+  const pathOf = (digest: string) => `${folder}/${digest.slice(0, 2)}/${digest.slice(2)}`;
+  let written = 0;
+  return {
+    folder,
+    pathOf,
+    put: (body) => {
+      const digest = digestOf(body);
+      const path = pathOf(digest);
+      if (exclusive) {
+        writeOnce(path, body);
+      } else if (!existsSync(path)) {
+        const draft = `${folder}/${process.pid}-${written++}.draft`;
+        writeFileSync(draft, body);
+        renameSync(draft, path);
+      }
+      return digest;
+    },
+    read: (digest) => readFileSync(pathOf(digest)),
+    has: (digest) => existsSync(pathOf(digest)),
+    remove: (digest) => rmSync(pathOf(digest), { force: true }),
+  };
+}
+
+function writeOnce(path: string, body: Uint8Array): void {
+  try {
+    writeFileSync(path, body, { flag: "wx" });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/** The bundle as a plain folder, for any web server: hard links to blobs, each put in place at once. */
+export type ExportFolder = {
+  readonly folder: string;
+  /** Makes the path show this blob. */
+  put(path: string, blob: string): void;
+  remove(path: string): void;
+};
+
+export function openExport(folder: string): ExportFolder {
+  mkdirSync(folder, { recursive: true });
+  const known = new Set<string>();
+  const parentOf = (target: string) => {
+    const parent = target.slice(0, target.lastIndexOf("/"));
+    if (known.has(parent)) return;
+    mkdirSync(parent, { recursive: true });
+    known.add(parent);
+  };
+  let drafts = 0;
+  return {
+    folder,
+    put: (path, blob) => {
+      const target = `${folder}/${path}`;
+      parentOf(target);
+      try {
+        linkSync(blob, target);
+      } catch (error) {
+        if (codeOf(error) !== "EEXIST" && codeOf(error) !== "EMLINK") throw error;
+        // Renaming one link of a file over another does nothing and leaves the draft behind.
+        if (codeOf(error) === "EEXIST" && statSync(target).ino === statSync(blob).ino) return;
+        const draft = `${folder}/.${process.pid}-${drafts++}.draft`;
+        linkOrCopy(blob, draft);
+        renameSync(draft, target);
+      }
+    },
+    remove: (path) => {
+      try {
+        unlinkSync(`${folder}/${path}`);
+      } catch (error) {
+        if (codeOf(error) !== "ENOENT") throw error;
+      }
+    },
+  };
+}
+
+/** A file system allows a file only so many names (65,000 on ext4): beyond that the content is copied. */
+function linkOrCopy(blob: string, draft: string): void {
+  try {
+    linkSync(blob, draft);
+  } catch (error) {
+    if (codeOf(error) !== "EMLINK") throw error;
+    writeFileSync(draft, readFileSync(blob));
+  }
+}
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "";

@@ -1,0 +1,119 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
+export type ManifestFile = { path: string; digest: string; size: number; release: number };
+/** A file that shall be in the bundle. */
+export type NewFile = { path: string; digest: string; size: number };
+export type Release = {
+  id: number;
+  reason: string;
+  created_at: number;
+  changed_files: number;
+  fast_sequence: number;
+  slow_sequence: number;
+  inputs_digest: string;
+};
+
+/** How far publishing has come, and under what rules. */
+export type PublisherState = {
+  current_release: number;
+  /** Changes up to here are in their profiles, and in lists where nothing moved. */
+  fast_sequence: number;
+  /** Changes up to here are everywhere. */
+  slow_sequence: number;
+  /** Digest of the compiled site and the base URL: another one makes every page stale. */
+  inputs_digest: string;
+  /** The release to which an operator went back, 0 for none. Publishing waits until it is resumed. */
+  held_at: number;
+  /** Releases up to here are known to be on the disk. */
+  durable_release: number;
+  /** The machine's boot in which releases were last written. */
+  boot_id: string;
+  /** A full build has begun and not ended. */
+  building: number;
+  /** What an operator asked the resident publisher for: "", full, resume or rollback <n>. */
+  request: string;
+  /** Milliseconds of the newest sign of life of the resident publisher. */
+  seen_at: number;
+};
+
+export type Manifest = {
+  readonly db: Database;
+  state(): PublisherState;
+  setState(values: Partial<PublisherState>): void;
+  find(path: string): ManifestFile | null;
+  close(): void;
+};
+
+const initial: PublisherState = {
+  current_release: 0,
+  fast_sequence: 0,
+  slow_sequence: 0,
+  inputs_digest: "",
+  held_at: 0,
+  durable_release: 0,
+  boot_id: "",
+  building: 0,
+  request: "",
+  seen_at: 0,
+};
+
+/** Opens (and makes) the manifest in a folder. A reader sees one release or the next, never a mixture. */
+export function openManifest(folder: string, { readonly = false } = {}): Manifest {
+  mkdirSync(folder, { recursive: true });
+  const db = new Database(join(folder, "manifest.db"), { create: true, strict: true });
+  db.run("PRAGMA busy_timeout = 5000");
+  db.run("PRAGMA journal_mode = WAL");
+  // Power loss may take back the newest releases, never half of one; they are published again on the next start.
+  db.run("PRAGMA synchronous = NORMAL");
+  for (const statement of tables) db.run(statement);
+  if (readonly) db.run("PRAGMA query_only = ON");
+  const finding = db.query<ManifestFile, [string]>(
+    "SELECT path, digest, size, release FROM files WHERE path = ?",
+  );
+  const stating = db.query<{ name: string; value: string | number }, []>(
+    "SELECT name, value FROM state",
+  );
+  const setting = db.query<null, [string, string | number]>(
+    "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+  );
+  return {
+    db,
+    state: () => ({
+      ...initial,
+      ...Object.fromEntries(stating.all().map(({ name, value }) => [name, value])),
+    }),
+    setState: (values) => {
+      for (const [name, value] of Object.entries(values)) setting.run(name, value);
+    },
+    find: (path) => finding.get(path),
+    close: () => db.close(),
+  };
+}
+
+const tables = [
+  `CREATE TABLE IF NOT EXISTS files (
+     path TEXT PRIMARY KEY, digest TEXT NOT NULL, size INTEGER NOT NULL, release INTEGER NOT NULL,
+     as_of INTEGER NOT NULL, doomed_at INTEGER
+   ) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS files_by_release ON files (release)",
+  "CREATE INDEX IF NOT EXISTS files_by_digest ON files (digest)",
+  // What a path held until `release` replaced it; a digest of null: it did not exist.
+  `CREATE TABLE IF NOT EXISTS history (
+     path TEXT NOT NULL, release INTEGER NOT NULL, digest TEXT, size INTEGER,
+     PRIMARY KEY (path, release)
+   ) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS history_by_release ON history (release)",
+  "CREATE INDEX IF NOT EXISTS history_by_digest ON history (digest)",
+  `CREATE TABLE IF NOT EXISTS releases (
+     id INTEGER PRIMARY KEY, reason TEXT NOT NULL, created_at INTEGER NOT NULL, changed_files INTEGER NOT NULL,
+     fast_sequence INTEGER NOT NULL, slow_sequence INTEGER NOT NULL, inputs_digest TEXT NOT NULL
+   )`,
+  "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+  // Documents that could not be rendered; their older version stays until they can.
+  `CREATE TABLE IF NOT EXISTS failures (
+     key TEXT PRIMARY KEY, error TEXT NOT NULL, failed_at INTEGER NOT NULL
+   ) WITHOUT ROWID`,
+];
