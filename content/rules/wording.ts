@@ -1,0 +1,34 @@
+import wording from "#content/editorial/wording.json";
+
+/** A claim found in a text: as written, where it begins (characters), and what may be said instead. */
+export type WordingFault = { phrase: string; at: number; use: string };
+
+/** Letters and digits on either side would make it another word; spaces and hyphens may stand for each other. */
+const pattern = (phrases: readonly string[]): RegExp => {
+  const forms = [...phrases]
+    .sort((a, b) => b.length - a.length)
+    .map((phrase) => phrase.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+    .map((phrase) => phrase.replaceAll(/[ -]+/g, "[\\s\\p{Pd}]+"));
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${forms.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+};
+
+const harmless = pattern(wording.harmless);
+const forbidden = wording.forbidden.map(({ phrases, use }) => ({ claim: pattern(phrases), use }));
+
+/**
+ * The claims of a text that a recommendation must not make (best, most effective, top-rated, …), in reading order,
+ * each with restrained words to use instead. Empty: the text may stand. Source: spec, "Ranking weights".
+ */
+export function wordingFaults(text: string): WordingFault[] {
+  // Harmless phrases ("best practice") are blanked in place, so that positions stay true.
+  const read = text.replaceAll(harmless, (phrase) => " ".repeat(phrase.length));
+  return forbidden
+    .flatMap(({ claim, use }) =>
+      [...read.matchAll(claim)].map(({ 0: phrase, index }) => ({ phrase, at: index, use })),
+    )
+    .sort((a, b) => a.at - b.at);
+}
+
+/** The faults as one sentence for the writer of the text. */
+export const describeFaults = (faults: readonly WordingFault[]): string =>
+  faults.map(({ phrase, use }) => `"${phrase}" claims too much: say ${use}`).join("; ");

@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { CauseId } from "./cause.ts";
+
+/** One profile picked by hand. Sentences stay restrained: content/rules/wording.ts checks them where they are loaded. */
+export const StarterPick = z.strictObject({
+  slug: z.string().min(1),
+  recommended_for: z
+    .array(z.string().trim().min(1).max(160))
+    .min(1)
+    .max(10)
+    .describe("Donor-intent phrases"),
+  why_recommended: z.string().trim().min(1).max(600),
+  causes: z
+    .array(CauseId)
+    .min(1)
+    .optional()
+    .describe("The causes it is picked for; all causes of the profile when absent"),
+});
+export type StarterPick = z.infer<typeof StarterPick>;
+
+/** The shape of content/editorial/starter-set.json. */
+export const StarterSet = z.strictObject({
+  about: z.string().optional(),
+  picks: z.array(StarterPick).max(2_000),
+});
+export type StarterSet = z.infer<typeof StarterSet>;

@@ -1,0 +1,96 @@
+import operatorsFile from "#content/editorial/starter-set.json";
+import { describeFaults, wordingFaults } from "#content/rules/wording.ts";
+import { StarterSet } from "#content/shapes/starter-set.ts";
+import { insertMany } from "./bulk.ts";
+import type { WriteTransaction } from "./open.ts";
+import type { Asked } from "./records.ts";
+
+/** A profile picked by hand for recommendations. `causes` is null when it is picked for all causes of the profile. */
+export type CuratedPick = {
+  nonprofit_id: number;
+  recommended_for: string[];
+  why_recommended: string;
+  causes: string[] | null;
+};
+
+/**
+ * All curated picks, by nonprofit id: the rows of the store and those picks of the operator's file whose slug exists;
+ * the file wins over a row. Withdrawn nonprofits are left out. Throws, naming the pick, when the file is
+ * malformed or a sentence in it claims too much.
+ */
+export async function curatedPicks(
+  asked: Asked,
+  file: unknown = operatorsFile,
+): Promise<CuratedPick[]> {
+  const picked = checkedStarterSet(file).picks;
+  const rows = await asked.execute({
+    sql: `SELECT p.nonprofit_id, p.recommended_for, p.why_recommended
+          FROM curated_picks AS p
+          JOIN nonprofits AS n ON n.id = p.nonprofit_id
+          WHERE n.status <> 'withdrawn'`,
+    args: [],
+  });
+  const picks = new Map<number, CuratedPick>();
+  for (const row of rows.rows) {
+    picks.set(Number(row["nonprofit_id"]), {
+      nonprofit_id: Number(row["nonprofit_id"]),
+      recommended_for: JSON.parse(String(row["recommended_for"])),
+      why_recommended: String(row["why_recommended"]),
+      causes: null,
+    });
+  }
+  const ids = await idsBySlug(asked, picked.map(({ slug }) => slug)); // prettier-ignore
+  for (const { slug, recommended_for, why_recommended, causes } of picked) {
+    const nonprofit_id = ids.get(slug);
+    if (nonprofit_id === undefined) continue;
+    picks.set(nonprofit_id, {
+      nonprofit_id,
+      recommended_for,
+      why_recommended,
+      causes: causes ?? null,
+    });
+  }
+  return [...picks.values()].sort((a, b) => a.nonprofit_id - b.nonprofit_id);
+}
+
+/** Stores picks, replacing those of the same nonprofits. Throws when a sentence claims too much. */
+export async function saveCuratedPicks(
+  tx: WriteTransaction,
+  picks: readonly Omit<CuratedPick, "causes">[],
+): Promise<void> {
+  for (const pick of picks) refuseClaims(`nonprofit ${pick.nonprofit_id}`, pick);
+  await insertMany(
+    tx,
+    "curated_picks",
+    ["nonprofit_id", "recommended_for", "why_recommended"],
+    picks.map((pick) => [
+      pick.nonprofit_id, JSON.stringify(pick.recommended_for), pick.why_recommended,
+    ]), // prettier-ignore
+    `ON CONFLICT (nonprofit_id) DO UPDATE SET
+       recommended_for = excluded.recommended_for, why_recommended = excluded.why_recommended`,
+  );
+}
+
+function checkedStarterSet(file: unknown): StarterSet {
+  const starterSet = StarterSet.parse(file);
+  for (const pick of starterSet.picks) refuseClaims(pick.slug, pick);
+  return starterSet;
+}
+
+function refuseClaims(
+  of: string,
+  { recommended_for, why_recommended }: Pick<CuratedPick, "recommended_for" | "why_recommended">,
+): void {
+  const faults = [...recommended_for, why_recommended].flatMap(wordingFaults);
+  if (faults.length > 0) throw new Error(`starter set, ${of}: ${describeFaults(faults)}`);
+}
+
+async function idsBySlug(asked: Asked, slugs: readonly string[]): Promise<Map<string, number>> {
+  if (slugs.length === 0) return new Map();
+  const { rows } = await asked.execute({
+    sql: `SELECT id, slug FROM nonprofits
+          WHERE slug IN (SELECT value FROM json_each(?)) AND status <> 'withdrawn'`,
+    args: [JSON.stringify(slugs)],
+  });
+  return new Map(rows.map((row) => [String(row["slug"]), Number(row["id"])]));
+}
