@@ -224,10 +224,62 @@ export const submissions = sqliteTable(
       .where(sql`status = 'pending' and audit_only = 0 and field_type = 'structured'`),
     index("submissions_by_field").on(s.nonprofit_id, s.field, s.status, s.normalised_value),
     index("submissions_by_agent").on(s.agent_id, s.created_at),
-    index("submissions_by_status").on(s.status, s.created_at),
-    index("submissions_by_time").on(s.created_at),
+    index("submissions_by_agent_and_field").on(s.agent_id, s.nonprofit_id, s.field),
+    index("submissions_applied")
+      .on(s.field, s.decided_at)
+      .where(sql`status = 'applied'`),
+    index("submissions_for_review")
+      .on(s.id)
+      .where(sql`field_type = 'prose' and status = 'pending' and audit_only = 0`),
+    // What agents agree on against a live value: the operator may empty the field again.
+    index("submissions_disputing")
+      .on(s.id)
+      .where(
+        sql`status = 'pending' and audit_only = 1 and field_type = 'structured' and confidence > 1 and reason is null`,
+      ),
   ],
 );
+
+/**
+ * Which fields wait for a second agent: a derived table, kept by store/pending-fields.ts in the transactions that change
+ * submissions or nonprofits. Only structured fields without a live value, of nonprofits that are not withdrawn.
+ */
+export const pendingFields = sqliteTable(
+  "pending_fields",
+  {
+    nonprofit_id: integer().notNull(),
+    field: text().notNull(),
+    pending: integer().notNull(), // Pending submissions that are no test data.
+    list_order: integer().notNull(), // As in listings.
+  },
+  (p) => [
+    primaryKey({ columns: [p.nonprofit_id, p.field] }),
+    index("pending_fields_by_order").on(p.list_order, p.nonprofit_id),
+    index("pending_fields_contested")
+      .on(p.nonprofit_id, p.field)
+      .where(sql`pending > 1`),
+  ],
+);
+
+/** What each agent did, test data left out of the counts: the leaderboard without counting a million rows. */
+export const agents = sqliteTable(
+  "agents",
+  {
+    agent_id: text().primaryKey(),
+    agent_name: text().notNull(), // As last given.
+    submissions: integer().notNull().default(0),
+    applied: integer().notNull().default(0),
+    nonprofits_touched: integer().notNull().default(0),
+    last_seen: integer().notNull(),
+  },
+  (a) => [index("agents_by_credit").on(a.applied, a.submissions, a.last_seen)],
+);
+
+/** Running numbers of enrichment: total, high_confidence, status:<status>, field:<field> and so on. */
+export const enrichmentCounts = sqliteTable("enrichment_counts", {
+  name: text().primaryKey(),
+  count: integer().notNull().default(0),
+});
 
 /** One transfer is one gift: the database refuses a second credit for it. */
 export const donations = sqliteTable(
