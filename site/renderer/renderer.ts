@@ -1,5 +1,47 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { RouteData } from "astro";
+import type { App } from "astro/app";
+import type { PageLocals } from "#site/parts/page-locals.ts";
+import { type Asset, readCompiled } from "./compiled.ts";
+
 /** The compiled site, resident: renders one page from data, without Vite. */
 export type Renderer = {
-  /** `route` is the page's path with its parameters filled in, for example /nonprofits/oak-trust. */
-  render(route: string, locals: App.Locals): Promise<string>;
+  /**
+   * Renders a page, named by its file under site/pages, from what is handed to it. The page's own address plays no
+   * part, so that the same data gives the same bytes. Throws when the page cannot be rendered.
+   */
+  render<Page extends keyof PageLocals>(page: Page, locals: PageLocals[Page]): Promise<string>;
+  /** SHA-256 in hex of all that the site was compiled from. Another digest makes every page stale. */
+  readonly digest: string;
+  /** Style sheets and other files that pages refer to, with paths inside the bundle. */
+  readonly assets: readonly Asset[];
 };
+
+/** Opens a site that `compileSite` compiled. Any number of processes may open the same folder. */
+export async function openRenderer(compiledFolder: string): Promise<Renderer> {
+  const { digest, assets } = await readCompiled(compiledFolder);
+  const entryUrl = pathToFileURL(join(compiledFolder, "server", "entry.mjs")).href;
+  const { app } = (await import(entryUrl)) as { app: Pick<App, "match" | "render"> };
+  const routes = new Map<string, Route>();
+  return {
+    digest,
+    assets,
+    render: async (page, locals) => {
+      let route = routes.get(page);
+      if (route === undefined) routes.set(page, (route = findRoute(app, page)));
+      const { request, routeData } = route;
+      return (await app.render(request, { routeData, locals })).text();
+    },
+  };
+}
+
+type Route = { request: Request; routeData: RouteData };
+
+/** Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug". */
+function findRoute(app: Pick<App, "match">, page: string): Route {
+  const request = new Request(`http://localhost${page.replaceAll(/[[\]]/g, "")}`);
+  const routeData = app.match(request);
+  if (routeData === undefined) throw new Error(`the compiled site has no page ${page}`);
+  return { request, routeData };
+}

@@ -1,0 +1,16 @@
+import { defineConfig, passthroughImageService } from "astro/config";
+import { compiledRenderer } from "./site/renderer/adapter.ts";
+
+// `astro check` and editors read this file too. Where the output goes is handed in by site/renderer/compile.ts.
+export default defineConfig({
+  srcDir: "./site",
+  publicDir: "./site/public",
+  output: "server",
+  adapter: compiledRenderer(),
+  trailingSlash: "never",
+  build: { inlineStylesheets: "never" },
+  image: { service: passthroughImageService() },
+  devToolbar: { enabled: false },
+  // The compiled site may lie where no node_modules can be found.
+  vite: { ssr: { noExternal: true } },
+});

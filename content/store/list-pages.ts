@@ -1,0 +1,57 @@
+import type { Asked } from "./records.ts";
+
+/** The next ids after `after`, ascending, of all nonprofits, withdrawn ones too. */
+export async function nonprofitIdsAfter(
+  asked: Asked,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const { rows } = await asked.execute({
+    sql: "SELECT id FROM nonprofits WHERE id > ? ORDER BY id LIMIT ?",
+    args: [after, limit],
+  });
+  return rows.map((row) => Number(row["id"]));
+}
+
+/** How many stand in each of these lists; a list without any is left out. Index: listings_by_list_order. */
+export async function countsOfLists(
+  asked: Asked,
+  lists: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await asked.execute({
+    sql: `SELECT list, count(*) AS count FROM listings
+          WHERE list IN (SELECT value FROM json_each(?))
+          GROUP BY list`,
+    args: [JSON.stringify(lists)],
+  });
+  return new Map(rows.map((row) => [String(row["list"]), Number(row["count"])]));
+}
+
+/** What an HTML list shows of a nonprofit. `mission` is cut to its first 240 characters. */
+export type ListItem = {
+  id: number;
+  slug: string;
+  name: string;
+  tagline: string | null;
+  mission: string | null;
+  city: string | null;
+  region: string | null;
+  country_code: string | null;
+  verified: number;
+  beneficiaries_per_year: number | null;
+};
+
+/** List items by id; unknown ids are left out. Ask for about 1,000 at a time. */
+export async function listItemsById(
+  asked: Asked,
+  ids: readonly number[],
+): Promise<Map<number, ListItem>> {
+  const { rows } = await asked.execute({
+    sql: `SELECT id, slug, name, tagline, substr(mission, 1, 240) AS mission,
+            city, region, country_code, verified, beneficiaries_per_year
+          FROM nonprofits
+          WHERE id IN (SELECT value FROM json_each(?))`,
+    args: [JSON.stringify(ids)],
+  });
+  return new Map(rows.map((row) => [Number(row["id"]), { ...row } as unknown as ListItem]));
+}

@@ -1,0 +1,7 @@
+import type { DocumentKind } from "#site/publisher/document.ts";
+import { assets } from "./assets.ts";
+import { listPage } from "./list-page.ts";
+import { profile } from "./profile.ts";
+
+/** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */
+export const documentKinds: readonly DocumentKind[] = [assets, profile, listPage];

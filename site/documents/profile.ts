@@ -1,0 +1,51 @@
+import { answerBytes } from "#content/rules/list-answer.ts";
+import { toDetail } from "#content/rules/wire.ts";
+import { nonprofitIdsAfter } from "#content/store/list-pages.ts";
+import { recordsById } from "#content/store/records.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { profileView } from "#site/parts/profile-view.ts";
+import {
+  type DocumentKind,
+  partsOf,
+  type Rendered,
+  type Source,
+} from "#site/publisher/document.ts";
+import { keyOf } from "./keys.ts";
+
+const batchSize = 1_000;
+
+/** The profile of one nonprofit, as a page and as JSON. A withdrawn one keeps both. */
+export const profile: DocumentKind = {
+  kind: "profile",
+  async *all({ store }) {
+    for (let ids = await nonprofitIdsAfter(store.raw, 0, batchSize); ids.length > 0;) {
+      yield ids.map(keyOf.profile);
+      ids = await nonprofitIdsAfter(store.raw, ids.at(-1) ?? 0, batchSize);
+    }
+  },
+  async render(keys, source) {
+    const ids = keys.map((key) => Number(partsOf(key)[1]));
+    const records = await recordsById(source.store.raw, ids);
+    const rendered: Rendered[] = [];
+    for (const record of records) rendered.push(await renderProfile(record, source));
+    return rendered;
+  },
+};
+
+async function renderProfile(
+  record: NonprofitRecord,
+  { renderer, baseUrl }: Source,
+): Promise<Rendered> {
+  const detail = toDetail(record);
+  const view = profileView(record, detail, baseUrl);
+  return {
+    key: keyOf.profile(record.id),
+    files: [
+      {
+        path: `nonprofits/${record.slug}.html`,
+        body: await renderer.render("/nonprofits/[slug]", { baseUrl, view }),
+      },
+      { path: `api/nonprofits/${record.slug}.json`, body: answerBytes(detail) },
+    ],
+  };
+}

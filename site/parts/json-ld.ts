@@ -1,0 +1,51 @@
+import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
+
+const escapes: Record<string, string> = {
+  "<": "\\u003c",
+  ">": "\\u003e",
+  "&": "\\u0026",
+  "\u2028": "\\u2028",
+  "\u2029": "\\u2029",
+};
+
+/** A value as JSON that can stand in a script element: no text in it can end the element or be taken for markup. */
+export const scriptJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "");
+
+/** The schema.org view of a profile. `website` and `donationPage` are links that `safeLink` let through. */
+export function nonprofitJsonLd(
+  detail: NonprofitDetail,
+  links: { profile: string; website: string | null; donationPage: string | null },
+): string {
+  const { city, region, country, founded_year } = detail;
+  const placed = city !== null || region !== null || country !== null;
+  return scriptJson({
+    "@context": "https://schema.org",
+    "@type": "NGO",
+    "@id": `${links.profile}#organisation`,
+    name: detail.name,
+    url: links.website ?? links.profile,
+    mainEntityOfPage: links.profile,
+    description: detail.tagline ?? detail.mission ?? undefined,
+    foundingDate: founded_year === null ? undefined : String(founded_year),
+    numberOfEmployees: detail.team_size ?? undefined,
+    address: placed
+      ? {
+          "@type": "PostalAddress",
+          addressLocality: city ?? undefined,
+          addressRegion: region ?? undefined,
+          addressCountry: country ?? undefined,
+        }
+      : undefined,
+    identifier: detail.registrations.map(({ type, registration_number }) => ({
+      "@type": "PropertyValue",
+      propertyID: type,
+      value: registration_number,
+    })),
+    knowsAbout: detail.causes.map(({ name }) => name),
+    potentialAction:
+      links.donationPage === null
+        ? undefined
+        : { "@type": "DonateAction", target: links.donationPage },
+  });
+}

@@ -1,0 +1,88 @@
+import { countryName } from "#content/rules/wire.ts";
+import type { ListItem } from "#content/store/list-pages.ts";
+import { clipped, counted, grouped, joined } from "./words.ts";
+
+/** One page of a cause or a country. */
+export type ListPageView = {
+  /** Path of this page. */
+  path: string;
+  /** Path of the first page. */
+  root: string;
+  name: string;
+  /** What one list is: "Cause" or "Country". */
+  sort: { name: string; href: string };
+  title: string;
+  description: string;
+  intro: string | null;
+  /** "101–200": the places of this page. */
+  span: string;
+  /** Only the first page tells the total, so that a new entry far down leaves the other pages as they are. */
+  total: string | null;
+  pages: { href: string; number: number }[];
+  page: number;
+  next: string | null;
+  prev: string | null;
+  items: {
+    href: string;
+    name: string;
+    place: string;
+    text: string;
+    verified: boolean;
+    people: string | null;
+  }[];
+};
+
+export type ListPage = {
+  root: string;
+  name: string;
+  sort: { name: string; href: string };
+  intro: string | null;
+  page: number;
+  pageSize: number;
+  total: number;
+  items: readonly ListItem[];
+};
+
+export function listPageView(list: ListPage): ListPageView {
+  const { root, name, page, pageSize, total } = list;
+  const pathOf = (number: number) => (number === 1 ? root : `${root}/${number}`);
+  const from = (page - 1) * pageSize;
+  const pageCount = Math.max(1, Math.ceil(total / pageSize));
+  const first = page === 1;
+  return {
+    path: pathOf(page),
+    root,
+    name,
+    sort: list.sort,
+    title: `${name}${first ? "" : `, page ${page}`} · Almoner`,
+    description: clipped(
+      first && list.intro !== null
+        ? list.intro
+        : `${name}: nonprofits ${from + 1} to ${from + list.items.length} in an open directory for people and software agents.`,
+      200,
+    ),
+    intro: first ? list.intro : null,
+    span:
+      list.items.length === 0 ? "" : `${grouped(from + 1)}–${grouped(from + list.items.length)}`,
+    total: first ? counted(total, "nonprofit", "nonprofits") : null,
+    pages: first
+      ? Array.from({ length: pageCount }, (_, at) => ({ href: pathOf(at + 1), number: at + 1 }))
+      : [],
+    page,
+    next: page < pageCount ? pathOf(page + 1) : null,
+    prev: first ? null : pathOf(page - 1),
+    items: list.items.map(itemView),
+  };
+}
+
+const itemView = (item: ListItem): ListPageView["items"][number] => ({
+  href: `/nonprofits/${item.slug}`,
+  name: item.name,
+  place: joined([item.city, item.region, countryName(item.country_code)], ", "),
+  text: clipped(item.tagline ?? item.mission ?? "", 180),
+  verified: item.verified === 1,
+  people:
+    item.beneficiaries_per_year === null
+      ? null
+      : `${counted(item.beneficiaries_per_year, "person", "people")} a year`,
+});

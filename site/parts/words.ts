@@ -1,0 +1,33 @@
+/** "1,234,567" of a whole number. Intl would take ten times as long, and differ between versions. */
+export function grouped(count: number): string {
+  if (count < 1_000) return String(count);
+  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** "1 nonprofit", "1,234 nonprofits". */
+export const counted = (count: number, one: string, many: string): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
+
+/** At most `lengthMax` characters of a text on one line, ended by "…" at a word where something was left out. */
+export function clipped(text: string, lengthMax: number): string {
+  const line = text.length > lengthMax * 2 ? text.slice(0, lengthMax * 2) : text;
+  const single = line.replaceAll(/\s+/g, " ").trim();
+  if (single.length <= lengthMax) return single;
+  const cut = single.slice(0, lengthMax - 1);
+  const lastSpace = cut.lastIndexOf(" ");
+  // Half of a surrogate pair is no character.
+  const kept =
+    lastSpace > lengthMax / 2 ? cut.slice(0, lastSpace) : cut.replace(/[\uD800-\uDBFF]$/, "");
+  return `${kept.replace(/[\s,;:.–-]+$/, "")}…`;
+}
+
+/** The parts that hold something, with a separator between them. */
+export const joined = (parts: readonly (string | null)[], separator: string): string =>
+  parts.filter((part) => part !== null && part !== "").join(separator);
+
+/** The paragraphs of a text: empty lines part them. None for no text. */
+export function paragraphs(text: string | null): string[] {
+  if (text === null || text === "") return [];
+  if (!text.includes("\n")) return [text];
+  return text.split(/\n\s*\n/).filter((part) => part.trim() !== "");
+}

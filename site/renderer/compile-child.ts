@@ -1,0 +1,18 @@
+import { join, relative } from "node:path";
+import { build } from "astro";
+
+// Run by compile.ts in a process of its own: bun compile-child.ts <work folder>. The result is <work folder>/out.
+const [workFolder] = process.argv.slice(2);
+if (workFolder === undefined) throw new Error("usage: compile-child.ts <work folder>");
+const checkout = join(import.meta.dirname, "..", "..");
+
+await build({
+  root: workFolder,
+  configFile: relative(workFolder, join(checkout, "astro.config.mjs")),
+  srcDir: join(checkout, "site"),
+  publicDir: join(checkout, "site", "public"),
+  outDir: join(workFolder, "out"),
+  cacheDir: join(workFolder, "cache"),
+  vite: { cacheDir: join(workFolder, "vite") },
+  logLevel: "warn",
+});
