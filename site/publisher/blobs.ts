@@ -20,6 +20,8 @@ export type Blobs = {
   read(digest: string): Buffer;
   has(digest: string): boolean;
   remove(digest: string): void;
+  /** Removes everything. */
+  clear(): void;
 };
 
 export const digestOf = (body: Uint8Array): string =>
@@ -31,11 +33,7 @@ export const digestOf = (body: Uint8Array): string =>
  * removing what no release names.
  */
 export function openBlobs(folder: string, { exclusive = false } = {}): Blobs {
-  if (!existsSync(join(folder, "ff"))) {
-    for (let at = 0; at < 256; at++) {
-      mkdirSync(join(folder, at.toString(16).padStart(2, "0")), { recursive: true });
-    }
-  }
+  if (!existsSync(join(folder, "ff"))) makeFolders(folder);
   const pathOf = (digest: string) => `${folder}/${digest.slice(0, 2)}/${digest.slice(2)}`;
   let written = 0;
   return {
@@ -56,7 +54,17 @@ export function openBlobs(folder: string, { exclusive = false } = {}): Blobs {
     read: (digest) => readFileSync(pathOf(digest)),
     has: (digest) => existsSync(pathOf(digest)),
     remove: (digest) => rmSync(pathOf(digest), { force: true }),
+    clear: () => {
+      rmSync(folder, { recursive: true, force: true });
+      makeFolders(folder);
+    },
   };
+}
+
+function makeFolders(folder: string): void {
+  for (let at = 0; at < 256; at++) {
+    mkdirSync(join(folder, at.toString(16).padStart(2, "0")), { recursive: true });
+  }
 }
 
 function writeOnce(path: string, body: Uint8Array): void {
@@ -73,6 +81,7 @@ export type ExportFolder = {
   /** Makes the path show this blob. */
   put(path: string, blob: string): void;
   remove(path: string): void;
+  clear(): void;
 };
 
 export function openExport(folder: string): ExportFolder {
@@ -107,6 +116,11 @@ export function openExport(folder: string): ExportFolder {
       } catch (error) {
         if (codeOf(error) !== "ENOENT") throw error;
       }
+    },
+    clear: () => {
+      known.clear();
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { recursive: true });
     },
   };
 }

@@ -78,7 +78,13 @@ function remember(manifest: Manifest, path: string, release: number, stored: Sto
     .run(path, release, stored?.digest ?? null, stored?.size ?? null);
 }
 
-function recordRelease(manifest: Manifest, id: number, draft: ReleaseDraft, changed: number): void {
+/** Notes a release and how far publishing had come with it. */
+export function recordRelease(
+  manifest: Manifest,
+  id: number,
+  draft: { reason: string; now: Date },
+  changed: number,
+): void {
   const state = manifest.state();
   manifest.db
     .query(
@@ -118,7 +124,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
          AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
     )
     .all(target);
-  return commitRelease(manifest, {
+  const committed = commitRelease(manifest, {
     reason: `rollback to ${target}`,
     files: notes.flatMap(({ path, digest, size }) =>
       digest === null || size === null ? [] : [{ path, digest, size }],
@@ -133,4 +139,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
     },
     now,
   });
+  // What was gone back to is old: the changes that are taken again after it must win.
+  db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
+  return committed;
 }

@@ -1,0 +1,33 @@
+import pino, { type Logger } from "pino";
+import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
+
+/** Reads the settings for a command; a bad one ends the process with a message that names it. */
+export function configOrExit(): Config {
+  try {
+    for (const name of unknownSettings(process.env)) {
+      console.error(`${name} is no setting and is ignored. README lists the settings.`);
+    }
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof BadSetting)) throw error;
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
+/** Ends the process with a message; expected failures of commands come through here. */
+export function stopWith(message: string, code = 1): never {
+  console.error(message);
+  process.exit(code);
+}
+
+/** A log on standard error, one JSON object per line, without personal data. */
+export const openLog = (config: Pick<Config, "logLevel">): Logger =>
+  pino({ level: config.logLevel, base: null }, pino.destination(2));
+
+/** A signal that fires on Ctrl-C and SIGTERM, once. */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}

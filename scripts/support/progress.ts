@@ -1,0 +1,32 @@
+import { SingleBar } from "cli-progress";
+
+/** Shows how far long work has come: a bar on a terminal, a line every few seconds elsewhere. */
+export type Progress = { at(done: number): void; end(): void };
+
+const lineEveryMs = 5_000;
+
+/** `total` 0 means that it is not known beforehand. Writes to standard error, so that output stays clean. */
+export function startProgress(what: string, total: number): Progress {
+  return process.stderr.isTTY ? startBar(what, total) : startLines(what, total);
+}
+
+function startBar(what: string, total: number): Progress {
+  const format = total > 0 ? `${what} {bar} {value}/{total} {eta_formatted}` : `${what} {value}`;
+  const bar = new SingleBar({ format, clearOnComplete: true, hideCursor: true });
+  bar.start(total, 0);
+  return { at: (done) => bar.update(done), end: () => bar.stop() };
+}
+
+function startLines(what: string, total: number): Progress {
+  let toldMs = performance.now();
+  return {
+    at: (done) => {
+      if (performance.now() - toldMs < lineEveryMs) return;
+      toldMs = performance.now();
+      console.error(
+        `${what}: ${done.toLocaleString("en")}${total > 0 ? ` of ${total.toLocaleString("en")}` : ""}`,
+      );
+    },
+    end: () => {},
+  };
+}

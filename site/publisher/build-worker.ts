@@ -1,0 +1,61 @@
+import { openStore } from "#content/store/open.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { openRenderer } from "#site/renderer/renderer.ts";
+import { openBlobs, openExport } from "./blobs.ts";
+import type { DocumentKey } from "./document.ts";
+import type { NewFile } from "./manifest.ts";
+import { storeFiles } from "./publish-files.ts";
+import { renderKeys } from "./render-keys.ts";
+
+/** What a rendering process is told when it starts. */
+export type WorkerSettings = {
+  storeUrl: string;
+  storeToken: string | null;
+  compiledFolder: string;
+  baseUrl: string;
+  blobsFolder: string;
+  /** Where to put files at once, null to leave that to the publisher. */
+  exportFolder: string | null;
+};
+
+/** What became of one batch of documents. */
+export type BatchResult = {
+  keys: number;
+  files: NewFile[];
+  failed: { key: DocumentKey; error: string }[];
+};
+
+/** Renders batches of documents into blobs, for a publisher in another process. */
+async function serve(settings: WorkerSettings): Promise<void> {
+  const store = await openStore({
+    url: settings.storeUrl,
+    authToken: settings.storeToken ?? undefined,
+    migrated: true,
+  });
+  const renderer = await openRenderer(settings.compiledFolder);
+  const source = { store, renderer, baseUrl: settings.baseUrl };
+  const blobs = openBlobs(settings.blobsFolder, { exclusive: settings.exportFolder !== null });
+  const exported = settings.exportFolder === null ? null : openExport(settings.exportFolder);
+  const render = async (keys: DocumentKey[]): Promise<BatchResult> => {
+    const { files, failed } = await renderKeys(keys, documentKinds, source);
+    const { kept } = storeFiles({ blobs }, files);
+    for (const { path, digest } of kept) exported?.put(path, blobs.pathOf(digest));
+    return { keys: keys.length, files: kept, failed };
+  };
+  let last: Promise<void> = Promise.resolve();
+  process.on("message", (keys: DocumentKey[]) => {
+    last = last.then(async () => {
+      try {
+        process.send?.(await render(keys));
+      } catch (error) {
+        process.send?.({
+          error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
+        });
+      }
+    });
+  });
+  process.send?.("ready");
+}
+
+process.on("disconnect", () => process.exit(0));
+await serve(JSON.parse(process.argv[2] ?? "{}"));

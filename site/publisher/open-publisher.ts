@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "#content/rules/time.ts";
+import { openStore } from "#content/store/open.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { openRenderer } from "#site/renderer/renderer.ts";
+import { openBlobs, openExport } from "./blobs.ts";
+import { survivedBoot, syncAll } from "./durable.ts";
+import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
+import { takePublisherLock } from "./lock.ts";
+import { openManifest } from "./manifest.ts";
+import type { PublisherParts } from "./publisher-parts.ts";
+
+export type PublisherSettings = {
+  dataDir: string;
+  databaseUrl: string;
+  databaseToken: string | undefined;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  log: PublisherParts["log"];
+};
+
+/** Where things lie in the data folder. */
+export const publisherFolders = (dataDir: string) => ({
+  bundle: join(dataDir, "bundle"),
+  blobs: join(dataDir, "bundle", "blobs"),
+  /** The bundle as plain files, for any web server. */
+  exported: join(dataDir, "public"),
+  compiled: join(dataDir, "site"),
+});
+
+export type Publisher = {
+  readonly parts: PublisherParts;
+  /** Renders everything anew and makes it durable. */
+  buildAll(options?: Pick<FullBuildOptions, "processes" | "onProgress">): Promise<FullBuildOutcome>;
+  /** Whether there is no release yet, or the site or the base URL is another than the release's. */
+  isOutdated(): boolean;
+  close(): void;
+};
+
+/**
+ * Opens all that publishing needs and takes the publisher's place in the data folder. Compiles the site when its
+ * sources changed (about 2 s). Throws PublisherBusy when another process publishes there.
+ */
+export async function openPublisher(settings: PublisherSettings): Promise<Publisher> {
+  const folders = publisherFolders(settings.dataDir);
+  mkdirSync(folders.bundle, { recursive: true });
+  const lock = takePublisherLock(folders.bundle);
+  const store = await openStore({ url: settings.databaseUrl, authToken: settings.databaseToken });
+  const compiled = await compileSite(folders.compiled);
+  const renderer = await openRenderer(compiled.folder);
+  const parts: PublisherParts = {
+    source: { store, renderer, baseUrl: settings.baseUrl },
+    kinds: documentKinds,
+    manifest: openManifest(folders.bundle),
+    blobs: openBlobs(folders.blobs),
+    exported: openExport(folders.exported),
+    clock: systemClock,
+    inputsDigest: inputsDigestOf(renderer.digest, settings.baseUrl),
+    log: settings.log,
+  };
+  if (!survivedBoot(parts)) parts.manifest.setState({ inputs_digest: "" });
+  const workerSettings = {
+    storeUrl: settings.databaseUrl,
+    storeToken: settings.databaseToken ?? null,
+    compiledFolder: compiled.folder,
+  };
+  return {
+    parts,
+    buildAll: async (options = {}) => {
+      const outcome = await buildAll(parts, { ...options, settings: workerSettings });
+      await syncAll(parts);
+      return outcome;
+    },
+    isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,
+    close: () => {
+      parts.manifest.close();
+      store.close();
+      lock.release();
+    },
+  };
+}
+
+/** All that goes into a page beside the store. */
+const inputsDigestOf = (siteDigest: string, baseUrl: string): string =>
+  createHash("sha256").update(`${siteDigest}\0${baseUrl}`).digest("hex");

@@ -1,0 +1,46 @@
+import type { PublisherParts } from "./publisher-parts.ts";
+
+export type Keeping = {
+  /** Releases that a rollback can reach. */
+  releases: number;
+  /** How long hashed assets of older releases stay, in milliseconds. */
+  assetGraceMs: number;
+};
+
+export const defaultKeeping: Keeping = { releases: 200, assetGraceMs: 24 * 60 * 60 * 1_000 };
+
+type Digest = { digest: string };
+
+/**
+ * Forgets releases beyond those that are kept, and the blobs that nothing names any more. Runs between two lanes: what
+ * is rendered but not committed yet must not be among the blobs. Answers how many blobs went.
+ */
+export function prune(parts: PublisherParts, keeping: Keeping): number {
+  const { manifest, blobs, exported, clock } = parts;
+  const { db } = manifest;
+  const oldest = manifest.state().current_release - keeping.releases + 1;
+  const doomed = db
+    .query<{ path: string; digest: string }, [number]>(
+      "DELETE FROM files WHERE doomed_at < ? RETURNING path, digest",
+    )
+    .all(clock().getTime() - keeping.assetGraceMs);
+  for (const { path } of doomed) exported.remove(path);
+  const past = db
+    .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")
+    .all(oldest);
+  db.query("DELETE FROM releases WHERE id < ?").run(oldest);
+  const naming = db.query<{ named: number }, [string]>(
+    `SELECT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
+         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1) AS named`,
+  );
+  const free = new Set(
+    [...doomed, ...past].map(({ digest }) => digest).filter((digest) => digest !== null),
+  );
+  let removed = 0;
+  for (const digest of free) {
+    if (naming.get(digest)?.named !== 0) continue;
+    blobs.remove(digest);
+    removed++;
+  }
+  return removed;
+}

@@ -1,0 +1,67 @@
+import { recordBySlug } from "#content/store/records.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import type { DocumentKey, DocumentKind, Source } from "#site/publisher/document.ts";
+import { filePathsFor, headersOf } from "#site/publisher/http-headers.ts";
+import { renderKeys } from "#site/publisher/render-keys.ts";
+
+/** Answers from the renderer while the first release is being written. */
+export type FirstPages = (request: Request) => Promise<Response | null>;
+
+const retryAfterSeconds = "5";
+
+/**
+ * Renders what is asked for: profiles, causes, countries and pages of their own. Null for what only a release holds.
+ */
+export function createFirstPages(source: Source, kinds: readonly DocumentKind[]): FirstPages {
+  return async (request) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return null;
+    const { pathname, search } = new URL(request.url);
+    const key = await keyFor(source, pathname);
+    if (key === null || (search !== "" && pathname.startsWith("/api/"))) return null;
+    const { files, failed } = await renderKeys([key], kinds, source);
+    if (failed.length > 0) return unavailable();
+    const wanted = filePathsFor(pathname);
+    const file = files.find(({ path, body }) => body !== null && wanted.includes(path));
+    if (file === undefined || file.body === null) return null;
+    const { contentType, others } = headersOf(file.path);
+    const body = typeof file.body === "string" ? file.body : new Uint8Array(file.body);
+    return new Response(request.method === "HEAD" ? null : body, {
+      headers: { ...others, "content-type": contentType, "cache-control": "no-store" },
+    });
+  };
+}
+
+const unavailable = (): Response =>
+  new Response("The directory is being built. Try again in a few seconds.\n", {
+    status: 503,
+    headers: { "retry-after": retryAfterSeconds, "content-type": "text/plain; charset=utf-8" },
+  });
+
+/** Pages by path, of those that are there before the first release. */
+const pageKeys: Record<string, DocumentKey> = {
+  "/": keyOf.page("home"),
+  "/causes": keyOf.page("causes"),
+  "/countries": keyOf.page("countries"),
+  "/statistics": keyOf.page("statistics"),
+  "/methodology": keyOf.page("methodology"),
+  "/agents": keyOf.page("agents"),
+  "/robots.txt": keyOf.page("robots"),
+};
+
+async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
+  const own = pageKeys[pathname];
+  if (own !== undefined) return own;
+  if (pathname.startsWith("/_astro/")) return keyOf.assets;
+  const [, section = "", name = "", page = "1", ...more] = pathname
+    .replace(/^\/api/, "")
+    .split("/");
+  if (more.length > 0) return null;
+  if (section === "nonprofits" && name !== "") {
+    const record = await recordBySlug(source.store.raw, name.replace(/\.(html|json)$/, ""));
+    return record === null ? null : keyOf.profile(record.id);
+  }
+  if (!/^\d{1,6}$/.test(page)) return null;
+  if (section === "causes") return keyOf.listPage(`cause:${name}`, Number(page));
+  if (section === "countries") return keyOf.listPage(`country:${name.toUpperCase()}`, Number(page));
+  return null;
+}
