@@ -85,7 +85,9 @@ export async function saveNonprofits(
   });
   const differing = written.filter(({ parts }) => parts.length > 0);
   await writeRows(tx, differing);
-  for (const child of children) await writeChildren(tx, child, differing);
+  // Foremost first: the search index takes rows faster in the order of their places.
+  const byReach = differing.toSorted((a, b) => reachOf(b) - reachOf(a));
+  for (const child of children) await writeChildren(tx, child, byReach);
   const shown = differing.filter((one) => one.shown.length > 0);
   await insertMany(
     tx,
@@ -100,6 +102,8 @@ export async function saveNonprofits(
 }
 
 type Written = Save & { parts: string[]; shown: string[] };
+
+const reachOf = ({ after }: Written): number => after.beneficiaries_per_year ?? -1;
 
 async function firstFreeId(tx: WriteTransaction): Promise<number> {
   const found = await tx.raw.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nonprofits'");
