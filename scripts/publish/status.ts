@@ -1,5 +1,4 @@
-import { bundleExists } from "#site/server/bundle-reader.ts";
-import { openManifest } from "#site/publisher/manifest.ts";
+import { bundleExists, openManifest } from "#site/publisher/manifest.ts";
 import { releases } from "#site/publisher/release.ts";
 import { stopWith } from "../support/config.ts";
 

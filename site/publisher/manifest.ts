@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
@@ -92,6 +92,9 @@ export function openManifest(folder: string, { readonly = false } = {}): Manifes
     close: () => db.close(),
   };
 }
+
+/** Whether a publisher ever worked in this folder. */
+export const bundleExists = (folder: string): boolean => existsSync(join(folder, "manifest.db"));
 
 const tables = [
   `CREATE TABLE IF NOT EXISTS files (

@@ -36,13 +36,26 @@ export async function compileSite(outFolder: string): Promise<CompiledSite> {
 
 async function runCompiler(workFolder: string): Promise<void> {
   const script = join(import.meta.dirname, "compile-child.ts");
-  const child = Bun.spawn([process.execPath, "--bun", "--no-install", script, workFolder], {
-    env: { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NODE_ENV: "production", NO_COLOR: "1" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    timeout: compileWaitMs,
-  });
+  const child = Bun.spawn(
+    [process.execPath, "--smol", "--bun", "--no-install", script, workFolder],
+    {
+      env: {
+        ...process.env,
+        ASTRO_TELEMETRY_DISABLED: "1",
+        NODE_ENV: "production",
+        NO_COLOR: "1",
+        // The bundler keeps memory for each of its threads, and the site is too small to need more than one.
+        RAYON_NUM_THREADS: "1",
+        ROLLDOWN_WORKER_THREADS: "1",
+        ROLLDOWN_MAX_BLOCKING_THREADS: "1",
+        TOKIO_WORKER_THREADS: "1",
+      },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: compileWaitMs,
+    },
+  );
   const [told, complained, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

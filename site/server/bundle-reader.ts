@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openBlobs } from "#site/publisher/blobs.ts";
 import { type Manifest, openManifest } from "#site/publisher/manifest.ts";
@@ -83,7 +82,3 @@ function findEntry(
   }
   return null;
 }
-
-/** Whether a publisher ever worked in this folder. */
-export const bundleExists = (bundleFolder: string): boolean =>
-  existsSync(join(bundleFolder, "manifest.db"));
