@@ -1,0 +1,69 @@
+import { Refused } from "./problem.ts";
+
+/** Source: promises.md, 16. */
+export const bodyBytesMax = 65_536;
+const depthMax = 8;
+
+/**
+ * The JSON body of a request, read with limits. Throws Refused: 413 above 64 KiB (also chunked), 415 for another
+ * content type, 400 for what is no JSON or nested more than 8 deep.
+ */
+export async function readJson(request: Request, contentType: string): Promise<unknown> {
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
+    throw new Refused({
+      status: 415,
+      code: "not_json",
+      detail: "Send the body as JSON, with the header Content-Type: application/json.",
+    });
+  }
+  const bytes = await readBody(request);
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
+  } catch (cause) {
+    const detail = "The body is no valid JSON in UTF-8.";
+    throw new Refused({ status: 400, code: "invalid_json", detail }, { cause });
+  }
+  if (depthOf(text) > depthMax) {
+    const detail = `The body is nested more than ${depthMax} levels deep.`;
+    throw new Refused({ status: 400, code: "too_deep", detail });
+  }
+  return value;
+}
+
+/** The bytes of a body, at most 64 KiB: above that it stops reading and throws Refused (413). */
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const tooLarge = new Refused({
+    status: 413,
+    code: "body_too_large",
+    detail: `A body has at most ${bodyBytesMax} bytes.`,
+  });
+  if (Number(request.headers.get("content-length") ?? 0) > bodyBytesMax) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > bodyBytesMax) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** How deep arrays and objects are nested in a text that is valid JSON. One pass, no recursion. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at];
+    if (quoted) {
+      if (char === "\\") at++;
+      else if (char === '"') quoted = false;
+    } else if (char === '"') quoted = true;
+    else if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
+    else if (char === "}" || char === "]") depth--;
+  }
+  return deepest;
+}

@@ -1,0 +1,71 @@
+import { createHmac } from "node:crypto";
+import { isoDay } from "#content/rules/time.ts";
+import type { Config } from "./config.ts";
+import type { Parts } from "./parts.ts";
+
+/** Who sent a request, without saying who: keyed hashes that change daily. Raw addresses are never kept. */
+export type Client = {
+  /** Keyed hash of the client's network: the IPv4 address or the IPv6 /64. */
+  network: string;
+  /** Keyed hash of the user agent. */
+  userAgent: string;
+};
+
+const addresses = new WeakMap<Request, string>();
+
+/** Who sent this request, hashed with today's key. */
+export function clientOf(
+  { clock, config, secrets }: Pick<Parts, "clock" | "config" | "secrets">,
+  request: Request,
+): Client {
+  const day = isoDay(clock().getTime());
+  const hash = (text: string) => dailyHash(secrets.dailyHashKey, day, text);
+  return {
+    network: hash(networkOf(request, config)),
+    userAgent: hash(request.headers.get("user-agent") ?? ""),
+  };
+}
+
+/** Remembers the socket's address of a request, for `networkOf`. Called by whoever took the request off a socket. */
+export const rememberAddress = (request: Request, address: string): void => {
+  addresses.set(request, address);
+};
+
+/**
+ * The network of the client: its IPv4 address, or the first 64 bits of its IPv6 address. With trusted proxies, the
+ * address that the outermost of them saw; anything further left in X-Forwarded-For is the client's own claim.
+ */
+export function networkOf(request: Request, { trustedHops }: Pick<Config, "trustedHops">): string {
+  const socket = addresses.get(request) ?? "unknown";
+  if (trustedHops === 0) return networkPart(socket);
+  const header = request.headers.get("x-forwarded-for")?.slice(-1_000) ?? "";
+  const hops = header.split(",").flatMap((hop) => hop.trim() || []);
+  return networkPart(hops[Math.max(0, hops.length - trustedHops)] ?? socket);
+}
+
+const addressLengthMax = 64;
+
+/** "192.0.2.7" → itself; "2001:db8:1:2:3::4" → "2001:db8:1:2::/64"; IPv4 in IPv6 and ports are taken off. */
+export function networkPart(address: string): string {
+  const bare = address
+    .slice(0, addressLengthMax)
+    .toLowerCase()
+    .replace(/^\[([^\]]*)\](?::\d+)?$/, "$1")
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1")
+    .replace(/%.*$/, "")
+    .replace(/^(?:::ffff:|64:ff9b::)(?=\d+\.\d+\.\d+\.\d+$)/, "");
+  if (!bare.includes(":")) return bare;
+  const [head = "", tail] = bare.split("::", 2);
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  const groups = [...left, ...Array<string>(missing).fill("0"), ...right];
+  const first = groups
+    .slice(0, 4)
+    .map((group) => (group === "" ? "0" : group.replace(/^0+(?=.)/, "")));
+  return `${first.join(":")}::/64`;
+}
+
+/** A keyed hash of a text that nobody can link to that of another day. 22 characters. */
+export const dailyHash = (key: Uint8Array, day: string, text: string): string =>
+  createHmac("sha256", key).update(`${day}\n${text}`).digest("base64url").slice(0, 22);

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import type { z } from "zod";
+import { settings } from "./settings.ts";
+
+type Raw = z.infer<typeof settings>;
+
+/** The settings of one process, parsed and completed. Nothing else in the project reads the environment. */
+export type Config = {
+  dataDir: string;
+  databaseUrl: string;
+  databaseToken: string | undefined;
+  port: number;
+  host: string;
+  /** Origin in absolute URLs, without a trailing slash. */
+  baseUrl: string;
+  readsPerMinute: Raw["ALMONER_READS_PER_MINUTE"];
+  trustedHops: Raw["ALMONER_TRUSTED_HOPS"];
+  network: Raw["ALMONER_NETWORK"];
+  solanaRpcUrls: string[];
+  feePayerKey: string | undefined;
+  commitment: Raw["ALMONER_COMMITMENT"];
+  /** Operators and their tokens; empty when one is to be generated. */
+  adminTokens: { name: string; token: string }[];
+  signingKey: string | undefined;
+  consensus: Raw["ALMONER_CONSENSUS"];
+  recommendationPhase: 1 | 2 | 3;
+  publishWaitMs: number;
+  releasesKept: number;
+  rebuildSchedule: string;
+  logLevel: Raw["ALMONER_LOG_LEVEL"];
+};
+
+/** A setting that cannot be used: the message names the variable and says what to send. */
+export class BadSetting extends Error {
+  override name = "BadSetting";
+}
+
+/**
+ * Parses the environment handed in, once. An empty variable counts as absent. Throws BadSetting that names every bad
+ * variable and what it should hold; values are never repeated, because some are secret.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.keys(settings.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  );
+  const parsed = settings.safeParse(given);
+  if (!parsed.success) throw new BadSetting(parsed.error.issues.map(explain).join("\n"));
+  const raw = parsed.data;
+  return {
+    dataDir: raw.ALMONER_DATA_DIR,
+    databaseUrl: raw.ALMONER_DATABASE_URL ?? `file:${join(raw.ALMONER_DATA_DIR, "store.db")}`,
+    databaseToken: raw.ALMONER_DATABASE_TOKEN,
+    port: raw.ALMONER_PORT,
+    host: raw.ALMONER_HOST,
+    baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
+    readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
+    trustedHops: raw.ALMONER_TRUSTED_HOPS,
+    network: raw.ALMONER_NETWORK,
+    solanaRpcUrls: raw.ALMONER_SOLANA_RPC_URLS ?? [],
+    feePayerKey: raw.ALMONER_FEE_PAYER_KEY,
+    commitment: raw.ALMONER_COMMITMENT,
+    adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
+    signingKey: raw.ALMONER_SIGNING_KEY,
+    consensus: raw.ALMONER_CONSENSUS,
+    recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
+    publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
+    releasesKept: raw.ALMONER_RELEASES_KEPT,
+    rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
+    logLevel: raw.ALMONER_LOG_LEVEL,
+  };
+}
+
+const explain = ({ path, message }: z.core.$ZodIssue): string => {
+  const name = String(path[0] ?? "");
+  const field = settings.shape[name as keyof typeof settings.shape];
+  return `${name}: ${message}. It is: ${field?.description ?? "a setting"}.`;
+};
+
+/** Every setting with its meaning and default: README's table and `--help` are made of this. */
+export const describeConfig = (): { name: string; meaning: string; fallback: string }[] =>
+  Object.entries(settings.shape).map(([name, shape]) => {
+    const { meaning, fallback } = shape.meta() as { meaning: string; fallback: string };
+    return { name, meaning, fallback };
+  });
+
+/** Names that look like ours but are no setting: most likely a slip of the pen. */
+export const unknownSettings = (env: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.keys(env).filter(
+    (name) => name.startsWith("ALMONER_") && !(name in settings.shape) && !name.endsWith("_DATA"),
+  );

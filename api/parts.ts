@@ -1,0 +1,27 @@
+import type { Logger } from "pino";
+import type { Clock } from "#content/rules/time.ts";
+import type { Activity } from "#content/store/activity.ts";
+import type { Store } from "#content/store/open.ts";
+import type { Config } from "./config.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** A file of the current release as the service may serve it. */
+export type BundleFileAnswer = { body: Uint8Array; etag: string };
+
+/** What the service is made of. Every route takes this and nothing else; tests hand in their own. */
+export type Parts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly log: Pick<Logger, "info" | "warn" | "error" | "debug">;
+  /** Counters of queries and discovery hits. */
+  readonly activity: Activity;
+  /** Reads a file of the current release by its path in the bundle, null when it holds none. */
+  readonly bundle?: { read(path: string): Promise<BundleFileAnswer | null> };
+  /**
+   * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the
+   * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.
+   */
+  readonly waitForPublication?: (sequence: number) => Promise<{ release: string } | null>;
+};

@@ -1,0 +1,67 @@
+import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BadSetting, type Config } from "./config.ts";
+
+/** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
+export type Secrets = {
+  adminTokens: { name: string; token: string }[];
+  /** A token made by this call, to be shown to the operator once; null when tokens were there already. */
+  newAdminToken: string | null;
+  /** Ed25519 private key of snapshots and receipts: PKCS#8, PEM. */
+  signingKey: string;
+  /** Key of the hashes that stand for client addresses. */
+  dailyHashKey: Uint8Array;
+};
+
+/** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
+export function loadSecrets({ dataDir, adminTokens, signingKey }: Config): Secrets {
+  const folder = join(dataDir, "secrets");
+  const kept = (name: string, make: () => string) => keptFile(folder, name, make);
+  const made = adminTokens.length > 0 ? null : kept("admin-token", () => token());
+  return {
+    adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
+    newAdminToken: made?.fresh === true ? made.text : null,
+    signingKey: ed25519(signingKey ?? kept("signing-key.pem", newSigningKey).text),
+    dailyHashKey: Buffer.from(kept("daily-hash-key", () => token()).text, "base64url"),
+  };
+}
+
+const token = () => randomBytes(32).toString("base64url");
+
+const newSigningKey = (): string =>
+  generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+
+/** The key as PKCS#8 PEM, whether it came as PEM or as the base64 of its DER form. */
+function ed25519(given: string): string {
+  try {
+    const key = given.includes("-----BEGIN")
+      ? createPrivateKey(given.replaceAll("\\n", "\n"))
+      : createPrivateKey({ key: Buffer.from(given, "base64"), format: "der", type: "pkcs8" });
+    if (key.asymmetricKeyType !== "ed25519") throw new Error("not an Ed25519 key");
+    return key.export({ type: "pkcs8", format: "pem" });
+  } catch {
+    // The cause is left out: it may quote the key.
+    throw new BadSetting(
+      "ALMONER_SIGNING_KEY: send an Ed25519 private key in PKCS#8 form, as PEM or base64",
+    );
+  }
+}
+
+/** The text of a file, made once. A whole file appears at once by `link`, which refuses when another was first. */
+function keptFile(folder: string, name: string, make: () => string) {
+  const path = join(folder, name);
+  if (existsSync(path)) return { text: readFileSync(path, "utf8").trim(), fresh: false };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.${name}.${randomBytes(6).toString("hex")}`);
+  writeFileSync(draft, `${make().trim()}\n`, { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path);
+    return { text: readFileSync(path, "utf8").trim(), fresh: true };
+  } catch (cause) {
+    if (!existsSync(path)) throw new Error(`cannot keep a secret in ${path}`, { cause });
+    return { text: readFileSync(path, "utf8").trim(), fresh: false };
+  } finally {
+    unlinkSync(draft);
+  }
+}

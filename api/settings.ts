@@ -1,0 +1,83 @@
+import { z } from "zod";
+
+const described = <Shape extends z.ZodType>(shape: Shape, meaning: string, fallback: string) =>
+  shape.describe(`${meaning} (default: ${fallback})`).meta({ meaning, fallback });
+
+const whole = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `send a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `send a whole number from ${min} to ${max}`)
+    .default(fallback);
+
+const choice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, { error: `send one of ${values.join(", ")}` });
+
+const origin = z
+  .url({ protocol: /^https?$/, error: "send an origin like https://almoner.example" })
+  .refine((text) => URL.canParse(text) && new URL(text).pathname === "/" && !/[?#]/.test(text), {
+    error: "send only scheme and host, without a path",
+  })
+  .transform((text) => new URL(text).origin);
+
+const urls = z
+  .string()
+  .transform((text) => text.split(",").map((one) => one.trim()))
+  .pipe(
+    z
+      .array(z.url({ protocol: /^https?$/, error: "send http(s) URLs, comma-separated" }))
+      .min(1)
+      .max(20),
+  );
+
+const operators = z
+  .string()
+  .transform((text) => text.split(",").map((pair) => pair.trim()))
+  .pipe(
+    z
+      .array(
+        z
+          .string()
+          .regex(
+            /^[\w.-]{1,64}:[^\s:,]{16,}$/,
+            "send name:token, comma-separated; a token has at least 16 characters",
+          ),
+      ) // prettier-ignore
+      .max(100),
+  )
+  .transform((pairs) =>
+    pairs.map((pair) => ({
+      name: pair.slice(0, pair.indexOf(":")),
+      token: pair.slice(pair.indexOf(":") + 1),
+    })),
+  );
+
+/** Every environment variable that the project reads. A new setting is one line here and one in config.ts. */
+export const settings = z
+  .object({
+    ALMONER_DATA_DIR: described(z.string().default(".almoner"), "folder of the store, the releases and the generated keys", "`.almoner` in the working folder"),
+    ALMONER_DATABASE_URL: described(z.string().regex(/^(file:|https?:\/\/|libsql:\/\/)./, "send a file:, http(s): or libsql: URL").optional(), "where the store is: a `file:`, `http(s):` or `libsql:` URL", "a file in the data folder"),
+    ALMONER_DATABASE_TOKEN: described(z.string().optional(), "token of the database server", "none"),
+    ALMONER_PORT: described(whole(0, 65_535, 8080), "port on which the service listens; 0 takes a free one", "8080"),
+    ALMONER_HOST: described(z.string().default("127.0.0.1"), "address on which the service listens", "127.0.0.1"),
+    ALMONER_BASE_URL: described(origin.optional(), "origin in absolute URLs; an input of the build", "`http://localhost:<port>`"),
+    ALMONER_READS_PER_MINUTE: described(whole(0, 100_000_000, 600), "service reads that one client may make in a minute; 0 for no limit", "600"),
+    ALMONER_TRUSTED_HOPS: described(whole(0, 16, 0), "proxies in front whose X-Forwarded-For is believed", "0"),
+    ALMONER_NETWORK: described(choice(["local", "solana-devnet", "solana"]).default("local"), "where donations are settled: `local`, `solana-devnet` or `solana`", "`local`"),
+    ALMONER_SOLANA_RPC_URLS: described(urls.optional(), "RPC endpoints, comma-separated; required unless the network is `local`", "the local chain"),
+    ALMONER_FEE_PAYER_KEY: described(z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "send a base58 secret key of 64 bytes").optional(), "base58 key that sponsors network fees", "none: donors pay their own; made for `local` only"),
+    ALMONER_COMMITMENT: described(choice(["confirmed", "finalized"]).default("confirmed"), "when a transfer counts: `confirmed` or `finalized`", "`confirmed`"),
+    ALMONER_ADMIN_TOKENS: described(operators.optional(), "operators as `name:token`, comma-separated", "one is made, stored and printed once"),
+    ALMONER_SIGNING_KEY: described(z.string().optional(), "Ed25519 private key (PKCS#8, PEM or base64) of snapshots and receipts", "made and stored on first start"),
+    ALMONER_CONSENSUS: described(choice(["agents", "networks"]).default("agents"), "what agreement takes: two `agents`, or two agents on two `networks`", "`agents`"),
+    ALMONER_RECOMMENDATION_PHASE: described(choice(["1", "2", "3"]).default("1"), "phase of recommendation governance: 1, 2 or 3", "1"),
+    ALMONER_PUBLISH_WAIT_MS: described(whole(0, 30_000, 1_000), "how long a write waits until its change is published, in milliseconds", "1000"),
+    ALMONER_RELEASES_KEPT: described(whole(1, 1_000, 10), "releases that can be rolled back to", "10"),
+    ALMONER_REBUILD_SCHEDULE: described(z.string().default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
+    ALMONER_LOG_LEVEL: described(choice(["silent", "error", "warn", "info", "debug"]).default("info"), "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug`", "`info`"),
+  })
+  .superRefine((all, context) => {
+    if (all.ALMONER_NETWORK === "local" || all.ALMONER_SOLANA_RPC_URLS !== undefined) return;
+    context.addIssue({ code: "custom", path: ["ALMONER_SOLANA_RPC_URLS"], message: `send at least one RPC URL for ${all.ALMONER_NETWORK}` });
+  }); // prettier-ignore

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, createApp } from "#api/app.ts";
+import { type Config, readConfig } from "#api/config.ts";
+import type { Parts } from "#api/parts.ts";
+import { loadSecrets } from "#api/secrets.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { countActivity } from "#content/store/activity.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+
+export type TestService = {
+  app: App;
+  parts: Parts;
+  store: Store;
+  /** A GET on the service; `path` begins with a slash. */
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** A POST of a JSON body. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Stores these nonprofits as new. */
+  add(...records: NonprofitRecord[]): Promise<NonprofitRecord[]>;
+  close(): void;
+};
+
+/** The instant at which test services live, unless the test hands in a clock. */
+export const testNow = new Date("2026-06-01T12:00:00Z");
+
+/** The whole service on a real store in a temporary folder, without a socket. Close it after the test. */
+export async function aService(
+  options: {
+    env?: Record<string, string>;
+    records?: NonprofitRecord[];
+    parts?: Partial<Parts>;
+  } = {},
+): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-test-"));
+  const config: Config = readConfig({
+    ALMONER_DATA_DIR: dataDir,
+    ALMONER_BASE_URL: "https://almoner.example",
+    ALMONER_READS_PER_MINUTE: "0",
+    ...options.env,
+  });
+  const store =
+    options.parts?.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
+  const clock = options.parts?.clock ?? (() => testNow);
+  const parts: Parts = {
+    store,
+    clock,
+    config,
+    secrets: loadSecrets(config),
+    log: { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} },
+    activity: countActivity(store, clock),
+    ...options.parts,
+  };
+  const add = (...records: NonprofitRecord[]) =>
+    store.write((tx) =>
+      saveNonprofits(
+        tx,
+        records.map((after) => ({ before: null, after })),
+        { origin: "seed", now: clock() },
+      ),
+    );
+  if (options.records !== undefined) await add(...options.records);
+  const app = createApp(parts);
+  const url = (path: string) => `http://localhost${path}`;
+  return {
+    app,
+    parts,
+    store,
+    get: (path, headers = {}) => app.handle(new Request(url(path), { headers })),
+    post: (path, body, headers = {}) =>
+      app.handle(
+        new Request(url(path), {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(body),
+        }),
+      ),
+    add,
+    close: () => {
+      store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
