@@ -40,3 +40,13 @@ export async function newestSequence(asked: Asked): Promise<number> {
   });
   return Number(rows[0]?.["newest"] ?? 0);
 }
+
+/** Which nonprofit a change is about, null for the directory itself. */
+export async function changedProfile(asked: Asked, sequence: number): Promise<number | null> {
+  const { rows } = await asked.execute({
+    sql: "SELECT nonprofit_id FROM changes WHERE sequence = ?",
+    args: [sequence],
+  });
+  const id = rows[0]?.["nonprofit_id"] ?? null;
+  return id === null ? null : Number(id);
+}

@@ -43,3 +43,9 @@ export async function placesInLists(
   });
   return new Map(rows.map((row) => [String(row["list"]), Number(row["place"])]));
 }
+
+/** How many rows a table has; the name is ours, never a caller's text. */
+export async function countOf(asked: Asked, table: "nonprofits" | "changes"): Promise<number> {
+  const { rows } = await asked.execute({ sql: `SELECT count(*) AS count FROM ${table}`, args: [] });
+  return Number(rows[0]?.["count"] ?? 0);
+}

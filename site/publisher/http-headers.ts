@@ -52,6 +52,13 @@ const cacheRules: readonly { fits: RegExp; cacheControl: string }[] = [
   { fits: /^/, cacheControl: "public, max-age=60, stale-while-revalidate=600" },
 ];
 
+/** The rules as text: an uploaded file is sent again when they are not those it was sent with. */
+export const headerRulesText: string = JSON.stringify([
+  typesByExtension,
+  typesByPath,
+  cacheRules.map(({ fits, cacheControl }) => [fits.source, cacheControl]),
+]);
+
 /** Pagefind runs WebAssembly, and its worker obeys the policy of its own file. */
 const contentSecurityPolicy = [
   "default-src 'self'",

@@ -19,6 +19,8 @@ export type PublisherSettings = {
   databaseToken: string | undefined;
   /** Without a trailing slash. */
   baseUrl: string;
+  /** Where compiled sites are kept; default in the data folder. */
+  compiledFolder?: string;
   log: PublisherParts["log"];
 };
 
@@ -49,7 +51,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   mkdirSync(folders.bundle, { recursive: true });
   const lock = takePublisherLock(folders.bundle);
   const store = await openStore({ url: settings.databaseUrl, authToken: settings.databaseToken });
-  const compiled = await compileSite(folders.compiled);
+  const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
   const parts: PublisherParts = {
     source: { store, renderer, baseUrl: settings.baseUrl },

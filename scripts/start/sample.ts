@@ -1,0 +1,28 @@
+import { countOf } from "#content/store/lists.ts";
+import type { Store } from "#content/store/open.ts";
+import { profilesDefault, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";
+import { stopWith } from "../support/config.ts";
+import { startProgress } from "../support/progress.ts";
+
+/** The sample that everyone gets who starts with an empty folder. */
+const seedNumber = 1;
+
+/** Fills an empty store with the sample directory, and completes one whose making was cut off. */
+export async function fillEmptyStore(store: Store, asked: string | undefined): Promise<void> {
+  const profiles = asked === undefined ? profilesDefault : Number(asked);
+  if (!Number.isInteger(profiles) || profiles < 1) {
+    stopWith("--profiles: give a whole number of at least 1.", 2);
+  }
+  const unfinished = await unfinishedSample(store.raw);
+  if (unfinished === null && (await countOf(store.raw, "nonprofits")) > 0) return;
+  const sample = unfinished ?? { profiles, seed_number: seedNumber };
+  console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
+  const progress = startProgress("Sample nonprofits", sample.profiles);
+  await seedDirectory(store, {
+    profiles: sample.profiles,
+    seedNumber: sample.seed_number,
+    onProgress: progress.at,
+  });
+  progress.end();
+  if (store.embedded) await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}

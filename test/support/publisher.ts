@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { runFastLane } from "#site/publisher/fast-lane.ts";
+import { openPublisher, type Publisher, publisherFolders } from "#site/publisher/open-publisher.ts";
+import { runSecondLane } from "#site/publisher/second-lane.ts";
+import { aNonprofit } from "./records.ts";
+
+/** Sites compiled by tests, kept from run to run by their digest. */
+export const compiledSites = join(tmpdir(), "almoner-compiled-for-tests");
+
+export type Directory = {
+  dataDir: string;
+  store: Store;
+  publisher: Publisher;
+  /** Saves a nonprofit with some parts changed; answers the sequence of the change. */
+  edit(slug: string, parts: Partial<NonprofitRecord>): Promise<void>;
+  add(parts: Partial<NonprofitRecord>): Promise<void>;
+  /** Publishes all there is, both lanes. */
+  drain(): Promise<void>;
+  /** The text of a file of the current release, null for none. */
+  read(path: string): string | null;
+  close(): void;
+};
+
+/** A directory of its own in a temporary folder, with real store, renderer and publisher, not built yet. */
+export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): Promise<Directory> {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
+  const databaseUrl = `file:${join(dataDir, "store.db")}`;
+  const store = await openStore({ url: databaseUrl, synchronous: "OFF" });
+  const save = (saves: Parameters<typeof saveNonprofits>[1]) =>
+    store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
+  await save(nonprofits.map((parts) => ({ before: null, after: aNonprofit(parts) })));
+  const publisher = await openPublisher({
+    dataDir,
+    databaseUrl,
+    databaseToken: undefined,
+    baseUrl: "http://localhost:8080",
+    compiledFolder: compiledSites,
+    log: () => {},
+  });
+  const { parts } = publisher;
+  return {
+    dataDir,
+    store,
+    publisher,
+    edit: async (slug, changed) => {
+      const before = await recordBySlug(store.raw, slug);
+      if (before === null) throw new Error(`no nonprofit ${slug} in this test`);
+      await save([{ before, after: { ...before, ...changed } }]);
+    },
+    add: async (one) => {
+      await save([{ before: null, after: aNonprofit(one) }]);
+    },
+    drain: async () => {
+      while ((await runFastLane(parts)) > 0);
+      while ((await runSecondLane(parts, async () => {})) > 0);
+    },
+    read: (path) => {
+      const file = parts.manifest.find(path);
+      return file === null ? null : parts.blobs.read(file.digest).toString();
+    },
+    close: () => {
+      publisher.close();
+      store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export { publisherFolders };
