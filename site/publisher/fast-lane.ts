@@ -38,7 +38,7 @@ async function staleKeys(
   for (const [id, own] of Map.groupBy(changes, (change) => change.nonprofit_id)) {
     const places =
       id !== null && own.some(needsPlaces)
-        ? await placesInLists(source.store.raw, id)
+        ? await placesInLists(source.store.raw, id, "cause")
         : new Map<string, number>();
     for (const key of own.flatMap((change) => staleAtOnce(change, places))) keys.add(key);
   }
