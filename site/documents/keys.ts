@@ -31,7 +31,15 @@ export const keyOf = {
   sitemapPages: "sitemap-pages" as DocumentKey,
   sitemap: (chunk: number): DocumentKey => `sitemap ${chunk}`,
   assets: "assets" as DocumentKey,
+  /** A numbered file of the change feed. */
+  feed: (number: number): DocumentKey => `feed ${number}`,
+  snapshotPart: (part: number): DocumentKey => `snapshot-part ${part}`,
 };
+
+/** Nonprofits, by id, in one part of the snapshot. */
+export const snapshotPartSize = 100;
+export const snapshotPartOf = (nonprofitId: number): number =>
+  Math.floor((nonprofitId - 1) / snapshotPartSize) + 1;
 
 /** Nonprofits, by id, in one sitemap file. */
 export const sitemapChunkSize = 10_000;
@@ -43,3 +51,15 @@ export const pageSizeOf = (list: string): number => (list === "all" ? jsonPageSi
 /** The page that holds the place (from 0) in this list. */
 export const pageOf = (list: string, place: number): number =>
   Math.floor(place / pageSizeOf(list)) + 1;
+
+/** The kind of a list and what it lists: "country:KE" → { kind: "country", value: "KE" }. */
+export function listParts(list: string): { kind: string; value: string } {
+  const [kind = "", value = ""] = list.split(":");
+  return { kind, value };
+}
+
+/** Where the pages of a list lie, without a leading slash. */
+export function folderOf(list: string): string {
+  const { kind, value } = listParts(list);
+  return kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
+}

@@ -1,7 +1,20 @@
 import type { DocumentKind } from "#site/publisher/document.ts";
+import { causesAnswer, statsAnswer } from "./answers.ts";
 import { assets } from "./assets.ts";
 import { listPage } from "./list-page.ts";
+import { page } from "./page.ts";
 import { profile } from "./profile.ts";
+import { sitemap, sitemapIndex, sitemapPages } from "./sitemap.ts";
 
 /** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */
-export const documentKinds: readonly DocumentKind[] = [assets, profile, listPage];
+export const documentKinds: readonly DocumentKind[] = [
+  assets,
+  profile,
+  listPage,
+  page,
+  causesAnswer,
+  statsAnswer,
+  sitemap,
+  sitemapPages,
+  sitemapIndex,
+];

@@ -11,7 +11,7 @@ import {
   partsOf,
   type Source,
 } from "#site/publisher/document.ts";
-import { keyOf, pageSizeOf } from "./keys.ts";
+import { folderOf, keyOf, listParts, pageSizeOf } from "./keys.ts";
 
 const itemsPerBatch = 1_000;
 
@@ -125,28 +125,20 @@ function htmlPage(
           ...common,
           name: causeName(value),
           sort: { name: "Causes", href: "/causes" },
+          json: `/api/search?cause=${value}`,
           intro: causeIntros.get(value) ?? null,
         }
       : {
           ...common,
           name: countryName(value) ?? value,
           sort: { name: "Countries", href: "/countries" },
+          json: `/api/search?country=${value}`,
           intro: null,
         };
   return renderer.render(
     kind === "cause" ? "/causes/[id]/[...page]" : "/countries/[code]/[...page]",
     { baseUrl, view: listPageView(parts) },
   );
-}
-
-const listParts = (list: string): { kind: string; value: string } => {
-  const [kind = "", value = ""] = list.split(":");
-  return { kind, value };
-};
-
-function folderOf(list: string): string {
-  const { kind, value } = listParts(list);
-  return kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
 }
 
 function pathOf({ list, page }: Place): string {

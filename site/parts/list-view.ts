@@ -14,6 +14,7 @@ export type ListPageView = {
   title: string;
   description: string;
   intro: string | null;
+  json: string;
   /** "101–200": the places of this page. */
   span: string;
   /** Only the first page tells the total, so that a new entry far down leaves the other pages as they are. */
@@ -40,6 +41,8 @@ export type ListPage = {
   page: number;
   pageSize: number;
   total: number;
+  /** Path of the whole list as JSON. */
+  json: string;
   items: readonly ListItem[];
 };
 
@@ -54,6 +57,7 @@ export function listPageView(list: ListPage): ListPageView {
     root,
     name,
     sort: list.sort,
+    json: list.json,
     title: `${name}${first ? "" : `, page ${page}`} · Almoner`,
     description: clipped(
       first && list.intro !== null

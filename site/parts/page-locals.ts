@@ -1,15 +1,26 @@
+import type { Cause } from "#content/shapes/cause.ts";
+import type { Leaderboard } from "#content/shapes/enrichment-answers.ts";
+import type { Stats } from "#content/shapes/stats.ts";
+import type { CountryCount } from "#content/store/overview.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ProfileView } from "./profile-view.ts";
 
 /** What every page is handed: where it lies, as absolute addresses need it. */
-export type PageBase = {
+type PageBase = {
   /** Without a trailing slash. */
   baseUrl: string;
 };
 
 /** What each page, named by its file under site/pages, is handed by its document. */
 export type PageLocals = {
-  "/nonprofits/[slug]": PageBase & { view: ProfileView };
+  "/": PageBase & { stats: Stats; causes: Cause[]; countries: CountryCount[] };
+  "/causes": PageBase & { causes: Cause[] };
   "/causes/[id]/[...page]": PageBase & { view: ListPageView };
+  "/countries": PageBase & { countries: CountryCount[] };
   "/countries/[code]/[...page]": PageBase & { view: ListPageView };
+  "/nonprofits/[slug]": PageBase & { view: ProfileView };
+  "/statistics": PageBase & { stats: Stats; publicationDay: string | null };
+  "/methodology": PageBase;
+  "/agents": PageBase & { leaderboard: Leaderboard };
+  "/404": PageBase;
 };

@@ -1,0 +1,31 @@
+import { z } from "zod";
+
+const count = z.int().min(0);
+
+/** What changes with every request: counted live, and kept in the store by a checkpoint. */
+export const Counters = z.object({
+  total_donations: count.describe("Donation transactions recorded"),
+  total_queries: count.describe("Calls of search, recommend and MCP search"),
+  queries_this_week: count.describe("The same within the last 7 × 24 h"),
+  queries: z
+    .object({ llms_txt: count, agents_md: count, ai_plugin: count, mcp: count })
+    .describe("Hits on the discovery channels for agents"),
+});
+export type Counters = z.infer<typeof Counters>;
+
+/**
+ * GET /api/stats. The spec gives two shapes, with two names for the number of people reached; both are served in one
+ * object.
+ */
+export const Stats = z
+  .object({
+    nonprofits: count,
+    verified_nonprofits: count.describe("Nonprofits that claimed their profile"),
+    countries: count,
+    causes: count,
+    total_beneficiaries_per_year: count,
+    total_beneficiaries: count.describe("The same number as total_beneficiaries_per_year"),
+    ...Counters.shape,
+  })
+  .meta({ id: "Stats" });
+export type Stats = z.infer<typeof Stats>;

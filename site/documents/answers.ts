@@ -1,0 +1,28 @@
+import { answerBytes } from "#content/rules/list-answer.ts";
+import { causeList } from "#content/store/overview.ts";
+import { directoryStats, storedCounters } from "#content/store/stats.ts";
+import type { DocumentKey, DocumentKind, Source } from "#site/publisher/document.ts";
+import { keyOf } from "./keys.ts";
+
+/** A kind with a single document, which is the answer of the service to a GET without parameters. */
+const answer = (
+  key: DocumentKey,
+  path: string,
+  ask: (source: Source) => Promise<unknown>,
+): DocumentKind => ({
+  kind: key,
+  all: () => [[key]],
+  render: async (keys, source) => {
+    const body = answerBytes(await ask(source));
+    return keys.map(() => ({ key, files: [{ path, body }] }));
+  },
+});
+
+export const causesAnswer = answer(keyOf.causes, "api/causes.json", ({ store }) =>
+  causeList(store.raw),
+);
+
+/** The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store. */
+export const statsAnswer = answer(keyOf.stats, "api/stats.json", async ({ store }) =>
+  directoryStats(store.raw, await storedCounters(store.raw)),
+);

@@ -1,0 +1,39 @@
+import { type FeedFile, feedPaths } from "#content/shapes/feed.ts";
+import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/store/feed.ts";
+import {
+  type DocumentKey,
+  type DocumentKind,
+  partsOf,
+  type Rendered,
+  type Source,
+} from "#site/publisher/document.ts";
+import { keyOf } from "./keys.ts";
+
+const filesPerBatch = 20;
+
+/** The numbered files of the change feed. Which changes a file holds is fixed in the store, so it never changes. */
+export const feed: DocumentKind = {
+  kind: "feed",
+  async *all({ store }) {
+    const newest = (await newestFeedFile(store.raw))?.number ?? 0;
+    for (let first = 1; first <= newest; first += filesPerBatch) {
+      const count = Math.min(filesPerBatch, newest - first + 1);
+      yield Array.from({ length: count }, (_, at) => keyOf.feed(first + at));
+    }
+  },
+  render: (keys, source) => Promise.all(keys.map((key) => renderFile(key, source))),
+};
+
+async function renderFile(key: DocumentKey, { store }: Source): Promise<Rendered> {
+  const number = Number(partsOf(key)[1]);
+  const range = await feedFile(store.raw, number);
+  if (range === null) throw new Error(`there is no feed file ${number}`);
+  const file: FeedFile = {
+    epoch: await feedEpoch(store.raw),
+    number,
+    first_sequence: range.first_sequence,
+    last_sequence: range.last_sequence,
+    entries: await feedEntries(store.raw, range),
+  };
+  return { key, files: [{ path: feedPaths.file(number), body: `${JSON.stringify(file)}\n` }] };
+}

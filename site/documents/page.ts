@@ -1,0 +1,65 @@
+import { causeList, countryList } from "#content/store/overview.ts";
+import { directoryFact, directoryStats, storedCounters } from "#content/store/stats.ts";
+import type { BundleFile, DocumentKind, Source } from "#site/publisher/document.ts";
+import { partsOf } from "#site/publisher/document.ts";
+import { keyOf, type PageName } from "./keys.ts";
+import { leaderboardOf } from "./leaderboard.ts";
+import { robotsText } from "./robots.ts";
+
+/** Pages of which there is one: each reads what it shows, and nothing else. */
+export const page: DocumentKind = {
+  kind: "page",
+  all: () => [(Object.keys(pages) as PageName[]).map(keyOf.page)],
+  render: (keys, source) =>
+    Promise.all(
+      keys.map(async (key) => {
+        const render = pages[partsOf(key)[1] as PageName];
+        if (render === undefined) throw new Error(`no page is named by ${key}`);
+        return { key, files: [await render(source)] };
+      }),
+    ),
+};
+
+const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
+  home: async (source) => {
+    const { baseUrl, renderer, store } = source;
+    const stats = await statsOf(source);
+    const { causes } = await causeList(store.raw);
+    const countries = await countryList(store.raw);
+    const body = await renderer.render("/", { baseUrl, stats, causes, countries });
+    return { path: "index.html", body };
+  },
+  causes: async ({ baseUrl, renderer, store }) => {
+    const { causes } = await causeList(store.raw);
+    return { path: "causes.html", body: await renderer.render("/causes", { baseUrl, causes }) };
+  },
+  countries: async ({ baseUrl, renderer, store }) => {
+    const countries = await countryList(store.raw);
+    const body = await renderer.render("/countries", { baseUrl, countries });
+    return { path: "countries.html", body };
+  },
+  statistics: async (source) => {
+    const { baseUrl, renderer, store } = source;
+    const publicationDay = await directoryFact(store.raw, "publication_day");
+    const stats = await statsOf(source);
+    const body = await renderer.render("/statistics", { baseUrl, stats, publicationDay });
+    return { path: "statistics.html", body };
+  },
+  methodology: async ({ baseUrl, renderer }) => ({
+    path: "methodology.html",
+    body: await renderer.render("/methodology", { baseUrl }),
+  }),
+  agents: async ({ baseUrl, renderer, store }) => {
+    const leaderboard = await leaderboardOf(store.raw);
+    const body = await renderer.render("/agents", { baseUrl, leaderboard });
+    return { path: "agents.html", body };
+  },
+  "not-found": async ({ baseUrl, renderer }) => ({
+    path: "404.html",
+    body: await renderer.render("/404", { baseUrl }),
+  }),
+  robots: ({ baseUrl }) => Promise.resolve({ path: "robots.txt", body: robotsText(baseUrl) }),
+};
+
+const statsOf = async ({ store }: Source) =>
+  directoryStats(store.raw, await storedCounters(store.raw));
