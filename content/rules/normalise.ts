@@ -1,0 +1,37 @@
+import type { EnrichableField } from "#content/shapes/enrichment.ts";
+import { comparedWebsite } from "./website.ts";
+
+/** Text in one Unicode form, with single spaces. */
+const prose = (raw: string): string => raw.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+
+/** City and region keep their letter case: the contract folds only commas and spaces. */
+const place = (raw: string): string => prose(raw).replace(/[\s,]+$/u, "");
+
+/** The first year of four digits in a text; "" for none. */
+const year = (raw: string): string => /(?<!\d)\d{4}(?!\d)/.exec(raw)?.[0] ?? "";
+
+/** Lower case; the domain of an international address in punycode. "" for what has no domain. */
+const email = (raw: string): string => {
+  const text = raw.trim().toLowerCase();
+  const at = text.lastIndexOf("@");
+  const host = at < 1 ? null : URL.parse(`https://${text.slice(at + 1)}/`);
+  if (host === null || host.pathname !== "/" || host.port !== "" || host.search !== "") return "";
+  return `${text.slice(0, at)}@${host.hostname}`;
+};
+
+/**
+ * The comparison form of each field's value: two agents agree when these are equal. Stable (normalising twice changes
+ * nothing) and "" when nothing usable is left. Never shown. Source: spec, "Normalisation applied before comparing values".
+ */
+export const normalise: Readonly<Record<EnrichableField, (raw: string) => string>> = {
+  website: comparedWebsite,
+  contact_email: email,
+  city: place,
+  region: place,
+  founded_year: year,
+  mission: prose,
+  description: prose,
+  tagline: prose,
+  programme: prose,
+  impact_metric: prose,
+};

@@ -1,0 +1,37 @@
+/**
+ * The first character that no field may hold, as "U+202E", or null. Refused: control characters, bidi controls, stray tag
+ * characters, invisible formatting, lone surrogates and noncharacters. Prose keeps line breaks, tabs, ZWJ, ZWNJ and the
+ * tags of flag emoji. Source: promises.md, 12. Linear in the length.
+ */
+export function unsafeCharacter(text: string, { prose }: { prose: boolean }): string | null {
+  const checked = prose ? text.replaceAll(flagEmoji, "").replaceAll(proseOnly, "") : text;
+  const found = unsafe.exec(checked)?.[0];
+  if (found === undefined) return null;
+  const point = Array.from(found).at(-1)?.codePointAt(0) ?? 0;
+  return `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** A black flag, its tags (at most 16), and the closing tag. Source: Unicode TS 51, "Emoji tag sequence". */
+const flagEmoji = /\u{1F3F4}[\u{E0020}-\u{E007E}]{1,16}\u{E007F}/gu;
+
+// Ideographic variants are real writing after a Han character; anywhere else they hide data.
+const proseOnly = /[\n\r\t\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]/gu;
+
+const unsafe = new RegExp(
+  [
+    String.raw`\p{Cc}|\p{Cs}|\p{Zl}|\p{Zp}`,
+    String.raw`[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]`, // Bidi controls.
+    String.raw`[\u{E0000}-\u{E007F}]`, // Tags.
+    String.raw`[\u00AD\u180E\u200B-\u200D\u2060-\u2064\u206A-\u206F\uFEFF\uFFF9-\uFFFC]`, // Invisible.
+    String.raw`[\u{E0100}-\u{E01EF}]|[\uFE00-\uFE0F]{2}`, // Runs of variation selectors carry data.
+    String.raw`\p{Noncharacter_Code_Point}`,
+  ].join("|"),
+  "u",
+);
+
+/** How many characters (code points) a text has. */
+export const characterCount = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+};

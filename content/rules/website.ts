@@ -1,0 +1,112 @@
+/** Query parameters that only track where a visitor came from. Source: spec, "Normalisation" ("and similar"). */
+const trackingParameter =
+  /^(?:utm_\w+|ref|ref_src|ref_url|referrer|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|li_fat_id|mkt_tok|vero_id|srsltid)$/i;
+
+/** Endings that no public site has. `.example` stays: the sample directory lives there. */
+const privateEndings = new Set([
+  "localhost",
+  "local",
+  "localdomain",
+  "internal",
+  "intranet",
+  "lan",
+  "home",
+  "corp",
+  "arpa",
+  "test",
+  "invalid",
+  "onion",
+  "alt",
+]);
+
+/** A website as it may go live: with a scheme, without tracking parameters, its path in the letter case given. */
+export type Website = { live: string; url: URL };
+
+/**
+ * Reads a website as agents write it: a bare host gets https. Null for what is no http(s) address of a public host: no
+ * credentials, no IP address, no single label, no private ending. Nothing is fetched.
+ */
+export function readWebsite(raw: string): Website | null {
+  const text = raw.trim();
+  if (/[\s\\<>"]/.test(text)) return null;
+  const url = URL.parse(withScheme(text));
+  if (url === null || !["http:", "https:"].includes(url.protocol)) return null;
+  if (url.username !== "" || url.password !== "" || !isPublicHost(url.hostname)) return null;
+  url.search = withoutTracking(url.search);
+  const bare = url.pathname === "/" && url.search === "" && url.hash === "" && !text.endsWith("/");
+  // An empty query or fragment leaves its mark in href although it says nothing.
+  const live = url.href.replace(/[?#]$/, "");
+  return { live: bare && live.endsWith("/") ? live.slice(0, -1) : live, url };
+}
+
+/**
+ * Turns a website into its comparison form: scheme, default port, `www.`, fragment and tracking parameters do not
+ * matter; host and path in lower case; a trailing slash matters except at the root. "" for text that is no public
+ * website. Source: spec, "Normalisation applied before comparing values", and decisions.md, "Comparing".
+ */
+export function comparedWebsite(raw: string): string {
+  const website = readWebsite(raw);
+  if (website === null) return "";
+  const { hostname, port, pathname, search } = website.url;
+  const host = withoutWww(hostname.replace(/\.$/, ""));
+  // 80 and 443 are both taken off, so that the form stays the same whatever the scheme was.
+  const shownPort = port === "" || port === "80" || port === "443" ? "" : `:${port}`;
+  const path = comparedPath(pathname);
+  return `https://${host}${shownPort}${path === "/" ? "" : path}${search === "?" ? "" : search}`;
+}
+
+/** True for a host name on the public internet; IDN hosts come in punycode. */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, "");
+  const labels = host.split(".");
+  const ending = labels.at(-1) ?? "";
+  return (
+    host.length <= 253 &&
+    labels.length >= 2 &&
+    labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) &&
+    // A number at the end makes an IP address of it; IPv6 has brackets and fell out above.
+    !/^(?:\d+|0x[0-9a-f]*)$/.test(ending) &&
+    ending.length >= 2 &&
+    !privateEndings.has(ending)
+  );
+}
+
+function withScheme(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  if (text.startsWith("//")) return `https:${text}`;
+  // "mailto:x" and "javascript:x" keep their scheme and are refused; "example.org:8080" is a host with a port.
+  return /^[a-z][a-z0-9+-]*:(?!\d)/i.test(text) ? text : `https://${text}`;
+}
+
+function withoutTracking(search: string): string {
+  const kept = search
+    .replace(/^\?/, "")
+    .split("&")
+    .filter((part) => !trackingParameter.test(decoded(part.split("=", 1)[0] ?? "")))
+    .join("&");
+  return kept === "" ? "" : `?${kept}`;
+}
+
+function withoutWww(hostname: string): string {
+  let host = hostname;
+  // Repeated, so that the form is stable; "www.org" is a site of its own.
+  while (host.startsWith("www.") && host.slice(4).includes(".")) host = host.slice(4);
+  return host;
+}
+
+/** Lower case also of letters that stand percent-encoded, and those in one Unicode form. */
+function comparedPath(pathname: string): string {
+  const letters = pathname.replaceAll(/(?:%[89a-f][0-9a-f])+/gi, decoded);
+  const lowered = letters.normalize("NFC").toLowerCase().normalize("NFC");
+  const url = new URL("https://host.example/");
+  url.pathname = lowered;
+  return url.pathname.toLowerCase();
+}
+
+function decoded(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}

@@ -1,0 +1,122 @@
+import { z } from "zod";
+
+/** The fields that agents can complete, in the contract's order. */
+export const enrichableFields = [
+  "mission",
+  "description",
+  "tagline",
+  "website",
+  "city",
+  "region",
+  "founded_year",
+  "contact_email",
+  "programme",
+  "impact_metric",
+] as const;
+
+/** Fields that go live when two agents agree. Source: spec, "Enrichment submission". */
+export const structuredFields = [
+  "website",
+  "city",
+  "region",
+  "founded_year",
+  "contact_email",
+] as const;
+
+/** Fields that queue for a person and never go live by agreement. */
+export const proseFields = [
+  "mission",
+  "description",
+  "tagline",
+  "programme",
+  "impact_metric",
+] as const;
+
+export const EnrichableField = z.enum(enrichableFields).meta({ id: "EnrichableField" });
+export type EnrichableField = z.infer<typeof EnrichableField>;
+export type StructuredField = (typeof structuredFields)[number];
+export type ProseField = (typeof proseFields)[number];
+
+export const FieldType = z.enum(["structured", "prose"]);
+export type FieldType = z.infer<typeof FieldType>;
+
+export const SubmissionStatus = z.enum(["pending", "applied", "rejected"]);
+export type SubmissionStatus = z.infer<typeof SubmissionStatus>;
+
+const structured = new Set<string>(structuredFields);
+
+/** `programme` and `impact_metric` are in neither list of the contract; they queue like prose. */
+export const fieldTypeOf = (field: EnrichableField): FieldType =>
+  structured.has(field) ? "structured" : "prose";
+
+export const isStructured = (field: string): field is StructuredField => structured.has(field);
+
+/** Longest values in characters. Source: decisions.md, "Enrichment". */
+export const lengthMax: Readonly<Record<EnrichableField, number>> = {
+  tagline: 160,
+  mission: 1_000,
+  description: 5_000,
+  programme: 2_000,
+  impact_metric: 2_000,
+  website: 2_048,
+  contact_email: 254,
+  city: 100,
+  region: 100,
+  founded_year: 100, // The year may stand in a short phrase.
+};
+
+export const agentLengthMax = 128;
+export const sourceUrlLengthMax = 2_048;
+export const batchItemsMax = 20;
+
+/** Absent, null and "" all mean that nothing was given. */
+const optionalText = (lengthMaxOfText: number) =>
+  z
+    .string()
+    .max(lengthMaxOfText)
+    .nullish()
+    .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text));
+
+const field = EnrichableField.describe("The field that the value completes");
+const value = z
+  .string()
+  .min(1)
+  .describe("The data as text; for programme and impact_metric a JSON object in a string, or text");
+const source_url = optionalText(sourceUrlLengthMax).describe(
+  "http(s) address at which the data was found",
+);
+
+/** One item of a batch. */
+export const EnrichmentItem = z.object({ field, value, source_url }).meta({ id: "EnrichmentItem" });
+
+/** The body of POST /api/enrich/{slug}: one submission, or a batch, or both (then `field` is one more item). */
+export const EnrichmentBody = z
+  .object({
+    field: field.optional(),
+    value: value.optional(),
+    source_url,
+    agent_id: z
+      .string()
+      .min(1)
+      .max(agentLengthMax)
+      .describe("Stable id of the agent; distinct ids count toward consensus"),
+    agent_name: optionalText(agentLengthMax).describe("Name for people; the id when absent"),
+    fields: z
+      .array(EnrichmentItem)
+      .max(batchItemsMax)
+      .optional()
+      .describe("A batch, stored as a whole or not at all; each field at most once"),
+  })
+  .meta({
+    id: "EnrichmentBody",
+    examples: [
+      {
+        field: "website",
+        value: "https://hope-kitchen.example",
+        source_url: "https://register.example/hope-kitchen",
+        agent_id: "research-bot-7",
+        agent_name: "Research Bot",
+      },
+    ],
+  });
+export type EnrichmentBody = z.infer<typeof EnrichmentBody>;
