@@ -161,8 +161,9 @@ function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" |
 
 /** The lists in which the nonprofit appeared, vanished or changed its place. */
 function movedLists({ before, after }: Written): string[] {
-  const places = (record: NonprofitRecord | null) =>
-    new Map((record === null ? [] : listingsOf(record)).map((l) => [l.list, JSON.stringify(l)]));
+  if (before === null) return listingsOf(after).map(({ list }) => list);
+  const places = (record: NonprofitRecord) =>
+    new Map(listingsOf(record).map((l) => [l.list, JSON.stringify(l)]));
   const [from, to] = [places(before), places(after)];
   return [...new Set([...from.keys(), ...to.keys()])].filter(
     (list) => from.get(list) !== to.get(list),
