@@ -29,6 +29,7 @@ export async function watch(publisher: Publisher, config: Config, log: Logger): 
     );
   };
   const schedule = scheduleOf(config, () => parts.manifest.setState({ request: "full" }));
+  parts.manifest.setState({ pid: process.pid });
   try {
     if (publisher.isOutdated() && parts.manifest.state().held_at === 0) await buildAll();
     process.send?.({ release: parts.manifest.state().current_release });

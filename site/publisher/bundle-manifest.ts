@@ -82,7 +82,7 @@ function overlaySince({ db }: Manifest, release: number, own: readonly NewFile[]
   const overlay: Overlay = new Map();
   const gone = db.query<{ path: string }, [number]>(
     `SELECT DISTINCT path FROM history
-     WHERE release > ? AND path NOT IN (SELECT path FROM files)`,
+     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
   );
   for (const { path } of gone.iterate(release)) overlay.set(path, null);
   const changed = db.query<NewFile & { doomed_at: number | null }, [number]>(

@@ -35,8 +35,18 @@ export type PublisherState = {
   building: number;
   /** What an operator asked the resident publisher for: "", full, resume or rollback <n>. */
   request: string;
+  /** Releases up to here are in the signed list of all files. */
+  listed_release: number;
+  /** The `inputs_digest` under which that list was made. */
+  listed_inputs: string;
+  /** Digest over the parts that the snapshot was last joined from. */
+  snapshot_parts: string;
+  /** The newest feed file whose changes are in that snapshot. */
+  snapshot_number: number;
   /** Milliseconds of the newest sign of life of the resident publisher. */
   seen_at: number;
+  /** Process number of the publisher that worked here last. */
+  pid: number;
 };
 
 export type Manifest = {
@@ -57,7 +67,12 @@ const initial: PublisherState = {
   boot_id: "",
   building: 0,
   request: "",
+  listed_release: 0,
+  listed_inputs: "",
+  snapshot_parts: "",
+  snapshot_number: 0,
   seen_at: 0,
+  pid: 0,
 };
 
 /** Opens (and makes) the manifest in a folder. A reader sees one release or the next, never a mixture. */
@@ -115,6 +130,10 @@ const tables = [
      fast_sequence INTEGER NOT NULL, slow_sequence INTEGER NOT NULL, inputs_digest TEXT NOT NULL
    )`,
   "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+  // Blobs of files without a history (the snapshot, the list of all files), to be removed a little later.
+  `CREATE TABLE IF NOT EXISTS spare_blobs (
+     digest TEXT PRIMARY KEY, spare_since INTEGER NOT NULL
+   ) WITHOUT ROWID`,
   // Documents that could not be rendered; their older version stays until they can.
   `CREATE TABLE IF NOT EXISTS failures (
      key TEXT PRIMARY KEY, error TEXT NOT NULL, failed_at INTEGER NOT NULL

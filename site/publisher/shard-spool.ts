@@ -27,7 +27,7 @@ export async function spoolShards(
   const next = manifest.db.query<NewFile, [string, number]>(
     "SELECT path, digest, size FROM files WHERE path > ? AND doomed_at IS NULL ORDER BY path LIMIT ?",
   );
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const files = next.all(after, filesPerSlice);
     for (const { path, digest, size } of files) {
       if (isManifestPath(path)) continue;

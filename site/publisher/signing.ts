@@ -1,5 +1,12 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
-import { base64url, calculateJwkThumbprint, CompactSign, compactVerify, exportJWK, importJWK } from "jose";
+import {
+  base64url,
+  calculateJwkThumbprint,
+  CompactSign,
+  compactVerify,
+  exportJWK,
+  importJWK,
+} from "jose";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 

@@ -24,9 +24,10 @@ const deletions = 100;
  * header rules: a file that was sent under others is sent again.
  */
 export function openUploadPlan(
-  { db, state }: Manifest,
+  manifest: Manifest,
   { target, rules, rankOf }: { target: string; rules: string; rankOf: (path: string) => number },
 ): UploadPlan {
+  const { db } = manifest;
   for (const statement of tables) db.run(statement);
   const rulesDigest = new Bun.CryptoHasher("sha256").update(rules).digest("hex").slice(0, 16);
   const planning = db.prepare<null, [number, string, string | null]>(
@@ -41,7 +42,7 @@ export function openUploadPlan(
     for (const { path } of db.query<PlannedFile, [string]>(goneFiles).iterate(target)) {
       planning.run(deletions, path, null);
     }
-    return state().current_release;
+    return manifest.state().current_release;
   })();
   const remembering = db.query<null, [string, string, string, string, number]>(
     `INSERT OR REPLACE INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, ?)`,

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openStore, type Store } from "#content/store/open.ts";
+import { openManifest, type Manifest } from "#site/publisher/manifest.ts";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+
+/** A sample directory of its own, served by `start` in another process as an operator would have it. */
+export type ServedDirectory = {
+  dataDir: string;
+  url: string;
+  store: Store;
+  manifest: Manifest;
+  servicePid: number;
+  env: Record<string, string>;
+  /** Waits until both lanes have published all there is. */
+  settled(): Promise<void>;
+  stopServing(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const repository = join(import.meta.dirname, "../../..");
+const waitMaxMs = 600_000;
+
+/** Makes the directory below `folder` and starts to serve it; answers once the first release is complete. */
+export async function serveSample(
+  folder: string,
+  profiles: number,
+  port: number,
+): Promise<ServedDirectory> {
+  const dataDir = mkdtempSync(join(folder, "almoner-bench-"));
+  const env = {
+    ...(process.env as Record<string, string>),
+    ALMONER_DATA_DIR: dataDir,
+    ALMONER_PORT: String(port),
+    ALMONER_READS_PER_MINUTE: "0",
+    ALMONER_LOG_LEVEL: "warn",
+  };
+  const store = await openStore({
+    url: `file:${join(dataDir, "store.db")}`,
+    synchronous: "NORMAL",
+  });
+  await seedDirectory(store, { profiles, seedNumber: 1 });
+  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  const child = Bun.spawn([process.execPath, join(repository, "scripts/start.ts")], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const manifest = openManifest(join(dataDir, "bundle"));
+  const until = async (met: () => boolean) => {
+    const deadlineMs = performance.now() + waitMaxMs;
+    while (!met()) {
+      if (performance.now() > deadlineMs) throw new Error("the directory did not settle in time");
+      await Bun.sleep(20);
+    }
+  };
+  const newest = async () =>
+    Number((await store.raw.execute("SELECT max(sequence) AS n FROM changes")).rows[0]?.["n"] ?? 0);
+  const settled = async () => {
+    const sequence = await newest();
+    await until(() => manifest.state().slow_sequence >= sequence);
+  };
+  const stopServing = async () => {
+    child.kill("SIGTERM");
+    await child.exited;
+  };
+  await until(() => manifest.state().current_release > 0);
+  await settled();
+  return {
+    dataDir,
+    url: `http://127.0.0.1:${port}`,
+    store,
+    manifest,
+    servicePid: child.pid,
+    env,
+    settled,
+    stopServing,
+    close: async () => {
+      await stopServing();
+      manifest.close();
+      store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
