@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBlobs, openExport } from "#site/publisher/blobs.ts";
+import { openManifest } from "#site/publisher/manifest.ts";
+import { exportRelease, storeFiles } from "#site/publisher/publish-files.ts";
+import { type Committed, commitRelease } from "#site/publisher/release.ts";
+
+export type TestBundle = ReturnType<typeof aBundle>;
+
+/** An empty bundle in a temporary folder: manifest, blobs and export, without anything that renders. */
+export function aBundle() {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
+  const manifest = openManifest(folder);
+  const blobs = openBlobs(join(folder, "blobs"));
+  const exported = openExport(join(folder, "public"));
+  let sequence = 0;
+  return {
+    folder,
+    manifest,
+    blobs,
+    exported,
+    /** Makes a release; a body of null removes the path. */
+    publish(files: Record<string, string | null>): Committed {
+      const { kept, removed } = storeFiles(
+        { blobs },
+        Object.entries(files).map(([path, body]) => ({ path, body })),
+      );
+      const committed = commitRelease(manifest, {
+        reason: "test",
+        files: kept,
+        removed,
+        asOf: ++sequence,
+        state: {},
+        now: new Date("2026-06-01T12:00:00Z"),
+      });
+      exportRelease({ exported, blobs }, committed);
+      return committed;
+    },
+    close() {
+      manifest.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One file of each kind that a bundle has. Pages are long enough to be worth compressing. */
+export const sampleFiles: Record<string, string> = {
+  "index.html": page("Home"),
+  "404.html": page("Nothing here"),
+  "nonprofits/water-for-all.html": page("Water for All"),
+  "api/nonprofits/water-for-all.json": json("Water for All"),
+  "donate/water-for-all.html": page("Give to Water for All"),
+  "causes.html": page("Causes"),
+  "causes/education.html": page("Education"),
+  "causes/education/2.html": page("Education, page 2"),
+  "countries.html": page("Countries"),
+  "countries/ke.html": page("Kenya"),
+  "countries/ke/2.html": page("Kenya, page 2"),
+  "api/nonprofits.json": json("The list"),
+  "api/nonprofits/pages/2.json": json("The list, page 2"),
+  "api/causes.json": json("Causes"),
+  "api/stats.json": json("Stats at the last checkpoint"),
+  "api/needs-enrichment.json": json("Help wanted"),
+  "llms.txt": "Almoner\n".repeat(200),
+  "agents.md": "# For agents\n".repeat(200),
+  "robots.txt": "User-agent: *\n",
+  "sitemap.xml": "<?xml version='1.0'?><sitemapindex/>",
+  "sitemaps/1.xml": "<?xml version='1.0'?><urlset/>",
+  "openapi.json": json("The description"),
+  "agents.arazzo.yaml": "arazzo: 1.0.1\n".repeat(100),
+  ".well-known/ai-plugin.json": json("Plugin"),
+  ".well-known/api-catalog": json("Catalog"),
+  ".well-known/security.txt": "Contact: mailto:desk@almoner.example\n",
+  ".well-known/mcp/server-card.json": json("Card"),
+  "favicon.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>",
+  "_astro/site.Ab12Cd34.css": "body{margin:0}".repeat(100),
+  "_astro/search.Zz99.js": "export {};".repeat(200),
+  "pagefind/pagefind.js": "export {};".repeat(200),
+  "pagefind/pagefind-entry.json": json("Entry"),
+  "pagefind/wasm.en.pagefind": "wasm",
+  "pagefind/1/fragment/en_1234567.pf_fragment": "fragment",
+  "search/education.json": json("Shard"),
+  "changes/1.json": json("Feed file 1"),
+  "changes/state.json": json("Feed state"),
+  "snapshot/nonprofits.ndjson.gz": "gz",
+  "snapshot/manifest.json": json("Manifest"),
+  "snapshot/manifest.json.jws": "a..b",
+};
+
+function page(title: string): string {
+  return `<!doctype html><html lang="en"><title>${title}</title><p>${"words ".repeat(300)}</p></html>`;
+}
+
+function json(title: string): string {
+  return JSON.stringify({ title, words: "words ".repeat(300) });
+}

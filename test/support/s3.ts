@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The keys that s3rver knows. */
+export const s3Environment = (endpoint: string): Record<string, string> => ({
+  S3_ENDPOINT: endpoint,
+  S3_ACCESS_KEY_ID: "S3RVER",
+  S3_SECRET_ACCESS_KEY: "S3RVER",
+});
+
+export type TestStore = {
+  endpoint: string;
+  /** The GET answer of a stored key, or null. */
+  find(key: string): Promise<Response | null>;
+  keys(prefix?: string): Promise<string[]>;
+  close(): Promise<void>;
+};
+
+/** A real S3-compatible server in a process of its own, with one bucket. */
+export async function anS3Store(bucket: string): Promise<TestStore> {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-s3-"));
+  const server = Bun.spawn(
+    [
+      process.execPath,
+      "node_modules/s3rver/bin/s3rver.js",
+      ...["-d", folder, "-a", "127.0.0.1", "-p", "0"],
+      ...["--configure-bucket", bucket],
+    ],
+    { stdout: "pipe", stderr: "ignore", env: { ...process.env, NODE_ENV: "production" } },
+  );
+  const endpoint = `http://127.0.0.1:${await portOf(server.stdout)}`;
+  const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER", endpoint, bucket };
+  const client = new Bun.S3Client(credentials);
+  return {
+    endpoint,
+    find: async (key) => {
+      const answer = await fetch(client.presign(key));
+      if (answer.status === 404) return null;
+      return answer;
+    },
+    keys: async (prefix = "") => {
+      const { contents = [] } = await client.list({ prefix, maxKeys: 1_000 });
+      return contents.map(({ key }) => key).sort();
+    },
+    close: async () => {
+      server.kill();
+      await server.exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function portOf(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  const reader = output.getReader();
+  for (let reads = 0; reads < 100; reads++) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+    const port = /listening on \S+:(\d+)/.exec(text)?.[1];
+    if (port === undefined) continue;
+    reader.releaseLock();
+    // The server logs every request: its pipe has to be emptied.
+    void output.pipeTo(new WritableStream());
+    return port;
+  }
+  throw new Error(`the S3 server did not start: ${text}`);
+}
