@@ -23,6 +23,8 @@ export type Store = {
    * StoreBusy is thrown. `work` may run more than once, so it must have no effects but on the transaction.
    */
   write<Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value>;
+  /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
+  committed(): number;
   close(): void;
 };
 
@@ -70,6 +72,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   }
   const busyWaitMs = options.busyWaitMs ?? 1_000;
   let last: Promise<unknown> = Promise.resolve();
+  let committed = 0;
   return {
     db: drizzle(reader, { schema: tables }),
     raw: reader,
@@ -77,9 +80,13 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     write: (work) => {
       const attempt = () => runWrite(writer, work);
       const turn = last.then(() => retryWhileBusy(attempt, busyWaitMs, reconnectWriter));
-      last = turn.catch(() => undefined);
+      last = turn.then(
+        () => (committed += 1),
+        () => undefined,
+      );
       return turn;
     },
+    committed: () => committed,
     close: () => {
       reader.close();
       if (writer !== reader) writer.close();
