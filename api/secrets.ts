@@ -15,17 +15,23 @@ export type Secrets = {
 };
 
 /** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
-export function loadSecrets({ dataDir, adminTokens, signingKey }: Config): Secrets {
-  const folder = join(dataDir, "secrets");
-  const kept = (name: string, make: () => string) => keptFile(folder, name, make);
+export function loadSecrets(config: Config): Secrets {
+  const { adminTokens } = config;
+  const kept = (name: string, make: () => string) => keptFile(folderOf(config), name, make);
   const made = adminTokens.length > 0 ? null : kept("admin-token", () => token());
   return {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
     newAdminToken: made?.fresh === true ? made.text : null,
-    signingKey: ed25519(signingKey ?? kept("signing-key.pem", newSigningKey).text),
+    signingKey: signingKeyOf(config),
     dailyHashKey: Buffer.from(kept("daily-hash-key", () => token()).text, "base64url"),
   };
 }
+
+/** The signing key alone, read or made: for the publisher. PKCS#8, PEM. Throws BadSetting. */
+export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
+  ed25519(config.signingKey ?? keptFile(folderOf(config), "signing-key.pem", newSigningKey).text);
+
+const folderOf = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "secrets");
 
 const token = () => randomBytes(32).toString("base64url");
 

@@ -1,4 +1,5 @@
 import { defineCommand, runMain } from "citty";
+import { signingKeyOf } from "#api/secrets.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import { openPublisher, publisherFolders } from "#site/publisher/open-publisher.ts";
 import { askResident } from "./publish/ask-resident.ts";
@@ -40,6 +41,7 @@ const command = defineCommand({
     }
     const publisher = await openPublisher({
       ...config,
+      signingKey: signingKeyOf(config),
       log: (event, detail) => log.info(detail ?? {}, event),
     }).catch((error: unknown) => {
       if (error instanceof PublisherBusy) return null;
@@ -52,7 +54,7 @@ const command = defineCommand({
     }
     if (asked.watch === true) return watch(publisher, config, log);
     try {
-      if (asked.rollback !== undefined) return goBack(publisher, asked.rollback, json);
+      if (asked.rollback !== undefined) return await goBack(publisher, asked.rollback, json);
       if (asked.resume === true) publisher.parts.manifest.setState({ held_at: 0 });
       const full = asked.full === true || publisher.isOutdated();
       const failed = full

@@ -32,7 +32,7 @@ export async function publishFull(publisher: Publisher, processes: number, json:
 }
 
 /** Publishes what has changed; answers how many documents could not be rendered. */
-export async function drainOnce({ parts }: Publisher, json: boolean) {
+export async function drainOnce({ parts, feedLane }: Publisher, json: boolean) {
   const { manifest } = parts;
   const { held_at, current_release } = manifest.state();
   if (held_at > 0) {
@@ -42,6 +42,7 @@ export async function drainOnce({ parts }: Publisher, json: boolean) {
   }
   while ((await runFastLane(parts)) > 0);
   while ((await runSecondLane(parts, async () => {})) > 0);
+  await feedLane.run({});
   prune(parts, defaultKeeping);
   const state = manifest.state();
   const failed = manifest.db
@@ -61,7 +62,11 @@ export async function drainOnce({ parts }: Publisher, json: boolean) {
 }
 
 /** Goes back to an older release; "-1" is the one before the current. */
-export function goBack({ parts }: Publisher, asked: string, json: boolean): void {
+export async function goBack(
+  { parts, feedLane }: Publisher,
+  asked: string,
+  json: boolean,
+): Promise<void> {
   const target = targetOf(asked, parts.manifest.state().current_release);
   const committed = rollBackTo(parts, target);
   if (committed === null) {
@@ -70,6 +75,7 @@ export function goBack({ parts }: Publisher, asked: string, json: boolean): void
       `Release ${target} is not kept. Kept: ${kept.at(-1) ?? "none"} to ${kept[1] ?? "none"}.`,
     );
   }
+  await feedLane.run({});
   const files = committed.changed.length + committed.removed.length;
   console.log(
     json

@@ -37,6 +37,7 @@ export async function watch(publisher: Publisher, config: Config, log: Logger): 
       signal: stopping.signal,
       pollMs: parts.source.store.embedded ? pollEmbeddedMs : pollRemoteMs,
       secondLaneDelayMs,
+      feedLane: publisher.feedLane,
       keeping: { ...defaultKeeping, releases: config.releasesKept },
       buildAll,
     });

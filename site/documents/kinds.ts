@@ -1,9 +1,11 @@
 import type { DocumentKind } from "#site/publisher/document.ts";
 import { causesAnswer, statsAnswer } from "./answers.ts";
 import { assets } from "./assets.ts";
+import { feed } from "./feed.ts";
 import { listPage } from "./list-page.ts";
 import { page } from "./page.ts";
 import { profile } from "./profile.ts";
+import { snapshotPart } from "./snapshot.ts";
 import { sitemap, sitemapIndex, sitemapPages } from "./sitemap.ts";
 
 /** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */
@@ -17,4 +19,6 @@ export const documentKinds: readonly DocumentKind[] = [
   sitemap,
   sitemapPages,
   sitemapIndex,
+  feed,
+  snapshotPart,
 ];

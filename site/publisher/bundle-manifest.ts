@@ -3,7 +3,7 @@ import {
   feedPaths,
   isManifestPath,
   type ManifestEntry,
-  ManifestShard,
+  type ManifestShard,
   type ShardReference,
 } from "#content/shapes/feed.ts";
 import { digestOf } from "./blobs.ts";

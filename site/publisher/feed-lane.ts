@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type FeedState, feedPaths } from "#content/shapes/feed.ts";
 import { feedEpoch, newestFeedFile } from "#content/store/feed.ts";
 import { draftManifest, type ManifestDraft } from "./bundle-manifest.ts";
@@ -9,42 +10,66 @@ import type { GiveWay } from "./second-lane.ts";
 import { keySetOf, type Signer } from "./signing.ts";
 import { joinSnapshot, snapshotParts } from "./snapshot-file.ts";
 
-export type FeedLaneOptions = {
-  signer: Signer;
-  giveWay: GiveWay;
-  /** Make everything anew, as a full build does. */
-  full?: boolean;
-  /** Whether the snapshot may be joined now; when not, it lags behind and the feed's state says so. Default true. */
-  joining?: boolean;
+/** The last of the publisher's lanes, with a pace of its own for joining the snapshot. */
+export type FeedLane = {
+  /** `full`: make everything anew, as a full build does. `giveWay` is called between slices of a few milliseconds. */
+  run(options: { full?: boolean; giveWay?: GiveWay }): Promise<Committed>;
+  /** Whether a release was made that the signed list does not tell, or the snapshot lags behind and may be joined. */
+  isDue(): boolean;
 };
+
+type Run = { signer: Signer; giveWay: GiveWay; full: boolean; joining: boolean };
 
 /** A reader that has looked up a file opens it long before this. */
 const spareForMs = 60_000;
 
 const encoder = new TextEncoder();
 
+/** Joining takes at most this share of the time: after 100 ms of it, 2 s pass before the next. */
+const joiningShare = 1 / 20;
+const joinPauseMaxMs = 60_000;
+
+/** Opens the lane. A snapshot that costs more to join is joined less often; the feed's state says what it holds. */
+export function openFeedLane(parts: PublisherParts, signer: Signer): FeedLane {
+  let joinAfterMs = 0;
+  const isBehind = () =>
+    parts.manifest.state().snapshot_parts !== snapshotParts(parts.manifest).digest;
+  let behind = isBehind();
+  return {
+    run: async ({ full = false, giveWay = () => setImmediate() }) => {
+      const startedMs = performance.now();
+      const joining = full || startedMs >= joinAfterMs;
+      const committed = await publishFeed(parts, { signer, giveWay, full, joining });
+      const endedMs = performance.now();
+      if (committed.changed.some(({ path }) => path === feedPaths.snapshot)) {
+        const pauseMs = (endedMs - startedMs) / joiningShare;
+        joinAfterMs = endedMs + Math.min(pauseMs, joinPauseMaxMs);
+      }
+      behind = !joining && isBehind();
+      return committed;
+    },
+    isDue: () => {
+      const { current_release, listed_release } = parts.manifest.state();
+      return current_release > listed_release || (behind && performance.now() >= joinAfterMs);
+    },
+  };
+}
+
 /**
  * Publishes what tells mirrors of the releases before it, as one release: the state of the change feed, the snapshot
  * and the signed list of all files. These files depend on nothing but the rest of the bundle and the feed's numbers, so
- * they keep no history: after a rollback they are made again. Running it with nothing to do changes nothing.
+ * they keep no history: after a rollback they are made again. With nothing to do it changes nothing.
  */
-export async function runFeedLane(
-  parts: PublisherParts,
-  options: FeedLaneOptions,
-): Promise<Committed> {
+async function publishFeed(parts: PublisherParts, run: Run): Promise<Committed> {
   removeSpareBlobs(parts);
-  const { file: snapshot, state: joined } = await currentSnapshot(parts, options);
+  const { file: snapshot, state: joined } = await currentSnapshot(parts, run);
   const own = [
     ...snapshot,
-    textFile(parts, feedPaths.keys, keySetOf(options.signer)),
+    textFile(parts, feedPaths.keys, keySetOf(run.signer)),
     textFile(parts, feedPaths.state, await feedState(parts, joined)),
   ].filter(({ path, digest }) => parts.manifest.find(path)?.digest !== digest);
-  const draft = await draftManifest(parts, {
-    own,
-    full: options.full === true,
-    giveWay: options.giveWay,
-  });
-  const signature = `${await options.signer.sign(draft.root)}\n`;
+  const draft = await draftManifest(parts, { ...run, own });
+  const signature = `${await run.signer.sign(draft.root)}\n`;
   const files = [
     ...own,
     ...draft.files,
@@ -54,20 +79,11 @@ export async function runFeedLane(
   return commit(parts, files, draft, joined);
 }
 
-/** Whether a release was made that the signed list does not tell yet, or the snapshot lags behind its parts. */
-export function feedLaneIsBehind({ manifest }: Pick<PublisherParts, "manifest">): boolean {
-  const { current_release, listed_release } = manifest.state();
-  return current_release > listed_release || snapshotIsBehind({ manifest });
-}
-
-export const snapshotIsBehind = ({ manifest }: Pick<PublisherParts, "manifest">): boolean =>
-  manifest.state().snapshot_parts !== snapshotParts(manifest).digest;
-
 type Joined = { snapshot_parts: string; snapshot_number: number; parts: number };
 
 async function currentSnapshot(
   parts: PublisherParts,
-  { full, joining, giveWay }: FeedLaneOptions,
+  { full, joining, giveWay }: Run,
 ): Promise<{ file: NewFile[]; state: Joined }> {
   const { manifest, source, blobs } = parts;
   const state = manifest.state();
@@ -75,8 +91,8 @@ async function currentSnapshot(
   const { parts: pieces, digest } = snapshotParts(manifest);
   const held = manifest.find(feedPaths.snapshot);
   const there = held !== null && blobs.has(held.digest);
-  const inStep = there && digest === state.snapshot_parts && full !== true;
-  if (inStep || (there && joining === false)) {
+  const inStep = there && digest === state.snapshot_parts && !full;
+  if (inStep || (there && !joining)) {
     const snapshot_number = inStep ? newest : Math.min(state.snapshot_number, newest);
     const { snapshot_parts } = state;
     return { file: [], state: { snapshot_parts, snapshot_number, parts: pieces.length } };

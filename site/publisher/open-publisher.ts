@@ -2,16 +2,19 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#content/rules/time.ts";
+import { closeFeedFiles } from "#content/store/feed.ts";
 import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openBlobs, openExport } from "./blobs.ts";
 import { survivedBoot, syncAll } from "./durable.ts";
+import { type FeedLane, openFeedLane } from "./feed-lane.ts";
 import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
+import { openSigner } from "./signing.ts";
 
 export type PublisherSettings = {
   dataDir: string;
@@ -21,6 +24,8 @@ export type PublisherSettings = {
   baseUrl: string;
   /** Where compiled sites are kept; default in the data folder. */
   compiledFolder?: string;
+  /** Ed25519 private key by which the list of all files is signed: PKCS#8, PEM. */
+  signingKey: string;
   log: PublisherParts["log"];
 };
 
@@ -35,6 +40,8 @@ export const publisherFolders = (dataDir: string) => ({
 
 export type Publisher = {
   readonly parts: PublisherParts;
+  /** What tells mirrors of the releases; to run after each lane that made one. */
+  readonly feedLane: FeedLane;
   /** Renders everything anew and makes it durable. */
   buildAll(options?: Pick<FullBuildOptions, "processes" | "onProgress">): Promise<FullBuildOutcome>;
   /** Whether there is no release yet, or the site or the base URL is another than the release's. */
@@ -49,6 +56,7 @@ export type Publisher = {
 export async function openPublisher(settings: PublisherSettings): Promise<Publisher> {
   const folders = publisherFolders(settings.dataDir);
   mkdirSync(folders.bundle, { recursive: true });
+  const signer = await openSigner(settings.signingKey);
   const lock = takePublisherLock(folders.bundle);
   const store = await openStore({ url: settings.databaseUrl, authToken: settings.databaseToken });
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
@@ -69,12 +77,20 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
   };
+  const feedLane = openFeedLane(parts, signer);
+  const prepare = async (_: PublisherParts, upTo: number) => {
+    const { slow_sequence } = parts.manifest.state();
+    await closeFeedFiles(parts.source.store, { after: slow_sequence, upTo, now: parts.clock() });
+  };
   return {
     parts,
+    feedLane,
     buildAll: async (options = {}) => {
-      const outcome = await buildAll(parts, { ...options, settings: workerSettings });
+      const outcome = await buildAll(parts, { ...options, prepare, settings: workerSettings });
+      const { release, changed } = await feedLane.run({ full: true });
       await syncAll(parts);
-      return outcome;
+      const differing = [...outcome.differing, ...changed.map(({ path }) => path)];
+      return { ...outcome, release, differing };
     },
     isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,
     close: () => {

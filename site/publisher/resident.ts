@@ -1,6 +1,7 @@
 import { makeDurable } from "./durable.ts";
 import { runFastLane } from "./fast-lane.ts";
 import { codeOf } from "./blobs.ts";
+import type { FeedLane } from "./feed-lane.ts";
 import { defaultKeeping, type Keeping, prune } from "./prune.ts";
 import { exportRelease } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
@@ -14,6 +15,7 @@ export type ResidentOptions = {
   /** How long the second lane waits after a change, so that a burst costs one run. */
   secondLaneDelayMs: number;
   keeping?: Keeping;
+  feedLane: FeedLane;
   /** Renders everything anew. */
   buildAll: () => Promise<void>;
   /** Told after each turn in which releases were made. */
@@ -68,7 +70,11 @@ function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise
       manifest.setState({ seen_at: parts.clock().getTime() });
       await takeRequest(parts, options);
     }
-    if (manifest.state().held_at > 0) return false;
+    if (manifest.state().held_at > 0) {
+      // What was gone back to is told to mirrors too; no lane may take changes meanwhile.
+      if (options.feedLane.isDue()) await options.feedLane.run({});
+      return false;
+    }
     if ((await runFastLane(parts)) > 0) {
       waitingSinceMs ??= nowMs;
       return true;
@@ -78,7 +84,12 @@ function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise
       waitingSinceMs ??= nowMs;
       if (nowMs - waitingSinceMs < options.secondLaneDelayMs) return false;
       await runSecondLane(parts, giveWay);
+      await options.feedLane.run({ giveWay });
       waitingSinceMs = null;
+      return true;
+    }
+    if (options.feedLane.isDue()) {
+      await options.feedLane.run({ giveWay });
       return true;
     }
     if (nowMs - prunedMs > pruneEveryMs) {

@@ -1,4 +1,5 @@
 import { type Change, changesAfter } from "#content/store/changes.ts";
+import { closeFeedFiles } from "#content/store/feed.ts";
 import { listCounts, placesInLists } from "#content/store/lists.ts";
 import { keyOf, pageSizeOf } from "#site/documents/keys.ts";
 import type { BundleFile, DocumentKey } from "./document.ts";
@@ -23,7 +24,7 @@ export type GiveWay = () => Promise<void>;
  * many changes it took.
  */
 export async function runSecondLane(parts: PublisherParts, giveWay: GiveWay): Promise<number> {
-  const { manifest, source } = parts;
+  const { manifest, source, clock } = parts;
   const { slow_sequence, fast_sequence } = manifest.state();
   const changes = (await changesAfter(source.store.raw, slow_sequence, changesMax)).filter(
     ({ sequence }) => sequence <= fast_sequence,
@@ -31,6 +32,8 @@ export async function runSecondLane(parts: PublisherParts, giveWay: GiveWay): Pr
   const last = changes.at(-1);
   if (last === undefined) return 0;
   const keys = await staleKeys(parts, changes, giveWay);
+  const closed = { after: slow_sequence, upTo: last.sequence, now: clock() };
+  for (const number of await closeFeedFiles(source.store, closed)) keys.add(keyOf.feed(number));
   await renderInSlices(parts, keys, last.sequence, giveWay);
   return changes.length;
 }

@@ -1,5 +1,5 @@
 import type { Change } from "#content/store/changes.ts";
-import { keyOf, pageOf, sitemapChunkOf } from "#site/documents/keys.ts";
+import { keyOf, pageOf, sitemapChunkOf, snapshotPartOf } from "#site/documents/keys.ts";
 import type { DocumentKey } from "./document.ts";
 
 /** Fields that an item of a list shows: only these make a list page stale when nothing moved. */
@@ -61,7 +61,11 @@ export const needsPlaces = (change: Change): boolean => touches(change, listedFi
 export function staleLater(change: Change, places: ReadonlyMap<string, number>): Stale {
   if (change.nonprofit_id === null) return { keys: directoryKeys, lists: [] };
   const moved = change.moved_lists.filter((list) => list !== "thin");
-  const keys = [keyOf.sitemap(sitemapChunkOf(change.nonprofit_id)), keyOf.sitemapIndex];
+  const keys = [
+    keyOf.snapshotPart(snapshotPartOf(change.nonprofit_id)),
+    keyOf.sitemap(sitemapChunkOf(change.nonprofit_id)),
+    keyOf.sitemapIndex,
+  ];
   if (moved.length > 0 || touches(change, new Set(["verified", "beneficiaries_per_year"]))) {
     keys.push(...directoryKeys, keyOf.causes, keyOf.sitemapPages);
   }

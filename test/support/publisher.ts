@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,13 @@ import { openPublisher, type Publisher, publisherFolders } from "#site/publisher
 import { runSecondLane } from "#site/publisher/second-lane.ts";
 import { aNonprofit } from "./records.ts";
 
+/** A signing key for tests. */
+export const aSigningKey = (): string =>
+  generateKeyPairSync("ed25519", {
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  }).privateKey;
+
 /** Sites compiled by tests, kept from run to run by their digest. */
 export const compiledSites = join(tmpdir(), "almoner-compiled-for-tests");
 
@@ -20,7 +28,7 @@ export type Directory = {
   /** Saves a nonprofit with some parts changed; answers the sequence of the change. */
   edit(slug: string, parts: Partial<NonprofitRecord>): Promise<void>;
   add(parts: Partial<NonprofitRecord>): Promise<void>;
-  /** Publishes all there is, both lanes. */
+  /** Publishes all there is, both lanes, the feed and the signed list. */
   drain(): Promise<void>;
   /** The text of a file of the current release, null for none. */
   read(path: string): string | null;
@@ -41,6 +49,7 @@ export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): P
     databaseToken: undefined,
     baseUrl: "http://localhost:8080",
     compiledFolder: compiledSites,
+    signingKey: aSigningKey(),
     log: () => {},
   });
   const { parts } = publisher;
@@ -59,6 +68,7 @@ export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): P
     drain: async () => {
       while ((await runFastLane(parts)) > 0);
       while ((await runSecondLane(parts, async () => {})) > 0);
+      await publisher.feedLane.run({});
     },
     read: (path) => {
       const file = parts.manifest.find(path);
