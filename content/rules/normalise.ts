@@ -1,4 +1,5 @@
-import type { EnrichableField } from "#content/shapes/enrichment.ts";
+import { createHash } from "node:crypto";
+import { type EnrichableField, fieldTypeOf } from "#content/shapes/enrichment.ts";
 import { comparedWebsite } from "./website.ts";
 
 /** Text in one Unicode form, with single spaces. */
@@ -35,3 +36,15 @@ export const normalise: Readonly<Record<EnrichableField, (raw: string) => string
   programme: prose,
   impact_metric: prose,
 };
+
+const indexedLengthMax = 100;
+
+/**
+ * What is stored to find equal values by: the comparison form, or the digest of a long prose text, so that an index of
+ * texts stays small.
+ */
+export function comparedValue(field: EnrichableField, value: string): string {
+  const compared = normalise[field](value);
+  if (fieldTypeOf(field) === "structured" || compared.length <= indexedLengthMax) return compared;
+  return `sha256:${createHash("sha256").update(compared).digest("hex")}`;
+}

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { EnrichableField } from "#content/shapes/enrichment.ts";
 import { fieldTypeOf, lengthMax } from "#content/shapes/enrichment.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import { normalise } from "./normalise.ts";
+import { comparedValue, normalise } from "./normalise.ts";
 import { itemFrom } from "./prose-rows.ts";
 import { characterCount, unsafeCharacter } from "./text-safety.ts";
 import { isPublicHost, readWebsite } from "./website.ts";
@@ -31,7 +31,7 @@ export function checkValue(
   const value = clean[field](raw);
   const problem = value === "" ? emptied[field] : checks[field]?.(value, thisYear);
   if (problem !== undefined && problem !== null) return fail({ message: problem });
-  return ok({ value, normalised_value: normalise[field](value) });
+  return ok({ value, normalised_value: comparedValue(field, value) });
 }
 
 /** Checks the address at which an agent found a value: any http(s) URL, never opened. Null is none. */

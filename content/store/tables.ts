@@ -225,6 +225,9 @@ export const submissions = sqliteTable(
     index("submissions_by_field").on(s.nonprofit_id, s.field, s.status, s.normalised_value),
     index("submissions_by_agent").on(s.agent_id, s.created_at),
     index("submissions_by_agent_and_field").on(s.agent_id, s.nonprofit_id, s.field),
+    index("submissions_rejected")
+      .on(s.nonprofit_id, s.field, s.decided_at)
+      .where(sql`status = 'rejected'`),
     index("submissions_applied")
       .on(s.field, s.decided_at)
       .where(sql`status = 'applied'`),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { normalise } from "#content/rules/normalise.ts";
 import { readWebsite } from "#content/rules/website.ts";
 import { enrichableFields } from "#content/shapes/enrichment.ts";

@@ -1,0 +1,1 @@
+CREATE INDEX `submissions_rejected` ON `submissions` (`nonprofit_id`,`field`,`decided_at`) WHERE status = 'rejected';
