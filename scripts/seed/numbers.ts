@@ -1,0 +1,67 @@
+import type { Random } from "./random.ts";
+import { weightedTable } from "./random.ts";
+
+// Sizes of organisations follow heavy tails: most are small, a few are a thousand times larger. They are drawn as a
+// power of ten and a factor, which needs no logarithm and so gives the same integers on every machine.
+
+const reach = weightedTable([
+  [10, 180],
+  [100, 390],
+  [1_000, 275],
+  [10_000, 108],
+  [100_000, 38],
+  [1_000_000, 8],
+  [10_000_000, 1],
+]);
+
+const budget = weightedTable([
+  [1_000, 170],
+  [10_000, 330],
+  [100_000, 310],
+  [1_000_000, 150],
+  [10_000_000, 36],
+  [100_000_000, 4],
+]);
+
+const age = weightedTable([
+  [[1, 9], 240],
+  [[10, 24], 380],
+  [[25, 49], 240],
+  [[50, 99], 110],
+  [[100, 185], 30],
+] as const);
+
+const newestYear = 2025;
+const usdPerJob = 42_000;
+
+/** People reached in a year: often a round figure, sometimes an exact one. */
+export const beneficiariesPerYear = (random: Random): number => {
+  const scale = random.weighted(reach);
+  const exact = Math.floor((scale * random.between(100, 999)) / 100);
+  return random.chance(60) ? rounded(exact) : exact + random.below(10);
+};
+
+export const annualBudgetUsd = (random: Random): number => {
+  const scale = random.weighted(budget);
+  return Math.floor((scale * random.between(100, 999)) / 100) + random.below(scale / 10);
+};
+
+export const foundedYear = (random: Random): number => {
+  const [low, high] = random.weighted(age);
+  return newestYear - random.between(low, high);
+};
+
+/** How many are paid from such a budget: at least one. */
+export const teamSize = (random: Random, budgetUsd: number): number =>
+  Math.max(1, Math.floor((budgetUsd / usdPerJob) * (random.between(60, 140) / 100)));
+
+/** The two leading digits of a number, as people report it. */
+export function rounded(value: number): number {
+  let scale = 1;
+  while (value / scale >= 100) scale *= 10;
+  return Math.floor(value / scale) * scale;
+}
+
+/** A number as readers write it: 12,400. */
+export const grouped = (value: number): string =>
+  String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

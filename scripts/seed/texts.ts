@@ -1,0 +1,111 @@
+import type { ImpactMetric, Program } from "#content/shapes/nonprofit.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import causes from "./causes.json";
+import countries from "#content/editorial/countries.json";
+import { grouped, rounded } from "./numbers.ts";
+import type { Outline } from "./outline.ts";
+import type { Random } from "./random.ts";
+import { fill, oneSentence, sentencesOf, type Slots } from "./prose.ts";
+
+type Figures = Pick<NonprofitRecord, "founded_year" | "team_size" | "beneficiaries_per_year">;
+type Texts = Pick<
+  NonprofitRecord,
+  "tagline" | "mission" | "description" | "programs" | "impact_metrics"
+>;
+type TextPart = "tagline" | "mission" | "description" | "programs" | "metrics";
+
+const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
+
+/** Tagline, mission, description, programmes and figures, each where `has` says so, fitting the primary cause. */
+export function sampleTexts(
+  outline: Outline,
+  has: (part: TextPart) => boolean,
+  figures: Figures,
+): Texts {
+  const values = slotsOf(outline, figures);
+  return {
+    tagline: has("tagline") ? oneSentence(outline.random, "taglines", values) : null,
+    mission: has("mission") ? oneSentence(outline.random, "missions", values) : null,
+    description: has("description") ? description(outline, figures, values) : null,
+    programs: has("programs") ? programs(outline, figures, values) : [],
+    impact_metrics: has("metrics") ? metrics(outline, figures) : [],
+  };
+}
+
+/** What the sentences of an organisation may speak of. */
+export function slotsOf(
+  { name, short, country_code, region, city, work }: Outline,
+  { founded_year, team_size, beneficiaries_per_year }: Figures,
+): Slots {
+  return {
+    name,
+    short,
+    region,
+    city,
+    ...work,
+    country: inSentence(countryNames.get(country_code) ?? country_code),
+    year: founded_year === null ? null : String(founded_year),
+    team: team_size === null || team_size < 3 ? null : grouped(team_size),
+    number: beneficiaries_per_year === null ? null : grouped(rounded(beneficiaries_per_year)),
+  };
+}
+
+/** Countries that take an article in running text. */
+const inSentence = (country: string): string =>
+  /^(United|Netherlands|Philippines)/.test(country) ? `the ${country}` : country;
+
+function description({ random, tier }: Outline, { team_size }: Figures, values: Slots): string {
+  const people = team_size === null ? "volunteers" : "people";
+  const middles = tier === "medium" ? random.between(1, 2) : random.between(2, 4);
+  const first = [
+    ...sentencesOf(random, "openings", values, 1),
+    ...sentencesOf(random, "middles", values, middles),
+  ];
+  const second = [
+    ...(random.chance(60) ? sentencesOf(random, people, values, 1) : []),
+    ...sentencesOf(random, "closings", values, tier === "medium" ? 1 : random.between(1, 2)),
+  ];
+  return `${first.join(" ")}\n\n${second.join(" ")}`;
+}
+
+function programs(
+  { random, tier, city, region, causes: [cause] }: Outline,
+  figures: Figures,
+  values: Slots,
+): Program[] {
+  const count = tier === "medium" ? 1 : random.between(tier === "verified" ? 2 : 1, 4);
+  let left = figures.beneficiaries_per_year;
+  return random.some(causes[cause].programs, count).map((program) => {
+    const served =
+      left === null || random.chance(30)
+        ? null
+        : rounded(Math.floor((left * random.between(20, 70)) / 100));
+    if (left !== null && served !== null) left -= served;
+    return {
+      name: program.name,
+      description: fill(program.description, values),
+      beneficiaries_per_year: served,
+      location: random.chance(75) ? random.pick([city, city, region, `${city}, ${region}`]) : null,
+    };
+  });
+}
+
+/** Figures in a plausible relation to the people reached. */
+function metrics({ random, tier, causes: [cause] }: Outline, figures: Figures): ImpactMetric[] {
+  const count = tier === "medium" ? 1 : random.between(1, 4);
+  const reached = figures.beneficiaries_per_year ?? random.between(40, 900);
+  return random
+    .some(causes[cause].metrics, count)
+    .map(({ name, unit, period, per_beneficiary }) => {
+      const years = period === "cumulative" ? random.between(2, 9) : 1;
+      const counted = Math.floor(
+        (reached * per_beneficiary * years * random.between(60, 140)) / 100,
+      );
+      const value = per_beneficiary > 0 ? Math.max(1, rounded(counted)) : ratio(random, unit);
+      return { name, value: String(value), unit, period };
+    });
+}
+
+/** A share or a waiting time does not grow with the number of people. */
+const ratio = (random: Random, unit: string): number =>
+  unit === "days" ? random.between(2, 30) : random.between(54, 97);
