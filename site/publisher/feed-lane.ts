@@ -12,8 +12,11 @@ import { joinSnapshot, snapshotParts } from "./snapshot-file.ts";
 
 /** The last of the publisher's lanes, with a pace of its own for joining the snapshot. */
 export type FeedLane = {
-  /** `full`: make everything anew, as a full build does. `giveWay` is called between slices of a few milliseconds. */
-  run(options: { full?: boolean; giveWay?: GiveWay }): Promise<Committed>;
+  /**
+   * `full`: make everything anew, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
+   * parts for a while. `giveWay` is called between slices of a few milliseconds.
+   */
+  run(options: { full?: boolean; paced?: boolean; giveWay?: GiveWay }): Promise<Committed>;
   /** Whether a release was made that the signed list does not tell, or the snapshot lags behind and may be joined. */
   isDue(): boolean;
 };
@@ -35,10 +38,12 @@ export function openFeedLane(parts: PublisherParts, signer: Signer): FeedLane {
   const isBehind = () =>
     parts.manifest.state().snapshot_parts !== snapshotParts(parts.manifest).digest;
   let behind = isBehind();
+  // The key may be another one than when the list was signed: the first run finds out.
+  let looked = false;
   return {
-    run: async ({ full = false, giveWay = () => setImmediate() }) => {
+    run: async ({ full = false, paced = false, giveWay = () => setImmediate() }) => {
       const startedMs = performance.now();
-      const joining = full || startedMs >= joinAfterMs;
+      const joining = !paced || startedMs >= joinAfterMs;
       const committed = await publishFeed(parts, { signer, giveWay, full, joining });
       const endedMs = performance.now();
       if (committed.changed.some(({ path }) => path === feedPaths.snapshot)) {
@@ -46,11 +51,15 @@ export function openFeedLane(parts: PublisherParts, signer: Signer): FeedLane {
         joinAfterMs = endedMs + Math.min(pauseMs, joinPauseMaxMs);
       }
       behind = !joining && isBehind();
+      looked = true;
       return committed;
     },
     isDue: () => {
       const { current_release, listed_release } = parts.manifest.state();
-      return current_release > listed_release || (behind && performance.now() >= joinAfterMs);
+      if (current_release === 0) return false;
+      return (
+        !looked || current_release > listed_release || (behind && performance.now() >= joinAfterMs)
+      );
     },
   };
 }

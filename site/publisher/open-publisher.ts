@@ -86,6 +86,8 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     parts,
     feedLane,
     buildAll: async (options = {}) => {
+      // A snapshot that merely lags behind its parts must not be told as a difference.
+      if (parts.manifest.state().current_release > 0) await feedLane.run({});
       const outcome = await buildAll(parts, { ...options, prepare, settings: workerSettings });
       const { release, changed } = await feedLane.run({ full: true });
       await syncAll(parts);

@@ -72,7 +72,7 @@ function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise
     }
     if (manifest.state().held_at > 0) {
       // What was gone back to is told to mirrors too; no lane may take changes meanwhile.
-      if (options.feedLane.isDue()) await options.feedLane.run({});
+      if (options.feedLane.isDue()) await options.feedLane.run({ paced: true });
       return false;
     }
     if ((await runFastLane(parts)) > 0) {
@@ -84,12 +84,12 @@ function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise
       waitingSinceMs ??= nowMs;
       if (nowMs - waitingSinceMs < options.secondLaneDelayMs) return false;
       await runSecondLane(parts, giveWay);
-      await options.feedLane.run({ giveWay });
+      await options.feedLane.run({ giveWay, paced: true });
       waitingSinceMs = null;
       return true;
     }
     if (options.feedLane.isDue()) {
-      await options.feedLane.run({ giveWay });
+      await options.feedLane.run({ giveWay, paced: true });
       return true;
     }
     if (nowMs - prunedMs > pruneEveryMs) {
