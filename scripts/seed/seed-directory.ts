@@ -15,6 +15,8 @@ export type SeedOptions = {
   seedNumber: number;
   /** Called after each batch, and once at the start. */
   onProgress?: (done: number, profiles: number) => void;
+  /** Ends the work after the batch at hand; a later call goes on from there. */
+  stop?: AbortSignal;
 };
 
 export const profilesDefault = 41_000;
@@ -27,26 +29,29 @@ const batchMs = 60_000;
 
 /**
  * Writes the sample with this seed number up to `profiles` profiles and its starter set, and answers how many were
- * added. The same numbers give the same content, however often it was interrupted: each batch and the count of what is
+ * added and how many there are of it. The same numbers give the same content, however often it was interrupted: each batch and the count of what is
  * done are one transaction, and a later call goes on from there. Memory does not grow with `profiles`.
  */
 export async function seedDirectory(
   store: Store,
-  { profiles, seedNumber, onProgress }: SeedOptions,
-): Promise<{ added: number }> {
+  { profiles, seedNumber, onProgress, stop }: SeedOptions,
+): Promise<{ added: number; done: number }> {
   const states = await sampleStates(store.raw);
   const start = states.find((state) => state.seed_number === seedNumber)?.done ?? 0;
   onProgress?.(Math.min(start, profiles), profiles);
   await tune(store, bulkPragmas);
-  for (let from = start; from < profiles;) {
+  let done = start;
+  while (done < profiles) {
+    if (stop?.aborted === true) break;
+    const from = done;
     // Batches end at multiples of their size, so that an interrupted run writes the same times.
     const to = Math.min(profiles, from - (from % batchSize) + batchSize);
     await store.write((tx) => writeBatch(tx, { profiles, seedNumber, from, to }));
-    onProgress?.(to, profiles);
-    from = to;
+    done = to;
+    onProgress?.(done, profiles);
   }
   await tune(store, usualPragmas);
-  return { added: Math.max(0, profiles - start) };
+  return { added: done - start, done };
 }
 
 /** The samples that the store holds, finished or not. */

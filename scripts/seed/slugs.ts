@@ -1,42 +1,38 @@
-import { fold } from "#content/rules/text.ts";
+import { numberedSlug, slugCandidates } from "#content/rules/slug.ts";
 import type { Asked } from "#content/store/records.ts";
 import type { Outline } from "./outline.ts";
 
-const lengthMax = 80;
-const numberMax = 10_000;
+const numberMax = 100_000;
+const numbersAtOnce = 50;
 
 /**
- * A slug for each outline, in order, that neither the store nor an earlier one has: the name, then with the city, then
- * with a number. The same whatever the size of the batches.
+ * A slug for each outline, in order, that neither the store nor an earlier one has: the name, then with its town and
+ * region, then with a number. The same whatever the size of the batches.
  */
 export async function settleSlugs(asked: Asked, outlines: readonly Outline[]): Promise<string[]> {
-  const wanted = outlines.map((outline) => slugOf(outline.name));
-  const taken = await storedSlugs(asked, [
-    ...wanted,
-    ...outlines.map(({ city }, at) => `${wanted[at]}-${slugOf(city)}`),
-  ]);
+  const wanted = outlines.map((outline) => slugCandidates(outline.name, outline, "sample"));
+  const taken = await storedSlugs(asked, wanted.flat());
   const settled: string[] = [];
-  for (const [at, base] of wanted.entries()) {
-    const placed = `${base}-${slugOf(outlines[at]?.city ?? "")}`;
-    const slug = !taken.has(base)
-      ? base
-      : !taken.has(placed)
-        ? placed
-        : await numbered(asked, placed, taken);
+  for (const candidates of wanted) {
+    const slug =
+      candidates.find((candidate) => !taken.has(candidate)) ??
+      (await numbered(asked, candidates.at(-1) ?? candidates[0], taken));
     taken.add(slug);
     settled.push(slug);
   }
   return settled;
 }
 
-async function numbered(asked: Asked, base: string, taken: ReadonlySet<string>): Promise<string> {
-  for (let from = 2; from < numberMax; from += 20) {
-    const candidates = Array.from({ length: 20 }, (_, at) => `${base}-${from + at}`);
+async function numbered(asked: Asked, slug: string, taken: ReadonlySet<string>): Promise<string> {
+  for (let from = 2; from < numberMax; from += numbersAtOnce) {
+    const candidates = Array.from({ length: numbersAtOnce }, (_, at) =>
+      numberedSlug(slug, from + at),
+    );
     const stored = await storedSlugs(asked, candidates);
-    const free = candidates.find((slug) => !stored.has(slug) && !taken.has(slug));
+    const free = candidates.find((one) => !stored.has(one) && !taken.has(one));
     if (free !== undefined) return free;
   }
-  throw new Error(`no free slug is left for ${base}`);
+  throw new Error(`no free slug is left for ${slug}`);
 }
 
 async function storedSlugs(asked: Asked, slugs: readonly string[]): Promise<Set<string>> {
@@ -46,10 +42,3 @@ async function storedSlugs(asked: Asked, slugs: readonly string[]): Promise<Set<
   });
   return new Set(rows.map((row) => String(row["slug"])));
 }
-
-const slugOf = (text: string): string =>
-  fold(text.replaceAll(/['’]/g, ""))
-    .replaceAll("ø", "o")
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, lengthMax)
-    .replaceAll(/^-+|-+$/g, "");

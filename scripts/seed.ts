@@ -1,0 +1,98 @@
+import { defineCommand, runMain } from "citty";
+import { countOf } from "#content/store/lists.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import {
+  profilesDefault,
+  profilesMax,
+  sampleStates,
+  seedDirectory,
+} from "./seed/seed-directory.ts";
+import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
+import { startProgress } from "./support/progress.ts";
+
+const seedNumberMax = 2 ** 31 - 1;
+
+const command = defineCommand({
+  meta: {
+    name: "seed",
+    description:
+      "Fills the store with a sample directory of invented nonprofits. The same numbers give the same content; an interrupted run is continued. Exit code 1: nothing was done, or not all.",
+  },
+  args: {
+    profiles: {
+      type: "string",
+      default: String(profilesDefault),
+      description: `How many, 1 to ${profilesMax}`,
+    },
+    "seed-number": {
+      type: "string",
+      default: "1",
+      description: `Another number, another sample: 1 to ${seedNumberMax}`,
+    },
+    add: { type: "boolean", description: "Add to a store that holds nonprofits already" },
+    json: { type: "boolean", description: "Answer as JSON on standard output" },
+  },
+  run: async ({ args }) => {
+    const asked = {
+      profiles: wholeNumber("--profiles", args.profiles, profilesMax),
+      seedNumber: wholeNumber("--seed-number", args["seed-number"], seedNumberMax),
+    };
+    const config = configOrExit();
+    const stop = stopSignal();
+    const store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
+    try {
+      const { profiles, start } = await planned(store, asked, args.add === true);
+      const progress = startProgress("Sample nonprofits", profiles);
+      const { added, done } = await seedDirectory(store, {
+        profiles,
+        seedNumber: asked.seedNumber,
+        onProgress: (done) => progress.at(done),
+        stop,
+      });
+      progress.end();
+      const told = { added, from: start, profiles: done, seed_number: asked.seedNumber };
+      if (args.json === true) console.log(JSON.stringify(told));
+      else console.log(`${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`);
+      if (done < profiles) stopWith("Stopped before the end: the same command goes on from here.");
+    } finally {
+      store.close();
+    }
+  },
+});
+
+type AskedSample = { profiles: number; seedNumber: number };
+
+/** From which to how many profiles this sample goes; ends the process when the store is not to be touched. */
+async function planned(store: Store, { profiles, seedNumber }: AskedSample, add: boolean) {
+  const states = await sampleStates(store.raw);
+  const own = states.find((state) => state.seed_number === seedNumber);
+  const start = own?.done ?? 0;
+  if (own !== undefined && start < own.profiles) {
+    // An interrupted sample is completed first, also with --add: it says how many it was to have.
+    const wanted = add || profiles < own.profiles ? own.profiles : profiles;
+    console.error(`Going on with an interrupted sample: ${start} of ${wanted} are there.`);
+    return { profiles: wanted, start };
+  }
+  if (add) {
+    if (start + profiles > profilesMax) {
+      stopWith(`This sample has ${start} profiles already; at most ${profilesMax} are possible.`);
+    }
+    return { profiles: start + profiles, start };
+  }
+  const stored = await countOf(store.raw, "nonprofits");
+  if (stored > 0) {
+    stopWith(
+      `The store holds ${stored} nonprofits already, so nothing was done. ` +
+        "Give --add to put a sample beside them, or name an empty folder with ALMONER_DATA_DIR.",
+    );
+  }
+  return { profiles, start };
+}
+
+function wholeNumber(option: string, text: string, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
+  return stopWith(`${option}: give a whole number from 1 to ${max}.`, 2);
+}
+
+await runMain(command);
