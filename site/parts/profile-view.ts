@@ -4,7 +4,7 @@ import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import { fieldName, type Origin, originsOf } from "./origins.ts";
-import { clipped, counted, grouped, joined, paragraphs } from "./words.ts";
+import { counted, grouped, joined, metaText, oneOf, paragraphs } from "./words.ts";
 
 /** One line of the facts of a profile; `href` is a link that `safeLink` let through. */
 export type Fact = { label: string; text: string; href?: string };
@@ -30,7 +30,8 @@ export type ProfileView = {
   causes: { href: string; name: string }[];
   donationPage: { href: string; host: string } | null;
   wallet: { address: string; proven: boolean } | null;
-  missing: string[];
+  /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
+  missing: string;
   /** A command that adds the first missing value. */
   enrichExample: string;
   donateExample: string;
@@ -54,8 +55,8 @@ export function profileView(
   return {
     slug,
     path,
-    title: `${clipped(name, 90)} · Almoner`,
-    description: clipped(tagline ?? detail.mission ?? plainDescription(detail, place), 200),
+    title: `${metaText(name, 90)} · Almoner`,
+    description: metaText(tagline ?? detail.mission ?? plainDescription(detail, place), 200),
     jsonLd: nonprofitJsonLd(detail, { profile: baseUrl + path, website, donationPage: donation }),
     name,
     tagline,
@@ -78,7 +79,7 @@ export function profileView(
       withdrawn || usdc_wallet === undefined
         ? null
         : { address: usdc_wallet, proven: wallet_proof !== undefined },
-    missing: missing.map(fieldName),
+    missing: oneOf(missing.map(fieldName)),
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
     donateExample: `curl -i "${baseUrl}/api/donate/${slug}?amount=5"`,
     origins: originsOf(detail.provenance),
@@ -115,7 +116,7 @@ const programsOf = (detail: NonprofitDetail): ProfileView["programs"] =>
         program.location,
         program.beneficiaries_per_year === null
           ? null
-          : `${grouped(program.beneficiaries_per_year)} people a year`,
+          : `${counted(program.beneficiaries_per_year, "person", "people")} a year`,
       ],
       " · ",
     ),

@@ -31,3 +31,18 @@ export function paragraphs(text: string | null): string[] {
   if (!text.includes("\n")) return [text];
   return text.split(/\n\s*\n/).filter((part) => part.trim() !== "");
 }
+
+/** "city", "city or region", "mission, city or region". */
+export const oneOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1) ?? ""}`;
+
+const brackets: Record<string, string> = { "<": "‹", ">": "›" };
+
+/**
+ * At most `lengthMax` characters of a text for an attribute of the head. Angle brackets are harmless there, but what
+ * reads pages by searching for tags may not know it.
+ */
+export function metaText(text: string, lengthMax: number): string {
+  const short = clipped(text, lengthMax);
+  return /[<>]/.test(short) ? short.replaceAll(/[<>]/g, (one) => brackets[one] ?? "") : short;
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { saveDirectoryFact } from "#content/store/stats.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let site: TestSite;
+beforeAll(async () => {
+  site = await aSite();
+  await site.save([
+    aRichNonprofit(),
+    aNonprofit({ country_code: "KE", causes: ["water-sanitation"], beneficiaries_per_year: 5 }),
+    aNonprofit({ country_code: "NO" }),
+    aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [], country_code: "FR" }),
+  ]);
+});
+afterAll(() => site.close());
+
+const everyPage = [
+  "page home",
+  "page causes",
+  "page countries",
+  "page statistics",
+  "page methodology",
+  "page agents",
+  "page not-found",
+  "list-page cause:education 1",
+  "list-page cause:animals 1",
+  "list-page country:KE 1",
+  "profile 1",
+  "profile 2",
+  "profile 4",
+];
+
+describe.each(everyPage)("%s", (key) => {
+  test("can be read by everyone", async () => {
+    const { $ } = await site.page(key);
+    expect($("html").attr("lang")).toBe("en");
+    expect($("h1").length).toBe(1);
+    expect($("main").length).toBe(1);
+    expect($("title").text().trim()).not.toBe("");
+    expect($("img:not([alt])").length).toBe(0);
+    // Headings descend one step at a time.
+    const levels = $("h1, h2, h3, h4")
+      .toArray()
+      .map((heading) => Number(heading.tagName.slice(1)));
+    expect(levels.filter((level, at) => at > 0 && level > (levels[at - 1] ?? 0) + 1)).toEqual([]);
+    for (const field of $("input, select, textarea").toArray()) {
+      expect(
+        $(`label[for="${$(field).attr("id")}"]`)
+          .text()
+          .trim(),
+      ).not.toBe("");
+    }
+    for (const link of $("a, button").toArray()) expect($(link).text().trim()).not.toBe("");
+    for (const landmark of $("nav, aside").toArray()) {
+      expect($(landmark).attr("aria-label")).toBeString();
+    }
+    const ids = $("[id]")
+      .toArray()
+      .map((element) => $(element).attr("id"));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect($("a.skip").attr("href")).toBe("#content");
+  });
+
+  test("is described to machines", async () => {
+    const { $ } = await site.page(key);
+    const canonical = $('link[rel="canonical"]').attr("href") ?? "";
+    expect(canonical.startsWith(`${siteBaseUrl}/`)).toBe(true);
+    expect($('meta[property="og:url"]').attr("content")).toBe(canonical);
+    const description = $('meta[name="description"]').attr("content") ?? "";
+    expect(description.length).toBeWithin(20, 201);
+    expect($('meta[property="og:description"]').attr("content")).toBe(description);
+    expect($('meta[property="og:title"]').attr("content")).toBe($("title").text());
+    expect(JSON.parse($('script[type="application/ld+json"]').text())).toHaveProperty("@type");
+  });
+
+  test("asks nothing of other hosts and runs no script", async () => {
+    const { $ } = await site.page(key);
+    expect($('script:not([type="application/ld+json"])').length).toBe(0);
+    expect($("style, [style]").length).toBe(0);
+    const loaded = $('link[rel="stylesheet"], link[rel="icon"], img, script[src], iframe')
+      .toArray()
+      .map((element) => $(element).attr("href") ?? $(element).attr("src") ?? "");
+    expect(loaded.filter((address) => !/^\/(?!\/)/.test(address))).toEqual([]);
+    expect(loaded).toContainEqual(expect.stringMatching(/^\/_astro\/.+\.css$/));
+  });
+});
+
+test("every page that a page links to exists", async () => {
+  const known = new Set(["/llms.txt", "/agents.md", "/openapi.json"]); // Of the service.
+  for (const kind of documentKinds) {
+    for await (const keys of kind.all(site)) {
+      for (const { files } of await kind.render(keys, site)) {
+        for (const { path, body } of files) {
+          if (body !== null) known.add(`/${path.replace(/(?:^index)?\.(?:html|json)$/, "")}`);
+        }
+      }
+    }
+  }
+  const missing = new Set<string>();
+  for (const key of everyPage) {
+    const { $ } = await site.page(key);
+    for (const link of $("a[href], link[href]").toArray()) {
+      const href = ($(link).attr("href") ?? "").replace(siteBaseUrl, "");
+      if (!href.startsWith("/") || href.startsWith("/api/search") || href === "/404") continue;
+      if (href === "/api/agents/leaderboard" || href === "/") continue;
+      if (!known.has(href) && !known.has(href.replace(/\.[a-z]+$/, ""))) missing.add(href);
+    }
+  }
+  expect([...missing]).toEqual([]);
+});
+
+describe("the home page", () => {
+  test("tells numbers, causes and countries, without the withdrawn", async () => {
+    const { $ } = await site.page("page home");
+    const figures = $(".figures").text();
+    expect(figures).toContain("Nonprofits3");
+    expect(figures).toContain("Countries2");
+    expect(figures).toContain("People reached in a year12,350");
+    expect($('a[href="/causes/education"]').parent().text().replaceAll(/\s+/g, " ").trim()).toBe(
+      "Education 2",
+    );
+    expect($('a[href="/countries/ke"]').length).toBe(1);
+    expect($('a[href="/countries/fr"]').length).toBe(0);
+  });
+
+  test("has a search that works without a script", async () => {
+    const { $ } = await site.page("page home");
+    expect($("#search").attr("action")).toBe("/api/search");
+    expect($("#search-words").attr("name")).toBe("q");
+  });
+});
+
+test("the answers of causes and stats stand in the bundle", async () => {
+  const causes = JSON.parse((await site.files("causes-json"))["api/causes.json"] ?? "").causes;
+  expect(causes).toHaveLength(29);
+  expect(causes.find(({ id }: { id: string }) => id === "education")).toMatchObject({
+    nonprofit_count: 2,
+    count: 2,
+  });
+  const stats = JSON.parse((await site.files("stats-json"))["api/stats.json"] ?? "");
+  expect(stats).toMatchObject({
+    nonprofits: 3,
+    verified_nonprofits: 1,
+    countries: 2,
+    causes: 29,
+    total_beneficiaries: 12_350,
+    total_beneficiaries_per_year: 12_350,
+    total_queries: 0,
+    queries: { llms_txt: 0 },
+  });
+});
+
+test("the counters and the day are those that the store holds", async () => {
+  const counters = {
+    total_donations: 7,
+    total_queries: 1_234,
+    queries_this_week: 56,
+    queries: { llms_txt: 1, agents_md: 2, ai_plugin: 3, mcp: 4 },
+  };
+  const now = new Date("2026-11-02T00:00:00Z");
+  const facts = { counters: JSON.stringify(counters), publication_day: "2026-11-02" };
+  for (const [name, value] of Object.entries(facts)) {
+    await site.store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
+  }
+  expect(JSON.parse((await site.files("stats-json"))["api/stats.json"] ?? "")).toMatchObject(
+    counters,
+  );
+  const { $ } = await site.page("page statistics");
+  expect($("main").text()).toContain("1,234");
+  expect($("time").attr("datetime")).toBe("2026-11-02");
+});
+
+test("robots.txt names the sitemap and welcomes crawlers", async () => {
+  const robots = (await site.files("page robots"))["robots.txt"] ?? "";
+  expect(robots).toContain(`Sitemap: ${siteBaseUrl}/sitemap.xml`);
+  expect(robots).toContain("Allow: /\n");
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let site: TestSite;
+beforeAll(async () => {
+  site = await aSite();
+  await site.save([
+    aRichNonprofit(), // 1
+    aNonprofit({ slug: "bare", name: "Bare" }), // 2
+    aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [] }), // 3
+  ]);
+});
+afterAll(() => site.close());
+
+describe("a profile", () => {
+  test("has a page and the same as JSON", async () => {
+    const files = await site.files("profile 1");
+    expect(Object.keys(files)).toEqual([
+      "nonprofits/lantern-school.html",
+      "api/nonprofits/lantern-school.json",
+    ]);
+    const json = files["api/nonprofits/lantern-school.json"] ?? "";
+    expect(json.endsWith("}\n")).toBe(true);
+    expect(JSON.parse(json)).toMatchObject({
+      slug: "lantern-school",
+      identifiers: ["US-EIN-530196605"],
+      has_contact_email: true,
+    });
+  });
+
+  test("shows what the directory knows", async () => {
+    const { $ } = await site.page("profile 1");
+    expect($("h1").text()).toBe("Lantern School");
+    const text = $("main").text();
+    for (const shown of [
+      "Evening classes for working children",
+      "We teach children who work by day.",
+      "Today there are nine classes.",
+      "Kisumu, Nyanza, Kenya",
+      "12,345",
+      "US$ 250,000",
+      "1 person",
+      "Night classes",
+      "Kisumu · 300 people a year",
+      "1200 children",
+      "530196605",
+      "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
+      "Agreement of agents: scout, lamp",
+      "US Internal Revenue Service, Business Master File",
+    ]) {
+      expect(text).toContain(shown);
+    }
+    expect($('a[href="https://www.lantern-school.example/"]').text()).toBe(
+      "lantern-school.example",
+    );
+    expect($('a[href="/causes/education"]').text().trim()).toBe("Education");
+  });
+
+  test("never shows an e-mail address", async () => {
+    for (const body of Object.values(await site.files("profile 1"))) {
+      expect(body).not.toContain("desk@lantern-school.example");
+    }
+  });
+
+  test("is described to search engines as an NGO", async () => {
+    const { $ } = await site.page("profile 1");
+    expect(JSON.parse($('script[type="application/ld+json"]').text())).toMatchObject({
+      "@type": "NGO",
+      name: "Lantern School",
+      url: "https://www.lantern-school.example/",
+      foundingDate: "1998",
+      address: { addressLocality: "Kisumu", addressCountry: "Kenya" },
+      identifier: [{ "@type": "PropertyValue", propertyID: "EIN", value: "530196605" }],
+      potentialAction: { "@type": "DonateAction", target: "https://lantern-school.example/give" },
+    });
+    expect($('link[rel="canonical"]').attr("href")).toBe(
+      `${siteBaseUrl}/nonprofits/lantern-school`,
+    );
+    expect($('link[rel="alternate"][type="application/json"]').attr("href")).toBe(
+      `${siteBaseUrl}/api/nonprofits/lantern-school`,
+    );
+  });
+
+  test("says what is missing and how to add it", async () => {
+    const { $ } = await site.page("profile 2");
+    const text = $(".missing").text().replaceAll(/\s+/g, " ");
+    expect(text).toContain(
+      "no description, website, city, region, mission, founding year or contact e-mail address",
+    );
+    expect(text).toContain(`curl -X POST ${siteBaseUrl}/api/enrich/bare`);
+    expect((await site.page("profile 1")).$(".missing").length).toBe(0);
+  });
+
+  test("of a withdrawn nonprofit stays, says so and asks for nothing", async () => {
+    const { $ } = await site.page("profile 3");
+    expect($('meta[name="robots"]').attr("content")).toBe("noindex");
+    expect($(".notice").text()).toContain("Withdrawn");
+    expect($(".give, .missing").length).toBe(0);
+    const files = await site.files("profile 3");
+    expect(JSON.parse(files["api/nonprofits/gone.json"] ?? "").status).toBe("withdrawn");
+    expect((await site.page("profile 1")).$('meta[name="robots"]').length).toBe(0);
+  });
+
+  test("that is not in the store is no document", async () => {
+    expect(await site.files("profile 99")).toEqual({});
+  });
+});

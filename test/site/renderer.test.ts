@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { siteDigest } from "#site/renderer/compiled.ts";
+import { openRenderer } from "#site/renderer/renderer.ts";
+import { aRenderer, aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+
+let site: TestSite;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-renderer-"));
+  site = await aSite([aRichNonprofit()]);
+});
+afterAll(() => {
+  site.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const everything = async (source: TestSite) => {
+  const files: [string, string][] = [];
+  for (const kind of documentKinds) {
+    for await (const keys of kind.all(source)) {
+      for (const rendered of await kind.render(keys, source)) {
+        for (const { path, body } of rendered.files)
+          files.push([path, Bun.SHA256.hash(body ?? "null", "hex")]);
+      }
+    }
+  }
+  return Object.fromEntries(files);
+};
+
+test("two compilations give the same bytes, side by side", async () => {
+  const compiled = await Promise.all([compileSite(folder), compileSite(folder)]);
+  expect(compiled[0]).toEqual(compiled[1]);
+  expect(compiled[0]?.digest).toBe(await siteDigest());
+  // Nothing half-done is left behind.
+  expect(readdirSync(folder)).toEqual([compiled[0]?.digest.slice(0, 16) ?? ""]);
+  const other = join(folder, "copy");
+  cpSync(compiled[0]?.folder ?? "", other, { recursive: true });
+  const renderer = await openRenderer(other);
+  expect(await everything({ ...site, renderer })).toEqual(await everything(site));
+}, 60_000);
+
+test("rendering again gives the same bytes", async () => {
+  expect(await everything(site)).toEqual(await everything(site));
+});
+
+test("pages refer to assets that the bundle holds", async () => {
+  const assets = Object.keys(await site.files("assets"));
+  const { $ } = await site.page("page home");
+  for (const link of $('link[rel="stylesheet"], link[rel="icon"]').toArray()) {
+    expect(assets).toContain(($(link).attr("href") ?? "").slice(1));
+  }
+});
+
+test("a folder that was left half-compiled is compiled again", async () => {
+  const half = mkdtempSync(join(tmpdir(), "almoner-half-"));
+  const name = (await siteDigest()).slice(0, 16);
+  cpSync((await compileSite(folder)).folder, join(half, name), { recursive: true });
+  rmSync(join(half, name, "compiled.json"));
+  writeFileSync(join(half, name, "server", "entry.mjs"), "throw new Error('half')");
+  const { folder: again } = await compileSite(half);
+  await openRenderer(again);
+  rmSync(half, { recursive: true, force: true });
+}, 60_000);
+
+test("a page that cannot be rendered is an error with its cause", async () => {
+  const renderer = await aRenderer();
+  // @ts-expect-error the view is missing on purpose.
+  const rendering = renderer.render("/nonprofits/[slug]", { baseUrl: "https://almoner.example" });
+  expect(rendering).rejects.toThrow(/^\/nonprofits\/slug cannot be rendered: .+/);
+});

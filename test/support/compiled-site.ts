@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CheerioAPI, load } from "cheerio";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { type DocumentKey, partsOf, type Source } from "#site/publisher/document.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
+import { aNonprofit } from "./records.ts";
+
+let opened: Promise<Renderer> | undefined;
+
+/** The real site, compiled once per change of its sources and opened once per test run. */
+export const aRenderer = (): Promise<Renderer> =>
+  (opened ??= compileSite(join(tmpdir(), "almoner-compiled-for-tests")).then(({ folder }) =>
+    openRenderer(folder),
+  ));
+
+export const siteBaseUrl = "https://almoner.example";
+
+export type TestSite = Source & {
+  store: Store;
+  /** Saves nonprofits as they shall be; `before` are those they replace. */
+  save(after: NonprofitRecord[], before?: NonprofitRecord[]): Promise<NonprofitRecord[]>;
+  /** The files of one document: path and text, null for a path that must not exist. */
+  files(key: DocumentKey): Promise<Record<string, string | null>>;
+  /** The one page of a document, as a browser would read it. */
+  page(key: DocumentKey): Promise<{ html: string; $: CheerioAPI }>;
+  close(): void;
+};
+
+/** A store of its own with these nonprofits, and the real documents over it; nothing is published. */
+export async function aSite(nonprofits: Partial<NonprofitRecord>[] = []): Promise<TestSite> {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-site-"));
+  const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  const source = { store, renderer: await aRenderer(), baseUrl: siteBaseUrl };
+  const files = async (key: DocumentKey) => {
+    const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);
+    const [rendered] = (await kind?.render([key], source)) ?? [];
+    return Object.fromEntries(
+      (rendered?.files ?? []).map(({ path, body }) => [
+        path,
+        body instanceof Uint8Array ? new TextDecoder().decode(body) : body,
+      ]),
+    );
+  };
+  const site: TestSite = {
+    ...source,
+    files,
+    save: (after, before = []) =>
+      store.write((tx) =>
+        saveNonprofits(
+          tx,
+          after.map((one, at) => ({ before: before[at] ?? null, after: one })),
+          { origin: "test", now: new Date("2026-11-01T12:00:00Z") },
+        ),
+      ),
+    page: async (key) => {
+      const html = Object.entries(await files(key)).find(([path]) => path.endsWith(".html"))?.[1];
+      if (typeof html !== "string") throw new Error(`${key} has no page`);
+      return { html, $: load(html) };
+    },
+    close: () => {
+      store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  if (nonprofits.length > 0) await site.save(nonprofits.map((parts) => aNonprofit(parts)));
+  return site;
+}
+
+/** A profile with something in every place. */
+export const aRichNonprofit = (parts: Partial<NonprofitRecord> = {}): NonprofitRecord => {
+  const from = (set_by: "register" | "consensus", source: string, agents: string[] = []) => ({
+    set_by,
+    source,
+    source_url: "https://register.example/entry",
+    agents,
+    applied_at: Date.parse("2026-10-01T00:00:00Z"),
+  });
+  return aNonprofit({
+    slug: "lantern-school",
+    name: "Lantern School",
+    tagline: "Evening classes for working children",
+    mission: "We teach children who work by day.",
+    description: "Founded by two teachers.\n\nToday there are nine classes.",
+    region: "Nyanza",
+    city: "Kisumu",
+    website: "https://www.lantern-school.example/",
+    donation_url: "https://lantern-school.example/give",
+    usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
+    contact_email: "desk@lantern-school.example",
+    beneficiaries_per_year: 12_345,
+    founded_year: 1998,
+    annual_budget_usd: 250_000,
+    team_size: 1,
+    verified: 1,
+    status: "claimed",
+    causes: ["education", "youth-empowerment"],
+    programs: [
+      {
+        name: "Night classes",
+        description: "Five evenings a week",
+        beneficiaries_per_year: 300,
+        location: "Kisumu",
+      },
+    ],
+    impact_metrics: [{ name: "Pupils", value: "1200", unit: "children", period: "annual" }],
+    registrations: [
+      {
+        country_code: "US",
+        type: "EIN",
+        registration_number: "530196605",
+        org_id: "US-EIN-530196605",
+      },
+    ],
+    provenance: {
+      name: from("register", "irs-bmf"),
+      city: from("register", "irs-bmf"),
+      website: from("consensus", "consensus", ["scout", "lamp"]),
+    },
+    ...parts,
+  });
+};
