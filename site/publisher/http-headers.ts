@@ -118,8 +118,12 @@ const profilePath = /^(?:api\/)?(?:nonprofits|donate)\/([^/]+)\.[a-z]+$/;
 const listPath = /^(causes|countries)\/([^/]+?)(?:\/(\d+))?\.html$/;
 const wholeListPath = /^api\/nonprofits(?:\/pages\/(\d+))?\.json$/;
 
+/** Answers that say that nothing is there: a release that adds a page makes them wrong. */
+export const missingKey = "missing";
+
 /** For example profile:water-for-all, or list:cause:education/2 and list:cause:education. The last is always `all`. */
 function surrogateKeysOf(path: string): string[] {
+  if (path === "404.html") return [missingKey, "all"];
   const slug = profilePath.exec(path)?.[1];
   if (slug !== undefined) return [`profile:${slug}`, "profiles", "all"];
   const whole = wholeListPath.exec(path);
@@ -138,7 +142,7 @@ export function filePathsFor(urlPath: string): string[] {
   const path = decoded(urlPath);
   if (path === null) return [];
   if (path === "") return ["index.html"];
-  const name = /^countries\//i.test(path) ? path.toLowerCase() : path;
+  const name = path.startsWith("countries/") ? path.toLowerCase() : path;
   const derived = name.startsWith("api/") ? `${name}.json` : `${name}.html`;
   return name.slice(name.lastIndexOf("/")).includes(".") ? [name, derived] : [derived, name];
 }

@@ -1,0 +1,58 @@
+import type { Manifest } from "./manifest.ts";
+import { type PurgeConfig, purgeRelease } from "./purge.ts";
+
+export type Purger = {
+  /** Says that there may be a new release. Returns at once: caches never hold up publishing. */
+  notice(): void;
+  /** Waits until all that was noticed is purged. */
+  idle(): Promise<void>;
+};
+
+const purgedRelease = "purged_release";
+
+/**
+ * Keeps caches in step with the releases, one after the other in the background. How far it came is remembered in the
+ * manifest, so that releases made just before a crash are purged on the next start.
+ */
+export function startPurger(manifest: Manifest, config: PurgeConfig): Purger {
+  let running: Promise<void> | null = null;
+  let noticed = false;
+  const work = async () => {
+    while (noticed) {
+      noticed = false;
+      await purgeNew(manifest, config);
+    }
+  };
+  return {
+    notice: () => {
+      if (config.urls.length === 0) return;
+      noticed = true;
+      running ??= work()
+        .catch((error: unknown) => config.log("purging failed", { error: String(error) }))
+        .finally(() => {
+          running = null;
+        });
+    },
+    idle: async () => {
+      await running;
+    },
+  };
+}
+
+async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {
+  const { db } = manifest;
+  const { current_release } = manifest.state();
+  const known = db
+    .query<{ value: number }, [string]>("SELECT value FROM state WHERE name = ?")
+    .get(purgedRelease);
+  // Every path that a release touched has a note of what it held before.
+  const changed = db
+    .query<{ path: string }, [number, number]>(
+      "SELECT DISTINCT path FROM history WHERE release > ? AND release <= ?",
+    )
+    .all(known?.value ?? 0, current_release);
+  await purgeRelease({ changed }, config);
+  db.query(
+    "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+  ).run(purgedRelease, current_release);
+}
