@@ -1,9 +1,17 @@
 import { Elysia } from "elysia";
+import { answerOf } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { rememberAddress } from "./client.ts";
+import { answerError } from "./errors.ts";
+import { addHeaders, optionsAnswer } from "./headers.ts";
 import type { Parts } from "./parts.ts";
-import { problem, Refused, storeRefusal } from "./problem.ts";
+import { methodsByPath, pathOf } from "./paths.ts";
+import { problem } from "./problem.ts";
+import type { Allowance, Policy } from "./rate-limit.ts";
+import { causeRoutes } from "./routes/causes.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { nonprofitRoutes } from "./routes/nonprofits.ts";
+import { statsRoutes } from "./routes/stats.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -11,55 +19,87 @@ export type App = {
   handle(request: Request, address?: string): Promise<Response>;
 };
 
-/** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
-export function createApp(parts: Parts): App {
-  const routes = routesOf(parts);
-  return {
-    handle: async (request, address = "unknown") => {
-      rememberAddress(request, address);
-      return routes.handle(request);
-    },
-  };
-}
-
 /** Every route. A new one is a file in api/routes and one line here. */
 const routesOf = (parts: Parts) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType }) => readJson(request, contentType))
-    .onError({ as: "global" }, ({ error, code, request }) =>
-      answerError(parts, error, code, request),
+    .onError({ as: "global" }, ({ error, code }) => answerError(parts.log, error, code))
+    .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
+      answerOf(responseValue, request, set),
     )
-    .use(healthRoutes());
+    .use(healthRoutes())
+    .use(nonprofitRoutes(parts))
+    .use(causeRoutes(parts))
+    .use(statsRoutes(parts));
 
-function answerError(parts: Parts, error: unknown, code: unknown, request: Request): Response {
-  if (error instanceof Refused) return problem(error.refusal);
-  if (error instanceof Error && error.cause instanceof Refused) return problem(error.cause.refusal);
-  if (code === "NOT_FOUND") {
-    return problem({ status: 404, code: "no_such_path", detail: "There is nothing at this path." });
-  }
-  // Elysia answers 422 to a bad body; the contract says 400.
-  if (code === "VALIDATION") return problem(invalidBody(error));
-  if (code === "PARSE") {
-    return problem({ status: 400, code: "invalid_json", detail: "The body is no valid JSON." });
-  }
-  const refusal = storeRefusal(error);
-  if (refusal !== null) return problem(refusal);
-  parts.log.error({ err: error, method: request.method }, "unexpected error");
-  return problem({ status: 500, code: "internal", detail: "Something went wrong on our side." });
+/** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
+export function createApp(parts: Parts): App {
+  const routes = routesOf(parts);
+  const methodsAt = methodsByPath(routes.routes);
+  const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
+    const { method } = request;
+    const path = pathOf(request.url);
+    if (path === "") return [badPath(), null];
+    if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
+    const policy = policyOf(method, path);
+    const allowance = policy === null ? null : parts.limits.request(policy, request);
+    if (allowance?.allowed === false) return [tooMany(allowance), allowance];
+    const response = await routes.handle(request);
+    const missing = response.status === 404 && response.headers.has("x-no-such-path");
+    return [missing ? noSuchPath(method, methodsAt(path)) : response, allowance];
+  };
+  return {
+    handle: async (request, address = "unknown") => {
+      const head = request.method === "HEAD";
+      const asked = head ? new Request(request, { method: "GET" }) : request;
+      rememberAddress(asked, address);
+      let response: Response;
+      let allowance: Allowance | null = null;
+      try {
+        [response, allowance] = await handle(asked);
+      } catch (error) {
+        response = answerError(parts.log, error, "UNKNOWN");
+      }
+      addHeaders(response, asked.method, allowance);
+      return head ? withoutBody(response) : response;
+    },
+  };
 }
 
-const errorsMax = 20;
+/** Which limit a request counts toward; null for what is never limited. Source: decisions.md, "Limits". */
+function policyOf(method: string, path: string): Policy | null {
+  if (path === "/healthz") return null;
+  if (path.startsWith("/api/donate/")) return "donate";
+  if (method === "POST" && path.startsWith("/api/enrich/")) return "enrich";
+  if (method === "POST" && path.startsWith("/api/onboard")) return "onboard";
+  return "read";
+}
 
-function invalidBody(error: unknown) {
-  const all = (error as { all?: { path?: string; message?: string }[] }).all ?? [];
-  const errors = all.slice(0, errorsMax).map(({ path, message }) => ({
-    path: path === "root" ? "" : (path ?? "").slice(0, 100),
-    message: (message ?? "not valid").slice(0, 300),
-  }));
-  const [first] = errors;
-  const detail =
-    first === undefined
-      ? "The request is not valid."
-      : `The request is not valid: ${first.path === "" ? "body" : first.path}: ${first.message}`;
-  return { status: 400, code: "invalid_request", detail, errors };
+const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
+  problem({
+    status: 429,
+    code: "rate_limited",
+    detail: `At most ${limit} requests of this kind (${policy}) in ${windowMs / 1_000} seconds. Retry-After says when to send the next.`,
+    headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
+  });
+
+const badPath = (): Response =>
+  problem({ status: 400, code: "bad_path", detail: "The path holds escapes that are no UTF-8." });
+
+const optionsAt = (allow: readonly string[]): Response =>
+  allow.length === 0 ? noSuchPath("OPTIONS", allow) : optionsAnswer(allow);
+
+function noSuchPath(method: string, allow: readonly string[]): Response {
+  if (allow.length === 0) {
+    return problem({ status: 404, code: "no_such_path", detail: "There is nothing at this path." });
+  }
+  const detail = `${method} is not known at this path; it knows ${allow.join(", ")}.`;
+  const headers = { allow: allow.join(", ") };
+  return problem({ status: 405, code: "method_not_allowed", detail, headers });
+}
+
+/** The answer to HEAD: what GET says, without the body. */
+function withoutBody(response: Response): Response {
+  const { status, headers } = response;
+  return new Response(null, { status, headers });
 }

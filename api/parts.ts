@@ -3,6 +3,8 @@ import type { Clock } from "#content/rules/time.ts";
 import type { Activity } from "#content/store/activity.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Config } from "./config.ts";
+import type { Kept } from "./kept.ts";
+import type { Limits } from "./rate-limit.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** A file of the current release as the service may serve it. */
@@ -15,6 +17,10 @@ export type Parts = {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly log: Pick<Logger, "info" | "warn" | "error" | "debug">;
+  /** Requests of clients and submissions of agents, counted. */
+  readonly limits: Limits;
+  /** Answers kept until a change of public data makes them stale. */
+  readonly kept: Kept;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
   /** Reads a file of the current release by its path in the bundle, null when it holds none. */

@@ -7,7 +7,13 @@ const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
 
 /** GET /api/stats: the directory's numbers with counters, live ones from the service, stored ones in the bundle. */
-export async function directoryStats(asked: Asked, counters: Counters): Promise<Stats> {
+export const directoryStats = async (asked: Asked, counters: Counters): Promise<Stats> => ({
+  ...(await directoryNumbers(asked)),
+  ...counters,
+});
+
+/** The numbers that come from the profiles alone. Reads all of them: 10 to 20 ms at 41,000. */
+export async function directoryNumbers(asked: Asked): Promise<Omit<Stats, keyof Counters>> {
   const { rows } = await asked.execute({
     sql: `SELECT count(*) AS nonprofits, coalesce(sum(verified), 0) AS verified,
             count(DISTINCT country_code) AS countries, total(beneficiaries_per_year) AS people
@@ -24,7 +30,6 @@ export async function directoryStats(asked: Asked, counters: Counters): Promise<
     causes: causeIds.length,
     total_beneficiaries_per_year: people,
     total_beneficiaries: people,
-    ...counters,
   };
 }
 

@@ -3,12 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
+import { keepFresh } from "#api/kept.ts";
 import type { Parts } from "#api/parts.ts";
+import { openLimits } from "#api/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { countActivity } from "#content/store/activity.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
+import { watchChanges } from "#content/store/watch.ts";
 
 export type TestService = {
   app: App;
@@ -44,12 +47,21 @@ export async function aService(
   const store =
     options.parts?.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
   const clock = options.parts?.clock ?? (() => testNow);
+  const secrets = loadSecrets(config);
+  const log = options.parts?.log ?? {
+    info: () => {},
+    warn: () => {},
+    error: () => {},
+    debug: () => {},
+  };
   const parts: Parts = {
     store,
     clock,
     config,
-    secrets: loadSecrets(config),
-    log: { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} },
+    secrets,
+    log,
+    limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
+    kept: keepFresh(watchChanges(store)),
     activity: countActivity(store, clock),
     ...options.parts,
   };
@@ -79,6 +91,7 @@ export async function aService(
       ),
     add,
     close: () => {
+      parts.limits.close();
       store.close();
       rmSync(dataDir, { recursive: true, force: true });
     },

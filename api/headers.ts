@@ -1,0 +1,63 @@
+import type { Allowance } from "./rate-limit.ts";
+
+/** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
+const links = [
+  '</.well-known/api-catalog>; rel="api-catalog"',
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</agents.md>; rel="service-doc"; type="text/markdown"',
+  '</llms.txt>; rel="describedby"; type="text/plain"',
+].join(", ");
+
+/**
+ * Sent with every answer: the directory is public, for any origin. By hand, because @elysiajs/cors sends `Vary: *`,
+ * which no cache keeps.
+ */
+const always: readonly (readonly [string, string])[] = [
+  ["access-control-allow-origin", "*"],
+  [
+    "access-control-expose-headers",
+    "ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-PAYMENT-REQUIRED, PAYMENT-REQUIRED, X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, Deprecation, Sunset",
+  ],
+  ["link", links],
+  ["x-content-type-options", "nosniff"],
+  ["referrer-policy", "strict-origin-when-cross-origin"],
+];
+
+/** For pages of the service itself, unless they bring their own: nothing from elsewhere, no inline script. */
+const contentSecurityPolicy =
+  "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** Reads may be kept by caches for a short time, like the files of the bundle. */
+export const readCacheControl = "public, max-age=60, stale-while-revalidate=600";
+export const freshCacheControl = "public, max-age=5, stale-while-revalidate=60";
+
+/** Adds what every answer carries, without touching what the route said itself. */
+export function addHeaders(response: Response, method: string, allowance: Allowance | null): void {
+  const { headers } = response;
+  for (const [name, value] of always) if (!headers.has(name)) headers.set(name, value);
+  if (!headers.has("cache-control")) headers.set("cache-control", method === "GET" && response.ok ? freshCacheControl : "no-store"); // prettier-ignore
+  if (headers.get("content-type")?.startsWith("text/html") === true) {
+    if (!headers.has("content-security-policy")) {
+      headers.set("content-security-policy", contentSecurityPolicy);
+    }
+    if (!headers.has("x-frame-options")) headers.set("x-frame-options", "DENY");
+  }
+  if (allowance === null) return;
+  const { policy, limit, windowMs, remaining, resetMs } = allowance;
+  // Source: draft-ietf-httpapi-ratelimit-headers.
+  headers.set("ratelimit-policy", `"${policy}";q=${limit};w=${windowMs / 1_000}`);
+  headers.set("ratelimit", `"${policy}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
+}
+
+/** The answer to OPTIONS: what is allowed here, also to scripts of other sites. */
+export const optionsAnswer = (allow: readonly string[]): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      allow: allow.join(", "),
+      "access-control-allow-methods": allow.join(", "),
+      "access-control-allow-headers": "*",
+      "access-control-max-age": "86400",
+      "cache-control": "public, max-age=86400",
+    },
+  });

@@ -1,0 +1,81 @@
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { answerBytes } from "#content/rules/list-answer.ts";
+
+const compressFromBytes = 1_024;
+
+type Encoding = "identity" | "br" | "gzip";
+
+/** The bytes of an answer with their ETag, compressed at most once each way. */
+export class Prepared {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+  readonly cacheControl: string | null;
+  readonly #tag: string;
+  readonly #encoded = new Map<Encoding, Uint8Array<ArrayBuffer>>();
+  #sent = 0;
+
+  constructor(body: string | Uint8Array, contentType: string, cacheControl: string | null = null) {
+    this.body = typeof body === "string" ? utf8.encode(body) : new Uint8Array(body);
+    this.contentType = contentType;
+    this.cacheControl = cacheControl;
+    this.#tag = Bun.hash(this.body).toString(36);
+  }
+
+  /** A strong ETag: every encoding is a representation of its own. Source: RFC 9110, 8.8.3. */
+  etag(encoding: Encoding): string {
+    return encoding === "identity" ? `"${this.#tag}"` : `"${this.#tag}-${encoding}"`;
+  }
+
+  /** Whether If-None-Match names this answer in any encoding. */
+  isNamedBy(ifNoneMatch: string): boolean {
+    if (ifNoneMatch.trim() === "*") return true;
+    return ifNoneMatch
+      .split(",", namesMax)
+      .some((name) => name.trim().replace(/^W\//, "").replace(/(?:-br|-gzip)?"$/, '"') === `"${this.#tag}"`); // prettier-ignore
+  }
+
+  /** The encoding to send to a client that accepts these. Small answers are left as they are. */
+  encodingFor(acceptEncoding: string | null): Encoding {
+    if (acceptEncoding === null || this.body.byteLength < compressFromBytes) return "identity";
+    this.#sent += 1;
+    // Brotli takes several times as long as gzip: worth it for an answer that is sent again.
+    const wanted: Encoding[] = this.#sent > 1 ? ["br", "gzip"] : ["gzip", "br"];
+    return wanted.find((encoding) => accepts(acceptEncoding, encoding)) ?? "identity";
+  }
+
+  bytes(encoding: Encoding): Uint8Array<ArrayBuffer> {
+    if (encoding === "identity") return this.body;
+    const known = this.#encoded.get(encoding);
+    if (known !== undefined) return known;
+    const made = new Uint8Array(
+      encoding === "br"
+        ? brotliCompressSync(this.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+        : gzipSync(this.body, { level: 5 }),
+    );
+    this.#encoded.set(encoding, made);
+    return made;
+  }
+
+  /** Whether the size alone lets an answer vary by Accept-Encoding. */
+  get varies(): boolean {
+    return this.body.byteLength >= compressFromBytes;
+  }
+}
+
+/** An answer in JSON: the same bytes as the bundle's file of it. */
+export const preparedJson = (value: unknown, cacheControl: string | null = null): Prepared =>
+  new Prepared(answerBytes(value), "application/json", cacheControl);
+
+const utf8 = new TextEncoder();
+const namesMax = 50;
+
+/** Whether Accept-Encoding names an encoding without refusing it. */
+const accepts = (header: string, encoding: string): boolean =>
+  header
+    .toLowerCase()
+    .split(",", namesMax)
+    .some((part) => {
+      const [name = "", ...parameters] = part.split(";");
+      if (name.trim() !== encoding) return false;
+      return !parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(parameter));
+    });

@@ -1,0 +1,146 @@
+import { createHmac } from "node:crypto";
+import { networkOf } from "./client.ts";
+import type { Parts } from "./parts.ts";
+import { openWindows, type Taken, type Window, type Windows } from "./windows.ts";
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: decisions.md, "Limits". */
+export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60 } as const;
+export type Policy = keyof typeof requestsPerMinute | "read";
+
+/** Submissions that one agent may make. Source: decisions.md, "Limits". */
+const agentWindows: readonly Window[] = [
+  { policy: "agent-minute", limit: 120, windowMs: minuteMs, grainMs: 1 },
+  { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
+];
+
+export type Allowance = Taken & { limit: number; windowMs: number };
+
+export type Limits = {
+  /** Counts a request of the client; null when its kind is not limited. */
+  request(policy: Policy, request: Request): Allowance | null;
+  /** Counts submissions of an agent, by its folded id, in its minute and its day. */
+  agent(agentId: string, submissions?: number): Allowance;
+  close(): void;
+};
+
+/**
+ * The limits of this machine, kept in a file that its processes share. When the file cannot be written (a full
+ * disk) each process counts for itself until it can.
+ */
+export function openLimits(
+  path: string,
+  { config, secrets, log }: Pick<Parts, "config" | "secrets" | "log">,
+  uptimeMs?: () => number,
+): Limits {
+  const shared = openWindows(path, uptimeMs);
+  let alone: Windows | null = null;
+  const take: Windows["take"] = (windows, clients, count) => {
+    try {
+      const taken = shared.take(windows, clients, count);
+      alone?.close();
+      alone = null;
+      return taken;
+    } catch (error) {
+      if (alone === null) log.warn({ err: error }, "limits are counted by each process for itself");
+      alone ??= openWindows(":memory:", uptimeMs);
+      return alone.take(windows, clients, count);
+    }
+  };
+  const now = () => shared.now();
+  const names = clientNames(secrets.dailyHashKey, now);
+  const reads = leased(take, now, config.readsPerMinute);
+  return {
+    request: (policy, request) => {
+      if (policy === "read" && config.readsPerMinute === 0) return null;
+      const clients = names(networkOf(request, config));
+      if (policy === "read") return reads(clients);
+      const limit = requestsPerMinute[policy];
+      const window = { policy, limit, windowMs: minuteMs, grainMs: 1 };
+      return { ...take([window], clients), limit, windowMs: minuteMs };
+    },
+    agent: (agentId, submissions = 1) => {
+      const taken = take(agentWindows, [agentId], submissions);
+      const { limit, windowMs } = agentWindows.find(({ policy }) => policy === taken.policy) ?? {
+        limit: 0,
+        windowMs: minuteMs,
+      };
+      return { ...taken, limit, windowMs };
+    },
+    close: () => {
+      shared.close();
+      alone?.close();
+    },
+  };
+}
+
+const namesMax = 20_000;
+
+/**
+ * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
+ * midnight resets no window. The day is of the windows' own time, which nobody can set.
+ */
+function clientNames(key: Uint8Array, now: () => number) {
+  const known = new Map<string, readonly [string, string]>();
+  let from = -1;
+  return (network: string): readonly [string, string] => {
+    const atMs = now();
+    const day = Math.floor(atMs / dayMs);
+    const before = Math.floor((atMs - 2 * minuteMs) / dayMs);
+    if (from !== day + before || known.size >= namesMax) known.clear();
+    from = day + before;
+    const found = known.get(network);
+    if (found !== undefined) return found;
+    const name = (of: number) =>
+      createHmac("sha256", key).update(`limit ${of} ${network}`).digest("base64url").slice(0, 22);
+    const names = [name(day), name(before)] as const;
+    known.set(network, names);
+    return names;
+  };
+}
+
+type Lease = { left: number; size: number; untilMs: number; last: Taken };
+const leaseMs = 1_000;
+const leaseSizeMax = 32;
+const leasesMax = 20_000;
+
+/**
+ * Reads are taken from the shared window some at a time, because asking the file for each would cost more than many
+ * reads do. A client that asks quickly gets up to 32 at once, for a second; near the limit it is one by one. They
+ * count as used at the end of that second, so the limit is never exceeded, by no number of processes.
+ */
+function leased(take: Windows["take"], now: () => number, limit: number) {
+  const leases = new Map<string, Lease>();
+  const windowOf = (size: number): Window => {
+    const windowMs = size === 1 ? minuteMs : minuteMs + leaseMs;
+    return { policy: "read", limit, windowMs, grainMs: 1 };
+  };
+  const answer = (taken: Taken, left: number): Allowance => ({
+    ...taken,
+    remaining: taken.remaining + left,
+    limit,
+    windowMs: minuteMs,
+  });
+  return (clients: readonly [string, string]): Allowance => {
+    const [name] = clients;
+    const atMs = now();
+    const lease = leases.get(name);
+    if (lease !== undefined && lease.left > 0 && atMs < lease.untilMs) {
+      lease.left -= 1;
+      return answer(lease.last, lease.left);
+    }
+    const busy = lease !== undefined && lease.left === 0 && atMs < lease.untilMs;
+    const free = lease?.last.remaining ?? 0;
+    const wanted = busy ? Math.min(lease.size * 2, leaseSizeMax, Math.floor(free / 8)) : 1;
+    const size = Math.max(1, wanted);
+    let taken = take([windowOf(size)], clients, size);
+    let got = size;
+    if (!taken.allowed && size > 1) [taken, got] = [take([windowOf(1)], clients, 1), 1];
+    if (!taken.allowed) return answer(taken, 0);
+    if (leases.size >= leasesMax) leases.clear();
+    leases.set(name, { left: got - 1, size: got, untilMs: atMs + leaseMs, last: taken });
+    return answer(taken, got - 1);
+  };
+}

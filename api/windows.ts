@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { uptime } from "node:os";
+import { dirname } from "node:path";
+
+/** So many in so long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
+export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
+
+/** `remaining` hits are left; the next comes free in `resetMs`. */
+export type Taken = { allowed: boolean; policy: string; remaining: number; resetMs: number };
+
+export type Windows = {
+  /**
+   * Counts `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all
+   * names under which the client may have been counted; new hits are counted under the first.
+   */
+  take(windows: readonly Window[], clients: readonly string[], count?: number): Taken;
+  /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
+  now(): number;
+  close(): void;
+};
+
+const sweepEveryMs = 5_000;
+
+/**
+ * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
+ * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
+ */
+export function openWindows(path: string, uptimeMs: () => number = machineUptime()): Windows {
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  const db = new Database(path, { create: true, strict: true });
+  db.run("PRAGMA busy_timeout = 100");
+  db.run("PRAGMA journal_mode = WAL");
+  db.run("PRAGMA synchronous = OFF"); // A loss of power ends every window anyway.
+  for (const table of tables) db.run(table);
+  const bootedAtMs = db.transaction(() => bootOf(db, uptimeMs())).immediate();
+  const now = () => Math.floor(bootedAtMs + uptimeMs());
+  const counting = db.query<
+    { used: number; next: number | null },
+    [string, string, string, number]
+  >(
+    "SELECT coalesce(sum(count), 0) AS used, min(until) AS next FROM hits WHERE policy = ? AND client IN (?, ?) AND until > ?",
+  );
+  const adding = db.query<null, [string, string, number, number]>(
+    `INSERT INTO hits (policy, client, until, count) VALUES (?, ?, ?, ?)
+     ON CONFLICT (policy, client, until) DO UPDATE SET count = count + excluded.count`,
+  );
+  const sweeping = db.query<null, [number]>("DELETE FROM hits WHERE until <= ?");
+  const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
+  let sweptAtMs = now();
+  const take = (windows: readonly Window[], clients: readonly string[], count: number): Taken => {
+    const atMs = now();
+    if (atMs - sweptAtMs > sweepEveryMs) {
+      sweeping.run(atMs);
+      seeing.run(atMs);
+      sweptAtMs = atMs;
+    }
+    const [first = "", second = first] = clients;
+    let tightest: Taken | null = null;
+    for (const { policy, limit, windowMs } of windows) {
+      const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
+      const resetMs = next === null ? windowMs : next - atMs;
+      const remaining = limit - used - count;
+      if (remaining < 0)
+        return { allowed: false, policy, remaining: Math.max(0, limit - used), resetMs };
+      if (tightest === null || remaining < tightest.remaining) {
+        tightest = { allowed: true, policy, remaining, resetMs };
+      }
+    }
+    for (const { policy, windowMs, grainMs } of windows) {
+      adding.run(policy, first, Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
+    }
+    return tightest ?? { allowed: true, policy: "none", remaining: 0, resetMs: 0 };
+  };
+  const transaction = db.transaction(take);
+  return {
+    take: (windows, clients, count = 1) => transaction.immediate(windows, clients, count),
+    now,
+    close: () => db.close(),
+  };
+}
+
+const tables = [
+  `CREATE TABLE IF NOT EXISTS hits (
+     policy TEXT NOT NULL, client TEXT NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL,
+     PRIMARY KEY (policy, client, until)
+   ) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS hits_by_end ON hits (until)",
+  "CREATE TABLE IF NOT EXISTS boot (id TEXT PRIMARY KEY, booted_at INTEGER NOT NULL, seen_at INTEGER NOT NULL) WITHOUT ROWID",
+];
+
+type Boot = { id: string; booted_at: number; seen_at: number };
+
+/** When this boot began, in the time of the file: after a reboot time goes on from when it was last seen. */
+function bootOf(db: Database, uptimeNowMs: number): number {
+  const id = bootId();
+  const known = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();
+  if (known?.id === id && known.booted_at + uptimeNowMs >= known.seen_at - sweepEveryMs) {
+    return known.booted_at;
+  }
+  const seen_at = known?.seen_at ?? Math.floor(uptimeNowMs);
+  const booted_at = seen_at - Math.floor(uptimeNowMs);
+  db.run("DELETE FROM boot");
+  db.query("INSERT INTO boot (id, booted_at, seen_at) VALUES (?, ?, ?)").run(
+    id,
+    booted_at,
+    seen_at,
+  );
+  return booted_at;
+}
+
+const bootIdFile = "/proc/sys/kernel/random/boot_id";
+const bootId = (): string =>
+  existsSync(bootIdFile) ? readFileSync(bootIdFile, "utf8").trim() : "one boot";
+
+/** Milliseconds since the machine started: its uptime once, to 10 ms, and the process's own steady clock from there. */
+function machineUptime(): () => number {
+  const file = "/proc/uptime";
+  const seconds = existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) : uptime();
+  const startedAtMs = seconds * 1_000 - performance.now();
+  return () => startedAtMs + performance.now();
+}
