@@ -216,6 +216,7 @@ export const submissions = sqliteTable(
     reason: text(), // Why it was rejected.
     winning_value: text(),
     created_at: integer().notNull(),
+    applied_at: integer(), // When it went live; stays after a revert, for the history.
     decided_at: integer(),
   },
   (s) => [
