@@ -69,6 +69,7 @@ export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): P
       while ((await runFastLane(parts)) > 0);
       while ((await runSecondLane(parts, async () => {})) > 0);
       await publisher.feedLane.run({});
+      await publisher.feedLane.run({});
     },
     read: (path) => {
       const file = parts.manifest.find(path);
