@@ -1,3 +1,4 @@
+import { feedPaths } from "#content/shapes/feed.ts";
 import type { Manifest, NewFile, PublisherState } from "./manifest.ts";
 import { type Committed, recordRelease } from "./release.ts";
 
@@ -5,7 +6,13 @@ import { type Committed, recordRelease } from "./release.ts";
 export type NextFiles = { add(files: readonly NewFile[]): void; count(): number };
 
 /** Files that other hands than a full build write into the bundle, and remove from it. */
-const othersFiles = ["snapshot/manifest", "pagefind/"];
+const othersFiles = [
+  "snapshot/manifest",
+  feedPaths.snapshot,
+  feedPaths.state,
+  feedPaths.keys,
+  "pagefind/",
+];
 /** Hashed assets of older releases stay for pages that are still open somewhere. */
 const assetsFolder = "_astro/";
 
