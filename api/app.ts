@@ -11,6 +11,7 @@ import type { Allowance, Policy } from "./rate-limit.ts";
 import { causeRoutes } from "./routes/causes.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { nonprofitRoutes } from "./routes/nonprofits.ts";
+import { searchRoutes } from "./routes/search.ts";
 import { statsRoutes } from "./routes/stats.ts";
 
 /** The whole service without a socket. */
@@ -29,6 +30,7 @@ const routesOf = (parts: Parts) =>
     )
     .use(healthRoutes())
     .use(nonprofitRoutes(parts))
+    .use(searchRoutes(parts))
     .use(causeRoutes(parts))
     .use(statsRoutes(parts));
 
@@ -51,7 +53,7 @@ export function createApp(parts: Parts): App {
   return {
     handle: async (request, address = "unknown") => {
       const head = request.method === "HEAD";
-      const asked = head ? new Request(request, { method: "GET" }) : request;
+      const asked = routable(head ? new Request(request, { method: "GET" }) : request);
       rememberAddress(asked, address);
       let response: Response;
       let allowance: Allowance | null = null;
@@ -96,6 +98,15 @@ function noSuchPath(method: string, allow: readonly string[]): Response {
   const detail = `${method} is not known at this path; it knows ${allow.join(", ")}.`;
   const headers = { allow: allow.join(", ") };
   return problem({ status: 405, code: "method_not_allowed", detail, headers });
+}
+
+const hostEndMin = 11;
+
+/** Elysia looks for the path from the 11th character of the URL on: shorter hosts than that would hide it. */
+function routable(request: Request): Request {
+  const start = request.url.indexOf("/", "http://".length);
+  if (start === -1 || start >= hostEndMin) return request;
+  return new Request(`http://localhost${request.url.slice(start)}`, request);
 }
 
 /** The answer to HEAD: what GET says, without the body. */

@@ -5,6 +5,7 @@ import type { Store } from "#content/store/open.ts";
 import type { Config } from "./config.ts";
 import type { Kept } from "./kept.ts";
 import type { Limits } from "./rate-limit.ts";
+import type { SearchEngine } from "./search/engine.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** A file of the current release as the service may serve it. */
@@ -21,6 +22,8 @@ export type Parts = {
   readonly limits: Limits;
   /** Answers kept until a change of public data makes them stale. */
   readonly kept: Kept;
+  /** Finds nonprofits by words and filters: `openSearch`. */
+  readonly search: SearchEngine;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
   /** Reads a file of the current release by its path in the bundle, null when it holds none. */

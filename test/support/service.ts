@@ -5,6 +5,7 @@ import { type App, createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
 import { keepFresh } from "#api/kept.ts";
 import type { Parts } from "#api/parts.ts";
+import { openSearch } from "#api/search/engine.ts";
 import { openLimits } from "#api/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
@@ -54,6 +55,7 @@ export async function aService(
     error: () => {},
     debug: () => {},
   };
+  const watch = watchChanges(store);
   const parts: Parts = {
     store,
     clock,
@@ -61,7 +63,8 @@ export async function aService(
     secrets,
     log,
     limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
-    kept: keepFresh(watchChanges(store)),
+    kept: keepFresh(watch),
+    search: openSearch(store, watch, { databaseUrl: config.databaseUrl, threads: 0 }),
     activity: countActivity(store, clock),
     ...options.parts,
   };

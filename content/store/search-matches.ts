@@ -1,0 +1,157 @@
+import {
+  allOf,
+  anyOf,
+  completionsToAdd,
+  halfTypedWord,
+  inName,
+  type SearchWord,
+  without,
+  wordMatch,
+} from "#content/rules/search-query.ts";
+import type { Asked } from "./records.ts";
+import type { SearchMemory } from "./search-memory.ts";
+import { countOf, foremostOf, scoredMax, type Segment } from "./search-pages.ts";
+
+/** What a text query matches. `match` and `total` prove later that an answer still holds. */
+export type Matches = {
+  match: string;
+  total: number;
+  /** The parts of the results, in order; worked out only when a page is wanted. */
+  segments: () => Promise<Segment[]>;
+};
+
+/**
+ * Finds what the words match: all of them when that gives at least `limit` matches, else any of them, with those that
+ * have all in front. `facets` are matches that every result must have as well.
+ */
+export async function matchesOf(
+  asked: Asked,
+  words: readonly SearchWord[],
+  facets: readonly string[],
+  { limit, memory }: { limit: number; memory: SearchMemory },
+): Promise<Matches> {
+  const completions = await completionsOf(asked, words, memory);
+  const each = words.map((word) => wordMatch(word, completions));
+  const found: Finding = { asked, memory, filtered: (match) => allOf([match, ...facets]) };
+  const all = allOf(each);
+  const match = found.filtered(all);
+  if (each.length === 1) {
+    const total = await countOf(asked, match);
+    return { match, total, segments: () => namesFirst(found, all, total) };
+  }
+  const foremost = await foremostOf(asked, match, limit);
+  if (foremost.length >= limit) {
+    const total = await countOf(asked, match);
+    return { match, total, segments: () => scoredByTelling(found, { each, all, total }) };
+  }
+  const any = found.filtered(anyOf(each));
+  const total = await countOf(asked, any);
+  const segments = () => rareWordsFirst(found, { each, total, foremost });
+  return { match: any, total, segments };
+}
+
+/** Where segments are looked for: `filtered` adds to a match of words what every result must have as well. */
+type Finding = { asked: Asked; memory: SearchMemory; filtered: (match: string) => string };
+
+/** Too many to score all: those with the words in their name are looked at first. */
+async function namesFirst(
+  { asked, filtered }: Finding,
+  match: string,
+  count: number,
+): Promise<Segment[]> {
+  if (count <= scoredMax) return [{ match: filtered(match), count }];
+  const named = inName(match);
+  const withName = await countOf(asked, filtered(named));
+  return [
+    { match: filtered(named), count: withName },
+    { match: filtered(without(match, named)), count: count - withName },
+  ];
+}
+
+type Words = { each: readonly string[]; total: number };
+
+/** All of the words, with points for those that tell profiles apart. */
+async function scoredByTelling(
+  found: Finding,
+  { each, all, total }: Words & { all: string },
+): Promise<Segment[]> {
+  const segments = await namesFirst(found, all, total);
+  const telling = (await byRarity(found, each)).filter((word) => word.telling);
+  if (telling.length === 0 || telling.length === each.length) return segments;
+  const scoring = allOf(telling.map(({ match }) => match));
+  return segments.map((segment) => ({ ...segment, scoring }));
+}
+
+/**
+ * Any of the words; `foremost` have all of them. When that is too many to score all: first what has one of the rarer
+ * words, so many as can be scored, then what has only the very common ones.
+ */
+async function rareWordsFirst(
+  found: Finding,
+  { each, total, foremost }: Words & { foremost: readonly number[] },
+): Promise<Segment[]> {
+  const { asked, filtered } = found;
+  if (total <= scoredMax) return [{ match: filtered(anyOf(each)), count: total, foremost }];
+  const rare: string[] = [];
+  const telling: string[] = [];
+  let sum = 0;
+  for (const word of await byRarity(found, each)) {
+    sum += word.matched;
+    if (word.matched > 0 && sum <= scoredMax) rare.push(word.match);
+    if (word.matched > 0 && word.telling) telling.push(word.match);
+  }
+  if (rare.length === 0) {
+    const [any, all] = [anyOf(each), allOf(each)];
+    const others = await namesFirst(found, without(any, all), total - foremost.length);
+    return [{ match: filtered(all), count: foremost.length }, ...others];
+  }
+  const rareOnes = anyOf(rare);
+  // Rare words stand in the query twice, and so weigh more; the common ones count where they stand beside them.
+  const first = telling.length > rare.length ? allOf([rareOnes, anyOf(telling)]) : rareOnes;
+  const withRare = await countOf(asked, filtered(rareOnes));
+  return [
+    { match: filtered(first), count: withRare, foremost },
+    { match: filtered(without(anyOf(each), rareOnes)), count: total - withRare },
+  ];
+}
+
+/**
+ * The words, the rarest first. A word that stands in a third of the profiles or more tells little: bm25 gives few or no
+ * points for it, and takes longest to find that out.
+ */
+async function byRarity({ asked, memory }: Finding, each: readonly string[]) {
+  const size = await memory.counts.get("", () => sizeOf(asked));
+  const words: { match: string; matched: number; telling: boolean }[] = [];
+  for (const match of each) {
+    const matched = await memory.counts.get(match, () => countOf(asked, match));
+    words.push({ match, matched, telling: matched * 3 < size });
+  }
+  return words.sort((a, b) => a.matched - b.matched || (a.match < b.match ? -1 : 1));
+}
+
+async function sizeOf(asked: Asked): Promise<number> {
+  const { rows } = await asked.execute({
+    sql: "SELECT count(*) AS size FROM listings WHERE list = 'all'",
+    args: [],
+  });
+  return Number(rows[0]?.["size"] ?? 0);
+}
+
+const vocabularyMax = 2_000;
+
+/** Words of the directory that complete the half-typed last word and that its prefix alone may not find. */
+async function completionsOf(
+  asked: Asked,
+  words: readonly SearchWord[],
+  memory: SearchMemory,
+): Promise<string[]> {
+  const begun = halfTypedWord(words);
+  if (begun === null) return [];
+  return memory.completions.get(begun, async () => {
+    const { rows } = await asked.execute({
+      sql: "SELECT term FROM search_vocabulary WHERE term > ? AND term < ? LIMIT ?",
+      args: [begun, `${begun}\u{10FFFF}`, vocabularyMax],
+    });
+    return completionsToAdd(begun, rows.map((row) => String(row["term"]))); // prettier-ignore
+  });
+}
