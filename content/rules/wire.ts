@@ -55,20 +55,23 @@ export const toDetail = (n: NonprofitRecord): NonprofitDetail => ({
     registration_number,
   })),
   identifiers: n.registrations.flatMap(({ org_id }) => org_id ?? []),
-  provenance: Object.fromEntries(
-    Object.entries(n.provenance).map(
-      ([field, { set_by, source, source_url, agents, applied_at }]) => [
-        field,
-        {
-          source: set_by === "register" ? `register:${source}` : set_by,
-          source_url,
-          agents,
-          applied_at: isoTime(applied_at),
-        },
-      ],
-    ),
-  ),
+  provenance: provenanceOf(n),
   updated_at: isoTime(n.updated_at),
 });
+
+function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provenance"] {
+  const shown: NonprofitDetail["provenance"] = {};
+  for (const field in provenance) {
+    const from = provenance[field];
+    if (from === undefined) continue;
+    shown[field] = {
+      source: from.set_by === "register" ? `register:${from.source}` : from.set_by,
+      source_url: from.source_url,
+      agents: from.agents,
+      applied_at: isoTime(from.applied_at),
+    };
+  }
+  return shown;
+}
 
 const flag = (stored: number): 0 | 1 => (stored === 1 ? 1 : 0);

@@ -109,7 +109,7 @@ function htmlPage(
   total: number,
   items: ReadonlyMap<number, ListItem>,
   { renderer, baseUrl }: Source,
-): Promise<string> {
+): Promise<Uint8Array> {
   const { kind, value } = listParts(list);
   const shown = ids.flatMap((id) => items.get(id) ?? []);
   const common = {

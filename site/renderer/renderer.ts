@@ -9,9 +9,9 @@ import { type Asset, readCompiled } from "./compiled.ts";
 export type Renderer = {
   /**
    * Renders a page, named by its file under site/pages, from what is handed to it. The page's own address plays no
-   * part, so that the same data gives the same bytes. Throws when the page cannot be rendered.
+   * part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
    */
-  render<Page extends keyof PageLocals>(page: Page, locals: PageLocals[Page]): Promise<string>;
+  render<Page extends keyof PageLocals>(page: Page, locals: PageLocals[Page]): Promise<Uint8Array>;
   /** SHA-256 in hex of all that the site was compiled from. Another digest makes every page stale. */
   readonly digest: string;
   /** Style sheets and other files that pages refer to, with paths inside the bundle. */
@@ -31,7 +31,7 @@ export async function openRenderer(compiledFolder: string): Promise<Renderer> {
       let route = routes.get(page);
       if (route === undefined) routes.set(page, (route = findRoute(app, page)));
       const { request, routeData } = route;
-      return (await app.render(request, { routeData, locals })).text();
+      return (await app.render(request, { routeData, locals })).bytes();
     },
   };
 }
