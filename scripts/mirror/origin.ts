@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { fail, ok, type Result } from "#content/shapes/result.ts";
+
+/** Why a file could not be had from the origin. */
+export type FetchFailure =
+  | { kind: "not_found"; path: string }
+  | { kind: "unreachable"; path: string; reason: string }
+  /** Other bytes than the signed list tells: the origin moved on meanwhile, or someone tampered with it. */
+  | { kind: "differs"; path: string; expected: string };
+
+export type Expected = { path: string; sha256: string; size: number };
+
+export type Origin = {
+  /** A small file as bytes; more than `bytesMax` is refused. */
+  read(path: string, bytesMax: number): Promise<Result<Uint8Array, FetchFailure>>;
+  /** Streams a file to `target`, which appears only when its bytes are the expected ones. */
+  download(expected: Expected, target: string): Promise<Result<number, FetchFailure>>;
+};
+
+export type OriginOptions = {
+  /** Every request and every pause between pieces of an answer. Default 30 s. */
+  timeoutMs?: number;
+  /** Tries of one request while the origin does not answer or is busy. Default 4. */
+  attemptsMax?: number;
+  signal?: AbortSignal;
+};
+
+const pauseFirstMs = 250;
+
+/** The published directory at a URL: any web server that sends the files of a bundle by their paths. */
+export function openOrigin(baseUrl: string, options: OriginOptions = {}): Origin {
+  const attemptsMax = options.attemptsMax ?? 4;
+  const attempt = async <Value>(
+    path: string,
+    take: (answer: Response, alive: () => void) => Promise<Result<Value, FetchFailure>>,
+  ): Promise<Result<Value, FetchFailure>> => {
+    let reason = "no answer";
+    for (let tried = 0; tried < attemptsMax; tried++) {
+      if (tried > 0) await Bun.sleep(pauseFirstMs * 2 ** (tried - 1));
+      if (options.signal?.aborted === true) break;
+      const outcome = await tryOnce(urlOf(baseUrl, path), path, options, take);
+      if (typeof outcome !== "string") return outcome;
+      reason = outcome;
+    }
+    return fail({ kind: "unreachable", path, reason });
+  };
+  return {
+    read: (path, bytesMax) =>
+      attempt(path, async (answer, alive) => {
+        const chunks: Uint8Array[] = [];
+        let size = 0;
+        for await (const chunk of answer.body ?? []) {
+          alive();
+          size += chunk.length;
+          if (size > bytesMax) return fail({ kind: "unreachable", path, reason: "too large" });
+          chunks.push(chunk);
+        }
+        return ok(new Uint8Array(Buffer.concat(chunks)));
+      }),
+    download: (expected, target) =>
+      attempt(expected.path, (answer, alive) => save(answer, expected, target, alive)),
+  };
+}
+
+/** Answers the reason as text when another try may help. */
+async function tryOnce<Value>(
+  url: string,
+  path: string,
+  { timeoutMs = 30_000, signal }: OriginOptions,
+  take: (answer: Response, alive: () => void) => Promise<Result<Value, FetchFailure>>,
+): Promise<Result<Value, FetchFailure> | string> {
+  const stalled = new AbortController();
+  const timer = setTimeout(() => stalled.abort(), timeoutMs);
+  const signals = signal === undefined ? [stalled.signal] : [stalled.signal, signal];
+  try {
+    const answer = await fetch(url, {
+      signal: AbortSignal.any(signals),
+      // A gzip file is a file of its own: a server must not unpack it on the way.
+      headers: path.endsWith(".gz") ? { "accept-encoding": "identity" } : {},
+      decompress: !path.endsWith(".gz"),
+    });
+    if (answer.status === 404 || answer.status === 410) {
+      await answer.body?.cancel();
+      return fail({ kind: "not_found", path });
+    }
+    if (!answer.ok) {
+      await answer.body?.cancel();
+      return `status ${answer.status}`;
+    }
+    return await take(answer, () => void timer.refresh());
+  } catch (error) {
+    if (isDiskError(error)) throw error;
+    return error instanceof Error ? error.message : "unknown";
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function save(
+  answer: Response,
+  { path, sha256, size }: Expected,
+  target: string,
+  alive: () => void,
+): Promise<Result<number, FetchFailure>> {
+  const draft = `${target}.draft`;
+  const hasher = createHash("sha256");
+  let written = 0;
+  const file = await open(draft, "w");
+  try {
+    for await (const chunk of answer.body ?? []) {
+      alive();
+      written += chunk.length;
+      // Whatever comes, no more is written than the signed list allows.
+      if (written > size) break;
+      hasher.update(chunk);
+      await file.writeFile(chunk);
+    }
+  } finally {
+    await file.close();
+  }
+  if (written !== size || hasher.digest("hex") !== sha256) {
+    await rm(draft, { force: true });
+    return fail({ kind: "differs", path, expected: sha256 });
+  }
+  await rename(draft, target);
+  return ok(written);
+}
+
+/** Disk errors are not the origin's fault, and another try does not mend them. */
+const isDiskError = (error: unknown): boolean =>
+  error instanceof Error &&
+  "code" in error &&
+  ["ENOSPC", "EACCES", "EROFS", "ENOENT", "EMFILE", "EDQUOT"].includes(String(error.code));
+
+const urlOf = (baseUrl: string, path: string): string =>
+  `${baseUrl.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}`;
