@@ -1,0 +1,135 @@
+import { publicValue } from "#content/rules/mask.ts";
+import { thinFields } from "#content/rules/thin-fields.ts";
+import { wireTime } from "#content/rules/time.ts";
+import { countryName } from "#content/rules/wire.ts";
+import type { HelpWanted, SecondOpinion, ThinProfile } from "#content/shapes/enrichment-answers.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { helpWantedIds, type HelpWantedQuery } from "./help-wanted.ts";
+import { inConsensus } from "./pending-fields.ts";
+import { type Asked, recordsById } from "./records.ts";
+
+export type HelpWantedTotals = Pick<
+  HelpWanted,
+  "total_enrichments_received" | "second_opinions_available"
+>;
+
+/** Default and greatest limit. Source: spec, "Limits". */
+export const helpWantedLimit = { default: 10, max: 50 } as const;
+
+/** The default question: what GET /api/needs-enrichment without parameters asks on that day. */
+export const helpWantedDefault = (day: string): HelpWantedQuery => ({
+  day,
+  limit: helpWantedLimit.default,
+  field: null,
+  cause: null,
+  pending: false,
+});
+
+/** The numbers as of now. The bundle takes those of the last checkpoint, so that it depends on nothing but the store. */
+export async function helpWantedTotals(asked: Asked): Promise<HelpWantedTotals> {
+  const { rows } = await asked.execute({
+    sql: `SELECT coalesce((SELECT count FROM enrichment_counts WHERE name = 'total'), 0) AS total,
+            (SELECT count(*) FROM pending_fields) AS available`,
+    args: [],
+  });
+  return {
+    total_enrichments_received: Number(rows[0]?.["total"] ?? 0),
+    second_opinions_available: Number(rows[0]?.["available"] ?? 0),
+  };
+}
+
+/**
+ * GET /api/needs-enrichment. Pending submissions change without a change of public data, so the bundle leaves second
+ * opinions out (`secondOpinions: false`); the service always shows them.
+ */
+export async function helpWantedAnswer(
+  asked: Asked,
+  query: HelpWantedQuery,
+  shown: { baseUrl: string; totals: HelpWantedTotals; secondOpinions: boolean },
+): Promise<HelpWanted> {
+  const ids = await helpWantedIds(asked, query);
+  const records = await recordsById(asked, ids, { summaries: true });
+  const opinions = shown.secondOpinions
+    ? await secondOpinions(asked, records, shown.baseUrl)
+    : new Map<number, SecondOpinion[]>();
+  return {
+    message:
+      "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
+    ...shown.totals,
+    nonprofits: records.map((record) => itemOf(record, opinions.get(record.id), shown.baseUrl)),
+  };
+}
+
+const itemOf = (
+  record: NonprofitRecord,
+  opinions: SecondOpinion[] | undefined,
+  baseUrl: string,
+): ThinProfile => ({
+  slug: record.slug,
+  name: record.name,
+  country: countryName(record.country_code),
+  needs_fields: thinFields(record),
+  ...(opinions === undefined ? {} : { second_opinion_needed: opinions }),
+  current_data: Object.fromEntries(
+    currentFields.map((field) => {
+      const value = record[field];
+      const isEmpty = value === null || value === "";
+      return [
+        field,
+        isEmpty ? null : typeof value === "string" ? publicValue(field, value) : value,
+      ];
+    }),
+  ),
+  enrich_url: enrichUrl(baseUrl, record.slug),
+});
+
+const currentFields = [
+  "mission",
+  "description",
+  "tagline",
+  "website",
+  "city",
+  "region",
+  "founded_year",
+  "contact_email",
+] as const;
+
+const enrichUrl = (baseUrl: string, slug: string): string => `${baseUrl}/api/enrich/${slug}`;
+
+/** A field may have many rival values; an agent needs no more than the earliest to go and check. */
+const opinionsPerFieldMax = 3;
+
+/** The pending values of one agent each, by nonprofit, in the order in which they came. */
+async function secondOpinions(
+  asked: Asked,
+  records: readonly NonprofitRecord[],
+  baseUrl: string,
+): Promise<Map<number, SecondOpinion[]>> {
+  const slugs = new Map(records.map(({ id, slug }) => [id, slug]));
+  const waiting = await asked.execute({
+    sql: `SELECT nonprofit_id, field FROM pending_fields
+          WHERE nonprofit_id IN (SELECT value FROM json_each(?))
+          ORDER BY nonprofit_id, field`,
+    args: [JSON.stringify([...slugs.keys()])],
+  });
+  const opinions = new Map<number, SecondOpinion[]>();
+  for (const row of waiting.rows) {
+    const [id, field] = [Number(row["nonprofit_id"]), String(row["field"])];
+    const { rows } = await asked.execute({
+      sql: `SELECT value, agent_name, created_at FROM submissions
+            WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0 AND confidence = 1
+            ORDER BY id
+            LIMIT ${opinionsPerFieldMax}`,
+      args: [id, field],
+    });
+    const found = rows.map((one) => ({
+      field,
+      pending_value: publicValue(field, String(one["value"])),
+      submitted_by: String(one["agent_name"]),
+      submitted_at: wireTime(new Date(Number(one["created_at"]))),
+      action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: the second agent makes it live. If you find another, POST that.`,
+    }));
+    if (found.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...found]);
+  }
+  return opinions;
+}

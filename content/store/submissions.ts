@@ -1,0 +1,220 @@
+import type { Row } from "@libsql/client";
+import type { PendingVoice } from "#content/rules/consensus.ts";
+import type { EnrichableField, FieldType, SubmissionStatus } from "#content/shapes/enrichment.ts";
+import type { WriteTransaction } from "./open.ts";
+import { inConsensus } from "./pending-fields.ts";
+import type { Asked } from "./records.ts";
+
+/** A submission as it is stored. Instants are milliseconds since 1970. */
+export type StoredSubmission = {
+  id: number;
+  nonprofit_id: number;
+  field: EnrichableField;
+  field_type: FieldType;
+  value: string;
+  normalised_value: string;
+  source_url: string | null;
+  agent_id: string;
+  agent_name: string;
+  network: string | null;
+  status: SubmissionStatus;
+  audit_only: number;
+  test_data: number;
+  confidence: number;
+  reason: string | null;
+  winning_value: string | null;
+  created_at: number;
+  applied_at: number | null;
+  decided_at: number | null;
+};
+
+export type NewSubmission = Omit<StoredSubmission, "id">;
+
+const stored = (row: Row | undefined): StoredSubmission | null =>
+  row === undefined ? null : ({ ...row } as unknown as StoredSubmission);
+
+/** This agent's newest submission of this very value that was not rejected. Index: submissions_by_agent_and_field. */
+export async function ownSubmission(
+  asked: Asked,
+  one: Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">,
+): Promise<StoredSubmission | null> {
+  const { rows } = await asked.execute({
+    sql: `SELECT * FROM submissions
+          WHERE agent_id = ? AND nonprofit_id = ? AND field = ?
+            AND normalised_value = ? AND status <> 'rejected'
+          ORDER BY id DESC
+          LIMIT 1`,
+    args: [one.agent_id, one.nonprofit_id, one.field, one.normalised_value],
+  });
+  return stored(rows[0]);
+}
+
+/** More voices than this never matter to a decision. */
+const voicesMax = 200;
+
+/** The pending voices that a decision needs: this agent's own, and those for the same value, earliest first. */
+export async function pendingVoices(
+  asked: Asked,
+  one: Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">,
+): Promise<PendingVoice[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT id, agent_id, network, normalised_value FROM submissions
+          WHERE nonprofit_id = ? AND field = ? AND agent_id = ? AND ${inConsensus}
+          UNION
+          SELECT * FROM (
+            SELECT id, agent_id, network, normalised_value FROM submissions
+            WHERE nonprofit_id = ? AND field = ? AND status = 'pending' AND normalised_value = ? AND audit_only = 0
+            ORDER BY id
+            LIMIT ${voicesMax}
+          )
+          ORDER BY id`,
+    args: [
+      one.nonprofit_id, one.field, one.agent_id, one.nonprofit_id, one.field, one.normalised_value,
+    ], // prettier-ignore
+  });
+  return rows.map((row) => ({ ...row }) as unknown as PendingVoice);
+}
+
+/** True while another value of this field is pending too. Index: one_pending_per_agent_and_field. */
+export async function hasRivals(
+  asked: Asked,
+  one: Pick<NewSubmission, "nonprofit_id" | "field" | "normalised_value">,
+): Promise<boolean> {
+  const { rows } = await asked.execute({
+    sql: `SELECT 1 FROM submissions
+          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND normalised_value <> ?
+          LIMIT 1`,
+    args: [one.nonprofit_id, one.field, one.normalised_value],
+  });
+  return rows.length > 0;
+}
+
+/**
+ * How many distinct agents sent this value where nothing is to be decided (audit, prose): the newest such submission
+ * carries the running number, so that no count is needed. Index: submissions_by_field.
+ */
+export async function runningConfidence(
+  asked: Asked,
+  one: Pick<NewSubmission, "nonprofit_id" | "field" | "normalised_value">,
+): Promise<number> {
+  const { rows } = await asked.execute({
+    sql: `SELECT coalesce(
+            (SELECT confidence FROM submissions
+             WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'pending' AND normalised_value = ?3
+             ORDER BY id DESC LIMIT 1),
+            (SELECT confidence FROM submissions
+             WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'applied' AND normalised_value = ?3
+             ORDER BY id DESC LIMIT 1),
+            0) AS confidence`,
+    args: [one.nonprofit_id, one.field, one.normalised_value],
+  });
+  return Number(rows[0]?.["confidence"] ?? 0) + 1;
+}
+
+const columns = [
+  "nonprofit_id", "field", "field_type", "value", "normalised_value", "source_url", "agent_id", "agent_name",
+  "network", "status", "audit_only", "test_data", "confidence", "reason", "winning_value", "created_at", "applied_at", "decided_at",
+] as const; // prettier-ignore
+
+const insertSql = `INSERT INTO submissions (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+
+/** Stores a submission; answers it with its id. */
+export async function insertSubmission(
+  tx: WriteTransaction,
+  one: NewSubmission,
+): Promise<StoredSubmission> {
+  const { lastInsertRowid } = await tx.raw.execute({
+    sql: insertSql,
+    args: columns.map((column) => one[column]),
+  });
+  return { ...one, id: Number(lastInsertRowid) };
+}
+
+/** Rejects one submission. `reason` is public. */
+export async function rejectSubmission(
+  tx: WriteTransaction,
+  {
+    id,
+    reason,
+    winning_value,
+    at,
+  }: { id: number; reason: string; winning_value: string | null; at: number },
+): Promise<boolean> {
+  const { rowsAffected } = await tx.raw.execute({
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?
+          WHERE id = ? AND status = 'pending'`,
+    args: [reason, winning_value, at, id],
+  });
+  return rowsAffected === 1;
+}
+
+/**
+ * Sets the number of agreeing agents on all pending submissions of one value. Answers how many rose above one agent,
+ * and how many fell back to one.
+ */
+export async function setConfidence(
+  tx: WriteTransaction,
+  one: Pick<NewSubmission, "nonprofit_id" | "field" | "normalised_value" | "confidence">,
+): Promise<{ risen: number; fallen: number }> {
+  const args = [one.nonprofit_id, one.field, one.normalised_value];
+  const where = `nonprofit_id = ? AND field = ? AND normalised_value = ? AND ${inConsensus}`;
+  const { rows } = await tx.raw.execute({
+    sql: `SELECT count(*) FILTER (WHERE confidence = 1) AS single, count(*) FILTER (WHERE confidence > 1) AS several
+          FROM submissions
+          WHERE ${where}`,
+    args,
+  });
+  await tx.raw.execute({
+    sql: `UPDATE submissions SET confidence = ? WHERE ${where} AND confidence <> ?`,
+    args: [one.confidence, ...args, one.confidence],
+  });
+  const [single, several] = [Number(rows[0]?.["single"]), Number(rows[0]?.["several"])];
+  return one.confidence > 1 ? { risen: single, fallen: 0 } : { risen: 0, fallen: several };
+}
+
+/** One submission by its id. */
+export async function submissionById(asked: Asked, id: number): Promise<StoredSubmission | null> {
+  const { rows } = await asked.execute({
+    sql: "SELECT * FROM submissions WHERE id = ?",
+    args: [id],
+  });
+  return stored(rows[0]);
+}
+
+/** True when this agent sent something else than test data for this nonprofit before. */
+export async function touchedBefore(
+  asked: Asked,
+  { agent_id, nonprofit_id }: Pick<NewSubmission, "agent_id" | "nonprofit_id">,
+): Promise<boolean> {
+  const { rows } = await asked.execute({
+    sql: "SELECT 1 FROM submissions WHERE agent_id = ? AND nonprofit_id = ? AND test_data = 0 LIMIT 1",
+    args: [agent_id, nonprofit_id],
+  });
+  return rows.length > 0;
+}
+
+export type Rejection = {
+  agent_name: string;
+  value: string;
+  reason: string | null;
+  winning_value: string | null;
+  decided_at: number;
+};
+
+/** Source: spec, "Limits", rejections listed. */
+const recentRejectionsMax = 5;
+
+/** The most recently rejected submissions of a field, newest first. Index: submissions_rejected. */
+export async function priorRejections(
+  asked: Asked,
+  { nonprofit_id, field }: Pick<NewSubmission, "nonprofit_id" | "field">,
+): Promise<Rejection[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT agent_name, value, reason, winning_value, decided_at FROM submissions
+          WHERE nonprofit_id = ? AND field = ? AND status = 'rejected'
+          ORDER BY decided_at DESC, id DESC
+          LIMIT ?`,
+    args: [nonprofit_id, field, recentRejectionsMax],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as Rejection);
+}
