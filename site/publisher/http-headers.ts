@@ -163,10 +163,11 @@ function decoded(urlPath: string): string | null {
 
 const urlPathMax = 1_024;
 
-/** Where a URL path with a slash at its end is found, or null when it needs no redirect. */
+/** Where a URL path with a slash at its end is found, or null when it needs no redirect. Never another host. */
 export const redirectOf = (urlPath: string): string | null => {
+  if (!urlPath.endsWith("/") || urlPath.includes("\\")) return null;
   const bare = urlPath.replace(/\/+$/, "").replace(/^\/{2,}/, "/");
-  return bare === "" || bare === urlPath || !urlPath.endsWith("/") ? null : bare;
+  return bare === "" ? null : bare;
 };
 
 /** The URL paths at which a file of the bundle is found, the canonical one first. */
