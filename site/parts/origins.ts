@@ -37,6 +37,7 @@ const sourceNames: Record<string, string> = {
   "register:irs-1023ez": "US Internal Revenue Service, Form 1023-EZ",
   "register:ukcat": "Charity registers of the United Kingdom",
   "register:acnc": "Australian Charities and Not-for-profits Commission",
+  "register:sample": "Invented sample data",
   "register:ndjson": "Another copy of this directory",
 };
 

@@ -63,7 +63,7 @@ export function profileView(
     place,
     verified: detail.verified === 1,
     withdrawn,
-    facts: factsOf(detail, place, website),
+    facts: factsOf(detail, website),
     mission: paragraphs(detail.mission),
     about: paragraphs(detail.description),
     programs: programsOf(detail),
@@ -90,7 +90,7 @@ export function profileView(
 const plainDescription = (detail: NonprofitDetail, place: string): string =>
   `${detail.name}${place === "" ? "" : `, ${place}`}: profile, registrations and ways to give in an open directory of nonprofits.`;
 
-function factsOf(detail: NonprofitDetail, place: string, website: string | null): Fact[] {
+function factsOf(detail: NonprofitDetail, website: string | null): Fact[] {
   const facts: Fact[] = [];
   const add = (label: string, text: string | null, href?: string) => {
     if (text !== null && text !== "")
@@ -98,7 +98,6 @@ function factsOf(detail: NonprofitDetail, place: string, website: string | null)
   };
   const people = detail.beneficiaries_per_year;
   const budget = detail.annual_budget_usd;
-  add("Place", place);
   if (website !== null) add("Website", linkHost(website), website);
   add("Founded", detail.founded_year === null ? null : String(detail.founded_year));
   add("People reached in a year", people === null ? null : grouped(people));
