@@ -16,6 +16,9 @@ const agentWindows: readonly Window[] = [
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
 
+/** Failed attempts to be an operator before a client is locked out. Source: promises.md, 10. */
+const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minuteMs, grainMs: 1 };
+
 export type Allowance = Taken & { limit: number; windowMs: number };
 
 export type Limits = {
@@ -23,6 +26,8 @@ export type Limits = {
   request(policy: Policy, request: Request): Allowance | null;
   /** Counts submissions of an agent, by its folded id, in its minute and its day. */
   agent(agentId: string, submissions?: number): Allowance;
+  /** Counts failed attempts of a client to be an operator; 0 only looks. None remaining means: locked out. */
+  adminFailures(request: Request, count: 0 | 1): Allowance;
   close(): void;
 };
 
@@ -68,6 +73,14 @@ export function openLimits(
         windowMs: minuteMs,
       };
       return { ...taken, limit, windowMs };
+    },
+    adminFailures: (request, count) => {
+      const clients = names(networkOf(request, config));
+      return {
+        ...take([adminWindow], clients, count),
+        limit: adminWindow.limit,
+        windowMs: minuteMs,
+      };
     },
     close: () => {
       shared.close();
