@@ -46,7 +46,7 @@ const command = defineCommand({
       const { added, done } = await seedDirectory(store, {
         profiles,
         seedNumber: asked.seedNumber,
-        onProgress: (done) => progress.at(done),
+        onProgress: (stored) => progress.at(stored),
         stop,
       });
       progress.end();

@@ -1,12 +1,18 @@
+import names from "./names.json";
 import type { Random } from "./random.ts";
 import { weightedTable } from "./random.ts";
-import names from "./names.json";
 
 /** The name of an invented organisation, and how it is called in running text. */
 export type SampleName = { name: string; short: string };
 export type Flavour = keyof typeof names.flavours;
 
-type Asked = { flavour: Flavour; themes: readonly string[]; city: string };
+type Asked = {
+  flavour: Flavour;
+  themes: readonly string[];
+  /** What an association of friends can be about; empty when that makes no sense for the cause. */
+  features: readonly string[];
+  city: string;
+};
 
 /**
  * A name built around a coined or unlikely word, so that it belongs to no real organisation: "Wrenfold Literacy
@@ -16,48 +22,55 @@ export function sampleName(random: Random, asked: Asked): SampleName {
   return random.weighted(patterns)(random, asked);
 }
 
-const typeOf = (random: Random, { flavour }: Asked): string => random.pick(names.types[flavour]);
+/** What it does and what kind of body it is: "Literacy Trust". No "Senior Centre Centre". */
+function subject(random: Random, { flavour, themes }: Asked): string {
+  const theme = random.pick(themes);
+  const [type = "", other = ""] = random.some(names.types[flavour], 2);
+  return `${theme} ${theme.endsWith(type) ? other : type}`;
+}
 
 const patterns = weightedTable<(random: Random, asked: Asked) => SampleName>([
   [
     (random, asked) => {
       const short = coined(random, asked.flavour);
-      return { name: `${short} ${random.pick(asked.themes)} ${typeOf(random, asked)}`, short };
+      return { name: `${short} ${subject(random, asked)}`, short };
     },
     48,
   ],
   [
     (random, asked) => {
       const short = coined(random, asked.flavour);
-      return { name: `${short} ${typeOf(random, asked)}`, short };
+      return { name: `${short} ${random.pick(names.types[asked.flavour])}`, short };
     },
     10,
   ],
   [
     (random, asked) => {
       const short = `${random.pick(names.adjectives)} ${random.pick(names.nouns)}`;
-      return { name: `${short} ${random.pick(asked.themes)} ${typeOf(random, asked)}`, short };
+      return { name: `${short} ${subject(random, asked)}`, short };
     },
     18,
   ],
   [
     (random, asked) => {
       const short = random.some(names.nouns, 2).join(" & ");
-      return { name: `${short} ${random.pick(asked.themes)} ${typeOf(random, asked)}`, short };
+      return { name: `${short} ${subject(random, asked)}`, short };
     },
     8,
   ],
   [
-    (random, asked) => ({
-      name: `Friends of ${coined(random, asked.flavour)} ${random.pick(names.features)}`,
-      short: "the Friends",
-    }),
+    (random, asked) => {
+      const place = coined(random, asked.flavour);
+      return asked.features.length === 0
+        ? { name: `${place} ${subject(random, asked)}`, short: place }
+        : { name: `Friends of ${place} ${random.pick(asked.features)}`, short: "the group" };
+    },
     7,
   ],
   [
     (random, asked) => {
       const short = coined(random, asked.flavour);
-      const name = `${short} ${random.pick(asked.themes)} ${typeOf(random, asked)}`;
+      const name = `${short} ${subject(random, asked)}`;
       return { name: `${name}, ${asked.city} Chapter`, short: `${short} ${asked.city}` };
     },
     5,
@@ -65,7 +78,7 @@ const patterns = weightedTable<(random: Random, asked: Asked) => SampleName>([
   [
     (random, asked) => {
       const short = `${random.pick(names.adjectives)} ${coined(random, asked.flavour)}`;
-      return { name: `${short} ${random.pick(asked.themes)} ${typeOf(random, asked)}`, short };
+      return { name: `${short} ${subject(random, asked)}`, short };
     },
     4,
   ],

@@ -4,16 +4,6 @@ import { weightedTable } from "./random.ts";
 // Sizes of organisations follow heavy tails: most are small, a few are a thousand times larger. They are drawn as a
 // power of ten and a factor, which needs no logarithm and so gives the same integers on every machine.
 
-const reach = weightedTable([
-  [10, 180],
-  [100, 390],
-  [1_000, 275],
-  [10_000, 108],
-  [100_000, 38],
-  [1_000_000, 8],
-  [10_000_000, 1],
-]);
-
 const budget = weightedTable([
   [1_000, 170],
   [10_000, 330],
@@ -31,24 +21,38 @@ const age = weightedTable([
   [[100, 185], 30],
 ] as const);
 
+/** What one person reached costs in a year: a leaflet, a course, a bed. */
+const costEach = weightedTable([
+  [1, 60],
+  [8, 180],
+  [40, 330],
+  [150, 280],
+  [900, 150],
+]);
+
 const newestYear = 2025;
 const usdPerJob = 42_000;
+/** With less than this nobody is paid. */
+export const paidFromUsd = 30_000;
 
-/** People reached in a year: often a round figure, sometimes an exact one. */
-export const beneficiariesPerYear = (random: Random): number => {
-  const scale = random.weighted(reach);
-  const exact = Math.floor((scale * random.between(100, 999)) / 100);
-  return random.chance(60) ? rounded(exact) : exact + random.below(10);
-};
-
+/** What an organisation spends in a year, public or not. */
 export const annualBudgetUsd = (random: Random): number => {
   const scale = random.weighted(budget);
   return Math.floor((scale * random.between(100, 999)) / 100) + random.below(scale / 10);
 };
 
-export const foundedYear = (random: Random): number => {
+/** People reached in a year with such a budget: often a round figure, sometimes an exact one. */
+export const beneficiariesPerYear = (random: Random, budgetUsd: number): number => {
+  const centsEach = random.weighted(costEach) * random.between(60, 240);
+  const exact = Math.max(random.between(8, 60), Math.floor((budgetUsd * 100) / centsEach));
+  return random.chance(60) ? rounded(exact) : exact;
+};
+
+/** A year from `oldest` to 2025, more often a late one. */
+export const foundedYear = (random: Random, oldest: number): number => {
   const [low, high] = random.weighted(age);
-  return newestYear - random.between(low, high);
+  const year = newestYear - random.between(low, high);
+  return year >= oldest ? year : newestYear - 5 - random.below(newestYear - 5 - oldest);
 };
 
 /** How many are paid from such a budget: at least one. */

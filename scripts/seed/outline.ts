@@ -2,8 +2,7 @@ import causes from "./causes.json";
 import { type Flavour, sampleName } from "./name.ts";
 import places from "./places.json";
 import { type Random, randomOf, weightedTable } from "./random.ts";
-
-export type SampleCauseId = keyof typeof causes;
+import { causeIds, type SampleCauseId, wordsOf } from "./words.ts";
 
 /** How much is known of an organisation: a register's few facts, some texts, all, or all and claimed. */
 export type Tier = "thin" | "medium" | "rich" | "verified";
@@ -20,13 +19,12 @@ export type Outline = {
   city: string;
   /** The first is what its texts are about; a thin profile may leave them out of the record. */
   causes: [SampleCauseId, ...SampleCauseId[]];
-  /** Whom it serves, what it does and what for: the same in all its texts. */
-  work: { who: string; who2: string; act: string; act2: string; act3: string; aim: string };
+  /** Whom it serves, what it does (first things first) and what for: the same in all its texts. */
+  work: { who: string; others: string[]; acts: string[]; aim: string };
   /** Goes on where the outline stopped. */
   random: Random;
 };
 
-export const causeIds = Object.keys(causes) as SampleCauseId[];
 export const countryCodes = Object.keys(places) as (keyof typeof places)[];
 
 const causesByWeight = weightedTable(causeIds.map((id) => [id, causes[id].weight]));
@@ -36,6 +34,8 @@ const countriesByWeight = weightedTable(countryCodes.map((code) => [code, places
 export const round = 40;
 /** Up to here causes and countries come in turn, so that a small directory too has each of them. */
 const inTurnMax = 400;
+const groupsMax = 4;
+const actsMax = 6;
 
 /** The organisation with this index (from 0) of the sample with this seed: a pure function of both. */
 export function outlineAt(seedNumber: number, index: number): Outline {
@@ -55,19 +55,21 @@ export function outlineAt(seedNumber: number, index: number): Outline {
   const { name, short } = sampleName(random, {
     flavour: flavour as Flavour,
     themes: causes[cause].themes,
+    features: causes[cause].features,
     city,
   });
-  const work = workOf(random, cause);
+  const work = workOf(random, cause, country_code);
   return {
     index, tier, name, short, country_code, region, city, work, random,
     causes: [cause, ...random.some(near, more)],
   }; // prettier-ignore
 }
 
-function workOf(random: Random, cause: SampleCauseId): Outline["work"] {
-  const [who = "", who2 = ""] = random.some(causes[cause].who, 2);
-  const [act = "", act2 = "", act3 = ""] = random.some(causes[cause].acts, 3);
-  return { who, who2, act, act2, act3, aim: random.pick(causes[cause].aims) };
+function workOf(random: Random, cause: SampleCauseId, country: string): Outline["work"] {
+  const { who: groups, acts: activities } = wordsOf(cause, country);
+  const [who = "", ...others] = random.some(groups, groupsMax);
+  const acts = random.some(activities, actsMax);
+  return { who, others, acts, aim: random.pick(causes[cause].aims) };
 }
 
 const inTurn = <Item>(items: readonly Item[], turn: number): Item =>

@@ -1,7 +1,7 @@
 import { describeFaults, wordingFaults } from "#content/rules/wording.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import type { CuratedPick } from "#content/store/curation.ts";
-import { causeName } from "#content/rules/wire.ts";
+import causes from "./causes.json";
 import { type Outline, round } from "./outline.ts";
 import { sentencesOf } from "./prose.ts";
 import { slotsOf } from "./texts.ts";
@@ -17,10 +17,10 @@ export const isPicked = ({ index, tier }: Pick<Outline, "index" | "tier">): bool
 
 /** What the sample's curation says of a stored profile. Throws when a sentence claims too much. */
 export function pickOf(outline: Outline, record: NonprofitRecord): Omit<CuratedPick, "causes"> {
-  const cause = causeName(outline.causes[0]);
   const values = {
     ...slotsOf(outline, record),
-    interest: cause === "LGBTQ+" ? "LGBTQ+ causes" : cause.toLowerCase().replace("&", "and"),
+    interest: causes[outline.causes[0]].interest,
+    giving: record.donation_url === null ? null : "the organisation's own donation page",
     programs: ["no", "one", "two", "three", "four"][record.programs.length] ?? "several",
   };
   const pick = {

@@ -1,6 +1,14 @@
 import type { NonprofitRecord } from "#content/shapes/record.ts";
-import { annualBudgetUsd, beneficiariesPerYear, foundedYear, teamSize } from "./numbers.ts";
+import {
+  annualBudgetUsd,
+  beneficiariesPerYear,
+  foundedYear,
+  paidFromUsd,
+  teamSize,
+} from "./numbers.ts";
+import causeWords from "./causes.json";
 import type { Outline } from "./outline.ts";
+import { richCountries } from "./words.ts";
 import { sampleProvenance } from "./provenance.ts";
 import { sampleTexts } from "./texts.ts";
 import { sampleWallet } from "./wallet.ts";
@@ -16,27 +24,15 @@ const shares = {
 const healthAndDevelopment = new Set([
   "health", "water-sanitation", "food-security", "poverty-reduction", "education", "refugees", "gender-equality",
 ]); // prettier-ignore
-const highIncome = new Set([
-  "US", "GB", "CA", "AU", "IE", "NZ", "FR", "ES", "PT", "IT", "CL", "DE", "NL", "SE", "NO", "DK", "PL",
-]); // prettier-ignore
-
 /** The whole profile of an outline under its settled slug. Every host ends in .example. */
 export function profileOf(seedNumber: number, outline: Outline, slug: string): NonprofitRecord {
   const { index, tier, random, name, country_code, causes } = outline;
-  const has = (part: keyof (typeof shares)["thin"]): boolean => random.chance(shares[tier][part]);
+  const has = (part: Share): boolean => random.chance(shares[tier][part]);
   const site = `https://${slug.slice(0, 60).replace(/-+$/, "")}.example`;
-  const founded_year = has("founded") ? foundedYear(random) : null;
-  const annual_budget_usd = has("budget") ? annualBudgetUsd(random) : null;
-  const beneficiaries_per_year = has("reach") ? beneficiariesPerYear(random) : null;
-  const team_size =
-    annual_budget_usd !== null &&
-    annual_budget_usd > 30_000 &&
-    (tier === "rich" || tier === "verified")
-      ? teamSize(random, annual_budget_usd)
-      : null;
+  const figures = figuresOf(outline, has);
   const placed = has("place");
   const verified = tier === "verified" ? 1 : 0;
-  const texts = sampleTexts(outline, has, { founded_year, team_size, beneficiaries_per_year });
+  const texts = sampleTexts(outline, has, figures);
   const website = has("website") ? site : null;
   const record: NonprofitRecord = {
     id: 0,
@@ -53,10 +49,7 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
     usdc_wallet: verified === 1 ? sampleWallet(seedNumber, index) : null,
     wallet_challenge: null,
     wallet_signature: null,
-    beneficiaries_per_year,
-    founded_year,
-    annual_budget_usd,
-    team_size,
+    ...figures,
     ghd_aligned: alignedWithHealthAndDevelopment(outline) ? 1 : 0,
     verified,
     status: verified === 1 ? "claimed" : "listed",
@@ -72,11 +65,26 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
   return record;
 }
 
+type Share = keyof (typeof shares)["thin"];
+
+/** Numbers that fit each other: a larger budget pays more people and reaches more. */
+function figuresOf({ tier, random, causes: [cause] }: Outline, has: (part: Share) => boolean) {
+  const spent = annualBudgetUsd(random);
+  const annual_budget_usd = has("budget") ? spent : null;
+  const paid = annual_budget_usd !== null && annual_budget_usd >= paidFromUsd;
+  return {
+    founded_year: has("founded") ? foundedYear(random, causeWords[cause].oldest) : null,
+    annual_budget_usd,
+    beneficiaries_per_year: has("reach") ? beneficiariesPerYear(random, spent) : null,
+    team_size: paid && (tier === "rich" || tier === "verified") ? teamSize(random, spent) : null,
+  };
+}
+
 const mailbox = ({ random }: Outline, site: string): string =>
   `${random.pick(["hello", "office", "info", "contact", "team"])}@${site.slice("https://".length)}`;
 
 function alignedWithHealthAndDevelopment({ country_code, causes, tier, random }: Outline): boolean {
-  if (highIncome.has(country_code) || !healthAndDevelopment.has(causes[0])) return false;
+  if (richCountries.has(country_code) || !healthAndDevelopment.has(causes[0])) return false;
   return random.chance(tier === "thin" ? 12 : 55);
 }
 

@@ -1,8 +1,11 @@
 import sentences from "./sentences.json";
 import type { Random } from "./random.ts";
 
-/** What may stand in a sentence's {braces}; a capital, {Act}, begins a sentence. Absent: the sentence is not used. */
-export type Slots = Readonly<Record<string, string | null>>;
+/**
+ * What may stand in a sentence's {braces}; a capital, {Act}, begins a sentence. A function gives something new each
+ * time. Null or absent: the sentence is not used.
+ */
+export type Slots = Readonly<Record<string, string | null | (() => string)>>;
 
 type Template = { readonly texts: readonly string[]; readonly slots: readonly string[] };
 
@@ -28,13 +31,20 @@ export function fill(source: string, values: Slots): string | null {
   for (let at = 0; at < slots.length; at += 1) {
     const slot = slots[at] ?? "";
     const key = slot.charAt(0).toLowerCase() + slot.slice(1);
-    const value = values[key];
-    if (value === undefined || value === null) return null;
+    const given = values[key];
+    if (given === undefined || given === null) return null;
+    const value = typeof given === "string" ? given : given();
     const inner = value.includes("{") ? fill(value, values) : value;
     if (inner === null) return null;
     filled += (slot === key ? inner : capital(inner)) + (texts[at + 1] ?? "");
   }
   return filled;
+}
+
+/** The items by turns, over and over. */
+export function byTurns(items: readonly string[]): () => string {
+  let turn = 0;
+  return () => items[turn++ % items.length] ?? "";
 }
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -2,12 +2,16 @@ import type { ImpactMetric, Program } from "#content/shapes/nonprofit.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import causes from "./causes.json";
 import countries from "#content/editorial/countries.json";
-import { grouped, rounded } from "./numbers.ts";
+import { grouped, paidFromUsd, rounded } from "./numbers.ts";
 import type { Outline } from "./outline.ts";
 import type { Random } from "./random.ts";
-import { fill, oneSentence, sentencesOf, type Slots } from "./prose.ts";
+import { byTurns, fill, oneSentence, sentencesOf, type Slots } from "./prose.ts";
+import { wordsOf } from "./words.ts";
 
-type Figures = Pick<NonprofitRecord, "founded_year" | "team_size" | "beneficiaries_per_year">;
+type Figures = Pick<
+  NonprofitRecord,
+  "founded_year" | "team_size" | "beneficiaries_per_year" | "annual_budget_usd"
+>;
 type Texts = Pick<
   NonprofitRecord,
   "tagline" | "mission" | "description" | "programs" | "impact_metrics"
@@ -40,9 +44,12 @@ export function slotsOf(
   return {
     name,
     short,
-    region,
+    region: region === city ? `the ${region} area` : region,
     city,
-    ...work,
+    who: work.who,
+    other: byTurns(work.others),
+    act: byTurns(work.acts),
+    aim: work.aim,
     country: inSentence(countryNames.get(country_code) ?? country_code),
     year: founded_year === null ? null : String(founded_year),
     team: team_size === null || team_size < 3 ? null : grouped(team_size),
@@ -54,28 +61,34 @@ export function slotsOf(
 const inSentence = (country: string): string =>
   /^(United|Netherlands|Philippines)/.test(country) ? `the ${country}` : country;
 
-function description({ random, tier }: Outline, { team_size }: Figures, values: Slots): string {
-  const people = team_size === null ? "volunteers" : "people";
+function description({ random, tier }: Outline, figures: Figures, values: Slots): string {
   const middles = tier === "medium" ? random.between(1, 2) : random.between(2, 4);
   const first = [
     ...sentencesOf(random, "openings", values, 1),
     ...sentencesOf(random, "middles", values, middles),
   ];
+  const staff = staffing(figures);
   const second = [
-    ...(random.chance(60) ? sentencesOf(random, people, values, 1) : []),
+    ...(staff !== null && random.chance(60) ? sentencesOf(random, staff, values, 1) : []),
     ...sentencesOf(random, "closings", values, tier === "medium" ? 1 : random.between(1, 2)),
   ];
   return `${first.join(" ")}\n\n${second.join(" ")}`;
 }
 
+/** What may be said of the people who do the work: nothing when it is not known whether they are paid. */
+function staffing({ team_size, annual_budget_usd }: Figures): "people" | "volunteers" | null {
+  if (team_size !== null) return "people";
+  return annual_budget_usd === null || annual_budget_usd < paidFromUsd ? "volunteers" : null;
+}
+
 function programs(
-  { random, tier, city, region, causes: [cause] }: Outline,
+  { random, tier, city, region, country_code, causes: [cause] }: Outline,
   figures: Figures,
   values: Slots,
 ): Program[] {
   const count = tier === "medium" ? 1 : random.between(tier === "verified" ? 2 : 1, 4);
   let left = figures.beneficiaries_per_year;
-  return random.some(causes[cause].programs, count).map((program) => {
+  return random.some(wordsOf(cause, country_code).programs, count).map((program) => {
     const served =
       left === null || random.chance(30)
         ? null
@@ -85,7 +98,9 @@ function programs(
       name: program.name,
       description: fill(program.description, values),
       beneficiaries_per_year: served,
-      location: random.chance(75) ? random.pick([city, city, region, `${city}, ${region}`]) : null,
+      location: random.chance(75)
+        ? random.pick(city === region ? [city] : [city, city, region, `${city}, ${region}`])
+        : null,
     };
   });
 }
@@ -108,4 +123,4 @@ function metrics({ random, tier, causes: [cause] }: Outline, figures: Figures): 
 
 /** A share or a waiting time does not grow with the number of people. */
 const ratio = (random: Random, unit: string): number =>
-  unit === "days" ? random.between(2, 30) : random.between(54, 97);
+  unit === "days" ? random.between(2, 30) : random.between(51, 89);

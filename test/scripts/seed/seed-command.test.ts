@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { countOf } from "#content/store/lists.ts";
+import { openStore } from "#content/store/open.ts";
+import { sampleStates } from "#scripts/seed/seed-directory.ts";
+
+const root = join(import.meta.dirname, "../../..");
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "seed-command-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const start = (...args: string[]) =>
+  Bun.spawn([process.execPath, "scripts/seed.ts", ...args], {
+    cwd: root,
+    env: { ...process.env, ALMONER_DATA_DIR: folder },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+
+async function run(...args: string[]) {
+  const child = start(...args);
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+const openedStore = () => openStore({ url: `file:${join(folder, "store.db")}` });
+
+test("a store in use is refused, unless told to add", async () => {
+  const first = await run("--profiles", "50", "--json");
+  expect(first.code).toBe(0);
+  expect(JSON.parse(first.out)).toEqual({ added: 50, from: 0, profiles: 50, seed_number: 1 });
+  const second = await run("--profiles", "50");
+  expect(second.code).toBe(1);
+  expect(second.err).toContain("The store holds 50 nonprofits already");
+  const third = await run("--profiles", "25", "--add", "--json");
+  expect(JSON.parse(third.out)).toMatchObject({ added: 25, from: 50, profiles: 75 });
+}, 20_000);
+
+test.each([
+  ["--profiles", "0"],
+  ["--profiles", "2000001"],
+  ["--profiles", "ten"],
+  ["--seed-number", "-1"],
+])("%s %s is refused by name", async (option, value) => {
+  const { code, err } = await run(`${option}=${value}`);
+  expect(code).toBe(2);
+  expect(err).toContain(option);
+});
+
+test("a killed run is completed by the same command", async () => {
+  const profiles = 5_000;
+  const child = start("--profiles", String(profiles));
+  const store = await openedStore();
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    const [state] = await sampleStates(store.raw);
+    if (state !== undefined && state.done > 0) break;
+    await Bun.sleep(5);
+  }
+  child.kill("SIGKILL");
+  await child.exited;
+  const [cut] = await sampleStates(store.raw);
+  expect(cut?.done).toBeGreaterThan(0);
+  expect(await countOf(store.raw, "nonprofits")).toBe(cut?.done ?? 0);
+  expect((await run("--profiles", String(profiles))).code).toBe(0);
+  expect(await countOf(store.raw, "nonprofits")).toBe(profiles);
+  store.close();
+}, 30_000);

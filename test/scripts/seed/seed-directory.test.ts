@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type Store } from "#content/store/open.ts";
+import { sampleStates, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "seed-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (name: string) =>
+  openStore({ url: `file:${join(folder, name)}.db`, synchronous: "OFF" });
+
+/** All that seeding writes, as one number per table: rows in the order of their keys. */
+async function contentOf(store: Store): Promise<Record<string, unknown>> {
+  const tables = ["nonprofits", "nonprofit_causes", "programs", "impact_metrics", "registrations", "provenance", "listings", "changes", "curated_picks", "directory_facts"]; // prettier-ignore
+  const found: Record<string, unknown> = {};
+  for (const table of tables) {
+    const { rows } = await store.raw.execute(`SELECT * FROM ${table} ORDER BY 1, 2, 3`);
+    found[table] = [rows.length, Bun.hash(JSON.stringify(rows)).toString(36)];
+  }
+  return found;
+}
+
+describe("the sample directory", () => {
+  test("is the same each time, also when its making was cut off", async () => {
+    const profiles = 2_300;
+    const whole = await open("whole");
+    expect(await seedDirectory(whole, { profiles, seedNumber: 1 })).toEqual({
+      added: profiles,
+      done: profiles,
+    });
+    const cut = await open("cut");
+    const stop = new AbortController();
+    await seedDirectory(cut, {
+      profiles,
+      seedNumber: 1,
+      stop: stop.signal,
+      onProgress: (done) => {
+        if (done > 0) stop.abort();
+      },
+    });
+    expect(await unfinishedSample(cut.raw)).toEqual({ seed_number: 1, profiles, done: 2_000 });
+    await seedDirectory(cut, { profiles, seedNumber: 1 });
+    expect(await unfinishedSample(cut.raw)).toBeNull();
+    expect(await contentOf(cut)).toEqual(await contentOf(whole));
+    cut.close();
+    whole.close();
+  }, 30_000);
+
+  test("differs with the seed number, and two samples stand side by side", async () => {
+    const store = await open("two");
+    await seedDirectory(store, { profiles: 60, seedNumber: 1 });
+    await seedDirectory(store, { profiles: 60, seedNumber: 2 });
+    expect(await sampleStates(store.raw)).toHaveLength(2);
+    const { rows } = await store.raw.execute(
+      "SELECT count(*) AS stored, count(DISTINCT slug) AS slugs FROM nonprofits",
+    );
+    expect(rows[0]).toMatchObject({ stored: 120, slugs: 120 });
+    store.close();
+  });
+
+  test("gives an organisation whose name is taken a slug of its own", async () => {
+    const store = await open("taken");
+    await seedDirectory(store, { profiles: 3, seedNumber: 1 });
+    await store.write(async (tx) => {
+      // The same sample once more, as if its names belonged to others.
+      await tx.raw.execute("DELETE FROM directory_facts");
+      await tx.raw.execute("UPDATE registrations SET org_id = NULL");
+    });
+    await seedDirectory(store, { profiles: 3, seedNumber: 1 });
+    const { rows } = await store.raw.execute(
+      "SELECT count(DISTINCT name) AS names, count(DISTINCT slug) AS slugs FROM nonprofits",
+    );
+    expect(rows[0]).toMatchObject({ names: 3, slugs: 6 });
+    store.close();
+  });
+
+  test("tells how far it has come", async () => {
+    const store = await open("told");
+    const told: string[] = [];
+    const onProgress = (done: number, profiles: number) => told.push(`${done}/${profiles}`);
+    await seedDirectory(store, { profiles: 2_010, seedNumber: 1, onProgress });
+    expect(told).toEqual(["0/2010", "2000/2010", "2010/2010"]);
+    expect(await seedDirectory(store, { profiles: 5, seedNumber: 1 })).toEqual({
+      added: 0,
+      done: 2_010,
+    });
+    store.close();
+  });
+});
