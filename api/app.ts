@@ -8,8 +8,13 @@ import type { Parts } from "./parts.ts";
 import { methodsByPath, pathOf } from "./paths.ts";
 import { problem } from "./problem.ts";
 import type { Allowance, Policy } from "./rate-limit.ts";
+import { agentRoutes } from "./routes/agents.ts";
 import { causeRoutes } from "./routes/causes.ts";
+import { enrichRoutes } from "./routes/enrich.ts";
+import { enrichmentStatsRoutes } from "./routes/enrichments.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { historyRoutes } from "./routes/history.ts";
+import { needsEnrichmentRoutes } from "./routes/needs-enrichment.ts";
 import { nonprofitRoutes } from "./routes/nonprofits.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -32,7 +37,12 @@ const routesOf = (parts: Parts) =>
     .use(nonprofitRoutes(parts))
     .use(searchRoutes(parts))
     .use(causeRoutes(parts))
-    .use(statsRoutes(parts));
+    .use(statsRoutes(parts))
+    .use(enrichRoutes(parts))
+    .use(needsEnrichmentRoutes(parts))
+    .use(enrichmentStatsRoutes(parts))
+    .use(agentRoutes(parts))
+    .use(historyRoutes(parts));
 
 /** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
 export function createApp(parts: Parts): App {
@@ -109,8 +119,11 @@ function routable(request: Request): Request {
   return new Request(`http://localhost${request.url.slice(start)}`, request);
 }
 
-/** The answer to HEAD: what GET says, without the body. */
-function withoutBody(response: Response): Response {
-  const { status, headers } = response;
+/** The answer to HEAD: what GET says, without the body. Bun leaves out the length unless it is told. */
+async function withoutBody(response: Response): Promise<Response> {
+  const { status, headers, body } = response;
+  if (body !== null) {
+    headers.set("content-length", String((await response.arrayBuffer()).byteLength));
+  }
   return new Response(null, { status, headers });
 }

@@ -43,11 +43,18 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > bodyBytesMax) throw tooLarge;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > bodyBytesMax) throw tooLarge;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > bodyBytesMax) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    // The client went away, or was too slow and cut off.
+    const detail = "The body did not arrive whole.";
+    throw new Refused({ status: 400, code: "body_incomplete", detail }, { cause });
   }
+  if (size > bodyBytesMax) throw tooLarge;
   return Buffer.concat(chunks);
 }
 

@@ -1,0 +1,35 @@
+import { BadSetting, readConfig, unknownSettings } from "./config.ts";
+import { listen } from "./listen.ts";
+import { openService } from "./open-service.ts";
+
+/** The service alone, without a bundle: what stands behind a CDN or another web server. Several may share a port. */
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const service = await openService(config);
+  const { log, secrets } = service.parts;
+  for (const name of unknownSettings(process.env)) log.warn({ name }, "no setting has this name");
+  const listening = listen(service.app, config, {
+    reusePort: process.argv.includes("--share-port"),
+  });
+  log.info({ url: listening.url }, "listening");
+  if (secrets.newAdminToken !== null) {
+    // Shown once, beside the log: a log may be kept and read by others.
+    process.stderr.write(`Admin token of "operator", shown this once: ${secrets.newAdminToken}\n`);
+  }
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, "stopping");
+    await listening.stop();
+    await service.close();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void stop(signal));
+}
+
+main().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${message}\n`);
+  process.exit(error instanceof BadSetting ? 2 : 1);
+});
