@@ -4,10 +4,16 @@ import { listingsOf } from "#content/rules/listing.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { deleteOf, insertMany } from "./bulk.ts";
 import type { WriteTransaction } from "./open.ts";
+import { refreshPending } from "./pending-fields.ts";
 
 /** A nonprofit as it was (null: new) and as it shall be. */
 export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };
-export type SaveContext = { origin: string; now: Date };
+export type SaveContext = {
+  origin: string;
+  now: Date;
+  /** Keep created_at and updated_at as handed in: for records that come from another directory. */
+  keepTimes?: boolean;
+};
 
 /** The columns of `nonprofits`, in the order in which they are written. */
 const columns = [
@@ -71,15 +77,19 @@ const unseen = new Set(["id", "register", "register_scope", "created_at", "updat
 export async function saveNonprofits(
   tx: WriteTransaction,
   saves: readonly Save[],
-  { origin, now }: SaveContext,
+  { origin, now, keepTimes = false }: SaveContext,
 ): Promise<NonprofitRecord[]> {
-  let nextId = await firstFreeId(tx);
+  // Ids that are handed in are not given to others.
+  let nextId = saves.reduce(
+    (least, { after }) => Math.max(least, after.id + 1),
+    await firstFreeId(tx),
+  );
   const written = saves.map(({ before, after }): Written => {
     const moment = now.getTime();
     const id = before?.id ?? (after.id > 0 ? after.id : nextId++);
     const parts = changedParts(before, after);
     const shown = parts.filter((part) => !unseen.has(part));
-    const updated_at = shown.length > 0 ? moment : after.updated_at;
+    const updated_at = shown.length > 0 && !keepTimes ? moment : after.updated_at;
     const created_at = before === null && after.created_at === 0 ? moment : after.created_at;
     return { before, after: { ...after, id, updated_at, created_at }, parts, shown };
   });
@@ -88,6 +98,7 @@ export async function saveNonprofits(
   // The search index takes rows faster in the order of their places; see the view search_places.
   const byPlace = differing.toSorted((a, b) => rankOf(b) - rankOf(a));
   for (const child of children) await writeChildren(tx, child, byPlace);
+  await refreshPending(tx, differing);
   const shown = differing.filter((one) => one.shown.length > 0);
   await insertMany(
     tx,

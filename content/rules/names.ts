@@ -1,0 +1,146 @@
+import words from "#content/editorial/name-words.json";
+
+const acronyms = new Set(words.acronyms);
+const lastOnly = new Set(words.lastOnly);
+const small = new Set(words.small);
+const smallAfterSpanish = new Set(words.smallAfterSpanish);
+const macNames = new Set(words.macNames);
+const neverAcronyms = new Set(words.notAcronyms);
+const fixed = new Map(Object.entries(words.fixed));
+
+const roman = /^(?:X{0,3})(?:IX|IV|V?I{0,3})$/;
+const ordinal = /^\d+(?:ST|ND|RD|TH|S)$/;
+const legalForm = /^(?:INC|INCORPORATED|LLC|LTD|CORP|CORPORATION|FOUNDATION|CHAPTER|CHAPTERS)$/;
+/** Beginnings of words that can be spoken; a short word with another one is an acronym (NCAA, FFA is in the list). */
+const onset =
+  /^(?:[BCDFGHJKLMNPQRSTVWXZ]|BL|BR|BW|CH|CHR|CHL|CL|CR|CZ|DH|DJ|DR|DW|FL|FR|FJ|GH|GL|GN|GR|GW|HM|KH|KL|KN|KR|KW|LH|LL|MB|MC|MN|ND|NG|NJ|NK|NT|PF|PH|PHL|PHR|PL|PN|PR|PS|PT|RH|RW|SC|SCH|SCR|SH|SHR|SHL|SK|SL|SM|SN|SP|SPH|SPL|SPR|SQ|SR|ST|STR|SV|SW|SZ|TH|THR|THW|TR|TS|TW|TZ|VL|WH|WR|ZH|ZW)?[AEIOUY]/;
+
+/** Ends of words of up to four letters that can be spoken; with another one it is an acronym (ABQ, ACG). */
+const coda =
+  /[AEIOUY](?:[B-DF-HJ-NP-TV-Z]|BB|BS|CK|CH|CS|CT|DD|DS|DT|FF|FS|FT|GG|GH|GN|GS|HN|KH|KS|LB|LD|LF|LK|LL|LM|LN|LP|LS|LT|LZ|MB|MM|MN|MP|MS|NC|ND|NG|NK|NN|NS|NT|NX|NZ|PP|PS|PT|RB|RC|RD|RF|RG|RK|RL|RM|RN|RP|RR|RS|RT|RV|RZ|SC|SH|SK|SM|SP|SS|ST|TH|TS|TT|TZ|WD|WK|WL|WN|WS|ZZ|GHT|NCH|TCH|RTS|RDS|NDS|NGS|NTH|RTH|LTH|RST|MPH|NKS|LLS|CHS|RLD|CKS|STS|RCH)?E?S?$/;
+const spanishTown = /^(?:VEGAS|CRUCES|ANGELES|ALAMOS|LUNAS|PASO|PLATA|MARIAS|PIEDRAS|LAJAS)$/;
+const spanish = /^(?:DE|DEL|A|E|Y|EN|POR|PARA|CON)$/;
+
+/**
+ * A register's name in readable case. Text that already has lower-case letters keeps its case; capitals become words,
+ * with acronyms, Roman numerals, Mc and Mac, O' and "of the" as people write them. White space is made single.
+ */
+export const readableName = (raw: string): string => {
+  const text = cleanText(raw);
+  return /\p{Ll}/u.test(text) ? text : casedWords(text, false);
+};
+
+/** The same for a town: "ST THOMAS" is St Thomas, and no state stands at its end. */
+export const readablePlace = (raw: string): string => {
+  const text = cleanText(raw).replace(/[\s,.;]+$/u, "");
+  return /\p{Ll}/u.test(text) ? text : casedWords(text, true);
+};
+
+// Registers carry control characters and doubled spaces of old mainframes.
+const cleanText = (raw: string): string =>
+  raw
+    .normalize("NFC")
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
+    .replaceAll(/\s+/gu, " ")
+    .trim();
+
+/** What a word's case depends on beside its letters. */
+type Around = {
+  before: string;
+  after: string;
+  first: boolean;
+  last: boolean;
+  place: boolean;
+  /** The word opens a compound: "IN-LINE". */
+  joined: boolean;
+};
+
+function casedWords(text: string, place: boolean): string {
+  // Parts between spaces, hyphens, slashes and the like; the marks themselves are kept.
+  const parts = text.split(/([\s\-–—/&+,;:()[\]"“”|.]+)/u);
+  const spoken = parts.filter((_, at) => at % 2 === 0);
+  const last = lastSpoken(spoken);
+  let seen = "";
+  return parts
+    .map((part, at) => {
+      if (at % 2 === 1 || part === "") return part;
+      const word = part.toUpperCase();
+      const index = at / 2;
+      const opening = index === 0 || seen === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");
+      const cased = casedWord(word, {
+        before: seen,
+        after: (spoken[index + 1] ?? "").toUpperCase(),
+        first: opening,
+        last: index >= last,
+        place,
+        joined: parts[at + 1] === "-" && parts[at - 1] !== "-",
+      });
+      seen = word;
+      return cased;
+    })
+    .join("");
+}
+
+/** Where the last word stands that is not "Inc" or the like: a state there is written as a code. */
+function lastSpoken(spoken: readonly string[]): number {
+  let at = spoken.length - 1;
+  while (at > 0 && (spoken[at] === "" || legalForm.test((spoken[at] ?? "").toUpperCase()))) at--;
+  return at;
+}
+
+function casedWord(word: string, around: Around): string {
+  if (!around.first && isSmall(word, around)) return word.toLowerCase();
+  const known = knownForm(word, around);
+  if (known !== null) return known;
+  if (/^\d/.test(word)) return ordinal.test(word) ? word.toLowerCase() : word;
+  if (word.includes("'") || word.includes("’")) return withApostrophe(word, around);
+  if (word.length === 1 || isRoman(word, around)) return word;
+  if (isAcronym(word)) return word;
+  return capitalised(word);
+}
+
+function isSmall(word: string, { before, after, last, joined }: Around): boolean {
+  if (joined) return false;
+  const lower = word.toLowerCase();
+  if (smallAfterSpanish.has(lower)) return spanish.test(before) && !spanishTown.test(after);
+  if (!small.has(lower) || (last && after === "" && lower !== "the")) return false;
+  // "C A R E" is spelt out, "Vitamin A" stands at the end, "Y" joins Spanish words but is a letter beside a letter.
+  return lower.length > 1 || (before.length > 1 && after.length > 1);
+}
+
+function knownForm(word: string, { before, last, place }: Around): string | null {
+  if (word === "US" && /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/.test(before)) return "Us"; // prettier-ignore
+  if (word === "MT" && last && before !== "" && !place) return "MT";
+  if (!place && last && before !== "" && lastOnly.has(word)) return stateAtEnd(word);
+  return fixed.get(word) ?? (acronyms.has(word) ? word : null);
+}
+
+const stateAtEnd = (word: string): string =>
+  words.neverStates.includes(word) ? capitalised(word) : word;
+
+const isRoman = (word: string, { first }: Around): boolean =>
+  !first && word.length > 1 && word !== "MIX" && roman.test(word);
+
+function isAcronym(word: string): boolean {
+  if (word.length > 5 || neverAcronyms.has(word) || !/^[A-Z]+$/.test(word)) return false;
+  return !/[AEIOUY]/.test(word) || !onset.test(word) || (word.length <= 4 && !coda.test(word));
+}
+
+/** O'Brien, Children's, Hawai'i, D'Arcy: only a single letter before the mark makes a name after it. */
+function withApostrophe(word: string, around: Around): string {
+  const [before = "", mark = "'", after = ""] = word.split(/(['’])/u, 3);
+  const rest = word.slice(before.length + mark.length);
+  if (/^[ODLM]$/.test(before) && after.length > 1) return before + mark + capitalised(rest);
+  if (before === "") return mark + (rest.length < 3 ? rest.toLowerCase() : capitalised(rest));
+  const head = casedWord(before, { ...around, first: true, last: false });
+  return head + mark + rest.toLowerCase();
+}
+
+function capitalised(word: string): string {
+  const first = word.slice(0, 1) + word.slice(1).toLowerCase();
+  if (/^MC[A-Z]{3,}$/.test(word)) return `Mc${word.slice(2, 3)}${word.slice(3).toLowerCase()}`;
+  if (word.startsWith("MAC") && macNames.has(word.slice(3).replace(/S$/, ""))) {
+    return `Mac${word.slice(3, 4)}${word.slice(4).toLowerCase()}`;
+  }
+  return first;
+}

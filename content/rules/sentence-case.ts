@@ -1,0 +1,95 @@
+import given from "#content/editorial/prose-words.json";
+import words from "#content/editorial/name-words.json";
+import { readableName } from "./names.ts";
+
+const acronyms = new Set(words.acronyms.filter((word) => !given.notInProse.includes(word)));
+const proper = new Map(given.proper.map((word) => [word.toLowerCase(), word]));
+const abbreviation =
+  /^(?:INC|CO|CORP|LTD|ST|DR|MR|MRS|MS|NO|VS|JR|SR|REV|ETC|ASSN|ASSOC|DEPT|U|S|E|G|I)$/i;
+const nothing = new RegExp(given.nothing, "i");
+
+/**
+ * A register's text as people write it: white space single, and text in capitals in sentence case, with acronyms,
+ * well-known proper names and the words of the organisation's own name as they should be. "" for words that only say
+ * that the text stands elsewhere ("See Schedule O", "N/A"). Linear in the length.
+ */
+export function readableProse(raw: string, organisation = ""): string {
+  const text = raw
+    .normalize("NFC")
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/gu, " ")
+    .replaceAll(/\s+/gu, " ")
+    .trim();
+  if (text.length < 3 || nothing.test(text)) return "";
+  return isShouted(text) ? sentenceCased(text, organisation) : text;
+}
+
+/** Cuts a text at the end of a sentence, or else of a word, so that it has at most `max` characters. */
+export function shortened(text: string, max: number): string {
+  const points = Array.from(text);
+  if (points.length <= max) return text;
+  const part = points.slice(0, max - 1).join("");
+  const sentence = Math.max(part.lastIndexOf(". "), part.lastIndexOf("! "), part.lastIndexOf("? "));
+  if (sentence > part.length / 2) return part.slice(0, sentence + 1);
+  const word = part.lastIndexOf(" ");
+  return `${(word > part.length / 2 ? part.slice(0, word) : part).replace(/[\s,;:.-]+$/u, "")}…`;
+}
+
+function isShouted(text: string): boolean {
+  const upper = text.match(/\p{Lu}/gu)?.length ?? 0;
+  const lower = text.match(/\p{Ll}/gu)?.length ?? 0;
+  return upper > 3 && upper > lower * 4;
+}
+
+function sentenceCased(text: string, organisation: string): string {
+  const own = ownWords(organisation);
+  let opening = true;
+  let before = "";
+  const cased = text.replaceAll(
+    /(\p{L}[\p{L}\p{N}'’]*)|([.!?]["”')]*(?=\s|$)|[^\p{L}]+?)/gu,
+    (found, word: string | undefined) => {
+      if (word === undefined) {
+        // The point of an abbreviation ends no sentence.
+        if (/^[.!?]/.test(found) && !abbreviation.test(before)) opening = true;
+        return found;
+      }
+      const said = casedWord(word, own, opening);
+      opening = false;
+      before = word;
+      return said;
+    },
+  );
+  const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (found) => found.toUpperCase());
+  return withFullName(states, organisation);
+}
+
+function casedWord(word: string, own: ReadonlyMap<string, string>, opening: boolean): string {
+  const upper = word.toUpperCase();
+  const bare = upper.replace(/['’]?S$/u, "");
+  if (acronyms.has(upper)) return upper;
+  if (acronyms.has(bare) && /['’]S$/u.test(upper)) return `${bare}${word.slice(bare.length).toLowerCase()}`;
+  const lower = word.toLowerCase();
+  const stem = lower.replace(/['’]s$/u, "");
+  const known = proper.get(stem) ?? own.get(stem);
+  if (known !== undefined) return known + lower.slice(stem.length);
+  if (lower === "i" && !opening) return "I";
+  return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
+} // prettier-ignore
+
+/** Words of the organisation's name that are hardly ever common words: they keep their capitals in its texts. */
+function ownWords(organisation: string): Map<string, string> {
+  const common = new Set(given.commonInNames);
+  const name = readableName(organisation.toUpperCase());
+  return new Map(
+    (name.match(/\p{Lu}[\p{L}\p{N}]*/gu) ?? [])
+      .filter((word) => word.length > 2 && !common.has(word.toLowerCase()))
+      .map((word) => [word.toLowerCase(), word]),
+  );
+}
+
+/** The whole name inside the text is written as the name is. */
+function withFullName(text: string, organisation: string): string {
+  const name = readableName(organisation.toUpperCase()).replace(/,? (?:Inc|Incorporated|Ltd|Corp|Corporation)$/, "");
+  if (name.length < 6 || !name.includes(" ")) return text;
+  const found = new RegExp(`\\b${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}\\b`, "gi");
+  return text.replaceAll(found, () => name);
+} // prettier-ignore

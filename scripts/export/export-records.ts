@@ -1,0 +1,31 @@
+import type { Transaction } from "@libsql/client";
+import { recordLine } from "#content/shapes/record-line.ts";
+import { idsAfter } from "#content/store/imports.ts";
+import type { Store } from "#content/store/open.ts";
+import { recordsById } from "#content/store/records.ts";
+
+const recordsAtOnce = 1_000;
+
+/**
+ * All nonprofits as lines of our NDJSON, withdrawn ones too, in the order of their ids, 1,000 at a time. An embedded
+ * store is read as it was at the beginning, whatever is written meanwhile.
+ */
+export async function* exportRecords(
+  store: Store,
+  asks: { contactEmails: boolean },
+): AsyncGenerator<string[]> {
+  // A server ends transactions after some seconds; an embedded store keeps the snapshot as long as it is read.
+  const snapshot: Transaction | null = store.embedded ? await store.raw.transaction("deferred") : null;
+  const asked = snapshot ?? store.raw;
+  try {
+    for (let after = 0; ; ) {
+      const ids = await idsAfter(asked, after, recordsAtOnce);
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      after = last;
+      yield (await recordsById(asked, ids)).map((record) => recordLine(record, asks));
+    }
+  } finally {
+    snapshot?.close();
+  }
+} // prettier-ignore

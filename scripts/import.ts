@@ -1,0 +1,115 @@
+import { defineCommand, runMain } from "citty";
+import { systemClock } from "#content/rules/time.ts";
+import { openStore } from "#content/store/open.ts";
+import { BadInput } from "./import/bad-input.ts";
+import { csvFormats, formatNames } from "./import/formats.ts";
+import { reportInWords } from "./import/report.ts";
+import { type ImportRequest, Interrupted, runImport } from "./import/run-import.ts";
+import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
+import { type Progress, startProgress } from "./support/progress.ts";
+
+const args = {
+  format: {
+    type: "positional",
+    required: true,
+    description: `One of ${formatNames.join(", ")}; then the files, gzipped or not`,
+  },
+  "skip-bad": { type: "boolean", description: "Count and leave out malformed rows" },
+  check: { type: "boolean", description: "Read and check the files, write nothing" },
+  "withdraw-many": {
+    type: "boolean",
+    description: "Withdraw even when most of what the files cover is absent from them",
+  },
+  json: { type: "boolean", description: "Answer as JSON on standard output" },
+} as const;
+
+const skippedShownMax = 10;
+
+const about = [
+  "Takes a public register into the directory. Running it again only changes what changed; an organisation that the same file no longer lists is withdrawn.",
+  ...csvFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
+  `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
+].join("\n");
+
+const command = defineCommand({
+  meta: { name: "import", description: about },
+  args,
+  run: async ({ args: asked }) => {
+    const [, ...files] = asked._;
+    if (!formatNames.includes(asked.format)) {
+      stopWith(`${asked.format} is no format. Give one of ${formatNames.join(", ")}.`, 2);
+    }
+    if (files.length === 0) stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);
+    const config = configOrExit();
+    // An interrupted import can be run again, so a commit need not reach the disk at once.
+    const store = await openStore({
+      url: config.databaseUrl,
+      authToken: config.databaseToken,
+      busyWaitMs: 5_000,
+      synchronous: "NORMAL",
+    });
+    const progress = followProgress();
+    try {
+      const report = await runImport({
+        store,
+        dataDir: config.dataDir,
+        format: asked.format,
+        files,
+        skipBad: asked["skip-bad"] === true,
+        checkOnly: asked.check === true,
+        allowManyWithdrawals: asked["withdraw-many"] === true,
+        clock: systemClock,
+        signal: stopSignal(),
+        onProgress: progress.at,
+        onSkipped: firstOnes(),
+      });
+      progress.end();
+      console.log(asked.json === true ? JSON.stringify(report) : reportInWords(report));
+    } catch (error) {
+      progress.end();
+      process.exitCode = explain(error);
+    } finally {
+      store.close();
+    }
+  },
+}); // prettier-ignore
+
+function explain(error: unknown): number {
+  if (error instanceof BadInput) console.error(error.message);
+  else if (error instanceof Interrupted) console.error(error.message);
+  else if (isDiskFull(error)) {
+    console.error("The disk is full. Free some space and run the same command again to finish.");
+  } else throw error;
+  return error instanceof Interrupted ? 130 : 1;
+}
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/SQLITE_FULL|ENOSPC|disk is full/i.test(`${"code" in error ? String(error.code) : ""} ${error.message}`) ||
+    isDiskFull(error.cause)); // prettier-ignore
+
+function followProgress(): { at: ImportRequest["onProgress"]; end: () => void } {
+  let shown: { step: string; progress: Progress } | null = null;
+  return {
+    at: (step, done, total) => {
+      if (shown?.step !== step) {
+        shown?.progress.end();
+        shown = { step, progress: startProgress(step, total) };
+      }
+      shown.progress.at(done);
+    },
+    end: () => shown?.progress.end(),
+  };
+}
+
+/** Shows the first malformed rows; the others are only counted. */
+function firstOnes(): (problem: string) => void {
+  let shown = 0;
+  return (problem) => {
+    shown += 1;
+    if (shown <= skippedShownMax) console.error(`left out: ${problem}`);
+    if (shown === skippedShownMax) console.error("left out: further rows are only counted");
+  };
+}
+
+await runMain(command);

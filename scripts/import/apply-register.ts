@@ -1,0 +1,130 @@
+import { mergedWithRegister, newFromRegister } from "#content/rules/register-merge.ts";
+import type { Clock } from "#content/rules/time.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { RegisterDraft, RegisterTerms } from "#content/shapes/register-draft.ts";
+import { idsByOrgId } from "#content/store/imports.ts";
+import type { Store } from "#content/store/open.ts";
+import { type Asked, recordsById } from "#content/store/records.ts";
+import { type Save, saveNonprofits } from "#content/store/save.ts";
+import { newSlugs } from "./new-slugs.ts";
+import { startPace } from "./pace.ts";
+import { countSkip, type ImportReport } from "./report.ts";
+import type { Staged, Staging } from "./staging.ts";
+
+export type Applying = {
+  store: Store;
+  staging: Staging;
+  report: ImportReport;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Called with the organisations applied so far. */
+  onDone: (count: number) => void;
+};
+
+/** Applies what is staged in short transactions, in the order of the org-ids. Stops between two when asked to. */
+export async function applyRegister(
+  { store, staging, report, clock, signal, onDone }: Applying,
+  terms: Omit<RegisterTerms, "scope">,
+): Promise<void> {
+  const pace = startPace();
+  let done = 0;
+  for (let key = ""; !signal.aborted;) {
+    const rows = staging.after(key, pace.size());
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    key = last.key;
+    const now = clock();
+    // What does not change is found without the write lock; what may change is looked at again inside.
+    const open = await standing(store.raw, rows, terms, now);
+    report.unchanged += open.unchanged;
+    for (let count = 0; count < open.unknown; count++) countSkip(report, "not_joined");
+    if (open.rows.length > 0) {
+      const counted = await pace.run(() =>
+        store.write(async (tx) => {
+          const found = await standing(tx.raw, open.rows, terms, now);
+          const saves = [...found.saves, ...(await additions(tx.raw, found.added, terms, now))];
+          await saveNonprofits(tx, saves, { origin: `import:${terms.register}`, now });
+          return found;
+        }),
+      );
+      report.added += counted.added.length;
+      report.changed += counted.saves.length;
+      report.unchanged += counted.unchanged;
+      report.restored += counted.saves.filter(isRestored).length;
+    }
+    done += rows.length;
+    onDone(done);
+  }
+}
+
+type Standing = {
+  saves: Save[];
+  added: { draft: RegisterDraft; scope: string }[];
+  /** Rows that need writing. */
+  rows: Staged[];
+  unchanged: number;
+  unknown: number;
+};
+
+/** How the directory stands to these rows: what they change, add, leave, or do not concern. */
+async function standing(
+  asked: Asked,
+  rows: readonly Staged[],
+  terms: Omit<RegisterTerms, "scope">,
+  now: Date,
+): Promise<Standing> {
+  const ids = await idsByOrgId(asked, rows.map(({ key }) => key)); // prettier-ignore
+  const stored = await recordsById(asked, [...new Set(ids.values())]);
+  const records = new Map(stored.map((record) => [record.id, record]));
+  const found: Standing = { saves: [], added: [], rows: [], unchanged: 0, unknown: 0 };
+  for (const row of rows) {
+    const before = records.get(ids.get(row.key) ?? 0);
+    if (before === undefined && !terms.lists) {
+      found.unknown += 1;
+      continue;
+    }
+    const draft = JSON.parse(row.payload) as RegisterDraft;
+    const { scope } = row;
+    if (before === undefined) found.added.push({ draft, scope });
+    else {
+      const after = mergedWithRegister(before, draft, { ...terms, scope }, now.getTime());
+      if (after === before) {
+        found.unchanged += 1;
+        continue;
+      }
+      found.saves.push({ before, after });
+    }
+    found.rows.push(row);
+  }
+  return found;
+}
+
+async function additions(
+  asked: Asked,
+  added: Standing["added"],
+  terms: Omit<RegisterTerms, "scope">,
+  now: Date,
+): Promise<Save[]> {
+  if (added.length === 0) return [];
+  const slugs = await newSlugs(
+    asked,
+    added.map(({ draft: { slug_name, org_id, fields } }) => ({
+      slug_name,
+      org_id,
+      city: fields.city ?? null,
+      region: fields.region ?? null,
+    })),
+  );
+  return added.map(({ draft, scope }, at): Save => {
+    const after: NonprofitRecord = newFromRegister(
+      draft,
+      slugs[at] ?? "",
+      { ...terms, scope },
+      now.getTime(),
+    );
+    return { before: null, after };
+  });
+}
+
+const isRestored = ({ before, after }: Save): boolean =>
+  before?.status === "withdrawn" && after.status !== "withdrawn";

@@ -1,0 +1,88 @@
+import { readableName } from "#content/rules/names.ts";
+import { bmfPlace } from "#content/rules/places.ts";
+import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
+
+const columns = [
+  "EIN", "NAME", "STREET", "CITY", "STATE", "SUBSECTION", "AFFILIATION", "FOUNDATION", "ACTIVITY", "STATUS",
+  "NTEE_CD", "SORT_NAME",
+] as const; // prettier-ignore
+
+const sourceUrl =
+  "https://www.irs.gov/charities-non-profits/exempt-organizations-business-master-file-extract-eo-bmf";
+
+/** Private foundations: they give to others and are no destination for donors. */
+const privateFoundations = new Set(["02", "03", "04"]);
+
+/**
+ * The IRS master file of exempt organisations. Not read on purpose: ICO and the street (a person's name and home),
+ * RULING (the date of the tax ruling, which is not when an organisation was founded) and amounts (a year's revenue is no
+ * budget). Source: the record layout eo-info.pdf.
+ */
+export const irsBmf: CsvFormat = {
+  name: "irs-bmf",
+  about: "IRS Exempt Organizations Business Master File (eo_*.csv); lists public charities",
+  lists: true,
+  columns: [columns],
+  read: (row, mapping) => {
+    const ein = cell(row, "EIN");
+    if (!/^\d{9}$/.test(ein)) return bad(`EIN is "${ein}", which is not nine digits`);
+    if (!/^\d\d$/.test(cell(row, "SUBSECTION"))) return bad("SUBSECTION is not two digits");
+    if (!isEligible(row)) return skip("not_eligible");
+    const parent = readableName(cell(row, "NAME"));
+    if (parent === "") return bad("NAME is empty");
+    const chapter = chapterOf(row);
+    const name = chapter === null ? parent : withChapter(parent, chapter);
+    const mapped = mapping.american({
+      ntee: cell(row, "NTEE_CD"),
+      activity: cell(row, "ACTIVITY"),
+      name,
+    });
+    const place = bmfPlace({
+      STREET: cell(row, "STREET"),
+      CITY: cell(row, "CITY"),
+      STATE: cell(row, "STATE"),
+    });
+    const org_id = `US-EIN-${ein}`;
+    const registration = { country_code: "US", type: "EIN", registration_number: formattedEin(ein), org_id };
+    return {
+      kind: "draft",
+      rank: "",
+      mapped: mapped.by,
+      draft: {
+        org_id,
+        slug_name: name,
+        source_url: sourceUrl,
+        fields: { name, ...place, causes: mapped.causes, registrations: [registration] },
+      },
+    };
+  }, // prettier-ignore
+};
+
+/** "12-3456789", as Americans write it. */
+const formattedEin = (ein: string): string => `${ein.slice(0, 2)}-${ein.slice(2)}`;
+
+const isEligible = (row: Row): boolean =>
+  cell(row, "SUBSECTION") === "03" &&
+  cell(row, "STATUS") === "01" &&
+  !privateFoundations.has(cell(row, "FOUNDATION"));
+
+/**
+ * What tells a group's member from the others: its SORT_NAME without the group's own number. Null for other
+ * organisations (there it is a second name, often a trustee's), for a bare number, and for the name over again.
+ */
+function chapterOf(row: Row): string | null {
+  if (cell(row, "AFFILIATION") !== "9") return null;
+  const sortName = cell(row, "SORT_NAME");
+  if (/\b(?:SOLE MBR|TTEE|TRUSTEE|PRES|TREAS)\b|^%/.test(sortName)) return null;
+  const words = sortName.replace(/^[\d-]+ +(?=\S*[A-Z])/, "").trim();
+  if (!/[A-Z]{2}/.test(words)) return null;
+  const name = cell(row, "NAME").replaceAll(/[^A-Z0-9]/g, "");
+  const said = words.replaceAll(/[^A-Z0-9]/g, "");
+  return name.includes(said) || said === "" ? null : words;
+}
+
+/** "Rocky Mountain Elk Foundation Inc (Southeast Iowa)", "Trout Unlimited of Tijeras". */
+function withChapter(parent: string, chapter: string): string {
+  if (/^OF\b/.test(chapter)) return `${parent} ${readableName(`X ${chapter}`).slice(2)}`;
+  return `${parent} (${readableName(chapter)})`;
+}

@@ -1,0 +1,123 @@
+import { mergedWithLine, recordOfLine } from "#content/rules/record-merge.ts";
+import { RecordLine } from "#content/shapes/record-line.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { idsByOrgId, idsBySlug, knownIds } from "#content/store/imports.ts";
+import { type Asked, recordsById } from "#content/store/records.ts";
+import { type Save, saveNonprofits } from "#content/store/save.ts";
+import type { Applying } from "./apply-register.ts";
+import { BadInput } from "./bad-input.ts";
+import { startPace } from "./pace.ts";
+import { type ReadOptions, readLines } from "./read-file.ts";
+import { countSkip, type ImportReport } from "./report.ts";
+import type { Staged, Staging } from "./staging.ts";
+
+/** Reads and checks lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
+export async function stageRecords(
+  files: readonly string[],
+  { staging, report, options, signal }: {
+    staging: Staging;
+    report: ImportReport;
+    options: ReadOptions;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  for (const file of files) {
+    for await (const { text, line } of readLines(file, options)) {
+      if (signal.aborted) return;
+      report.rows += 1;
+      const problem = stageLine(text, staging);
+      if (problem !== null) options.onBad(new BadInput(file, line, problem));
+    }
+  }
+} // prettier-ignore
+
+/** Stages one line; answers what is wrong with it, or null. */
+function stageLine(text: string, staging: Staging): string | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return "this is no JSON";
+  }
+  const parsed = RecordLine.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not valid"}`;
+  }
+  const { id, slug, registrations } = parsed.data;
+  const marks = [`~slug ${slug}`, ...registrations.flatMap(({ org_id }) => (org_id === null ? [] : [`~org ${org_id}`]))];
+  if (staging.has([keyOf(id), ...marks])) return `id ${id}, slug ${slug} or an org-id of it came before`;
+  for (const key of marks) staging.put({ key, rank: "", scope: "", payload: "" });
+  staging.put({ key: keyOf(id), rank: "", scope: "", payload: JSON.stringify(parsed.data) });
+  return null;
+} // prettier-ignore
+
+/** Keys sort as ids do. */
+const keyOf = (id: number): string => String(id).padStart(16, "0");
+
+/** Applies staged records in the order of their ids: into an empty store they make the same directory. */
+export async function applyRecords(applying: Applying): Promise<void> {
+  const { store, staging, report, clock, signal, onDone } = applying;
+  const pace = startPace();
+  let done = 0;
+  for (let key = ""; !signal.aborted;) {
+    const rows = staging.after(key, pace.size()).filter((row) => row.payload !== "");
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    key = last.key;
+    const now = clock();
+    const found = await pace.run(() =>
+      store.write(async (tx) => {
+        const plan = await planRecords(tx.raw, rows);
+        await saveNonprofits(tx, plan.saves, { origin: "import:ndjson", now, keepTimes: true });
+        return plan;
+      }),
+    );
+    count(report, found);
+    done += rows.length;
+    onDone(done);
+  }
+}
+
+type Plan = { saves: Save[]; unchanged: number; conflicts: number };
+
+/** A record is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over. */
+async function planRecords(asked: Asked, rows: readonly Staged[]): Promise<Plan> {
+  const lines = rows.map(({ payload }) => JSON.parse(payload) as RecordLine);
+  const orgIds = lines.flatMap(orgIdsOf);
+  const bySlug = await idsBySlug(asked, lines.map(({ slug }) => slug)); // prettier-ignore
+  const byOrgId = await idsByOrgId(asked, orgIds);
+  const used = await knownIds(asked, lines.map(({ id }) => id)); // prettier-ignore
+  const stored = await recordsById(asked, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
+  const records = new Map(stored.map((record) => [record.id, record]));
+  const plan: Plan = { saves: [], unchanged: 0, conflicts: 0 };
+  for (const line of lines) {
+    const owners = new Set(orgIdsOf(line).flatMap((orgId) => byOrgId.get(orgId) ?? []));
+    const id = bySlug.get(line.slug) ?? [...owners][0];
+    const before = id === undefined ? undefined : records.get(id);
+    if ([...owners].some((owner) => owner !== id)) plan.conflicts += 1;
+    else if (before === undefined) {
+      const record: NonprofitRecord = recordOfLine(line);
+      plan.saves.push({ before: null, after: used.has(line.id) ? { ...record, id: 0 } : record });
+    } else {
+      const after = mergedWithLine(before, line);
+      if (after === before) plan.unchanged += 1;
+      else plan.saves.push({ before, after });
+    }
+  }
+  return plan;
+}
+
+const orgIdsOf = ({ registrations }: RecordLine): string[] =>
+  registrations.flatMap(({ org_id }) => org_id ?? []);
+
+function count(report: ImportReport, { saves, unchanged, conflicts }: Plan): void {
+  report.unchanged += unchanged;
+  for (let at = 0; at < conflicts; at++) countSkip(report, "duplicate");
+  for (const { before, after } of saves) {
+    if (before === null) report.added += 1;
+    else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
+    else report.changed += 1;
+    if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
+  }
+}

@@ -1,0 +1,59 @@
+import { readableProse, shortened } from "#content/rules/sentence-case.ts";
+import { readWebsite } from "#content/rules/website.ts";
+import type { Program } from "#content/shapes/nonprofit.ts";
+
+/** Lengths of the texts. Source: decisions, "Enrichment". */
+const missionMax = 1_000;
+const descriptionMax = 5_000;
+const programmeMax = 2_000;
+const programsMax = 10;
+const programNameMax = 80;
+
+export const missionOf = (raw: string, organisation: string): string | null =>
+  shortened(readableProse(raw, organisation), missionMax) || null;
+
+export const descriptionOf = (raw: string, organisation: string): string | null =>
+  shortened(readableProse(raw, organisation), descriptionMax) || null;
+
+/**
+ * A website as registers hold it: without a scheme, in capitals, or a word that means none. A form in capitals says
+ * nothing about the letter case of a path, so all becomes lower case. Null for what is no public web address.
+ */
+export function websiteOf(raw: string): string | null {
+  const text = raw.trim().replace(/[\s,.;]+$/, "");
+  const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
+  const read = readWebsite(cased.replace(/^(https?):\/*/i, "$1://").replace(/^(?!https?:)www\.?\//i, ""));
+  // "www.foundation" lost its ending on the form.
+  return read === null || /^www\.[^.]+$/.test(read.url.hostname) ? null : read.live;
+} // prettier-ignore
+
+/** Programme lines that run together with `##` between them; what only repeats the mission is left out. */
+export function programsOf(raw: string, organisation: string, mission: string | null): Program[] {
+  const texts = raw.split("##").map((text) => readableProse(text, organisation));
+  const own = [...new Set(texts)].filter((text) => text !== "" && text !== mission);
+  return own.slice(0, programsMax).map((text) => {
+    const name = programName(text);
+    const description = shortened(afterName(text, name), programmeMax);
+    return {
+      name,
+      description: description === "" ? null : description,
+      beneficiaries_per_year: null,
+      location: null,
+    };
+  });
+}
+
+/** A heading before a colon or a dash, or else the first words. */
+function programName(text: string): string {
+  const heading = /^(.{3,70}?)(?::| [-–—] )/u.exec(text)?.[1]?.trim();
+  if (heading !== undefined && !/[.!?]\s/.test(heading)) return heading;
+  const sentence = /^.{3,79}?[.!?](?=\s|$)/u.exec(text)?.[0] ?? text;
+  return shortened(sentence.replace(/\.$/, ""), programNameMax);
+}
+
+function afterName(text: string, name: string): string {
+  if (text.replace(/\.$/, "") === name) return "";
+  const rest = text.startsWith(name) ? text.slice(name.length) : "";
+  const heading = /^\s*(?::|[-–—] )\s*/u.exec(rest)?.[0];
+  return heading === undefined ? text : rest.slice(heading.length);
+}

@@ -1,0 +1,156 @@
+import { createReadStream, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { CsvError, parse } from "csv-parse";
+import { BadInput } from "./bad-input.ts";
+import type { Row } from "./format.ts";
+
+export type ReadOptions = {
+  /** Called with the bytes of the file read so far. */
+  onBytes: (bytes: number) => void;
+  /** A row that cannot be read. Throws to end the import, or counts it. */
+  onBad: (problem: BadInput) => void;
+};
+
+const lineLengthMax = 4 * 2 ** 20;
+
+/** The part of a register that a file is: its name without endings, in lower case ("eo_nv" of "EO_NV.csv.gz"). */
+export const scopeOf = (file: string): string =>
+  basename(file).replace(/\.gz$/i, "").replace(/\.[a-z]+$/i, "").toLowerCase(); // prettier-ignore
+
+/** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
+export function fileSize(file: string): number {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) throw new BadInput(file, null, "there is no such file");
+  if (!found.isFile()) throw new BadInput(file, null, "this is no file");
+  if (found.size === 0) throw new BadInput(file, null, "the file is empty");
+  return found.size;
+}
+
+/**
+ * The rows of a CSV file, gzipped or not, each with the line on which it ends. Only the columns asked for are kept; a
+ * header without them is refused. Memory does not grow with the file.
+ */
+export async function* readCsv(
+  file: string,
+  alternatives: readonly (readonly string[])[],
+  options: ReadOptions,
+): AsyncGenerator<{ row: Row; line: number }> {
+  const parser = parse({
+    bom: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    max_record_size: lineLengthMax,
+    // The option's type knows no pair, but what is returned is what comes out.
+    on_record: (record: string[], { lines }) => [record, lines] as unknown as string[],
+    on_skip: (error) => {
+      if (error !== undefined) parser.emit("bad", error);
+      return undefined;
+    },
+  });
+  let refused: unknown;
+  parser.on("bad", (error: CsvError) => {
+    try {
+      options.onBad(new BadInput(file, lineOf(error), explain(error)));
+    } catch (stop) {
+      refused ??= stop;
+    }
+  });
+  const bytes = await bytesOf(file, options);
+  let line = 1;
+  bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
+  bytes.pipe(parser);
+  let picked: (readonly [string, number])[] | null = null;
+  try {
+    for await (const pair of parser) {
+      const [record, at] = pair as [string[], number];
+      line = at;
+      if (refused !== undefined) throw refused;
+      if (picked === null) picked = columnPlaces(file, record, alternatives);
+      else yield { row: rowOf(record, picked), line };
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new BadInput(file, lineOf(error) ?? line, explain(error));
+    throw error;
+  } finally {
+    bytes.destroy();
+  }
+  if (refused !== undefined) throw refused;
+  if (picked === null) throw new BadInput(file, 1, "the file has no header");
+}
+
+/** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. */
+export async function* readLines(
+  file: string,
+  options: ReadOptions,
+): AsyncGenerator<{ text: string; line: number }> {
+  const bytes = await bytesOf(file, options);
+  let broken: Error | undefined;
+  const lines = createInterface({ input: bytes, crlfDelay: Infinity });
+  bytes.on("error", (error) => {
+    broken = error;
+    lines.close();
+  });
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    if (text.length > lineLengthMax) throw new BadInput(file, line, "the line is too long");
+    if (text.trim() !== "") yield { text, line };
+  }
+  if (broken !== undefined) throw new BadInput(file, line, brokenFile(broken));
+}
+
+async function bytesOf(file: string, { onBytes }: ReadOptions): Promise<Readable> {
+  const opened = await open(file).catch((error: Error) => {
+    throw new BadInput(file, null, `cannot be read (${error.message})`);
+  });
+  const { buffer } = await opened.read(Buffer.alloc(2), 0, 2, 0);
+  await opened.close();
+  const stream = createReadStream(file);
+  stream.on("data", (chunk) => onBytes(chunk.length));
+  // The first bytes tell, not the name: downloads get renamed.
+  if (buffer[0] !== 0x1f || buffer[1] !== 0x8b) return stream;
+  const unpacked = createGunzip();
+  stream.on("error", (error) => unpacked.destroy(error));
+  return stream.pipe(unpacked);
+}
+
+function columnPlaces(
+  file: string,
+  header: readonly string[],
+  alternatives: readonly (readonly string[])[],
+): (readonly [string, number])[] {
+  const places = new Map(header.map((column, at) => [column.trim(), at]));
+  const fitting = alternatives.find((columns) => columns.every((column) => places.has(column)));
+  if (fitting !== undefined) {
+    return fitting.map((column) => [column, places.get(column) ?? -1] as const);
+  }
+  const missing = (alternatives[0] ?? []).filter((column) => !places.has(column));
+  throw new BadInput(
+    file,
+    1,
+    `wrong columns for this format: ${missing.slice(0, 5).join(", ")}${missing.length > 5 ? ", …" : ""} missing`,
+  );
+}
+
+const rowOf = (record: readonly string[], picked: readonly (readonly [string, number])[]): Row => {
+  const row: Record<string, string> = {};
+  for (const [column, at] of picked) row[column] = record[at] ?? "";
+  return row;
+};
+
+const lineOf = (error: CsvError): number | null =>
+  typeof error["lines"] === "number" ? error["lines"] : null;
+
+const explain = (error: CsvError): string =>
+  error.code === "CSV_RECORD_INCONSISTENT_FIELDS_LENGTH"
+    ? `the row has ${String((error["record"] as unknown[] | undefined)?.length ?? "another number of")} fields, the header another number`
+    : error.message;
+
+const brokenFile = (error: Error & { code?: string }): string =>
+  error.code === "Z_BUF_ERROR" || error.message.includes("unexpected end")
+    ? "the gzip file is cut short"
+    : `cannot be read (${error.message})`;

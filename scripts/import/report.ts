@@ -1,0 +1,68 @@
+import type { MappedBy } from "#content/rules/cause-mapping.ts";
+import type { SkipReason } from "./format.ts";
+
+/** What an import did; `--json` prints it. `restored` are counted in `changed` too. */
+export type ImportReport = {
+  format: string;
+  files: string[];
+  rows: number;
+  added: number;
+  changed: number;
+  unchanged: number;
+  withdrawn: number;
+  restored: number;
+  skipped: number;
+  skipped_because: Record<SkipReason, number>;
+  /** By what organisations came by their causes; only formats that list organisations map any. */
+  causes_by: Record<MappedBy, number>;
+  seconds: number;
+};
+
+export const emptyReport = (format: string, files: string[]): ImportReport => ({
+  format,
+  files,
+  rows: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+  withdrawn: 0,
+  restored: 0,
+  skipped: 0,
+  skipped_because: { not_eligible: 0, withheld: 0, duplicate: 0, not_joined: 0, bad: 0 },
+  causes_by: { code: 0, activity: 0, name: 0, none: 0 },
+  seconds: 0,
+});
+
+const reasons: Record<SkipReason, string> = {
+  not_eligible: "not eligible",
+  withheld: "say nothing",
+  duplicate: "further rows of one organisation",
+  not_joined: "of unknown organisations",
+  bad: "malformed",
+};
+
+/** Counts a row that was left out. */
+export function countSkip(report: ImportReport, why: SkipReason): void {
+  report.skipped += 1;
+  report.skipped_because[why] += 1;
+}
+
+/** The report in words, for a terminal. */
+export function reportInWords(report: ImportReport): string {
+  const n = (count: number) => count.toLocaleString("en");
+  const why = (Object.keys(reasons) as SkipReason[])
+    .filter((reason) => report.skipped_because[reason] > 0)
+    .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);
+  const mapped = Object.entries(report.causes_by).filter(([, count]) => count > 0);
+  return [
+    `${report.format}: ${n(report.rows)} rows in ${report.seconds.toFixed(1)} s`,
+    `  added      ${n(report.added)}`,
+    `  changed    ${n(report.changed)}${report.restored > 0 ? ` (${n(report.restored)} restored)` : ""}`,
+    `  unchanged  ${n(report.unchanged)}`,
+    `  withdrawn  ${n(report.withdrawn)}`,
+    `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
+    ...(mapped.length > 0
+      ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]
+      : []),
+  ].join("\n");
+}

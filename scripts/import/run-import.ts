@@ -1,0 +1,146 @@
+import { statfsSync } from "node:fs";
+import { basename } from "node:path";
+import type { Clock } from "#content/rules/time.ts";
+import { finishImport, startImport } from "#content/store/imports.ts";
+import type { Store } from "#content/store/open.ts";
+import { applyRegister } from "./apply-register.ts";
+import { BadInput } from "./bad-input.ts";
+import type { CsvFormat } from "./format.ts";
+import { csvFormats } from "./formats.ts";
+import { loadCauseMapping } from "./mapping-tables.ts";
+import { applyRecords, stageRecords } from "./ndjson.ts";
+import { fileSize, type ReadOptions, scopeOf } from "./read-file.ts";
+import { countSkip, emptyReport, type ImportReport } from "./report.ts";
+import { stageCsv } from "./stage-csv.ts";
+import { openStaging, type Staging } from "./staging.ts";
+import { type Absent, findAbsent, withdrawAbsent } from "./withdraw-absent.ts";
+
+export type ImportRequest = {
+  store: Store;
+  dataDir: string;
+  /** One of formatNames. */
+  format: string;
+  files: string[];
+  skipBad: boolean;
+  /** Check the files and write nothing. */
+  checkOnly: boolean;
+  /** Withdraw even when most of what the files cover is absent. */
+  allowManyWithdrawals: boolean;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Called while reading (bytes) and while applying (organisations). */
+  onProgress: (step: "reading" | "applying", done: number, total: number) => void;
+  /** Called with each malformed row that is left out. */
+  onSkipped: (problem: string) => void;
+};
+
+/** An import that ended before all was applied. What is applied stays, and running it again finishes the work. */
+export class Interrupted extends Error {
+  override name = "Interrupted";
+}
+
+/** Above this share of a part of a register, and this many, absence looks like a damaged file. */
+const withdrawalsShareMax = 0.5;
+const withdrawalsCheckedFrom = 1_000;
+/** The store takes about this many bytes for each byte staged, its write-ahead log included. */
+const growth = 10;
+
+/**
+ * Reads, checks and stages the files; then, only when all is well, applies them. Throws BadInput (the store is as it
+ * was) or Interrupted.
+ */
+export async function runImport(request: ImportRequest): Promise<ImportReport> {
+  const startedMs = performance.now();
+  const report = emptyReport(request.format, request.files.map((file) => basename(file))); // prettier-ignore
+  const staging = openStaging(request.dataDir);
+  try {
+    const format = csvFormats.find(({ name }) => name === request.format) ?? null;
+    await stage(request, format, staging, report);
+    if (request.signal.aborted) throw new Interrupted("interrupted; nothing was written");
+    const absent = await checkAgainstStore(request, format, staging);
+    if (!request.checkOnly) await apply(request, format, staging, report, absent);
+    report.seconds = (performance.now() - startedMs) / 1_000;
+    return report;
+  } finally {
+    staging.close();
+  }
+}
+
+async function stage(
+  request: ImportRequest,
+  format: CsvFormat | null,
+  staging: Staging,
+  report: ImportReport,
+): Promise<void> {
+  const { files, signal } = request;
+  const total = files.map(fileSize).reduce((sum, size) => sum + size, 0);
+  let read = 0;
+  const options: ReadOptions = {
+    onBytes: (bytes) => request.onProgress("reading", (read += bytes), total),
+    onBad: (problem) => {
+      if (!request.skipBad) throw problem;
+      countSkip(report, "bad");
+      request.onSkipped(problem.message);
+    },
+  };
+  if (format === null) return stageRecords(files, { staging, report, options, signal });
+  const mapping = loadCauseMapping();
+  return stageCsv(format, files, { staging, report, mapping, options, signal });
+}
+
+/** What can only be said once all rows are known: room on the disk, and whether much too much would vanish. */
+async function checkAgainstStore(
+  request: ImportRequest,
+  format: CsvFormat | null,
+  staging: Staging,
+): Promise<Absent> {
+  const { store, dataDir, files } = request;
+  const disk = statfsSync(dataDir);
+  const free = disk.bavail * disk.bsize;
+  const needed = staging.bytes() * growth;
+  if (store.embedded && free < needed) {
+    const mega = (bytes: number) => `${Math.ceil(bytes / 2 ** 20).toLocaleString("en")} MB`;
+    throw new BadInput(
+      dataDir,
+      null,
+      `${mega(needed)} of free disk space are needed, ${mega(free)} are there`,
+    );
+  }
+  if (format === null || !format.lists) return { ids: [], listed: 0 };
+  const absent = await findAbsent(store, staging, format.name, files.map(scopeOf)); // prettier-ignore
+  const many = absent.ids.length >= withdrawalsCheckedFrom;
+  if (many && !request.allowManyWithdrawals && absent.ids.length > absent.listed * withdrawalsShareMax) {
+    throw new BadInput(
+      files.join(", "),
+      null,
+      `${absent.ids.length.toLocaleString("en")} of ${absent.listed.toLocaleString("en")} nonprofits would be withdrawn; the file seems incomplete. --withdraw-many does it`,
+    );
+  }
+  return absent;
+} // prettier-ignore
+
+async function apply(
+  request: ImportRequest,
+  format: CsvFormat | null,
+  staging: Staging,
+  report: ImportReport,
+  absent: Absent,
+): Promise<void> {
+  const { store, clock, signal } = request;
+  const total = staging.count();
+  const files = report.files;
+  const id = await store.write((tx) => startImport(tx, { format: request.format, files, now: clock() })); // prettier-ignore
+  const onDone = (count: number) => request.onProgress("applying", count, total);
+  const applying = { store, staging, report, clock, signal, onDone };
+  if (format === null) await applyRecords(applying);
+  else {
+    await applyRegister(applying, { register: format.name, lists: format.lists });
+    await withdrawAbsent(applying, absent.ids, format.name);
+  }
+  if (signal.aborted) {
+    throw new Interrupted(
+      `interrupted; ${(report.added + report.changed).toLocaleString("en")} nonprofits are stored. Run the same command again to finish`,
+    );
+  }
+  await store.write((tx) => finishImport(tx, id, report, clock()));
+}

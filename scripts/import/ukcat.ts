@@ -1,0 +1,101 @@
+import { readableName, readablePlace } from "#content/rules/names.ts";
+import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
+import { descriptionOf, missionOf, websiteOf } from "./prose-fields.ts";
+
+const published = ["org_id", "name", "postcode", "active", "activities", "objects", "web", "UKCAT", "ICNPTSO"]; // prettier-ignore
+const extract = ["org_id", "name", "postcode", "activities", "objects", "website", "ukcat", "icnptso"]; // prettier-ignore
+
+/** The three registers, by the scheme of the org-id. `region` where the register covers one. */
+const registers = [
+  {
+    scheme: "GB-CHC",
+    number: /^\d{5,8}(?:-\d+)?$/,
+    type: "Charity number (England and Wales)",
+    region: null,
+    url: (n: string) =>
+      `https://register-of-charities.charitycommission.gov.uk/charity-details/?regid=${n}&subid=0`,
+  },
+  {
+    scheme: "GB-SC",
+    number: /^SC\d{6}$/,
+    type: "Charity number (Scotland)",
+    region: "Scotland",
+    url: (n: string) =>
+      `https://www.oscr.org.uk/about-charities/search-the-register/charity-details?number=${n}`,
+  },
+  {
+    scheme: "GB-NIC",
+    number: /^\d{6}$/,
+    type: "Charity number (Northern Ireland)",
+    region: "Northern Ireland",
+    url: (n: string) =>
+      `https://www.charitycommissionni.org.uk/charity-details/?regId=${n}&subId=0`,
+  },
+] as const;
+
+/** The charity registers of the United Kingdom as UK Charity Activity Tags publishes them. */
+export const ukcat: CsvFormat = {
+  name: "ukcat",
+  about: "Charities of the United Kingdom as published by UK Charity Activity Tags",
+  lists: true,
+  columns: [published, extract],
+  read: (row, mapping) => {
+    const org_id = cell(row, "org_id");
+    const register = registers.find((one) => org_id.startsWith(`${one.scheme}-`));
+    if (register === undefined) return bad(`org_id "${org_id}" is of no register of the UK`);
+    const number = org_id.slice(register.scheme.length + 1);
+    if (!register.number.test(number)) return bad(`org_id "${org_id}" has no charity number`);
+    if (cell(row, "active").toLowerCase() === "false") return skip("not_eligible");
+    const raw = cell(row, "name");
+    const name = readableName(raw);
+    if (name === "") return bad("name is empty");
+    const mapped = mapping.british({
+      ukcat: either(row, "UKCAT", "ukcat").split(";"),
+      icnptso: either(row, "ICNPTSO", "icnptso"),
+      name,
+    });
+    return {
+      kind: "draft",
+      rank: "",
+      mapped: mapped.by,
+      draft: {
+        org_id,
+        slug_name: name,
+        source_url: register.url(number),
+        fields: {
+          name,
+          country_code: "GB",
+          region: register.region,
+          city: townInsteadOfPostcode(cell(row, "postcode")),
+          website: websiteOf(either(row, "web", "website")),
+          ...textsOf(row, raw),
+          causes: mapped.causes,
+          registrations: [{ country_code: "GB", type: register.type, registration_number: number, org_id }],
+        },
+      },
+    };
+  }, // prettier-ignore
+};
+
+const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);
+
+/** What the charity says it does is its mission; the objects of its deed are the longer text, or stand in for it. */
+function textsOf(row: Row, name: string): { mission: string | null; description: string | null } {
+  const [activities, objects] = [cell(row, "activities"), cell(row, "objects")];
+  const mission = missionOf(activities, name);
+  if (mission === null) {
+    const description = descriptionOf(objects, name);
+    const short = missionOf(objects, name);
+    return { mission: short, description: description === short ? null : description };
+  }
+  const longer = activities.length > 1_000 ? activities : objects;
+  const description = descriptionOf(longer, name);
+  const same = description?.toLowerCase() === mission.toLowerCase();
+  return { mission, description: same ? null : description };
+}
+
+/** Some charities gave their town as post code; a post code itself names no town. */
+const townInsteadOfPostcode = (postcode: string): string | null =>
+  /^[\p{L} .'-]{3,}$/u.test(postcode) && !/^[A-Z]{1,2}$/.test(postcode)
+    ? readablePlace(postcode)
+    : null;
