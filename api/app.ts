@@ -16,6 +16,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { needsEnrichmentRoutes } from "./routes/needs-enrichment.ts";
 import { nonprofitRoutes } from "./routes/nonprofits.ts";
+import { recommendRoutes } from "./routes/recommend.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { statsRoutes } from "./routes/stats.ts";
 
@@ -36,6 +37,7 @@ const routesOf = (parts: Parts) =>
     .use(healthRoutes())
     .use(nonprofitRoutes(parts))
     .use(searchRoutes(parts))
+    .use(recommendRoutes(parts))
     .use(causeRoutes(parts))
     .use(statsRoutes(parts))
     .use(enrichRoutes(parts))

@@ -2,7 +2,9 @@ import type { Logger } from "pino";
 import type { Clock } from "#content/rules/time.ts";
 import type { Activity } from "#content/store/activity.ts";
 import type { Store } from "#content/store/open.ts";
+import type { RecommendationLog } from "#content/store/recommendation-log.ts";
 import type { Config } from "./config.ts";
+import type { Curated } from "./curated.ts";
 import type { Kept } from "./kept.ts";
 import type { Limits } from "./rate-limit.ts";
 import type { SearchEngine } from "./search/engine.ts";
@@ -24,6 +26,10 @@ export type Parts = {
   readonly kept: Kept;
   /** Finds nonprofits by words and filters: `openSearch`. */
   readonly search: SearchEngine;
+  /** The profiles picked for recommendations: `openCurated`. */
+  readonly curated: Curated;
+  /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
+  readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
   /** Reads a file of the current release by its path in the bundle, null when it holds none. */

@@ -5,12 +5,14 @@ import { type App, createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
 import { keepFresh } from "#api/kept.ts";
 import type { Parts } from "#api/parts.ts";
+import { openCurated } from "#api/curated.ts";
 import { openSearch } from "#api/search/engine.ts";
 import { openLimits } from "#api/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { countActivity } from "#content/store/activity.ts";
 import { openStore, type Store } from "#content/store/open.ts";
+import { logRecommendations } from "#content/store/recommendation-log.ts";
 import { saveNonprofits } from "#content/store/save.ts";
 import { watchChanges } from "#content/store/watch.ts";
 
@@ -65,6 +67,8 @@ export async function aService(
     limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
     kept: keepFresh(watch),
     search: openSearch(store, watch, { databaseUrl: config.databaseUrl, threads: 0 }),
+    curated: openCurated(store, watch),
+    recommendationLog: logRecommendations(store, () => {}),
     activity: countActivity(store, clock),
     ...options.parts,
   };

@@ -1,0 +1,110 @@
+import type { ExplainedSignal, Intent } from "#content/shapes/recommendation.ts";
+import { thinFrom } from "./thin-fields.ts";
+
+/** What the signals look at in a candidate. */
+export type Signs = {
+  editorial_curated: boolean;
+  verified: boolean;
+  has_wallet: boolean;
+  /** bm25 of this candidate divided by the best among the candidates, 0 to 1; 0 when no words were given. */
+  match_share: number;
+  /** Days since the latest applied enrichment, null when there was none. */
+  enriched_days_ago: number | null;
+  donations: number;
+  thin_fields: number;
+};
+
+/** The instant from which editorial curation gives no points any more. */
+export const editorialSunset = new Date("2027-01-01T00:00:00Z");
+
+const matchPointsMax = 25;
+const provenancePointsMax = 15;
+const provenanceHalfLifeDays = 90;
+const donationPointsMax = 10;
+
+/**
+ * Source: spec, "Ranking weights", current phase; decisions, "Recommendation". Points are added; this order is the
+ * order reported. The methodology page and the API description show this very table.
+ */
+export const signals = [
+  {
+    name: "editorial_curation_for_starter_set",
+    weight: "+50",
+    description: "The operator picked the profile by hand. Ends with 2026-12-31 UTC.",
+    points: (c: Signs, now: Date) => (c.editorial_curated && now < editorialSunset ? 50 : 0),
+  },
+  {
+    name: "verified_status",
+    weight: "+30",
+    description: "The organisation has claimed its profile.",
+    points: (c: Signs) => (c.verified ? 30 : 0),
+  },
+  {
+    name: "donation_wallet_present",
+    weight: "+20",
+    description: "The profile has a wallet that takes USDC.",
+    points: (c: Signs) => (c.has_wallet ? 20 : 0),
+  },
+  {
+    name: "mission_match_strength",
+    weight: "+0 to +25",
+    description:
+      "25 × bm25 of the words of q and the name of the cause, divided by the best bm25 among the candidates; 0 without words.",
+    points: (c: Signs) => matchPointsMax * Math.min(Math.max(c.match_share, 0), 1),
+  },
+  {
+    name: "source_provenance_recent",
+    weight: "+0 to +15",
+    description: "15 × 0.5^(days since the latest applied enrichment ÷ 90); 0 when there was none.",
+    points: (c: Signs) =>
+      c.enriched_days_ago === null
+        ? 0
+        : provenancePointsMax * 0.5 ** (Math.max(c.enriched_days_ago, 0) / provenanceHalfLifeDays),
+  },
+  {
+    name: "donation_history",
+    weight: "+0 to +10",
+    description: "The smaller of 10 and 2 × ln(1 + recorded donations).",
+    points: (c: Signs) => Math.min(donationPointsMax, 2 * Math.log(1 + c.donations)),
+  },
+  {
+    name: "thin_profile_penalty",
+    weight: "-20",
+    description:
+      "Three or more of description, website, city, region, mission, founded_year and contact_email are empty.",
+    points: (c: Signs) => (c.thin_fields >= thinFrom ? -20 : 0),
+  },
+] as const;
+
+export type SignalName = (typeof signals)[number]["name"];
+
+/** By how much an intent multiplies the points of a signal; 1 where it says nothing. */
+export const intentMultipliers: Record<Intent, Partial<Record<SignalName, number>>> = {
+  discover: {},
+  donate: { donation_wallet_present: 2, donation_history: 2 },
+  compare: { mission_match_strength: 2 },
+  verify: { verified_status: 2, source_provenance_recent: 2 },
+};
+
+/**
+ * The points of each signal that contributes, in the table's order, rounded to hundredths; the score is exactly their
+ * sum.
+ */
+export function explainScore(
+  candidate: Signs,
+  intent: Intent,
+  now: Date,
+): { score: number; explain: ExplainedSignal[] } {
+  const multipliers = intentMultipliers[intent];
+  const hundredths = signals.map(({ name, points }) => ({
+    signal: name,
+    points: Math.round(100 * points(candidate, now) * (multipliers[name] ?? 1)),
+  }));
+  const sum = hundredths.reduce((total, { points }) => total + points, 0);
+  return {
+    score: sum / 100,
+    explain: hundredths.flatMap(({ signal, points }) =>
+      points === 0 ? [] : [{ signal, points: points / 100 }],
+    ),
+  };
+}
