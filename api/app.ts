@@ -10,7 +10,7 @@ import { problem } from "./problem.ts";
 import type { Allowance, Policy } from "./rate-limit.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { causeRoutes } from "./routes/causes.ts";
-import { enrichRoutes } from "./routes/enrich.ts";
+import { enrichHelp, enrichRoutes } from "./routes/enrich.ts";
 import { enrichmentStatsRoutes } from "./routes/enrichments.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { historyRoutes } from "./routes/history.ts";
@@ -30,7 +30,9 @@ export type App = {
 const routesOf = (parts: Parts) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType }) => readJson(request, contentType))
-    .onError({ as: "global" }, ({ error, code }) => answerError(parts.log, error, code))
+    .onError({ as: "global" }, ({ error, code, path }) =>
+      answerError(parts.log, error, code, enrichHelp(path, parts.config.baseUrl)),
+    )
     .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
       answerOf(responseValue, request, set),
     )

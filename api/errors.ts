@@ -1,10 +1,19 @@
 import type { Parts } from "./parts.ts";
 import { problem, type Refusal, Refused, storeRefusal } from "./problem.ts";
 
-/** The answer to whatever was thrown. What nobody expected is logged once with its cause, and told to nobody. */
-export function answerError(log: Parts["log"], error: unknown, code: unknown): Response {
+/**
+ * The answer to whatever was thrown. What nobody expected is logged once with its cause, and told to nobody. `help` is
+ * added to a refused request, for example a body that could be sent.
+ */
+export function answerError(
+  log: Parts["log"],
+  error: unknown,
+  code: unknown,
+  help: Record<string, unknown> = {},
+): Response {
   const refused = error instanceof Refused ? error : error instanceof Error ? error.cause : null;
-  if (refused instanceof Refused) return problem(refused.refusal);
+  if (refused instanceof Refused)
+    return problem({ ...refused.refusal, extra: { ...refused.refusal.extra, ...help } });
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422 to a bad body; the contract says 400.
   if (code === "VALIDATION") return problem(invalidBody(error));

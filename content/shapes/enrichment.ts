@@ -89,6 +89,15 @@ const source_url = optionalText(sourceUrlLengthMax).describe(
 /** One item of a batch. */
 export const EnrichmentItem = z.object({ field, value, source_url }).meta({ id: "EnrichmentItem" });
 
+/** A body that can be sent as it stands: shown in the API's description and to whoever sent a bad one. */
+export const enrichmentExample = {
+  field: "website",
+  value: "https://hope-kitchen.example",
+  source_url: "https://register.example/hope-kitchen",
+  agent_id: "research-bot-7",
+  agent_name: "Research Bot",
+} as const;
+
 /** The body of POST /api/enrich/{slug}: one submission, or a batch, or both (then `field` is one more item). */
 export const EnrichmentBody = z
   .object({
@@ -107,16 +116,5 @@ export const EnrichmentBody = z
       .optional()
       .describe("A batch, stored as a whole or not at all; each field at most once"),
   })
-  .meta({
-    id: "EnrichmentBody",
-    examples: [
-      {
-        field: "website",
-        value: "https://hope-kitchen.example",
-        source_url: "https://register.example/hope-kitchen",
-        agent_id: "research-bot-7",
-        agent_name: "Research Bot",
-      },
-    ],
-  });
+  .meta({ id: "EnrichmentBody", examples: [enrichmentExample] });
 export type EnrichmentBody = z.infer<typeof EnrichmentBody>;

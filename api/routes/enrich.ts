@@ -1,0 +1,96 @@
+import { createHmac } from "node:crypto";
+import { Elysia } from "elysia";
+import { enrichmentExample } from "#content/shapes/enrichment.ts";
+import { networkOf } from "../client.ts";
+import type { Parts } from "../parts.ts";
+import { type FailureTable, refuse } from "../problem.ts";
+import { enrich, type EnrichFailure } from "../verbs/enrich.ts";
+
+/** POST /api/enrich/{slug}. */
+export const enrichRoutes = (parts: Parts) => {
+  const { store, clock, config, limits, waitForPublication } = parts;
+  const verb = {
+    store,
+    clock,
+    baseUrl: config.baseUrl,
+    mode: config.consensus,
+    takeAgent: (agentId: string, submissions: number) => {
+      const { allowed, resetMs } = limits.agent(agentId, submissions);
+      return { allowed, retryAfterMs: resetMs };
+    },
+    waitForPublication,
+  };
+  const answers = answersTo(config.baseUrl);
+  return new Elysia().post("/api/enrich/:slug", async ({ params, body, request }) => {
+    const outcome = await enrich(verb, {
+      slug: params.slug,
+      body,
+      idempotencyKey: request.headers.get("idempotency-key"),
+      network: consensusNetwork(parts, request),
+    });
+    return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+  });
+};
+
+/** Whoever sent no usable JSON to this route is shown what to send. */
+export const enrichHelp = (path: string, baseUrl: string): Record<string, unknown> =>
+  path.startsWith("/api/enrich/") ? { example: exampleCall(baseUrl) } : {};
+
+/** What a client can send as it stands, but for the slug. */
+const exampleCall = (baseUrl: string, slug = "{slug}") => ({
+  method: "POST",
+  url: `${baseUrl}/api/enrich/${slug}`,
+  headers: { "content-type": "application/json" },
+  body: enrichmentExample,
+});
+
+const answersTo = (baseUrl: string) => {
+  const example = exampleCall(baseUrl);
+  const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
+  return {
+    nonprofit_not_found: ({ slug }) => ({
+      status: 404,
+      detail: /^[{<:]|^%7B/i.test(slug)
+        ? `Put the slug of a nonprofit in the place of ${slug.slice(0, 40)}. ${whereToLook}`
+        : `No nonprofit has this slug. ${whereToLook}`,
+      extra: { example },
+    }),
+    nonprofit_withdrawn: {
+      status: 410,
+      detail: "This nonprofit is withdrawn from its register: its profile takes no more data.",
+    },
+    invalid_enrichment: ({ errors }) => ({
+      status: 400,
+      detail: `Nothing was stored. ${errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ").slice(0, 1_000)}`,
+      errors,
+      extra: { example },
+    }),
+    invalid_idempotency_key: {
+      status: 400,
+      detail: "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
+    },
+    idempotency_key_reused: {
+      status: 409,
+      detail: "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
+    },
+    agent_rate_limited: ({ retryAfterMs }) => ({
+      status: 429,
+      detail: "This agent_id has sent 120 submissions in a minute, or 5,000 in a day. Retry-After says when to go on.",
+      headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
+    }),
+  } as const satisfies FailureTable<EnrichFailure>;
+}; // prettier-ignore
+
+/**
+ * A keyed hash of the client's /24 or /48, for the strict consensus mode only: two agents on one network are one voice.
+ * Not by the day, because agreement may take longer than that; without the mode nothing is kept.
+ */
+function consensusNetwork({ config, secrets }: Parts, request: Request): string | null {
+  if (config.consensus !== "networks") return null;
+  const network = networkOf(request, config);
+  const wide = network.includes(":")
+    ? network.split(":").slice(0, 3).join(":")
+    : /^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1];
+  if (wide === undefined) return null;
+  return createHmac("sha256", secrets.dailyHashKey).update(`consensus ${wide}`).digest("base64url").slice(0, 22); // prettier-ignore
+}
