@@ -27,6 +27,13 @@ export type Config = {
   publishWaitMs: number;
   releasesKept: number;
   rebuildSchedule: string;
+  /** Whether the exported folder holds compressed siblings. */
+  precompress: boolean;
+  /** Caches that are told what a release changed; empty for none. */
+  purgeUrls: string[];
+  purgeMode: Raw["ALMONER_PURGE_MODE"];
+  /** Sent with each PURGE. */
+  purgeHeaders: Record<string, string>;
   logLevel: Raw["ALMONER_LOG_LEVEL"];
 };
 
@@ -66,8 +73,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
     releasesKept: raw.ALMONER_RELEASES_KEPT,
     rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
+    precompress: raw.ALMONER_PRECOMPRESS === "on",
+    purgeUrls: (raw.ALMONER_PURGE_URLS ?? []).map((url) => url.replace(/\/+$/, "")),
+    purgeMode: raw.ALMONER_PURGE_MODE,
+    purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
     logLevel: raw.ALMONER_LOG_LEVEL,
   };
+}
+
+function headerOf(line: string | undefined): Record<string, string> {
+  const at = line?.indexOf(":") ?? -1;
+  return line === undefined || at < 0 ? {} : { [line.slice(0, at)]: line.slice(at + 1).trim() };
 }
 
 const explain = ({ path, message }: z.core.$ZodIssue): string => {

@@ -75,6 +75,10 @@ export const settings = z
     ALMONER_PUBLISH_WAIT_MS: described(whole(0, 30_000, 1_000), "how long a write waits until its change is published, in milliseconds", "1000"),
     ALMONER_RELEASES_KEPT: described(whole(1, 1_000, 10), "releases that can be rolled back to", "10"),
     ALMONER_REBUILD_SCHEDULE: described(z.string().default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
+    ALMONER_PRECOMPRESS: described(choice(["on", "off"]).default("off"), "whether the exported folder holds `.br` and `.gz` siblings for web servers: `on` or `off`", "`off`"),
+    ALMONER_PURGE_URLS: described(urls.optional(), "caches that are told what a release changed, comma-separated", "none"),
+    ALMONER_PURGE_MODE: described(choice(["url", "xkey", "xkey-soft"]).default("url"), "how caches are told: PURGE per `url`, or by surrogate key: `xkey`, `xkey-soft`", "`url`"),
+    ALMONER_PURGE_HEADER: described(z.string().regex(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "send a header like `Fastly-Key: secret`").optional(), "header sent with each PURGE, for caches that want a key", "none"),
     ALMONER_LOG_LEVEL: described(choice(["silent", "error", "warn", "info", "debug"]).default("info"), "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug`", "`info`"),
   })
   .superRefine((all, context) => {
