@@ -1,9 +1,10 @@
+import type { Leaderboard } from "#content/shapes/enrichment-answers.ts";
+import { storedLeaderboard } from "#content/store/leaderboard-fact.ts";
 import { causeList, countryList } from "#content/store/overview.ts";
 import { directoryFact, directoryStats, storedCounters } from "#content/store/stats.ts";
 import type { BundleFile, DocumentKind, Source } from "#site/publisher/document.ts";
 import { partsOf } from "#site/publisher/document.ts";
 import { keyOf, type PageName } from "./keys.ts";
-import { leaderboardOf } from "./leaderboard.ts";
 import { robotsText } from "./robots.ts";
 
 /** Pages of which there is one: each reads what it shows, and nothing else. */
@@ -50,7 +51,7 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
     body: await renderer.render("/methodology", { baseUrl }),
   }),
   agents: async ({ baseUrl, renderer, store }) => {
-    const leaderboard = await leaderboardOf(store.raw);
+    const leaderboard = (await storedLeaderboard(store.raw)) ?? noAgentsYet;
     const body = await renderer.render("/agents", { baseUrl, leaderboard });
     return { path: "agents.html", body };
   },
@@ -63,3 +64,10 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
 
 const statsOf = async ({ store }: Source) =>
   directoryStats(store.raw, await storedCounters(store.raw));
+
+const noAgentsYet: Leaderboard = {
+  message: "",
+  totals: { total_submissions: 0, total_applied: 0, unique_agents: 0, nonprofits_improved: 0 },
+  top_agents: [],
+  recent_activity: [],
+};

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { newestSequence } from "#content/store/changes.ts";
+import { saveLeaderboard } from "#content/store/leaderboard-fact.ts";
 import { saveDirectoryFact } from "#content/store/stats.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
@@ -176,4 +178,42 @@ test("robots.txt names the sitemap and welcomes crawlers", async () => {
   const robots = (await site.files("page robots"))["robots.txt"] ?? "";
   expect(robots).toContain(`Sitemap: ${siteBaseUrl}/sitemap.xml`);
   expect(robots).toContain("Allow: /\n");
+});
+
+describe("the page of agents", () => {
+  test("says so when no agent has come yet", async () => {
+    expect((await site.page("page agents")).$("main").text()).toContain("No agent has completed");
+  });
+
+  test("shows the leaderboard that the store keeps", async () => {
+    const agent = {
+      agent_name: "Scout <b>",
+      submissions: 9,
+      applied: 4,
+      nonprofits_touched: 3,
+      last_seen: "2026-11-01 10:00:00",
+      flags: [],
+    };
+    const totals = {
+      total_submissions: 9,
+      total_applied: 4,
+      unique_agents: 1,
+      nonprofits_improved: 3,
+    };
+    const board = { message: "", totals, top_agents: [agent], recent_activity: [] };
+    const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
+    await site.store.write((tx) => saveDirectoryFact(tx, fact));
+    const { $ } = await site.page("page agents");
+    expect($("tbody th").text().trim()).toBe("Scout <b>");
+    expect($("tbody td").first().text()).toBe("4");
+  });
+
+  test("is kept again only when it differs", async () => {
+    const now = new Date("2026-11-04T00:00:00Z");
+    await saveLeaderboard(site.store, now);
+    expect((await site.page("page agents")).$("tbody").length).toBe(0);
+    const before = await newestSequence(site.store.raw);
+    await saveLeaderboard(site.store, now);
+    expect(await newestSequence(site.store.raw)).toBe(before);
+  });
 });

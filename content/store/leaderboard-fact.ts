@@ -1,0 +1,22 @@
+import { Leaderboard } from "#content/shapes/enrichment-answers.ts";
+import { leaderboard } from "./enrichment-stats.ts";
+import type { Store } from "./open.ts";
+import type { Asked } from "./records.ts";
+import { directoryFact, saveDirectoryFact } from "./stats.ts";
+
+const name = "leaderboard";
+
+/**
+ * Keeps the leaderboard as a fact of the directory: submissions come without a change of public data, and published
+ * pages depend on such facts alone. Does nothing when it is as before; call it every few minutes.
+ */
+export async function saveLeaderboard(store: Store, now: Date): Promise<void> {
+  const value = JSON.stringify(await leaderboard(store.raw));
+  await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
+}
+
+/** The leaderboard as it was last kept, null before the first time. */
+export async function storedLeaderboard(asked: Asked): Promise<Leaderboard | null> {
+  const value = await directoryFact(asked, name);
+  return value === null ? null : (Leaderboard.safeParse(JSON.parse(value)).data ?? null);
+}
