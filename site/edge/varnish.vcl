@@ -2,6 +2,7 @@ vcl 4.1;
 
 # Almoner behind Varnish, in front of nginx (site/edge/nginx.conf) or of `bun start` itself.
 # Debian: apt-get install varnish varnish-modules
+# Start varnishd with `-p backend_idle_timeout=5`: the service closes idle connections after 10 s.
 # Purged by the publisher: ALMONER_PURGE_URLS=http://127.0.0.1:6081 ALMONER_PURGE_MODE=xkey
 
 import std;
