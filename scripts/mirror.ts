@@ -63,7 +63,7 @@ const command = defineCommand({
 
 /** One look at the origin; answers whether the folder is in step now. */
 async function runOnce(
-  options: Omit<SyncOptions, "onFile" | "onList" | "pauseMs">,
+  options: Omit<SyncOptions, "onFile" | "pauseMs">,
   json: boolean,
 ): Promise<boolean> {
   const startedMs = performance.now();

@@ -32,6 +32,8 @@ export function describeFailure(failure: SyncFailure): string {
       const paths = failure.kind === "differs" ? [failure.path] : failure.paths;
       return `REFUSED: the origin's files differ from its signed list, and it stays so: ${listed(paths)}\nNothing was replaced.`;
     }
+    case "restless":
+      return "The origin changes faster than its list of files can be fetched. Nothing was replaced; what is fetched stays for the next run.";
     case "no_directory":
       return `This is no published directory: ${failure.reason}.`;
     case "not_signed_by":

@@ -1,5 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { BundleManifest, FeedFile, FeedState, feedPaths } from "#content/shapes/feed.ts";
+import {
+  BundleManifest,
+  FeedFile,
+  FeedState,
+  feedPaths,
+  isManifestPath,
+} from "#content/shapes/feed.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import type { PublicKey } from "#site/publisher/signing.ts";
 import { shardOf } from "#site/publisher/bundle-manifest.ts";
@@ -27,7 +33,6 @@ export type SyncOptions = {
   /** The first pause before the origin is looked at again. */
   pauseMs: number;
   onFile: (bytes: number) => void;
-  onList?: (list: BundleManifest) => void;
 };
 
 export type SyncReport = {
@@ -49,7 +54,9 @@ export type SyncFailure =
   /** The folder holds something that no mirror put there. */
   | { kind: "not_a_mirror" }
   /** Files of the origin differ from its signed list, and the list does not change. */
-  | { kind: "tampered"; paths: string[] };
+  | { kind: "tampered"; paths: string[] }
+  /** The list itself changes faster than it can be fetched. */
+  | { kind: "restless"; paths: string[] };
 
 /**
  * Brings a folder in step with a published directory. Nothing in the folder is touched before every file is gathered
@@ -118,30 +125,47 @@ async function gatherPatiently(
   key: PublicKey,
 ): Promise<Result<{ list: SignedList; left: string[] }, SyncFailure>> {
   const deadlineMs = performance.now() + options.patienceMs;
-  const expected = new Map<string, Set<string>>();
+  const seen: Seen = { lists: new Set(), files: new Map() };
   for (let pauseMs = options.pauseMs; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
     const list = await readList(options.origin, key, options.pauseMs);
     if (!list.ok) return list;
-    options.onList?.(list.value.manifest);
     const misfits = await gather(gathering, list.value.manifest);
     if (misfits.size === 0) return ok({ list: list.value, left: [] });
-    note(expected, misfits);
-    if (performance.now() > deadlineMs) {
-      const still = [...misfits.keys()].sort();
-      // A file whose listed digest changed meanwhile is a busy one; one whose did not is not what was signed.
-      const tampered = still.filter((path) => (expected.get(path)?.size ?? 0) < 2);
-      const shard = still.some((path) => path.startsWith("snapshot/manifest/"));
-      if (tampered.length > 0 || shard) return fail({ kind: "tampered", paths: still });
-      return ok({ list: list.value, left: still });
-    }
+    note(seen, list.value, misfits);
+    if (performance.now() > deadlineMs) return judge(seen, list.value, misfits);
     await Bun.sleep(pauseMs);
   }
 }
 
-function note(expected: Map<string, Set<string>>, misfits: Misfits): void {
+/** The lists of a run, and for each misfit the digests that were expected of it and in how many rounds. */
+type Seen = {
+  lists: Set<string>;
+  files: Map<string, { expected: Set<string>; rounds: number }>;
+};
+
+function note({ lists, files }: Seen, list: SignedList, misfits: Misfits): void {
+  lists.add(new TextDecoder().decode(list.signature));
   for (const [path, sha256] of misfits) {
-    expected.getOrInsertComputed(path, () => new Set()).add(sha256);
+    const file = files.getOrInsertComputed(path, () => ({ expected: new Set(), rounds: 0 }));
+    file.expected.add(sha256);
+    file.rounds += 1;
   }
+}
+
+/** Rounds in which a file may misfit one and the same list while other files change. */
+const misfitRoundsMax = 3;
+
+/** What to make of files that still differ: busy ones are left for the next run, others are refused. */
+function judge({ lists, files }: Seen, list: SignedList, misfits: Misfits) {
+  const left = [...misfits.keys()].toSorted();
+  const refused = left.filter((path) => {
+    const file = files.get(path);
+    if (file === undefined || lists.size === 1) return true;
+    return file.expected.size === 1 && file.rounds >= misfitRoundsMax;
+  });
+  if (refused.length > 0) return fail({ kind: "tampered", paths: refused } as const);
+  if (left.some(isManifestPath)) return fail({ kind: "restless", paths: left } as const);
+  return ok({ list, left });
 }
 
 /** The list that the folder was filled by. */
