@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { systemClock } from "#content/rules/time.ts";
 import { countActivity } from "#content/store/activity.ts";
-import { openStore } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { logRecommendations } from "#content/store/recommendation-log.ts";
 import { watchChanges } from "#content/store/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { openCurated } from "./curated.ts";
 import { keepFresh } from "./kept.ts";
 import { openLog } from "./log.ts";
 import type { Parts } from "./parts.ts";
@@ -29,46 +31,58 @@ const flushEveryMs = 1_000;
  * example the bundle and the wait for publication when a publisher runs in the same process.
  */
 export async function openService(config: Config, given: Given = {}): Promise<Service> {
-  const clock = given.clock ?? systemClock;
   const log = given.log ?? openLog(config);
-  const secrets = given.secrets ?? loadSecrets(config);
   const store =
     given.store ?? (await openStore({ url: config.databaseUrl, authToken: config.databaseToken }));
-  const watch = watchChanges(store);
-  const search = given.search ?? openSearch(store, watch, { databaseUrl: config.databaseUrl });
-  const parts: Parts = {
-    store,
-    clock,
-    config,
-    secrets,
-    log,
-    limits: openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
-    kept: keepFresh(watch),
-    search,
-    activity: countActivity(store, clock),
-    ...given,
-  };
-  let failing = false;
-  const flush = async () => {
-    try {
-      await parts.activity.flush();
-      failing = false;
-    } catch (error) {
-      // The counts are kept for the next time; one line says so, not one a second.
-      if (!failing) log.warn({ err: error }, "counters could not be stored yet");
-      failing = true;
-    }
-  };
-  const timer = setInterval(() => void flush(), flushEveryMs);
+  const parts = partsOf(config, store, log, given);
+  const flushing = { activity: quietly(parts, "counters"), log: quietly(parts, "recommendations") };
+  const flushCounters = () => flushing.activity(() => parts.activity.flush());
+  const timer = setInterval(() => void flushCounters(), flushEveryMs);
   return {
     app: createApp(parts),
     parts,
     close: async () => {
       clearInterval(timer);
-      await flush();
-      parts.limits.close();
-      if (given.search === undefined) search.close();
+      await flushCounters();
+      await flushing.log(() => parts.recommendationLog.flush());
+      if (given.limits === undefined) parts.limits.close();
+      if (given.search === undefined) parts.search.close();
       if (given.store === undefined) store.close();
     },
+  };
+}
+
+function partsOf(config: Config, store: Store, log: Parts["log"], given: Given): Parts {
+  const clock = given.clock ?? systemClock;
+  const secrets = given.secrets ?? loadSecrets(config);
+  const watch = watchChanges(store);
+  const onLogError = (error: unknown) => log.warn({ err: error }, "recommendations not stored yet");
+  return {
+    clock,
+    secrets,
+    limits: openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
+    kept: keepFresh(watch),
+    search: openSearch(store, watch, { databaseUrl: config.databaseUrl }),
+    curated: openCurated(store, watch),
+    recommendationLog: logRecommendations(store, onLogError),
+    activity: countActivity(store, clock),
+    ...given,
+    config,
+    store,
+    log,
+  };
+}
+
+/** Runs work whose failure is mended the next time: one line says so, not one a second. */
+function quietly({ log }: Pick<Parts, "log">, what: string) {
+  let failing = false;
+  return async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, `${what} not stored yet`);
+      failing = true;
+    }
   };
 }

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { networkOf } from "./client.ts";
 import type { Parts } from "./parts.ts";
+import { countReads } from "./read-window.ts";
 import { openWindows, type Taken, type Window, type Windows } from "./windows.ts";
 
 const minuteMs = 60_000;
@@ -42,26 +43,30 @@ export function openLimits(
 ): Limits {
   const shared = openWindows(path, uptimeMs);
   let alone: Windows | null = null;
-  const take: Windows["take"] = (windows, clients, count) => {
+  const ask = <Value>(question: (windows: Windows) => Value): Value => {
     try {
-      const taken = shared.take(windows, clients, count);
+      const answer = question(shared);
       alone?.close();
       alone = null;
-      return taken;
+      return answer;
     } catch (error) {
       if (alone === null) log.warn({ err: error }, "limits are counted by each process for itself");
       alone ??= openWindows(":memory:", uptimeMs);
-      return alone.take(windows, clients, count);
+      return question(alone);
     }
   };
+  const take: Windows["take"] = (windows, clients, count) =>
+    ask((asked) => asked.take(windows, clients, count));
+  const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   const now = () => shared.now();
   const names = clientNames(secrets.dailyHashKey, now);
-  const reads = leased(take, now, config.readsPerMinute);
+  const reads = countReads({ take, record, now }, config.readsPerMinute);
   return {
     request: (policy, request) => {
       if (policy === "read" && config.readsPerMinute === 0) return null;
       const clients = names(networkOf(request, config));
-      if (policy === "read") return reads(clients);
+      if (policy === "read")
+        return { ...reads.take(clients), limit: config.readsPerMinute, windowMs: minuteMs };
       const limit = requestsPerMinute[policy];
       const window = { policy, limit, windowMs: minuteMs, grainMs: 1 };
       return { ...take([window], clients), limit, windowMs: minuteMs };
@@ -83,6 +88,7 @@ export function openLimits(
       };
     },
     close: () => {
+      reads.close();
       shared.close();
       alone?.close();
     },
@@ -111,49 +117,5 @@ function clientNames(key: Uint8Array, now: () => number) {
     const names = [name(day), name(before)] as const;
     known.set(network, names);
     return names;
-  };
-}
-
-type Lease = { left: number; size: number; untilMs: number; last: Taken };
-const leaseMs = 1_000;
-const leaseSizeMax = 32;
-const leasesMax = 20_000;
-
-/**
- * Reads are taken from the shared window some at a time, because asking the file for each would cost more than many
- * reads do. A client that asks quickly gets up to 32 at once, for a second; near the limit it is one by one. They
- * count as used at the end of that second, so the limit is never exceeded, by no number of processes.
- */
-function leased(take: Windows["take"], now: () => number, limit: number) {
-  const leases = new Map<string, Lease>();
-  const windowOf = (size: number): Window => {
-    const windowMs = size === 1 ? minuteMs : minuteMs + leaseMs;
-    return { policy: "read", limit, windowMs, grainMs: 1 };
-  };
-  const answer = (taken: Taken, left: number): Allowance => ({
-    ...taken,
-    remaining: taken.remaining + left,
-    limit,
-    windowMs: minuteMs,
-  });
-  return (clients: readonly [string, string]): Allowance => {
-    const [name] = clients;
-    const atMs = now();
-    const lease = leases.get(name);
-    if (lease !== undefined && lease.left > 0 && atMs < lease.untilMs) {
-      lease.left -= 1;
-      return answer(lease.last, lease.left);
-    }
-    const busy = lease !== undefined && lease.left === 0 && atMs < lease.untilMs;
-    const free = lease?.last.remaining ?? 0;
-    const wanted = busy ? Math.min(lease.size * 2, leaseSizeMax, Math.floor(free / 8)) : 1;
-    const size = Math.max(1, wanted);
-    let taken = take([windowOf(size)], clients, size);
-    let got = size;
-    if (!taken.allowed && size > 1) [taken, got] = [take([windowOf(1)], clients, 1), 1];
-    if (!taken.allowed) return answer(taken, 0);
-    if (leases.size >= leasesMax) leases.clear();
-    leases.set(name, { left: got - 1, size: got, untilMs: atMs + leaseMs, last: taken });
-    return answer(taken, got - 1);
   };
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { BadSetting, type Config } from "./config.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
@@ -58,6 +58,8 @@ function ed25519(given: string): string {
 function keptFile(folder: string, name: string, make: () => string) {
   const path = join(folder, name);
   if (existsSync(path)) return { text: readFileSync(path, "utf8").trim(), fresh: false };
+  // Only the folder of the secrets is closed to others: web servers read what lies beside it.
+  mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${name}.${randomBytes(6).toString("hex")}`);
   writeFileSync(draft, `${make().trim()}\n`, { mode: 0o600, flush: true });

@@ -15,6 +15,8 @@ export type Windows = {
    * names under which the client may have been counted; new hits are counted under the first.
    */
   take(windows: readonly Window[], clients: readonly string[], count?: number): Taken;
+  /** Counts hits that were let through already, many clients at once; answers what each has used now. */
+  record(window: Window, hits: readonly { clients: readonly string[]; count: number }[]): number[];
   /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
   now(): number;
   close(): void;
@@ -27,24 +29,11 @@ const sweepEveryMs = 5_000;
  * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
  */
 export function openWindows(path: string, uptimeMs: () => number = machineUptime()): Windows {
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
-  const db = new Database(path, { create: true, strict: true });
-  db.run("PRAGMA busy_timeout = 100");
-  db.run("PRAGMA journal_mode = WAL");
-  db.run("PRAGMA synchronous = OFF"); // A loss of power ends every window anyway.
-  for (const table of tables) db.run(table);
+  const db = openFile(path);
   const bootedAtMs = db.transaction(() => bootOf(db, uptimeMs())).immediate();
   const now = () => Math.floor(bootedAtMs + uptimeMs());
-  const counting = db.query<
-    { used: number; next: number | null },
-    [string, string, string, number]
-  >(
-    "SELECT coalesce(sum(count), 0) AS used, min(until) AS next FROM hits WHERE policy = ? AND client IN (?, ?) AND until > ?",
-  );
-  const adding = db.query<null, [string, string, number, number]>(
-    `INSERT INTO hits (policy, client, until, count) VALUES (?, ?, ?, ?)
-     ON CONFLICT (policy, client, until) DO UPDATE SET count = count + excluded.count`,
-  );
+  const counting = db.query<{ used: number; next: number | null }, Counted>(countingSql);
+  const adding = db.query<null, [string, string, number, number]>(addingSql);
   const sweeping = db.query<null, [number]>("DELETE FROM hits WHERE until <= ?");
   const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
   let sweptAtMs = now();
@@ -72,12 +61,41 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
     }
     return tightest ?? { allowed: true, policy: "none", remaining: 0, resetMs: 0 };
   };
-  const transaction = db.transaction(take);
+  const record: Windows["record"] = ({ policy, windowMs }, hits) => {
+    const atMs = now();
+    return hits.map(({ clients: [first = "", second = first], count }) => {
+      adding.run(policy, first, atMs + windowMs, count);
+      return counting.get(policy, first, second, atMs)?.used ?? 0;
+    });
+  };
+  const taking = db.transaction(take);
+  const recording = db.transaction(record);
   return {
-    take: (windows, clients, count = 1) => transaction.immediate(windows, clients, count),
+    take: (windows, clients, count = 1) => taking.immediate(windows, clients, count),
+    record: (window, hits) => recording.immediate(window, hits),
     now,
     close: () => db.close(),
   };
+}
+
+type Counted = [policy: string, client: string, also: string, atMs: number];
+
+const countingSql = `
+  SELECT coalesce(sum(count), 0) AS used, min(until) AS next FROM hits
+  WHERE policy = ? AND client IN (?, ?) AND until > ?`;
+
+const addingSql = `
+  INSERT INTO hits (policy, client, until, count) VALUES (?, ?, ?, ?)
+  ON CONFLICT (policy, client, until) DO UPDATE SET count = count + excluded.count`;
+
+function openFile(path: string): Database {
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  const db = new Database(path, { create: true, strict: true });
+  db.run("PRAGMA busy_timeout = 100");
+  db.run("PRAGMA journal_mode = WAL");
+  db.run("PRAGMA synchronous = OFF"); // A loss of power ends every window anyway.
+  for (const table of tables) db.run(table);
+  return db;
 }
 
 const tables = [
@@ -85,7 +103,6 @@ const tables = [
      policy TEXT NOT NULL, client TEXT NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL,
      PRIMARY KEY (policy, client, until)
    ) WITHOUT ROWID`,
-  "CREATE INDEX IF NOT EXISTS hits_by_end ON hits (until)",
   "CREATE TABLE IF NOT EXISTS boot (id TEXT PRIMARY KEY, booted_at INTEGER NOT NULL, seen_at INTEGER NOT NULL) WITHOUT ROWID",
 ];
 
