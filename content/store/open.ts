@@ -36,6 +36,8 @@ export type OpenOptions = {
   busyWaitMs?: number;
   /** FULL survives power loss at each commit; NORMAL survives a crash of the process. Default FULL. */
   synchronous?: "FULL" | "NORMAL" | "OFF";
+  /** Memory that writing may use to keep pages of an embedded file, in MB. Default: SQLite's 2. */
+  writeCacheMb?: number;
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
 };
@@ -60,6 +62,11 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     if (!embedded) return;
     await writer.execute("PRAGMA journal_mode = WAL");
     await writer.execute(`PRAGMA synchronous = ${options.synchronous ?? "FULL"}`);
+    if (options.writeCacheMb !== undefined) {
+      await writer.execute(`PRAGMA cache_size = -${options.writeCacheMb * 1_000}`);
+      // Fewer checkpoints: each waits for the disk. The log is at most about this long.
+      await writer.execute(`PRAGMA wal_autocheckpoint = ${options.writeCacheMb * 128}`);
+    }
   };
   const reconnectWriter = async () => {
     writer.reconnect();

@@ -128,7 +128,9 @@ const changedParts = (before: NonprofitRecord | null, after: NonprofitRecord): s
   (Object.keys(after) as (keyof NonprofitRecord)[]).filter((part) =>
     before === null
       ? !isEmpty(after[part])
-      : part !== "updated_at" && !isDeepStrictEqual(before[part], after[part]),
+      : part !== "updated_at" &&
+        before[part] !== after[part] &&
+        !isDeepStrictEqual(before[part], after[part]),
   );
 
 const isEmpty = (value: unknown): boolean =>

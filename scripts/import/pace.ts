@@ -1,9 +1,9 @@
 import { StoreBusy } from "#content/store/busy.ts";
 
 /** How long one transaction of an import should hold the store's write lock, in milliseconds. */
-const transactionMs = 50;
+const transactionMs = 70;
 const sizeMin = 10;
-const sizeMax = 600;
+const sizeMax = 1_500;
 const pauseMs = 4;
 
 /** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
