@@ -7,6 +7,7 @@ import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { helpWantedIds, type HelpWantedQuery } from "./help-wanted.ts";
 import { inConsensus } from "./pending-fields.ts";
 import { type Asked, recordsById } from "./records.ts";
+import { directoryFact } from "./stats.ts";
 
 export type HelpWantedTotals = Pick<
   HelpWanted,
@@ -36,6 +37,14 @@ export async function helpWantedTotals(asked: Asked): Promise<HelpWantedTotals> 
     total_enrichments_received: Number(rows[0]?.["total"] ?? 0),
     second_opinions_available: Number(rows[0]?.["available"] ?? 0),
   };
+}
+
+/** The totals of the last checkpoint: a fact of the store, written with `saveDirectoryFact`. */
+export async function storedHelpWantedTotals(asked: Asked): Promise<HelpWantedTotals> {
+  const stored = await directoryFact(asked, "help_wanted_totals");
+  return stored === null
+    ? { total_enrichments_received: 0, second_opinions_available: 0 }
+    : (JSON.parse(stored) as HelpWantedTotals);
 }
 
 /**

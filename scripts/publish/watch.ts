@@ -5,6 +5,7 @@ import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping } from "#site/publisher/prune.ts";
 import { runResident } from "#site/publisher/resident.ts";
 import { startProgress } from "../support/progress.ts";
+import { keepDays } from "./days.ts";
 import { stopSignal } from "../support/config.ts";
 
 /** An embedded store is asked often, for it costs little; a server over the network is spared. */
@@ -30,6 +31,9 @@ export async function watch(publisher: Publisher, config: Config, log: Logger): 
   };
   const schedule = scheduleOf(config, () => parts.manifest.setState({ request: "full" }));
   parts.manifest.setState({ pid: process.pid });
+  const days = await keepDays(parts.source.store, parts.clock, (error) =>
+    log.warn({ err: error }, "the day's facts could not be stored yet"),
+  );
   try {
     if (publisher.isOutdated() && parts.manifest.state().held_at === 0) await buildAll();
     process.send?.({ release: parts.manifest.state().current_release });
@@ -43,6 +47,7 @@ export async function watch(publisher: Publisher, config: Config, log: Logger): 
     });
   } finally {
     schedule?.stop();
+    days.stop();
     publisher.close();
   }
 }

@@ -2,6 +2,7 @@ import type { DocumentKind } from "#site/publisher/document.ts";
 import { causesAnswer, statsAnswer } from "./answers.ts";
 import { assets } from "./assets.ts";
 import { feed } from "./feed.ts";
+import { helpWanted } from "./help-wanted.ts";
 import { listPage } from "./list-page.ts";
 import { page } from "./page.ts";
 import { profile } from "./profile.ts";
@@ -16,6 +17,7 @@ export const documentKinds: readonly DocumentKind[] = [
   page,
   causesAnswer,
   statsAnswer,
+  helpWanted,
   sitemap,
   sitemapPages,
   sitemapIndex,

@@ -16,8 +16,12 @@ export type BundleServerOptions = {
 
 /** With a query these are questions to the service; without one the bundle holds the answer. */
 const asksWithQuery = /^\/api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats)\/?$/;
-/** Live counters stand only in the service's answer. */
-const alwaysLive: ReadonlySet<string> = new Set(["/api/stats", "/healthz"]);
+/** Live counters and second opinions stand only in the service's answer; the bundle has those of the last checkpoint. */
+const alwaysLive: ReadonlySet<string> = new Set([
+  "/api/stats",
+  "/api/needs-enrichment",
+  "/healthz",
+]);
 
 const preparedMax = 20_000;
 const compressFromBytes = 1_024;
