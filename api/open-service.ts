@@ -58,18 +58,18 @@ function partsOf(config: Config, store: Store, log: Parts["log"], given: Given):
   const watch = watchChanges(store);
   const onLogError = (error: unknown) => log.warn({ err: error }, "recommendations not stored yet");
   return {
-    clock,
-    secrets,
-    limits: openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
-    kept: keepFresh(watch),
-    search: openSearch(store, watch, { databaseUrl: config.databaseUrl }),
-    curated: openCurated(store, watch),
-    recommendationLog: logRecommendations(store, onLogError),
-    activity: countActivity(store, clock),
     ...given,
     config,
     store,
     log,
+    clock,
+    secrets,
+    limits: given.limits ?? openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
+    kept: given.kept ?? keepFresh(watch),
+    search: given.search ?? openSearch(store, watch, { databaseUrl: config.databaseUrl }),
+    curated: given.curated ?? openCurated(store, watch),
+    recommendationLog: given.recommendationLog ?? logRecommendations(store, onLogError),
+    activity: given.activity ?? countActivity(store, clock),
   };
 }
 

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { BadSetting, describeConfig, readConfig, unknownSettings } from "#api/config.ts";
+
+describe("the settings", () => {
+  test("are complete without any variable", () => {
+    expect(readConfig({})).toMatchObject({
+      port: 8080,
+      host: "127.0.0.1",
+      baseUrl: "http://localhost:8080",
+      databaseUrl: "file:.almoner/store.db",
+      readsPerMinute: 600,
+      trustedHops: 0,
+      network: "local",
+      consensus: "agents",
+      recommendationPhase: 1,
+      adminTokens: [],
+    });
+  });
+
+  test("take an empty variable for an absent one", () => {
+    expect(readConfig({ ALMONER_PORT: "", ALMONER_BASE_URL: "" }).port).toBe(8080);
+  });
+
+  test("know operators by name and token", () => {
+    const { adminTokens } = readConfig({ ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef,bob:fedcba9876543210x" }); // prettier-ignore
+    expect(adminTokens).toEqual([
+      { name: "ann", token: "0123456789abcdef" },
+      { name: "bob", token: "fedcba9876543210x" },
+    ]);
+  });
+
+  test("make an origin of the base URL", () => {
+    expect(readConfig({ ALMONER_BASE_URL: "https://Almoner.example/" }).baseUrl).toBe(
+      "https://almoner.example",
+    );
+  });
+
+  test.each([
+    ["ALMONER_PORT", "eighty"],
+    ["ALMONER_PORT", "70000"],
+    ["ALMONER_PORT", "-1"],
+    ["ALMONER_BASE_URL", "almoner.example"],
+    ["ALMONER_BASE_URL", "https://almoner.example/path"],
+    ["ALMONER_READS_PER_MINUTE", "many"],
+    ["ALMONER_TRUSTED_HOPS", "1.5"],
+    ["ALMONER_NETWORK", "bitcoin"],
+    ["ALMONER_COMMITMENT", "processed"],
+    ["ALMONER_ADMIN_TOKENS", "ann:short"],
+    ["ALMONER_CONSENSUS", "nobody"],
+    ["ALMONER_RECOMMENDATION_PHASE", "4"],
+    ["ALMONER_DATABASE_URL", "postgres://localhost"],
+  ])("stop with the name of %s when it is %p", (name, value) => {
+    const reading = () => readConfig({ [name]: value });
+    expect(reading).toThrow(BadSetting);
+    expect(reading).toThrow(name);
+  });
+
+  test("never repeat a bad value, for it may be secret", () => {
+    const reading = () => readConfig({ ALMONER_ADMIN_TOKENS: "ann:hunter2" });
+    expect(reading).toThrow(BadSetting);
+    expect(reading).not.toThrow("hunter2");
+  });
+
+  test("need RPC URLs for a network that is not local", () => {
+    expect(() => readConfig({ ALMONER_NETWORK: "solana" })).toThrow("ALMONER_SOLANA_RPC_URLS");
+    const urls = "https://one.example,https://two.example";
+    const config = readConfig({ ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: urls });
+    expect(config.solanaRpcUrls).toEqual(["https://one.example", "https://two.example"]);
+  });
+
+  test("describe each of themselves", () => {
+    const described = describeConfig();
+    expect(described.length).toBeGreaterThan(15);
+    for (const { name, meaning, fallback } of described) {
+      expect(name).toStartWith("ALMONER_");
+      expect(meaning.length).toBeGreaterThan(10);
+      expect(fallback).not.toBe("");
+    }
+  });
+
+  test("tell a slip of the pen", () => {
+    expect(unknownSettings({ ALMONER_PROT: "1", ALMONER_PORT: "1", HOME: "/" })).toEqual([
+      "ALMONER_PROT",
+    ]);
+  });
+});
