@@ -59,7 +59,12 @@ const columns = [
 ] as const; // prettier-ignore
 
 const rowOf = (call: LoggedRecommendation) => [
-  JSON.stringify({ ...call.query, q: withoutAddresses(call.query.q) }),
+  JSON.stringify({
+    cause: withoutAddresses(call.query.cause),
+    country: withoutAddresses(call.query.country),
+    q: withoutAddresses(call.query.q),
+    intent: call.query.intent,
+  }),
   call.result_count,
   call.top_slug,
   JSON.stringify(call.ranking_signals),
