@@ -27,13 +27,12 @@ export async function countsOfLists(
   return new Map(rows.map((row) => [String(row["list"]), Number(row["count"])]));
 }
 
-/** What an HTML list shows of a nonprofit. `mission` is cut to its first 240 characters. */
+/** What an HTML list shows of a nonprofit. `text` is the tagline, or else the first 240 characters of the mission. */
 export type ListItem = {
   id: number;
   slug: string;
   name: string;
-  tagline: string | null;
-  mission: string | null;
+  text: string | null;
   city: string | null;
   region: string | null;
   country_code: string | null;
@@ -46,12 +45,50 @@ export async function listItemsById(
   asked: Asked,
   ids: readonly number[],
 ): Promise<Map<number, ListItem>> {
+  // All of them as one JSON text: the driver takes longer over each row and column than over all the rest.
   const { rows } = await asked.execute({
-    sql: `SELECT id, slug, name, tagline, substr(mission, 1, 240) AS mission,
+    sql: `SELECT json_group_array(json_array(
+            id, slug, name, coalesce(tagline, substr(mission, 1, 240)),
             city, region, country_code, verified, beneficiaries_per_year
+          )) AS items
           FROM nonprofits
           WHERE id IN (SELECT value FROM json_each(?))`,
     args: [JSON.stringify(ids)],
   });
-  return new Map(rows.map((row) => [Number(row["id"]), { ...row } as unknown as ListItem]));
+  const found = JSON.parse(String(rows[0]?.["items"] ?? "[]")) as ItemParts[];
+  return new Map(found.map((parts) => [parts[0], itemFrom(parts)]));
 }
+
+type ItemParts = [
+  id: number,
+  slug: string,
+  name: string,
+  text: string | null,
+  city: string | null,
+  region: string | null,
+  country_code: string | null,
+  verified: number,
+  beneficiaries_per_year: number | null,
+];
+
+const itemFrom = ([
+  id,
+  slug,
+  name,
+  text,
+  city,
+  region,
+  country_code,
+  verified,
+  beneficiaries_per_year,
+]: ItemParts): ListItem => ({
+  id,
+  slug,
+  name,
+  text,
+  city,
+  region,
+  country_code,
+  verified,
+  beneficiaries_per_year,
+});

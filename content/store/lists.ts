@@ -9,11 +9,13 @@ export async function idsInList(
   list: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<number[]> {
+  // One JSON text: fetching row by row takes several times as long.
   const { rows } = await asked.execute({
-    sql: `SELECT nonprofit_id FROM listings WHERE list = ? ${order} LIMIT ? OFFSET ?`,
+    sql: `SELECT json_group_array(nonprofit_id) AS ids
+          FROM (SELECT nonprofit_id FROM listings WHERE list = ? ${order} LIMIT ? OFFSET ?)`,
     args: [list, limit, offset],
   });
-  return rows.map((row) => Number(row["nonprofit_id"]));
+  return JSON.parse(String(rows[0]?.["ids"] ?? "[]")) as number[];
 }
 
 /** How many stand in each list. */

@@ -23,14 +23,7 @@ export type ListPageView = {
   page: number;
   next: string | null;
   prev: string | null;
-  items: {
-    href: string;
-    name: string;
-    place: string;
-    text: string;
-    verified: boolean;
-    people: string | null;
-  }[];
+  items: { href: string; name: string; note: string; text: string; verified: boolean }[];
 };
 
 export type ListPage = {
@@ -79,14 +72,15 @@ export function listPageView(list: ListPage): ListPageView {
   };
 }
 
-const itemView = (item: ListItem): ListPageView["items"][number] => ({
-  href: `/nonprofits/${item.slug}`,
-  name: item.name,
-  place: joined([item.city, item.region, countryName(item.country_code)], ", "),
-  text: clipped(item.tagline ?? item.mission ?? "", 180),
-  verified: item.verified === 1,
-  people:
-    item.beneficiaries_per_year === null
-      ? null
-      : `${counted(item.beneficiaries_per_year, "person", "people")} a year`,
-});
+function itemView(item: ListItem): ListPageView["items"][number] {
+  const people = item.beneficiaries_per_year;
+  const place = joined([item.city, item.region, countryName(item.country_code)], ", ");
+  const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
+  return {
+    href: `/nonprofits/${item.slug}`,
+    name: item.name,
+    note: joined([place, reach], " · "),
+    text: clipped(item.text ?? "", 180),
+    verified: item.verified === 1,
+  };
+}
