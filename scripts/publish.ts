@@ -1,4 +1,5 @@
 import { defineCommand, runMain } from "citty";
+import { openLog } from "#api/log.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import { openPublisher, publisherFolders } from "#site/publisher/open-publisher.ts";
@@ -6,7 +7,7 @@ import { askResident } from "./publish/ask-resident.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import { watch } from "./publish/watch.ts";
-import { configOrExit, openLog, stopWith } from "./support/config.ts";
+import { configOrExit, stopWith } from "./support/config.ts";
 
 const args = {
   full: { type: "boolean", description: "Render everything anew and say which files differed" },

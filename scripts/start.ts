@@ -1,13 +1,11 @@
 import { defineCommand, runMain } from "citty";
-import { createApp } from "#api/app.ts";
 import { listen } from "#api/listen.ts";
-import { loadSecrets } from "#api/secrets.ts";
-import { countActivity } from "#content/store/activity.ts";
+import { openLog } from "#api/log.ts";
+import { openService } from "#api/open-service.ts";
 import { changedProfile } from "#content/store/changes.ts";
 import { idsInList } from "#content/store/lists.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordsById } from "#content/store/records.ts";
-import { systemClock } from "#content/rules/time.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { openBundleReader } from "#site/server/bundle-reader.ts";
 import { waitForPublication } from "#site/server/publication.ts";
@@ -15,7 +13,7 @@ import { openFrontDoor } from "./start/front-door.ts";
 import { startPublisherChild } from "./start/publisher-child.ts";
 import { fillEmptyStore } from "./start/sample.ts";
 import { showAddresses } from "./start/addresses.ts";
-import { configOrExit, openLog, stopSignal } from "./support/config.ts";
+import { configOrExit, stopSignal } from "./support/config.ts";
 
 const command = defineCommand({
   meta: {
@@ -32,39 +30,28 @@ const command = defineCommand({
   run: async ({ args }) => {
     const config = configOrExit();
     const stop = stopSignal();
-    const log = openLog(config);
     const store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
     await fillEmptyStore(store, args.profiles);
-    const secrets = loadSecrets(config);
+    const log = openLog(config);
     const publisher = startPublisherChild((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
-    const activity = countActivity(store, systemClock);
-    const app = createApp({
+    const profileOf = (sequence: number) => changedProfile(store.raw, sequence);
+    const service = await openService(config, {
       store,
-      config,
-      secrets,
       log,
-      activity,
-      clock: systemClock,
-      waitForPublication: waitForPublication(
-        reader,
-        (sequence) => changedProfile(store.raw, sequence),
-        config.publishWaitMs,
-      ),
+      waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
     });
+    const { activity, secrets } = service.parts;
     const frontDoor = await openFrontDoor({ config, store, reader, activity });
-    const server = listen(app, config, { before: frontDoor });
+    const listening = listen(service.app, config, { before: frontDoor });
     showAddresses(config, secrets, await exampleSlug(store));
     void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
-    const flushing = setInterval(() => {
-      activity.flush().catch((error: unknown) => log.warn({ err: error }, "counters not written"));
-    }, 1_000);
-    await new Promise((resolve) => stop.addEventListener("abort", resolve));
-    clearInterval(flushing);
-    await Promise.all([server.stop(), publisher.stop()]);
-    await activity.flush();
+    if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
+    await Promise.all([listening.stop(), publisher.stop()]);
+    await service.close();
     reader.close();
     store.close();
+    process.exit(0);
   },
 });
 

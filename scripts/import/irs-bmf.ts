@@ -74,7 +74,8 @@ function chapterOf(row: Row): string | null {
   if (cell(row, "AFFILIATION") !== "9") return null;
   const sortName = cell(row, "SORT_NAME");
   if (/\b(?:SOLE MBR|TTEE|TRUSTEE|PRES|TREAS)\b|^%/.test(sortName)) return null;
-  const words = sortName.replace(/^[\d-]+ +(?=\S*[A-Z])/, "").trim();
+  // A year tells classes apart; any other number is the group's own count of its members.
+  const words = sortName.replace(/^(?!(?:18|19|20)\d\d )[\d-]+ +(?=\S*[A-Z])/, "").trim();
   if (!/[A-Z]{2}/.test(words)) return null;
   const name = cell(row, "NAME").replaceAll(/[^A-Z0-9]/g, "");
   const said = words.replaceAll(/[^A-Z0-9]/g, "");

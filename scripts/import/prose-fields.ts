@@ -35,7 +35,7 @@ export function programsOf(raw: string, organisation: string, mission: string | 
     const name = programName(text);
     const description = shortened(afterName(text, name), programmeMax);
     return {
-      name,
+      name: readableProse(name, organisation) || name,
       description: description === "" ? null : description,
       beneficiaries_per_year: null,
       location: null,
@@ -55,5 +55,7 @@ function afterName(text: string, name: string): string {
   if (text.replace(/\.$/, "") === name) return "";
   const rest = text.startsWith(name) ? text.slice(name.length) : "";
   const heading = /^\s*(?::|[-–—] )\s*/u.exec(rest)?.[0];
-  return heading === undefined ? text : rest.slice(heading.length);
+  if (heading === undefined) return text;
+  const said = rest.slice(heading.length);
+  return said.slice(0, 1).toUpperCase() + said.slice(1);
 }

@@ -48,7 +48,7 @@ export const ukcat: CsvFormat = {
     if (cell(row, "active").toLowerCase() === "false") return skip("not_eligible");
     const raw = cell(row, "name");
     const name = readableName(raw);
-    if (name === "") return bad("name is empty");
+    if (name === "") return skip("withheld");
     const mapped = mapping.british({
       ukcat: either(row, "UKCAT", "ukcat").split(";"),
       icnptso: either(row, "ICNPTSO", "icnptso"),

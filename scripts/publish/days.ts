@@ -1,21 +1,26 @@
 import { isoDay, type Clock } from "#content/rules/time.ts";
 import { checkpointCounters } from "#content/store/activity.ts";
 import { helpWantedTotals } from "#content/store/help-wanted-answer.ts";
+import { saveLeaderboard } from "#content/store/leaderboard-fact.ts";
 import type { Store } from "#content/store/open.ts";
 import { directoryFact, saveDirectoryFact } from "#content/store/stats.ts";
 
 const lookEveryMs = 30_000;
 
 /**
- * Writes what pages show by the day: the publication day, and the counters as of its beginning. Each is a row of the
- * store, so that a bundle stays a function of the store. Looks at once, then every 30 s.
+ * Writes what pages show by the day: the publication day, and the counters as of its beginning, and the
+ * leaderboard as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
+ * every 30 s.
  */
 export async function keepDays(
   store: Store,
   clock: Clock,
   onTrouble: (error: unknown) => void,
 ): Promise<{ stop(): void }> {
-  const look = () => turnDay(store, clock()).catch(onTrouble);
+  const look = () =>
+    turnDay(store, clock())
+      .then(() => saveLeaderboard(store, clock()))
+      .catch(onTrouble);
   await look();
   const timer = setInterval(() => void look(), lookEveryMs);
   return { stop: () => clearInterval(timer) };

@@ -1,4 +1,3 @@
-import pino, { type Logger } from "pino";
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
 
 /** Reads the settings for a command; a bad one ends the process with a message that names it. */
@@ -20,10 +19,6 @@ export function stopWith(message: string, code = 1): never {
   console.error(message);
   process.exit(code);
 }
-
-/** A log on standard error, one JSON object per line, without personal data. */
-export const openLog = (config: Pick<Config, "logLevel">): Logger =>
-  pino({ level: config.logLevel, base: null }, pino.destination(2));
 
 /** A signal that fires on Ctrl-C and SIGTERM, once. */
 export function stopSignal(): AbortSignal {

@@ -48,7 +48,6 @@ export async function buildAll(
     exportFolder: first ? exported.folder : null,
   });
   try {
-    parts.log("workers ready");
     await pool.run(allBatches(parts), (result: BatchResult) => {
       next.add(result.files);
       failed.push(...result.failed);
@@ -58,7 +57,6 @@ export async function buildAll(
   } finally {
     pool.stop();
   }
-  parts.log("rendered", { documents });
   return finish(parts, { next, failed, asOf, first, inputsDigest });
 }
 
@@ -96,7 +94,6 @@ function finish(
   manifest.db.run("DELETE FROM failures");
   noteFailures(parts, [], failed);
   if (!first) exportRelease(parts, committed);
-  parts.log("committed", { release: committed.release });
   return {
     release: committed.release,
     files,
