@@ -8,6 +8,7 @@ import type { Parts } from "./parts.ts";
 import { methodsByPath, pathOf } from "./paths.ts";
 import { problem } from "./problem.ts";
 import type { Allowance, Policy } from "./rate-limit.ts";
+import { adminRoutes } from "./routes/admin.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { causeRoutes } from "./routes/causes.ts";
 import { enrichHelp, enrichRoutes } from "./routes/enrich.ts";
@@ -46,7 +47,8 @@ const routesOf = (parts: Parts) =>
     .use(needsEnrichmentRoutes(parts))
     .use(enrichmentStatsRoutes(parts))
     .use(agentRoutes(parts))
-    .use(historyRoutes(parts));
+    .use(historyRoutes(parts))
+    .use(adminRoutes(parts));
 
 /** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
 export function createApp(parts: Parts): App {

@@ -13,6 +13,8 @@ export type Agreed = {
   value: string;
   normalised_value: string;
   confidence: number;
+  /** An operator may settle what agents disagree on; the value is no less theirs. Default: consensus. */
+  decidedBy?: "consensus" | "operator";
   now: Date;
 };
 
@@ -52,9 +54,10 @@ export async function applyAgreed(
   await closePending(tx, agreed);
   const { lastInsertRowid } = await tx.raw.execute({
     sql: `INSERT INTO changes (kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at)
-          VALUES ('changed', ?, ?, ?, ?, 'consensus', ?)`,
+          VALUES ('changed', ?, ?, ?, ?, ?, ?)`,
     args: [
       nonprofit_id, agreed.slug, JSON.stringify([field, "provenance"]), complete ? '["thin"]' : "[]",
+      agreed.decidedBy === "operator" ? "review" : "consensus",
       agreed.now.getTime(),
     ], // prettier-ignore
   });
@@ -64,7 +67,7 @@ export async function applyAgreed(
 /** The winners are applied and credited, all others rejected with the winning value. */
 async function settleVoices(tx: WriteTransaction, tally: EnrichmentTally, agreed: Agreed) {
   const { nonprofit_id, field, now } = agreed;
-  if (!(await wasImproved(tx, nonprofit_id))) tally.add("nonprofits_improved");
+  if (!(await applied(tx, nonprofit_id))) tally.add("nonprofits_improved");
   const where = `nonprofit_id = ? AND field = ? AND ${inConsensus}`;
   const winners = await tx.raw.execute({
     sql: `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?
@@ -95,7 +98,7 @@ async function settleVoices(tx: WriteTransaction, tally: EnrichmentTally, agreed
 async function writeProvenance(tx: WriteTransaction, agreed: Agreed): Promise<void> {
   await tx.raw.execute({
     sql: `INSERT INTO provenance (nonprofit_id, field, set_by, source, source_url, agents, applied_at)
-          SELECT ?1, ?2, 'consensus', 'consensus',
+          SELECT ?1, ?2, ?5, ?5,
             (SELECT source_url FROM submissions
              WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'applied' AND normalised_value = ?3
                AND decided_at = ?4 AND source_url IS NOT NULL
@@ -109,15 +112,18 @@ async function writeProvenance(tx: WriteTransaction, agreed: Agreed): Promise<vo
           ON CONFLICT (nonprofit_id, field) DO UPDATE SET
             set_by = excluded.set_by, source = excluded.source, source_url = excluded.source_url,
             agents = excluded.agents, applied_at = excluded.applied_at`,
-    args: [agreed.nonprofit_id, agreed.field, agreed.normalised_value, agreed.now.getTime()],
+    args: [
+      agreed.nonprofit_id, agreed.field, agreed.normalised_value, agreed.now.getTime(),
+      agreed.decidedBy ?? "consensus",
+    ], // prettier-ignore
   });
 }
 
 /** A profile names at most so many agents for one value; more would only feed the vain. */
 const provenanceAgentsMax = 20;
 
-/** True when a submission was applied to this nonprofit before. */
-async function wasImproved(tx: WriteTransaction, nonprofitId: number): Promise<boolean> {
+/** True when some submission is live on this nonprofit. Index: submissions_by_field. */
+export async function applied(tx: WriteTransaction, nonprofitId: number): Promise<boolean> {
   const { rows } = await tx.raw.execute({
     sql: `SELECT 1 FROM submissions
           WHERE nonprofit_id = ? AND status = 'applied'

@@ -1,0 +1,98 @@
+import { agentFlags } from "#content/rules/agent-id.ts";
+import { isoTime } from "#content/rules/time.ts";
+import { checkValue } from "#content/rules/validity.ts";
+import { isStructured } from "#content/shapes/enrichment.ts";
+import type { ReviewItem } from "#content/shapes/review.ts";
+import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { applyAgreed } from "#content/store/apply-field.ts";
+import { closePending } from "#content/store/pending-fields.ts";
+import { type Asked, recordsById } from "#content/store/records.ts";
+import {
+  contestedFields,
+  type FieldOf,
+  fieldVoices,
+  rejectPending,
+  type WaitingField,
+} from "#content/store/review-queues.ts";
+import type { StoredSubmission } from "#content/store/submissions.ts";
+import type { ReviewDesk, ReviewFailure } from "./review.ts";
+
+/** Fields on which agents disagree: an operator may pick a value, or reject all of them. */
+export const contestedDesk: ReviewDesk = {
+  list: async (asked, limit) => (await contestedFields(asked, limit)).map(itemOf),
+
+  approve: async (tx, tally, { key, value, now }) => {
+    const waiting = await waitingField(tx.raw, key);
+    if (!waiting.ok) return waiting;
+    const { field, slug, voices } = waiting.value;
+    if (value === null) {
+      return fail({ kind: "review_value_not_usable", message: "Send the value that is right." });
+    }
+    const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
+    if (!checked.ok) {
+      return fail({ kind: "review_value_not_usable", message: checked.failure.message });
+    }
+    const { normalised_value } = checked.value;
+    const agreeing = voices.filter((voice) => voice.normalised_value === normalised_value);
+    const sequence = await applyAgreed(tx, tally, {
+      ...waiting.value,
+      value: agreeing[0]?.value ?? checked.value.value,
+      normalised_value,
+      confidence: Math.max(1, agreeing.length),
+      decidedBy: "operator",
+      now,
+    });
+    if (sequence === null) return fail({ kind: "field_has_value", field });
+    return ok({ slug, sequence, message: `The ${field} is set; other values are rejected.` });
+  },
+
+  reject: async (tx, tally, { key, reason, now }) => {
+    const waiting = await waitingField(tx.raw, key);
+    if (!waiting.ok) return waiting;
+    const rejected = await rejectPending(tx, { ...waiting.value, reason, at: now.getTime() });
+    await closePending(tx, waiting.value);
+    tally.move("pending", "rejected", rejected);
+    return ok({
+      slug: waiting.value.slug,
+      sequence: null,
+      message: `${rejected} values are rejected.`,
+    });
+  },
+};
+
+const itemOf = ({ nonprofit_id, field, slug, name, voices }: WaitingField): ReviewItem => ({
+  id: `contested-${nonprofit_id}-${field}`,
+  kind: "contested",
+  slug,
+  name,
+  summary: `Agents disagree on ${field}. Approve with the value that is right, or reject all of them with a reason.`,
+  detail: { field, values: voices.map(voiceOf) },
+  created_at: isoTime(voices[0]?.created_at ?? 0),
+});
+
+const voiceOf = ({ value, agent_id, agent_name, source_url }: StoredSubmission) => ({
+  value,
+  agent_id,
+  agent_name,
+  source_url,
+  flags: agentFlags(agent_id),
+});
+
+/** "12-website": the field of a nonprofit, when its parts make sense. */
+export function fieldFrom(key: string): FieldOf | null {
+  const [, id = "", field = ""] = /^(\d{1,15})-([a-z_]{1,40})$/.exec(key) ?? [];
+  return isStructured(field) ? { nonprofit_id: Number(id), field } : null;
+}
+
+async function waitingField(
+  asked: Asked,
+  key: string,
+): Promise<Result<WaitingField, ReviewFailure>> {
+  const notFound = fail({ kind: "review_not_found", id: `contested-${key}` } as const);
+  const field = fieldFrom(key);
+  if (field === null) return notFound;
+  const [record] = await recordsById(asked, [field.nonprofit_id], { summaries: true });
+  const voices = await fieldVoices(asked, field);
+  if (record === undefined || record.status === "withdrawn" || voices.length === 0) return notFound;
+  return ok({ ...field, slug: record.slug, name: record.name, voices });
+}

@@ -1,0 +1,157 @@
+import { agentFlags } from "#content/rules/agent-id.ts";
+import { rowFrom } from "#content/rules/prose-rows.ts";
+import { isoTime } from "#content/rules/time.ts";
+import { checkValue } from "#content/rules/validity.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { ReviewItem } from "#content/shapes/review.ts";
+import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { applied } from "#content/store/apply-field.ts";
+import { newestChangeOf } from "#content/store/history.ts";
+import { type Asked, recordsById } from "#content/store/records.ts";
+import {
+  applyProse,
+  proseQueue,
+  type QueuedSubmission,
+  rejectOtherProse,
+} from "#content/store/review-queues.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import {
+  rejectSubmission,
+  type StoredSubmission,
+  submissionById,
+} from "#content/store/submissions.ts";
+import type { ReviewDesk, ReviewFailure } from "./review.ts";
+
+/** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
+export const proseDesk: ReviewDesk = {
+  list: async (asked, limit) => (await proseQueue(asked, limit)).map(itemOf),
+
+  approve: async (tx, tally, { key, value, now }) => {
+    const waiting = await waitingProse(tx.raw, key);
+    if (!waiting.ok) return waiting;
+    const { submission, record } = waiting.value;
+    const accepted = accept(record, submission, value, now);
+    if (!accepted.ok) return accepted;
+    if (!(await applied(tx, record.id))) tally.add("nonprofits_improved");
+    const at = now.getTime();
+    await saveNonprofits(tx, [{ before: record, after: accepted.value.after }], { origin: "review", now }); // prettier-ignore
+    const { text } = accepted.value;
+    await applyProse(tx, {
+      id: submission.id,
+      edited: text === submission.value ? null : text,
+      at,
+    });
+    tally.move("pending", "applied");
+    if (submission.test_data === 0) tally.credit(submission.agent_id, 1);
+    if (!isRow(submission.field)) {
+      const { nonprofit_id, field } = submission;
+      const others = {
+        nonprofit_id,
+        field,
+        winning_value: text,
+        reason: "another text was accepted",
+        at,
+      };
+      tally.move("pending", "rejected", await rejectOtherProse(tx, others));
+    }
+    const sequence = await newestChangeOf(tx.raw, record.id);
+    return ok({ slug: record.slug, sequence, message: `The ${submission.field} is accepted.` });
+  },
+
+  reject: async (tx, tally, { key, reason, now }) => {
+    const waiting = await waitingProse(tx.raw, key);
+    if (!waiting.ok) return waiting;
+    const { submission, record } = waiting.value;
+    await rejectSubmission(tx, {
+      id: submission.id,
+      reason,
+      winning_value: null,
+      at: now.getTime(),
+    });
+    tally.move("pending", "rejected");
+    return ok({
+      slug: record.slug,
+      sequence: null,
+      message: `The ${submission.field} is rejected.`,
+    });
+  },
+};
+
+const itemOf = (one: QueuedSubmission): ReviewItem => ({
+  id: `prose-${one.id}`,
+  kind: "prose",
+  slug: one.slug,
+  name: one.name,
+  summary: `Accept this ${one.field} (a value beside the approval replaces it), or reject it with a reason.`,
+  detail: {
+    field: one.field,
+    value: one.value,
+    source_url: one.source_url,
+    agent_id: one.agent_id,
+    agent_name: one.agent_name,
+    flags: [...agentFlags(one.agent_id), ...(one.test_data === 1 ? ["test_data"] : [])],
+    confidence: one.confidence,
+  },
+  created_at: isoTime(one.created_at),
+});
+
+type Waiting = { submission: StoredSubmission; record: NonprofitRecord };
+
+async function waitingProse(asked: Asked, key: string): Promise<Result<Waiting, ReviewFailure>> {
+  const notFound = fail({ kind: "review_not_found", id: `prose-${key}` } as const);
+  if (!/^\d{1,15}$/.test(key)) return notFound;
+  const submission = await submissionById(asked, Number(key));
+  if (submission?.field_type !== "prose" || submission.audit_only === 1) return notFound;
+  if (submission.status !== "pending") {
+    return fail({ kind: "review_decided", status: submission.status });
+  }
+  const [record] = await recordsById(asked, [submission.nonprofit_id]);
+  if (record === undefined || record.status === "withdrawn") return notFound;
+  return ok({ submission, record });
+}
+
+const isRow = (field: string): field is "programme" | "impact_metric" =>
+  field === "programme" || field === "impact_metric";
+
+/** The record with the accepted text, or with one row more. */
+function accept(
+  record: NonprofitRecord,
+  submission: StoredSubmission,
+  edited: string | null,
+  now: Date,
+): Result<{ after: NonprofitRecord; text: string }, ReviewFailure> {
+  const { field } = submission;
+  const checked = checkValue(field, edited ?? submission.value, { thisYear: now.getUTCFullYear() });
+  if (!checked.ok) {
+    return fail({ kind: "review_value_not_usable", message: checked.failure.message });
+  }
+  const text = checked.value.value;
+  const provenance = (part: string) => ({
+    ...record.provenance,
+    [part]: {
+      set_by: "operator" as const,
+      source: "operator",
+      source_url: submission.source_url,
+      agents: [submission.agent_name],
+      applied_at: now.getTime(),
+    },
+  });
+  if (isRow(field)) {
+    const row = rowFrom(field, text);
+    if (row === null) return fail({ kind: "review_value_not_usable", message: metricAsText });
+    const after =
+      row.kind === "programme"
+        ? { ...record, programs: [...record.programs, row.row], provenance: provenance("programs") }
+        : { ...record, impact_metrics: [...record.impact_metrics, row.row], provenance: provenance("impact_metrics") }; // prettier-ignore
+    return ok({ after, text });
+  }
+  if (field !== "mission" && field !== "description" && field !== "tagline") {
+    throw new Error(`${field} is no prose`);
+  }
+  if (record[field] !== null && record[field] !== "")
+    return fail({ kind: "field_has_value", field });
+  return ok({ after: { ...record, [field]: text, provenance: provenance(field) }, text });
+}
+
+const metricAsText =
+  'A metric in plain text has no name and value of its own: approve it with a value like {"name": "Meals served", "value": "12,000", "unit": "meals", "period": "annual"}.';

@@ -1,0 +1,151 @@
+import type { EnrichableField, StructuredField } from "#content/shapes/enrichment.ts";
+import type { WriteTransaction } from "./open.ts";
+import { inConsensus } from "./pending-fields.ts";
+import type { Asked } from "./records.ts";
+import type { StoredSubmission } from "./submissions.ts";
+
+/** A submission with the nonprofit it is for. */
+export type QueuedSubmission = StoredSubmission & { slug: string; name: string };
+
+const columns = "s.*, n.slug, n.name";
+
+/** Prose that waits for a person, oldest first. Index: submissions_for_review. */
+export async function proseQueue(asked: Asked, limit: number): Promise<QueuedSubmission[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT ${columns}
+          FROM submissions AS s INDEXED BY submissions_for_review
+          JOIN nonprofits AS n ON n.id = s.nonprofit_id
+          WHERE s.field_type = 'prose' AND s.status = 'pending' AND s.audit_only = 0 AND n.status <> 'withdrawn'
+          ORDER BY s.id
+          LIMIT ?`,
+    args: [limit],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as QueuedSubmission);
+}
+
+export type FieldOf = { nonprofit_id: number; field: StructuredField };
+export type WaitingField = FieldOf & { slug: string; name: string; voices: StoredSubmission[] };
+
+/** An operator sees at most so many of the values on one field. */
+const voicesMax = 20;
+
+/** Fields on which agents disagree: two or more pending values. Index: pending_fields_contested. */
+export async function contestedFields(asked: Asked, limit: number): Promise<WaitingField[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT p.nonprofit_id, p.field, n.slug, n.name
+          FROM pending_fields AS p
+          JOIN nonprofits AS n ON n.id = p.nonprofit_id
+          WHERE p.pending > 1
+          ORDER BY p.nonprofit_id, p.field
+          LIMIT ?`,
+    args: [limit],
+  });
+  const fields = rows.map((row) => ({ ...row }) as unknown as Omit<WaitingField, "voices">);
+  const found: WaitingField[] = [];
+  for (const one of fields) found.push({ ...one, voices: await fieldVoices(asked, one) });
+  return found;
+}
+
+/** The pending submissions of one field that take part in consensus, oldest first. */
+export async function fieldVoices(asked: Asked, one: FieldOf): Promise<StoredSubmission[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT * FROM submissions
+          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}
+          ORDER BY id
+          LIMIT ${voicesMax}`,
+    args: [one.nonprofit_id, one.field],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
+}
+
+const disputing = `s.status = 'pending' AND s.audit_only = 1 AND s.field_type = 'structured'
+  AND s.confidence > 1 AND s.reason IS NULL`;
+
+/** Submissions by which two or more agents contradict a value that agents made live. Index: submissions_disputing. */
+export async function disputes(asked: Asked, limit: number): Promise<QueuedSubmission[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT ${columns}
+          FROM submissions AS s INDEXED BY submissions_disputing
+          JOIN nonprofits AS n ON n.id = s.nonprofit_id
+          JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
+          WHERE ${disputing} AND p.set_by = 'consensus' AND n.status <> 'withdrawn'
+          ORDER BY s.id
+          LIMIT ?`,
+    args: [limit],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as QueuedSubmission);
+}
+
+/** Rejects what contradicts a live value that an operator confirmed. Answers how many submissions that were. */
+export async function rejectDisputes(
+  tx: WriteTransaction,
+  { nonprofit_id, field, reason, at }: FieldOf & { reason: string; at: number },
+): Promise<number> {
+  const { rowsAffected } = await tx.raw.execute({
+    sql: `UPDATE submissions AS s SET status = 'rejected', reason = ?, decided_at = ?
+          WHERE nonprofit_id = ? AND field = ? AND s.status = 'pending' AND s.audit_only = 1 AND s.reason IS NULL`,
+    args: [reason, at, nonprofit_id, field],
+  });
+  return rowsAffected;
+}
+
+/** Rejects all that is pending for a field. Answers how many submissions that were. */
+export async function rejectPending(
+  tx: WriteTransaction,
+  { nonprofit_id, field, reason, at }: FieldOf & { reason: string; at: number },
+): Promise<number> {
+  const { rowsAffected } = await tx.raw.execute({
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, decided_at = ?
+          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}`,
+    args: [reason, at, nonprofit_id, field],
+  });
+  return rowsAffected;
+}
+
+/** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
+export async function applyProse(
+  tx: WriteTransaction,
+  { id, edited, at }: { id: number; edited: string | null; at: number },
+): Promise<void> {
+  await tx.raw.execute({
+    sql: `UPDATE submissions SET status = 'applied', applied_at = ?, decided_at = ?, winning_value = ?
+          WHERE id = ? AND status = 'pending'`,
+    args: [at, at, edited, id],
+  });
+}
+
+/** Rejects the other texts that wait for a field which now has one. Answers how many. */
+export async function rejectOtherProse(
+  tx: WriteTransaction,
+  one: {
+    nonprofit_id: number;
+    field: EnrichableField;
+    winning_value: string;
+    reason: string;
+    at: number;
+  },
+): Promise<number> {
+  const { rowsAffected } = await tx.raw.execute({
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?
+          WHERE nonprofit_id = ? AND field = ? AND status = 'pending' AND audit_only = 0`,
+    args: [one.reason, one.winning_value, one.at, one.nonprofit_id, one.field],
+  });
+  return rowsAffected;
+}
+
+/** Appends what an operator did to the log that is never changed. */
+export async function logOperator(
+  tx: WriteTransaction,
+  {
+    operator,
+    action,
+    subject,
+    detail,
+    at,
+  }: { operator: string; action: string; subject: string; detail: object; at: number },
+): Promise<void> {
+  await tx.raw.execute({
+    sql: "INSERT INTO audit_log (operator, action, subject, detail, happened_at) VALUES (?, ?, ?, ?, ?)",
+    args: [operator, action, subject, JSON.stringify(detail), at],
+  });
+}

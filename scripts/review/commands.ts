@@ -1,0 +1,107 @@
+import { decideReview, listReviews, reviewsMax } from "#api/verbs/review.ts";
+import { revertAgent } from "#api/verbs/revert-agent.ts";
+import { systemClock } from "#content/rules/time.ts";
+import { type ReviewItem, ReviewKind } from "#content/shapes/review.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { configOrExit, stopWith } from "../support/config.ts";
+import { startProgress } from "../support/progress.ts";
+
+/** A person at a terminal waits longer for another writer than a request does. */
+const busyWaitMs = 30_000;
+
+async function withStore(work: (store: Store) => Promise<void>): Promise<void> {
+  const { databaseUrl: url, databaseToken: authToken } = configOrExit();
+  const store = await openStore({ url, authToken, busyWaitMs });
+  try {
+    await work(store);
+  } finally {
+    store.close();
+  }
+}
+
+type Output = { json?: boolean | undefined };
+
+/** `bun run review list`. */
+export async function listed(args: { kind?: string | undefined; limit: string } & Output) {
+  const kind = args.kind === undefined ? null : ReviewKind.safeParse(args.kind).data;
+  if (kind === undefined) stopWith(`--kind: give one of ${ReviewKind.options.join(", ")}.`, 2);
+  const limit = Number(args.limit);
+  if (!Number.isInteger(limit) || limit < 1) stopWith("--limit: give a whole number from 1.", 2);
+  await withStore(async (store) => {
+    const reviews = await listReviews({ store }, { kind, limit: Math.min(limit, reviewsMax) });
+    if (args.json === true) {
+      console.log(JSON.stringify({ count: reviews.length, reviews }));
+      return;
+    }
+    for (const review of reviews) console.log(printed(review));
+    if (reviews.length === 0) console.log("Nothing waits for a decision.");
+  });
+}
+
+/** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
+const printed = ({ id, slug, created_at, summary, detail }: ReviewItem): string =>
+  [
+    `${id}  ${slug ?? ""}  since ${created_at}`,
+    `  ${summary}`,
+    ...Object.entries(detail).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
+    "",
+  ].join("\n");
+
+type Decision = {
+  id: string;
+  value?: string | undefined;
+  reason?: string | undefined;
+  operator: string;
+} & Output;
+
+/** `bun run review approve` and `reject`. */
+export async function decided(decision: "approved" | "rejected", args: Decision) {
+  const reason = args.reason?.trim() || null;
+  if (decision === "rejected" && reason === null) {
+    stopWith("--reason: say why; the agents see it.", 2);
+  }
+  await withStore(async (store) => {
+    const outcome = await decideReview(
+      { store, clock: systemClock },
+      { id: args.id, decision, operator: args.operator, value: args.value ?? null, reason },
+    );
+    if (args.json === true) console.log(JSON.stringify(outcome));
+    else if (outcome.ok) console.log(`${outcome.value.id}: ${outcome.value.message}`);
+    else console.error(`${args.id}: ${explained(outcome.failure)}`);
+    if (!outcome.ok) process.exitCode = 1;
+  });
+}
+
+const explained = (failure: { kind: string; message?: string; field?: string; status?: string }) =>
+  failure.message ??
+  {
+    review_not_found: "nothing with this id waits for a decision (bun run review list).",
+    review_decided: `this was decided before: ${failure.status ?? ""}.`,
+    field_has_value: `the profile holds a ${failure.field ?? "value"} by now; reject this one.`,
+  }[failure.kind] ??
+  failure.kind;
+
+/** `bun run review revert --agent ID`. */
+export async function reverted(
+  args: { agent?: string | undefined; reason: string; operator: string } & Output,
+) {
+  const agent = args.agent?.trim() ?? "";
+  if (agent === "") stopWith("--agent: give the id of the agent to revert.", 2);
+  await withStore(async (store) => {
+    const progress = startProgress("Reverting", 0);
+    const { operator, reason } = args;
+    const done = await revertAgent(
+      { store, clock: systemClock },
+      { agent, operator, reason },
+      (count) => progress.at(count),
+    );
+    progress.end();
+    if (args.json === true) console.log(JSON.stringify(done));
+    else {
+      console.log(
+        `${done.agent_id}: ${done.submissions} submissions reverted, ${done.emptied} fields emptied.`,
+      );
+    }
+    if (done.submissions === 0) process.exitCode = 1;
+  });
+}
