@@ -1,12 +1,6 @@
+import { type BackgroundWork, inBackground } from "./in-background.ts";
 import type { Manifest } from "./manifest.ts";
 import { type PurgeConfig, purgeRelease } from "./purge.ts";
-
-export type Purger = {
-  /** Says that there may be a new release. Returns at once: caches never hold up publishing. */
-  notice(): void;
-  /** Waits until all that was noticed is purged. */
-  idle(): Promise<void>;
-};
 
 const purgedRelease = "purged_release";
 
@@ -14,29 +8,12 @@ const purgedRelease = "purged_release";
  * Keeps caches in step with the releases, one after the other in the background. How far it came is remembered in the
  * manifest, so that releases made just before a crash are purged on the next start.
  */
-export function startPurger(manifest: Manifest, config: PurgeConfig): Purger {
-  let running: Promise<void> | null = null;
-  let noticed = false;
-  const work = async () => {
-    while (noticed) {
-      noticed = false;
-      await purgeNew(manifest, config);
-    }
-  };
-  return {
-    notice: () => {
-      if (config.urls.length === 0) return;
-      noticed = true;
-      running ??= work()
-        .catch((error: unknown) => config.log("purging failed", { error: String(error) }))
-        .finally(() => {
-          running = null;
-        });
-    },
-    idle: async () => {
-      await running;
-    },
-  };
+export function startPurger(manifest: Manifest, config: PurgeConfig): BackgroundWork {
+  const work = inBackground(
+    () => purgeNew(manifest, config),
+    (error) => config.log("purging failed", { error: String(error) }),
+  );
+  return { ...work, notice: () => config.urls.length > 0 && work.notice() };
 }
 
 async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {

@@ -15,6 +15,15 @@ export type UploadPlan = {
   forget(path: string): void;
 };
 
+export type UploadQuestion = {
+  target: string;
+  rules: string;
+  /** The stage of a path; smaller ones are brought first. */
+  rankOf: (path: string) => number;
+  /** A release that the target is known to show: only what came after it is looked at. 0: everything is. */
+  since?: number | undefined;
+};
+
 const batchMax = 1_000;
 const deletions = 100;
 
@@ -25,7 +34,7 @@ const deletions = 100;
  */
 export function openUploadPlan(
   manifest: Manifest,
-  { target, rules, rankOf }: { target: string; rules: string; rankOf: (path: string) => number },
+  { target, rules, rankOf, since = 0 }: UploadQuestion,
 ): UploadPlan {
   const { db } = manifest;
   for (const statement of tables) db.run(statement);
@@ -34,14 +43,13 @@ export function openUploadPlan(
     "INSERT INTO temp.upload_plan (stage, path, digest) VALUES (?, ?, ?)",
   );
   const release = db.transaction(() => {
-    for (const { path, digest } of db
-      .query<PlannedFile, [string, string]>(changedFiles)
-      .iterate(target, rulesDigest)) {
+    const from = isKept(manifest, since) ? since : 0;
+    const changed = db.query<PlannedFile, [string, string, number]>(changedFiles);
+    for (const { path, digest } of changed.iterate(target, rulesDigest, from)) {
       planning.run(rankOf(path), path, digest);
     }
-    for (const { path } of db.query<PlannedFile, [string]>(goneFiles).iterate(target)) {
-      planning.run(deletions, path, null);
-    }
+    const gone = db.query<PlannedFile, [string, number]>(from > 0 ? goneSince : goneFiles);
+    for (const { path } of gone.iterate(target, from)) planning.run(deletions, path, null);
     return manifest.state().current_release;
   })();
   const remembering = db.query<null, [string, string, string, string, number]>(
@@ -83,16 +91,31 @@ function* batchesOf(db: Manifest["db"], stage: number): Generator<PlannedFile[]>
   }
 }
 
+/** Whether the notes of all releases after this one are still there. */
+const isKept = ({ db }: Manifest, release: number): boolean => {
+  const oldest = db.query<{ id: number }, []>("SELECT min(id) AS id FROM releases").get();
+  return release > 0 && (oldest?.id ?? 0) <= release + 1;
+};
+
 const changedFiles = `
   SELECT files.path, files.digest
   FROM files
-  LEFT JOIN uploads ON uploads.target = ? AND uploads.path = files.path
-  WHERE uploads.digest IS NULL OR uploads.digest <> files.digest OR uploads.rules <> ?`;
+  LEFT JOIN uploads ON uploads.target = ?1 AND uploads.path = files.path
+  WHERE files.release > ?3
+    AND (uploads.digest IS NULL OR uploads.digest <> files.digest OR uploads.rules <> ?2)`;
 
 const goneFiles = `
   SELECT path, NULL AS digest
   FROM uploads
-  WHERE target = ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = uploads.path)`;
+  WHERE target = ?1 AND ?2 = 0
+    AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = uploads.path)`;
+
+const goneSince = `
+  SELECT DISTINCT path, NULL AS digest
+  FROM history
+  WHERE release > ?2
+    AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)
+    AND EXISTS (SELECT 1 FROM uploads WHERE target = ?1 AND path = history.path)`;
 
 const tables = [
   // What each target is known to hold.

@@ -13,6 +13,8 @@ export type UploadOptions = {
   concurrency?: number;
   /** Store pages also under a key without extension, for buckets that no server maps. */
   extensionless?: boolean;
+  /** A release that the target is known to show, as the outcome before said; what came later is looked at. */
+  since?: number | undefined;
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal | undefined;
   now: Date;
@@ -56,6 +58,7 @@ export async function uploadRelease(options: UploadOptions): Promise<UploadOutco
       target: name,
       rules: headerRulesText,
       rankOf: uploadRank,
+      since: outcome.release > 0 ? outcome.release : options.since,
     });
     const finished = await bringAll(options, plan, outcome);
     if (!finished) return outcome;
