@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { wordingFaults } from "#content/rules/wording.ts";
 import { RecommendAnswer } from "#content/shapes/recommendation.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
@@ -257,7 +257,7 @@ test("any recommendation is ranked by its score, which its explanation sums to",
   );
   await fc.assert(
     fc.asyncProperty(query, async (given) => {
-      const params = new URLSearchParams(given as Record<string, string>);
+      const params = new URLSearchParams(given);
       const response = await service.get(`/api/recommend?${params}`);
       if (response.status === 400) return;
       const body = RecommendAnswer.parse(await response.json());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { openSearch, searchEngine } from "#api/search/engine.ts";
 import { runHere, type SearchRunner } from "#api/search/runner.ts";
 import { SearchAnswer, type SearchQuery } from "#content/shapes/search.ts";
@@ -12,9 +12,9 @@ import { watchChanges } from "#content/store/watch.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
-let service: TestService;
+let shared: TestService;
 beforeAll(async () => {
-  service = await aService({
+  shared = await aService({
     records: Array.from({ length: 60 }, (_, at) =>
       aNonprofit({
         name: `Harbour ${at} ${at % 2 === 0 ? "lantern" : "anchor"}`,
@@ -25,10 +25,10 @@ beforeAll(async () => {
     ),
   });
 });
-afterAll(() => service.close());
+afterAll(() => shared.close());
 
 const answer = async (path: string) => {
-  const response = await service.get(path);
+  const response = await shared.get(path);
   expect(response.status).toBe(200);
   return SearchAnswer.parse(await response.json());
 };
@@ -83,7 +83,7 @@ describe("GET /api/search", () => {
   test.each(["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=1.5"])(
     "%s is refused with its name",
     async (query) => {
-      const response = await service.get(`/api/search?q=harbour&${query}`);
+      const response = await shared.get(`/api/search?q=harbour&${query}`);
       expect(response.status).toBe(400);
       expect(((await response.json()) as { parameter: string }).parameter).toBe(
         query.split("=", 1)[0] ?? "",
@@ -92,9 +92,9 @@ describe("GET /api/search", () => {
   );
 
   test("answers 304 to a client that has the page", async () => {
-    const first = await service.get("/api/search?q=anchor");
+    const first = await shared.get("/api/search?q=anchor");
     const etag = first.headers.get("etag") ?? "";
-    const again = await service.get("/api/search?q=anchor", { "if-none-match": etag });
+    const again = await shared.get("/api/search?q=anchor", { "if-none-match": etag });
     expect(again.status).toBe(304);
   });
 
@@ -104,12 +104,12 @@ describe("GET /api/search", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(name, part), { maxLength: 5 }), async (pairs) => {
         const query = pairs.map(([key, text]) => `${key}=${escape(text)}`).join("&");
-        const response = await service.get(`/api/search?${query}`);
+        const response = await shared.get(`/api/search?${query}`);
         expect([200, 400]).toContain(response.status);
       }),
       { numRuns: 500 },
     );
-    const long = await service.get(`/api/search?q=${"%F0%9F%8C%8A water ".repeat(5_000)}`);
+    const long = await shared.get(`/api/search?q=${"%F0%9F%8C%8A water ".repeat(5_000)}`);
     expect([200, 400, 414]).toContain(long.status);
   });
 });
@@ -140,9 +140,10 @@ describe("answers that are kept", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
-        const { store, parts, add, close } = await aService();
+        const service = await aService();
+        const { store, parts } = service;
         const engine = parts.search;
-        const made = await add(
+        const made = await service.add(
           ...Array.from({ length: 20 }, (_, n) => aNonprofit({ name: `zak ${n}` })),
         );
         for (const { at, change } of writes) {
@@ -162,7 +163,7 @@ describe("answers that are kept", () => {
             expect(JSON.parse(kept.nonprofits)).toHaveLength(anew.nonprofits.length);
           }
         }
-        close();
+        service.close();
       }),
       // bm25 leans on averages of the whole directory: with other seeds two near-equal matches may change places.
       { numRuns: 12, seed: 20_260_601 },
@@ -170,7 +171,8 @@ describe("answers that are kept", () => {
   }, 60_000);
 
   test("stay when another profile changes, and are not even looked at when no word did", async () => {
-    const { store, add, close } = await aService();
+    const service = await aService();
+    const { store } = service;
     const asked: string[] = [];
     const here = runHere(store.raw);
     const runner: SearchRunner = {
@@ -185,7 +187,10 @@ describe("answers that are kept", () => {
       },
     };
     const engine = searchEngine(watchChanges(store), runner);
-    const [, other] = await add(aNonprofit({ name: "Lantern" }), aNonprofit({ name: "Anchor" }));
+    const [, other] = await service.add(
+      aNonprofit({ name: "Lantern" }),
+      aNonprofit({ name: "Anchor" }),
+    );
     if (other === undefined) throw new Error("it was saved");
     const query = {
       q: "lantern",
@@ -203,12 +208,12 @@ describe("answers that are kept", () => {
     await engine.find(query);
     await engine.find(query);
     expect(asked).toEqual(["run lantern", "check lantern"]);
-    close();
+    service.close();
   });
 });
 
 test("threads of their own find the same", async () => {
-  const { store, parts } = service;
+  const { store, parts } = shared;
   const pooled = openSearch(store, watchChanges(store), {
     databaseUrl: parts.config.databaseUrl,
     threads: 2,
