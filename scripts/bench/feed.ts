@@ -144,7 +144,7 @@ function watchLoop() {
 async function openParts(folder: string, profiles: number): Promise<PublisherParts> {
   const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
   const seeding = startProgress("Sample nonprofits", profiles);
-  await seedDirectory(store, { profiles, seedNumber: 1, onProgress: seeding.at });
+  await seedDirectory(store, { profiles, seedNumber: 1, onProgress: (done) => seeding.at(done) });
   seeding.end();
   const own = [feed, snapshotPart];
   const silent = (kind: string): DocumentKind => ({

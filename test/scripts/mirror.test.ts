@@ -29,7 +29,7 @@ beforeAll(async () => {
   folder = join(template, "copy");
   await sync();
   server.close();
-});
+}, 60_000);
 afterAll(() => {
   rmSync(template, { recursive: true, force: true });
   directory.close();

@@ -24,7 +24,7 @@ beforeAll(async () => {
     Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
   );
   await directory.publisher.buildAll({ processes: 1 });
-});
+}, 60_000);
 afterAll(() => directory.close());
 
 const bytesOf = (path: string): Buffer => {
