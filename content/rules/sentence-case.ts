@@ -41,7 +41,7 @@ function isShouted(text: string): boolean {
 }
 
 function sentenceCased(text: string, organisation: string): string {
-  const own = ownWords(organisation);
+  const own = new Map([...ownWords(organisation), ...ownAcronyms(text, organisation)]);
   let opening = true;
   let before = "";
   const cased = text.replaceAll(
@@ -74,6 +74,23 @@ function casedWord(word: string, own: ReadonlyMap<string, string>, opening: bool
   if (lower === "i" && !opening) return "I";
   return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
 } // prettier-ignore
+
+/** Acronyms that the text explains itself, "(UWAC)" after the words, and the initials of the organisation's name. */
+function ownAcronyms(text: string, organisation: string): Map<string, string> {
+  const initials = (phrase: string) => (phrase.match(/\p{L}+/gu) ?? []).map((word) => word[0] ?? "").join("").toUpperCase();
+  const explained = [...text.matchAll(/([^()]{3,200})\(["“]?([\p{Lu}\d]{2,8})["”]?\)/gu)]
+    .map(([, before = "", short = ""]) => ({ short, among: initials(before).slice(-12) }))
+    .filter(({ short, among }) => lettersInOrder(short, among))
+    .map(({ short }) => short);
+  const own = initials(organisation.replaceAll(/\b(?:OF|THE|AND|FOR|IN|INC|INCORPORATED|LTD|LIMITED|CORP)\b/gi, ""));
+  const all = own.length >= 3 && own.length <= 6 ? [...explained, own] : explained;
+  return new Map(all.map((short) => [short.toLowerCase(), short]));
+} // prettier-ignore
+
+function lettersInOrder(short: string, among: string): boolean {
+  let at = -1;
+  return Array.from(short).every((letter) => (at = among.indexOf(letter, at + 1)) >= 0);
+}
 
 /** Words of the organisation's name that are hardly ever common words: they keep their capitals in its texts. */
 function ownWords(organisation: string): Map<string, string> {

@@ -39,13 +39,19 @@ export async function* readCsv(
   alternatives: readonly (readonly string[])[],
   options: ReadOptions,
 ): AsyncGenerator<{ row: Row; line: number }> {
+  let readTo = 0;
+  const told = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
     max_record_size: lineLengthMax,
+    record_delimiter: ["\r\n", "\n"],
     // The option's type knows no pair, but what is returned is what comes out.
-    on_record: (record: string[], { lines }) => [record, lines] as unknown as string[],
+    on_record: (record: string[], { lines }) => {
+      readTo = lines;
+      return [record, lines] as unknown as string[];
+    },
     on_skip: (error) => {
       if (error !== undefined) parser.emit("bad", error);
       return undefined;
@@ -54,7 +60,7 @@ export async function* readCsv(
   let refused: unknown;
   parser.on("bad", (error: CsvError) => {
     try {
-      options.onBad(new BadInput(file, lineOf(error), explain(error)));
+      options.onBad(told(error));
     } catch (stop) {
       refused ??= stop;
     }
@@ -73,7 +79,7 @@ export async function* readCsv(
       else yield { row: rowOf(record, picked), line };
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new BadInput(file, lineOf(error) ?? line, explain(error));
+    if (error instanceof CsvError) throw told(error);
     throw error;
   } finally {
     bytes.destroy();
@@ -142,13 +148,16 @@ const rowOf = (record: readonly string[], picked: readonly (readonly [string, nu
   return row;
 };
 
-const lineOf = (error: CsvError): number | null =>
-  typeof error["lines"] === "number" ? error["lines"] : null;
+// An open quote swallows the rest of the file: the row that follows the last good one is to blame.
+const lineOf = (error: CsvError, readTo: number): number =>
+  error.code === "CSV_QUOTE_NOT_CLOSED" || typeof error["lines"] !== "number"
+    ? readTo + 1
+    : error["lines"];
 
 const explain = (error: CsvError): string =>
   error.code === "CSV_RECORD_INCONSISTENT_FIELDS_LENGTH"
     ? `the row has ${String((error["record"] as unknown[] | undefined)?.length ?? "another number of")} fields, the header another number`
-    : error.message;
+    : error.message.replace(/ at line \d+.*$/, "");
 
 const brokenFile = (error: Error & { code?: string }): string =>
   error.code === "Z_BUF_ERROR" || error.message.includes("unexpected end")
