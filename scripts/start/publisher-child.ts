@@ -6,7 +6,7 @@ export type PublisherChild = {
   stop(): Promise<void>;
 };
 
-const restartAfterMs = 500;
+const restartAfterMs = 100;
 const stopWithinMs = 4_000;
 /** Beyond this it is not bad luck: something has to be mended by hand. */
 const restartsInARowMax = 20;
@@ -38,7 +38,7 @@ export function startPublisherChild(onTrouble: (message: string) => void): Publi
             onTrouble("The publisher keeps ending. What is published goes on being served.");
             return;
           }
-          setTimeout(() => (running = start()), restartAfterMs);
+          setTimeout(() => (running = start()), restartAfterMs * restarts);
         },
       },
     );

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { digestOf } from "#site/publisher/blobs.ts";
+import { type Manifest, openManifest } from "#site/publisher/manifest.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const kills = Number(process.env["ALMONER_TEST_KILLS"] ?? 50);
+const nonprofits = 60;
+const port = 18_700 + (process.pid % 200);
+const url = `http://127.0.0.1:${port}`;
+const repository = join(import.meta.dirname, "../..");
+
+let dataDir: string;
+let store: Store;
+let manifest: Manifest;
+let service: Bun.Subprocess;
+let serviceMayBeDown = true;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-crash-"));
+  store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
+  await store.write((tx) =>
+    saveNonprofits(
+      tx,
+      Array.from({ length: nonprofits }, (_, at) => ({
+        before: null,
+        after: aNonprofit({ slug: `trust-${at}`, name: `Trust ${at}`, tagline: "line 0" }),
+      })),
+      { origin: "test", now: new Date() },
+    ),
+  );
+  service = startService();
+  manifest = openManifest(join(dataDir, "bundle"));
+  await until(() => manifest.state().slow_sequence >= nonprofits, 60_000);
+  serviceMayBeDown = false;
+}, 90_000);
+
+afterAll(async () => {
+  service.kill("SIGTERM");
+  await service.exited;
+  manifest.close();
+  store.close();
+  rmSync(dataDir, { recursive: true, force: true });
+}, 30_000);
+
+const startService = () =>
+  Bun.spawn([process.execPath, join(repository, "scripts/start.ts")], {
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_PORT: String(port),
+      ALMONER_LOG_LEVEL: "silent",
+    },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+
+async function until(met: () => boolean | Promise<boolean>, waitMs: number): Promise<void> {
+  const deadlineMs = performance.now() + waitMs;
+  while (!(await met())) {
+    if (performance.now() > deadlineMs) throw new Error("waited too long");
+    await Bun.sleep(5);
+  }
+}
+
+const isUp = () => fetch(`${url}/healthz`).then(({ ok }) => ok, () => false); // prettier-ignore
+
+/** What a reader sees that it must not see; empty when all is well. Counts only answers. */
+async function readOnce(seen: { reads: number; bad: string[] }): Promise<void> {
+  const slug = `trust-${Math.floor(Math.random() * nonprofits)}`;
+  const isPage = Math.random() < 0.5;
+  const path = isPage ? `/nonprofits/${slug}` : `/api/nonprofits/${slug}`;
+  const answer = await fetch(url + path, { headers: { "accept-encoding": "identity" } }).catch(
+    () => null,
+  );
+  if (answer === null) {
+    if (!serviceMayBeDown) seen.bad.push(`${path}: no answer`);
+    return;
+  }
+  const body = new Uint8Array(await answer.arrayBuffer().catch(() => new ArrayBuffer(0)));
+  if (body.length === 0 && serviceMayBeDown) return;
+  seen.reads++;
+  if (answer.status !== 200) seen.bad.push(`${path}: ${answer.status}`);
+  else if (answer.headers.get("etag") !== `"${digestOf(body).slice(0, 32)}"`)
+    seen.bad.push(`${path}: torn`);
+  else if (isPage) await readAssets(new TextDecoder().decode(body), seen);
+}
+
+async function readAssets(html: string, seen: { bad: string[] }): Promise<void> {
+  for (const [, asset] of html.matchAll(/"(\/_astro\/[^"]+)"/g)) {
+    const answer = await fetch(url + asset).catch(() => null);
+    if (answer !== null && answer.status !== 200) seen.bad.push(`${asset}: ${answer.status}`);
+    await answer?.arrayBuffer();
+  }
+}
+
+let line = 0;
+
+async function edit(slug: string): Promise<string> {
+  const tagline = `line ${++line}`;
+  await store.write(async (tx) => {
+    const before = await recordBySlug(tx.raw, slug);
+    if (before === null) throw new Error(`no ${slug}`);
+    await saveNonprofits(tx, [{ before, after: { ...before, tagline } }], {
+      origin: "test",
+      now: new Date(),
+    });
+  });
+  return tagline;
+}
+
+/** The publisher that works now: not the one killed last, whose number another process may have by now. */
+async function livePublisher(): Promise<number> {
+  await until(() => manifest.state().pid !== killed, 20_000);
+  return manifest.state().pid;
+}
+
+let killed = 0;
+
+/** Kills the publisher at a random moment, or every fifth time the service with it, and lets things heal. */
+async function killOne(at: number): Promise<void> {
+  const pid = await livePublisher();
+  await Bun.sleep(Math.random() * 120);
+  killed = pid;
+  if (at % 5 !== 4) {
+    process.kill(pid, "SIGKILL");
+    return;
+  }
+  serviceMayBeDown = true;
+  service.kill("SIGKILL");
+  await service.exited;
+  service = startService();
+  await until(isUp, 20_000);
+  serviceMayBeDown = false;
+}
+
+test(`${kills} × kill -9 of publisher or service: nothing torn, nothing missing, nothing lost`, async () => {
+  const seen = { reads: 0, bad: [] as string[] };
+  let going = true;
+  const reader = (async () => {
+    while (going) await readOnce(seen);
+  })();
+  const written = new Map<string, string>();
+  for (let at = 0; at < kills; at++) {
+    const killing = killOne(at);
+    for (let edits = 0; edits < 6; edits++) {
+      const slug = `trust-${Math.floor(Math.random() * nonprofits)}`;
+      written.set(slug, await edit(slug));
+      await Bun.sleep(Math.random() * 20);
+    }
+    await killing;
+  }
+  const newest = nonprofits + line;
+  await until(() => manifest.state().slow_sequence >= newest, 60_000);
+  going = false;
+  await reader;
+  expect(seen.bad).toEqual([]);
+  expect(seen.reads).toBeGreaterThan(kills);
+  for (const [slug, tagline] of written) {
+    const answer = await fetch(`${url}/api/nonprofits/${slug}`);
+    expect(((await answer.json()) as { tagline: string }).tagline).toBe(tagline);
+  }
+}, 240_000);
