@@ -49,6 +49,8 @@ export async function seedDirectory(
     await store.write((tx) => writeBatch(tx, { profiles, seedNumber, from, to }));
     done = to;
     onProgress?.(done, profiles);
+    // Other work gets its turn, and libSQL frees its statements with all they held only when the event loop turns.
+    await Bun.sleep(0);
   }
   await tune(store, usualPragmas);
   return { added: done - start, done };
