@@ -114,6 +114,8 @@ function townName(text: string): string | null {
   // "TEL AVIV ISRAEL" ends with the country.
   if (words.length > 1 && last.length > 3 && countryCode(last) !== null && last !== "MEXICO")
     words.pop();
+  // What is left of a post code or a province's code: "ROMA RM".
+  while (/^(?:[A-Z]{1,2}|-)$/.test(words.at(-1) ?? "")) words.pop();
   if (words.length === 0 || words.length > 3 || words.some((word) => /\d/.test(word))) return null;
   return readablePlace(words.join(" "));
 }
