@@ -1,11 +1,14 @@
 import { defineCommand, runMain } from "citty";
 import { openLog } from "#api/log.ts";
 import { signingKeyOf } from "#api/secrets.ts";
+import type { Logger } from "pino";
+import type { Config } from "#api/config.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
-import { openPublisher, publisherFolders } from "#site/publisher/open-publisher.ts";
+import { openPublisher, type Publisher, publisherFolders } from "#site/publisher/open-publisher.ts";
 import { askResident } from "./publish/ask-resident.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
+import { bringToBucket, targetOrExit } from "./publish/to-bucket.ts";
 import { watch } from "./publish/watch.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 
@@ -19,7 +22,15 @@ const args = {
   resume: { type: "boolean", description: "Publish again after a rollback" },
   status: { type: "boolean", description: "How far publishing is, kept releases, failed pages" },
   processes: { type: "string", default: "2", description: "Rendering processes of a full build" },
-  to: { type: "string", description: "Afterwards bring what changed to s3://bucket[/prefix]" },
+  to: {
+    type: "string",
+    description:
+      "Afterwards (with --watch: after each release) bring what changed to s3://bucket[/prefix]",
+  },
+  extensionless: {
+    type: "boolean",
+    description: "With --to: store pages also under keys without extension",
+  },
   json: { type: "boolean", description: "Answer as JSON on standard output" },
 } as const;
 
@@ -33,39 +44,76 @@ const command = defineCommand({
   run: async ({ args: asked }) => {
     const config = configOrExit();
     const log = openLog(config);
-    const folders = publisherFolders(config.dataDir);
     const json = asked.json === true;
-    if (asked.status === true) return showStatus(folders.bundle, json);
-    const processes = Number(asked.processes);
-    if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
-      stopWith("--processes: give a whole number from 1 to 64.", 2);
-    }
-    const publisher = await openPublisher({
-      ...config,
-      signingKey: signingKeyOf(config),
-      log: (event, detail) => log.info(detail ?? {}, event),
-    }).catch((error: unknown) => {
-      if (error instanceof PublisherBusy) return null;
-      throw error;
-    });
-    if (publisher === null) {
-      if (asked.watch === true)
-        stopWith("Another process publishes into this data folder already.");
-      return askResident(folders.bundle, asked, json);
-    }
-    if (asked.watch === true) return watch(publisher, config, log);
-    try {
-      if (asked.rollback !== undefined) return await goBack(publisher, asked.rollback, json);
-      if (asked.resume === true) publisher.parts.manifest.setState({ held_at: 0 });
-      const full = asked.full === true || publisher.isOutdated();
-      const failed = full
-        ? await publishFull(publisher, processes, json)
-        : await drainOnce(publisher, json);
-      if (failed > 0) process.exitCode = 1;
-    } finally {
-      publisher.close();
-    }
+    const { bundle } = publisherFolders(config.dataDir);
+    if (asked.status === true) return showStatus(bundle, json);
+    // A target that cannot be used is told before the work, not after it.
+    if (asked.to !== undefined) targetOrExit(asked.to);
+    const stayed = await publish(asked, config, log);
+    if (asked.to === undefined || stayed) return;
+    const whole = await bringToBucket(
+      bundle,
+      { to: asked.to, extensionless: asked.extensionless === true, json },
+      config,
+      (event, detail) => log.warn(detail ?? {}, event),
+    );
+    if (!whole) process.exitCode = 1;
   },
 });
+
+type Asked = {
+  full?: boolean | undefined;
+  watch?: boolean | undefined;
+  rollback?: string | undefined;
+  resume?: boolean | undefined;
+  processes: string;
+  to?: string | undefined;
+  extensionless?: boolean | undefined;
+  json?: boolean | undefined;
+};
+
+/** Brings the bundle in step; answers whether it stayed to publish until it was stopped. */
+async function publish(asked: Asked, config: Config, log: Logger): Promise<boolean> {
+  const { bundle } = publisherFolders(config.dataDir);
+  const json = asked.json === true;
+  const processes = Number(asked.processes);
+  if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
+    stopWith("--processes: give a whole number from 1 to 64.", 2);
+  }
+  const publisher = await openPublisher({
+    ...config,
+    signingKey: signingKeyOf(config),
+    log: (event, detail) => log.info(detail ?? {}, event),
+  }).catch((error: unknown) => {
+    if (error instanceof PublisherBusy) return null;
+    throw error;
+  });
+  if (publisher === null) {
+    if (asked.watch === true) stopWith("Another process publishes into this data folder already.");
+    await askResident(bundle, asked, json);
+    return false;
+  }
+  if (asked.watch === true) {
+    await watch(publisher, config, log, asked);
+    return true;
+  }
+  try {
+    await publishOnce(publisher, asked, processes);
+  } finally {
+    publisher.close();
+  }
+  return false;
+}
+
+async function publishOnce(publisher: Publisher, asked: Asked, processes: number): Promise<void> {
+  const json = asked.json === true;
+  if (asked.rollback !== undefined) return goBack(publisher, asked.rollback, json);
+  if (asked.resume === true) publisher.parts.manifest.setState({ held_at: 0 });
+  const full = asked.full === true || publisher.isOutdated();
+  const failed = full
+    ? await publishFull(publisher, processes, json)
+    : await drainOnce(publisher, json);
+  if (failed > 0) process.exitCode = 1;
+}
 
 await runMain(command);

@@ -3,8 +3,12 @@ import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping } from "#site/publisher/prune.ts";
+import type { BackgroundWork } from "#site/publisher/in-background.ts";
+import { startPurger } from "#site/publisher/purger.ts";
+import { startUploader } from "#site/publisher/uploader.ts";
 import { runResident } from "#site/publisher/resident.ts";
 import { startProgress } from "../support/progress.ts";
+import { purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 import { keepDays } from "./days.ts";
 import { stopSignal } from "../support/config.ts";
 
@@ -12,9 +16,19 @@ import { stopSignal } from "../support/config.ts";
 const pollEmbeddedMs = 3;
 const pollRemoteMs = 100;
 const secondLaneDelayMs = 400;
+/** How long caches and buckets may still be told when the process was asked to stop. */
+const lastWordMs = 2_000;
+
+/** Where releases are brought to; nowhere without `to`. */
+type Beyond = { to?: string | undefined; extensionless?: boolean | undefined };
 
 /** Publishes until the process is told to stop, or until the service that started it is gone. */
-export async function watch(publisher: Publisher, config: Config, log: Logger): Promise<void> {
+export async function watch(
+  publisher: Publisher,
+  config: Config,
+  log: Logger,
+  beyond: Beyond = {},
+): Promise<void> {
   const { parts } = publisher;
   const stopping = new AbortController();
   stopSignal().addEventListener("abort", () => stopping.abort());
@@ -34,9 +48,12 @@ export async function watch(publisher: Publisher, config: Config, log: Logger): 
   const days = await keepDays(parts.source.store, parts.clock, (error) =>
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
+  const following = followerOf(publisher, config, { ...beyond, signal: stopping.signal });
   try {
     if (publisher.isOutdated() && parts.manifest.state().held_at === 0) await buildAll();
     process.send?.({ release: parts.manifest.state().current_release });
+    // What an earlier process published just before it ended may not have got beyond it.
+    following.notice();
     await runResident(parts, {
       signal: stopping.signal,
       pollMs: parts.source.store.embedded ? pollEmbeddedMs : pollRemoteMs,
@@ -44,12 +61,25 @@ export async function watch(publisher: Publisher, config: Config, log: Logger): 
       feedLane: publisher.feedLane,
       keeping: { ...defaultKeeping, releases: config.releasesKept },
       buildAll,
+      onRelease: () => Promise.resolve(following.notice()),
     });
+    await Promise.race([following.idle(), Bun.sleep(lastWordMs)]);
   } finally {
     schedule?.stop();
     days.stop();
     publisher.close();
   }
+}
+
+/** What follows each release: the bucket and then the caches in front of it, or the caches alone. */
+function followerOf(
+  { parts }: Publisher,
+  config: Config,
+  { to, extensionless = false, signal }: Beyond & { signal: AbortSignal },
+): BackgroundWork {
+  const purge = purgeConfigOf(config, parts.log);
+  if (to === undefined) return startPurger(parts.manifest, purge);
+  return startUploader(parts, { target: targetOrExit(to, signal), extensionless, purge, signal });
 }
 
 /** Full rebuilds at the times the operator set, in UTC. */

@@ -7,13 +7,15 @@ import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { openBlobs, openExport } from "./blobs.ts";
+import { openBlobs } from "./blobs.ts";
 import { survivedBoot, syncAll } from "./durable.ts";
 import { type FeedLane, openFeedLane } from "./feed-lane.ts";
 import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "./manifest.ts";
+import { precompressFolder } from "./precompress.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
+import { openWebExport } from "./web-export.ts";
 import { openSigner } from "./signing.ts";
 
 export type PublisherSettings = {
@@ -26,6 +28,8 @@ export type PublisherSettings = {
   compiledFolder?: string;
   /** Ed25519 private key by which the list of all files is signed: PKCS#8, PEM. */
   signingKey: string;
+  /** Whether exported files have compressed siblings; default no. */
+  precompress?: boolean;
   log: PublisherParts["log"];
 };
 
@@ -55,6 +59,7 @@ export type Publisher = {
  */
 export async function openPublisher(settings: PublisherSettings): Promise<Publisher> {
   const folders = publisherFolders(settings.dataDir);
+  const { precompress = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
   const lock = takePublisherLock(folders.bundle);
@@ -66,7 +71,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     kinds: documentKinds,
     manifest: openManifest(folders.bundle),
     blobs: openBlobs(folders.blobs),
-    exported: openExport(folders.exported),
+    exported: await openWebExport(folders.exported, { precompress }),
     clock: systemClock,
     inputsDigest: inputsDigestOf(renderer.digest, settings.baseUrl),
     log: settings.log,
@@ -91,6 +96,8 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
       const outcome = await buildAll(parts, { ...options, prepare, settings: workerSettings });
       const { release, changed } = await feedLane.run({ full: true });
       await syncAll(parts);
+      // Workers that fill an export nobody reads yet leave siblings to this.
+      if (precompress) await precompressFolder(folders.exported);
       const differing = [...outcome.differing, ...changed.map(({ path }) => path)];
       return { ...outcome, release, differing };
     },

@@ -90,6 +90,13 @@ export async function precompressFolder(
   return outcome;
 }
 
+/** Removes every sibling; files that are archives by themselves stay. */
+export function removeAllSiblings(folder: string): void {
+  for (const path of everyPath(folder)) {
+    if (compressible.test(sibling.exec(path)?.[1] ?? "")) rmSync(join(folder, path));
+  }
+}
+
 const looksMax = 3;
 
 async function bringInStep(
