@@ -29,7 +29,7 @@ export type Directory = {
   edit(slug: string, parts: Partial<NonprofitRecord>): Promise<void>;
   add(parts: Partial<NonprofitRecord>): Promise<void>;
   /** Publishes all there is, both lanes, the feed and the signed list. */
-  drain(options?: { paced?: boolean }): Promise<void>;
+  drain(): Promise<void>;
   /** The text of a file of the current release, null for none. */
   read(path: string): string | null;
   close(): void;
@@ -65,11 +65,11 @@ export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): P
     add: async (one) => {
       await save([{ before: null, after: aNonprofit(one) }]);
     },
-    drain: async (options = {}) => {
+    drain: async () => {
       while ((await runFastLane(parts)) > 0);
       while ((await runSecondLane(parts, async () => {})) > 0);
-      await publisher.feedLane.run(options);
-      await publisher.feedLane.run(options);
+      await publisher.feedLane.run({});
+      await publisher.feedLane.run({});
     },
     read: (path) => {
       const file = parts.manifest.find(path);
