@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { compressedExport, precompressFolder } from "#site/publisher/precompress.ts";
+import type { ExportFolder } from "#site/publisher/blobs.ts";
 import { exportRelease } from "#site/publisher/publish-files.ts";
+import { openWebExport } from "#site/publisher/web-export.ts";
 
 let bundle: TestBundle;
 beforeEach(() => {
@@ -96,5 +98,24 @@ describe("a whole folder", () => {
   test("passes by files that are being written", async () => {
     writeFileSync(at(".1-1.draft"), page("half"));
     expect(await precompressFolder(bundle.exported.folder)).toEqual({ compressed: 0, removed: 0 });
+  });
+});
+
+describe("the folder that web servers show", () => {
+  const open = (precompress: boolean) => openWebExport(bundle.exported.folder, { precompress });
+  const show = (exported: ExportFolder, files: Record<string, string | null>) =>
+    exportRelease({ exported, blobs: bundle.blobs }, bundle.publish(files));
+
+  test("gets its siblings when they are switched on, and loses them when they are switched off", async () => {
+    show(await open(false), { "a.html": page("one"), "snapshot/n.ndjson.gz": page("packed") });
+    expect(existsSync(at("a.html.br"))).toBe(false);
+    await open(true);
+    expect(shown("a.html")).toEqual(same(page("one")));
+    expect(existsSync(at("a.html.br"))).toBe(true);
+    // A server would go on sending what nobody renews.
+    await open(false);
+    expect(existsSync(at("a.html.br"))).toBe(false);
+    expect(existsSync(at("a.html.gz"))).toBe(false);
+    expect(existsSync(at("snapshot/n.ndjson.gz"))).toBe(true);
   });
 });
