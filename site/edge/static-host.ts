@@ -29,7 +29,10 @@ const oddTypes = [
 const everywhere = ["content-security-policy", "referrer-policy", "x-content-type-options"];
 const crossOrigin = ["access-control-allow-origin", "access-control-expose-headers"];
 
-/** The `_headers` file of hosts like Netlify and Cloudflare Pages. What no rule fits has the host's own, shorter rule. */
+/**
+ * The `_headers` file of hosts like Netlify and Cloudflare Pages. What no rule fits has the host's own, shorter rule.
+ * To renew it: bun -e 'console.write((await import("./site/edge/static-host.ts")).headersFile())' > site/edge/_headers
+ */
 export function headersFile(): string {
   const { others } = headersOf("index.html");
   const common = [...crossOrigin, ...everywhere].map((name) => [name, others[name] ?? ""] as const);
