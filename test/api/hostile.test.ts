@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  anything,
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  dictionary,
+  integer,
+  json as anyJson,
+  oneof,
+  option,
+  record,
+  string as anyString,
+  tuple,
+  uint8Array,
+  webUrl,
+} from "fast-check";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({
+    records: [aNonprofit({ slug: "oak", name: "Oak Trust" }), aNonprofit({ verified: 1 })],
+    env: { ALMONER_LOG_LEVEL: "silent" },
+  });
+});
+afterAll(() => service.close());
+
+const reads = [
+  "/api/nonprofits", "/api/causes", "/api/stats", "/api/search", "/api/recommend", "/api/needs-enrichment",
+  "/api/enrichments/stats", "/api/agents/leaderboard", "/api/agents/exemplars", "/healthz",
+]; // prettier-ignore
+
+const parameterNames = [
+  "q",
+  "cause",
+  "country",
+  "limit",
+  "offset",
+  "intent",
+  "field",
+  "ghd_aligned",
+  "pending",
+  "x",
+];
+
+/** Raw bytes as they may stand in a query string: anything but what ends it. */
+const rawText = oneof(
+  anyString({ unit: "binary", maxLength: 60 }).map(encodedText),
+  uint8Array({ maxLength: 40 }).map((bytes) => [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")),
+  constantFrom("%", "%zz", "%00", "%ff%fe", "-1", "0", "1e9", "999999999999999999999", "NaN", "' OR 1=1 --", "*", '"', "NEAR(", "a AND", "{}", "[]", "__proto__", "constructor", "\u202E", "%F0%9F%8C%8D", "٣"),
+  integer({ min: 1, max: 100_000 }).map((length) => "a".repeat(length)),
+); // prettier-ignore
+
+/** A lone surrogate cannot be encoded; it is sent as it would be by a careless client. */
+function encodedText(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+const queryString = array(tuple(constantFrom(...parameterNames), rawText), { maxLength: 6 }).map(
+  (pairs) => pairs.map(([name, value]) => `${name}=${value}`).join("&"),
+);
+
+const header = constantFrom("if-none-match", "accept-encoding", "user-agent", "x-forwarded-for", "idempotency-key", "accept", "content-type"); // prettier-ignore
+const headerValue = anyString({ maxLength: 80 }).map((text) =>
+  text.replaceAll(/[^\t\x20-\x7e]/g, "?").trim(),
+);
+const headers = dictionary(header, headerValue, { maxKeys: 3 });
+
+async function answerOf(method: string, path: string, sent: Record<string, string>, body?: string) {
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers: sent,
+    ...(body === undefined ? {} : { body }),
+  });
+  return service.app.handle(request);
+}
+
+describe("whatever is sent", () => {
+  test("a read answers 200, 304 or a problem that names what is wrong", async () => {
+    await assert(
+      asyncProperty(constantFrom(...reads), queryString, headers, async (path, query, sent) => {
+        const answer = await answerOf("GET", `${path}?${query}`, sent);
+        expect([200, 304, 400]).toContain(answer.status);
+        if (answer.status !== 400) return;
+        expect(answer.headers.get("content-type")).toBe("application/problem+json");
+        const problem = (await answer.json()) as { code: string; detail: string };
+        expect(problem.code).not.toBe("");
+        expect(problem.detail).not.toBe("");
+      }),
+      { numRuns: 1_500 },
+    ); // prettier-ignore
+  });
+
+  test("a path is found or not, and never breaks the service", async () => {
+    const part = oneof(rawText.map((text) => text.slice(0, 300)), constantFrom("..", ".", "", "api", "nonprofits", "oak")); // prettier-ignore
+    const path = array(part, { maxLength: 5 }).map((parts) => `/${parts.join("/")}`);
+    const method = constantFrom("GET", "HEAD", "POST", "OPTIONS", "DELETE", "PUT", "PATCH");
+    await assert(
+      asyncProperty(method, path, headers, async (verb, at, sent) => {
+        const answer = await answerOf(verb, at, sent);
+        expect(answer.status).toBeLessThan(500);
+        expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  test("a body is taken or refused, and never breaks the service", async () => {
+    const text = oneof(
+      anyJson({ maxDepth: 10 }),
+      anyString({ unit: "binary", maxLength: 200 }),
+      record({
+        field: oneof(constantFrom("city", "website", "mission", "contact_email", "programme"), anyString()),
+        value: oneof(anyString({ unit: "binary" }), integer(), constant(null), webUrl()),
+        agent_id: oneof(anyString(), constant("bot"), constant({})),
+        fields: option(array(anything(), { maxLength: 4 }), { nil: undefined }),
+      }).map((body) => JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))),
+    ); // prettier-ignore
+    const slug = constantFrom("oak", "nobody", "%00", "oak%2F..");
+    await assert(
+      asyncProperty(slug, text, async (to, body) => {
+        const sent = { "content-type": "application/json" };
+        const answer = await answerOf("POST", `/api/enrich/${to}`, sent, body);
+        expect([200, 400, 404, 413, 429]).toContain(answer.status);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
