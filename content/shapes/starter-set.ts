@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CauseId } from "./cause.ts";
 
 /** One profile picked by hand. Sentences stay restrained: content/rules/wording.ts checks them where they are loaded. */
-export const StarterPick = z.strictObject({
+const StarterPick = z.strictObject({
   slug: z.string().min(1),
   recommended_for: z
     .array(z.string().trim().min(1).max(160))
@@ -16,7 +16,6 @@ export const StarterPick = z.strictObject({
     .optional()
     .describe("The causes it is picked for; all causes of the profile when absent"),
 });
-export type StarterPick = z.infer<typeof StarterPick>;
 
 /** The shape of content/editorial/starter-set.json. */
 export const StarterSet = z.strictObject({

@@ -5,7 +5,7 @@ import { type Random, randomOf, weightedTable } from "./random.ts";
 import { causeIds, type SampleCauseId, wordsOf } from "./words.ts";
 
 /** How much is known of an organisation: a register's few facts, some texts, all, or all and claimed. */
-export type Tier = "thin" | "medium" | "rich" | "verified";
+type Tier = "thin" | "medium" | "rich" | "verified";
 
 /** Who and where an organisation of the sample is, before its slug is settled and its fields are written. */
 export type Outline = {
@@ -25,7 +25,7 @@ export type Outline = {
   random: Random;
 };
 
-export const countryCodes = Object.keys(places) as (keyof typeof places)[];
+const countryCodes = Object.keys(places) as (keyof typeof places)[];
 
 const causesByWeight = weightedTable(causeIds.map((id) => [id, causes[id].weight]));
 const countriesByWeight = weightedTable(countryCodes.map((code) => [code, places[code].weight]));

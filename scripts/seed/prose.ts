@@ -47,7 +47,7 @@ export function byTurns(items: readonly string[]): () => string {
   return () => items[turn++ % items.length] ?? "";
 }
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `count` different sentences of a kind, fewer when too few can be filled. */
 export function sentencesOf(
