@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+// The service as a process of its own, on a socket.
+let dataDir: string;
+let running: Running;
+type Running = { child: Bun.Subprocess<"ignore", "pipe", "pipe">; port: number; log(): string };
+
+async function start(env: Record<string, string> = {}): Promise<Running> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let log = "";
+  const listening = Promise.withResolvers<number>();
+  void (async () => {
+    for await (const chunk of child.stderr) {
+      log += new TextDecoder().decode(chunk);
+      const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(log)?.[1];
+      if (port !== undefined) listening.resolve(Number(port));
+    }
+    listening.reject(new Error(log));
+  })();
+  return { child, port: await listening.promise, log: () => log };
+}
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-main-"));
+  running = await start();
+});
+afterAll(async () => {
+  running.child.kill();
+  await running.child.exited;
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Sends raw bytes and answers all that comes back until the server is done with the connection. */
+const raw = (bytes: string | Uint8Array): Promise<string> =>
+  new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(running.port, "127.0.0.1", () => socket.write(bytes));
+    socket.on("data", (data) => {
+      answer += data.toString("latin1");
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", () => {});
+  });
+
+const request = (line: string, headers = "", body = "") =>
+  raw(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n${body}`);
+
+const statusOf = (answer: string): number => Number(answer.split(" ")[1]);
+
+describe("over a socket", () => {
+  test("HEAD tells the length of what GET gives", async () => {
+    const got = await request("GET /api/causes");
+    const length = /content-length: (\d+)/i.exec(got)?.[1];
+    const head = await request("HEAD /api/causes");
+    expect(statusOf(head)).toBe(200);
+    expect(/content-length: (\d+)/i.exec(head)?.[1]).toBe(length ?? "");
+    expect(head).toEndWith("\r\n\r\n");
+  });
+
+  test("a query of 100 kB is answered", async () => {
+    expect(statusOf(await request(`GET /api/search?q=${"a".repeat(100_000)}`))).toBe(200);
+    expect(statusOf(await request(`GET /api/nonprofits?limit=${"9".repeat(100_000)}`))).toBe(400);
+  });
+
+  test("bytes that are no UTF-8 break nothing", async () => {
+    const odd = Buffer.from("GET /api/nonprofits/\xff\xfe?limit=\xff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "latin1"); // prettier-ignore
+    const status = statusOf(await raw(odd));
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+  });
+
+  test("hosts of any length find their way", async () => {
+    for (const host of ["x", "api", "a.b", "almoner.example:8080"]) {
+      const answer = await raw(`GET /api/stats HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`); // prettier-ignore
+      expect(statusOf(answer)).toBe(200);
+    }
+  });
+
+  test("a body announced as larger than 64 KiB is refused before it came", async () => {
+    const headers = "Content-Type: application/json\r\nContent-Length: 500000\r\n";
+    const answer = await request("POST /api/enrich/oak", headers, "{");
+    expect(statusOf(answer)).toBe(413);
+    expect(answer).toContain("body_too_large");
+  });
+
+  test("clients are told apart by their address, and counted", async () => {
+    const answer = await request("GET /api/causes", "X-Forwarded-For: 198.51.100.1\r\n");
+    expect(answer).toMatch(/ratelimit: "read";r=\d+;t=\d+/i);
+    const limited = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        request("POST /api/onboard", `X-Forwarded-For: 198.51.100.${at}\r\nContent-Length: 0\r\n`),
+      ),
+    );
+    expect(limited.filter((one) => statusOf(one) === 429)).toHaveLength(2);
+  });
+});
+
+describe("the process", () => {
+  test("logs neither addresses nor its token in JSON lines", () => {
+    const lines = running.log().split("\n").filter((line) => line.startsWith("{")); // prettier-ignore
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join("\n")).not.toContain("198.51.100");
+    expect(running.log()).toContain("Admin token");
+    expect(lines.join("\n")).not.toContain("Admin token");
+  });
+
+  test("stops cleanly at SIGTERM, also with an idle connection open", async () => {
+    const other = await start();
+    const idle = connect(other.port, "127.0.0.1");
+    idle.on("error", () => {});
+    await fetch(`http://127.0.0.1:${other.port}/healthz`);
+    const began = performance.now();
+    other.child.kill("SIGTERM");
+    expect(await other.child.exited).toBe(0);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(other.log()).toContain("stopping");
+    expect(other.log()).not.toContain("Admin token");
+    idle.destroy();
+  });
+
+  test("says which setting is bad and ends with 2", async () => {
+    const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "eighty" },
+      stderr: "pipe",
+    });
+    expect(await new Response(child.stderr).text()).toContain("ALMONER_PORT");
+    expect(await child.exited).toBe(2);
+  });
+
+  test("says that a port is taken and ends with 1", async () => {
+    const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: String(running.port) },
+      stderr: "pipe",
+    });
+    expect(await new Response(child.stderr).text()).toContain(`127.0.0.1:${running.port}`);
+    expect(await child.exited).toBe(1);
+  });
+});
