@@ -1,6 +1,6 @@
 import { type Change, changesAfter } from "#content/store/changes.ts";
 import { closeFeedFiles } from "#content/store/feed.ts";
-import { listCounts, placesInLists } from "#content/store/lists.ts";
+import { countInList, listCounts, placesInLists } from "#content/store/lists.ts";
 import { keyOf, pageSizeOf } from "#site/documents/keys.ts";
 import type { BundleFile, DocumentKey } from "./document.ts";
 import type { Manifest } from "./manifest.ts";
@@ -85,10 +85,14 @@ async function staleKeys(
     }
     if (asking) await giveWay();
   }
-  const counts = await listCounts(parts.source.store.raw);
-  if (!asking) for (const list of counts.keys()) lists.add(list);
+  // Counting all lists takes 100 ms in a big directory, and most changes move nothing.
+  const { raw } = parts.source.store;
+  const counts = asking ? new Map<string, number>() : await listCounts(raw);
+  for (const list of counts.keys()) lists.add(list);
   for (const list of lists) {
-    for (const key of pagesOf(list, counts.get(list) ?? 0, parts.manifest)) keys.add(key);
+    const count = counts.get(list) ?? (asking ? await countInList(raw, list) : 0);
+    for (const key of pagesOf(list, count, parts.manifest)) keys.add(key);
+    if (asking) await giveWay();
   }
   return keys;
 }
