@@ -66,7 +66,8 @@ const titles: Record<number, string> = {
  */
 export function problem({ status, code, detail, errors, extra, headers }: Refusal): Response {
   const body = {
-    type: `/problems/${code}`,
+    // A name, not an address: RFC 9457, 3.1.1 allows a type that is not dereferenceable.
+    type: `urn:almoner:problem:${code}`,
     title: titles[status] ?? "Refused",
     status,
     detail,

@@ -24,7 +24,7 @@ async function expectProblem(answer: Response, status: number, code: string) {
   expect(answer.headers.get("content-type")).toBe("application/problem+json");
   expect(answer.headers.get("cache-control")).toBe("no-store");
   const body = (await answer.json()) as Record<string, unknown>;
-  expect(body).toMatchObject({ status, code, type: `/problems/${code}` });
+  expect(body).toMatchObject({ status, code, type: `urn:almoner:problem:${code}` });
   expect(body["error"]).toBe(body["detail"]);
   expect(String(body["title"]).length).toBeGreaterThan(2);
   return body;
