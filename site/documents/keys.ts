@@ -19,6 +19,8 @@ export type PageName =
 /** How documents are named. Page numbers and chunk numbers count from 1. */
 export const keyOf = {
   profile: (id: number): DocumentKey => `profile ${id}`,
+  /** The profile as markdown: a kind of its own (not part of `profile`), so that pages and JSON never wait for it. */
+  profileMarkdown: (id: number): DocumentKey => `profile-markdown ${id}`,
   listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
   page: (name: PageName): DocumentKey => `page ${name}`,
   /** GET /api/causes. */
