@@ -73,12 +73,14 @@ export function openFeedLane(
 async function publishFeed(parts: PublisherParts, run: Run): Promise<Committed> {
   removeSpareBlobs(parts);
   const { file: snapshot, state: joined } = await currentSnapshot(parts, run);
+  await run.giveWay();
   const own = [
     ...snapshot,
     textFile(parts, feedPaths.keys, keySetOf(run.signer)),
     textFile(parts, feedPaths.state, await feedState(parts, joined)),
   ].filter(({ path, digest }) => parts.manifest.find(path)?.digest !== digest);
   const draft = await draftManifest(parts, { ...run, own });
+  await run.giveWay();
   const signature = `${await run.signer.sign(draft.root)}\n`;
   const files = [
     ...own,

@@ -8,7 +8,7 @@ import type { GiveWay } from "./second-lane.ts";
 /** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
 export type ShardSpool = { read(shard: string): ManifestEntry[]; close(): void };
 
-const filesPerSlice = 2_000;
+const filesPerSlice = 1_000;
 const linesBufferedMax = 200;
 
 /** Reads every file that is listed, some thousands at a time, into a file per shard. Close it after use. */

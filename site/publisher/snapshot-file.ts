@@ -7,6 +7,7 @@ import type { Manifest, NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import type { GiveWay } from "./second-lane.ts";
 
+const partsPerSlice = 16;
 const compress = promisify(gzip);
 
 /** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
@@ -45,9 +46,9 @@ export async function joinSnapshot(
     };
     // A file without any gzip member would be no gzip file.
     if (parts.length === 0) await add(await compress(""));
-    for (const { digest } of parts) {
+    for (const [at, { digest }] of parts.entries()) {
       await add(await readFile(blobs.pathOf(digest)));
-      await giveWay();
+      if (at % partsPerSlice === 0) await giveWay();
     }
   } catch (error) {
     await rm(draft, { force: true });
