@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import type { FoundPage, KnownPage, SearchRunner } from "./runner.ts";
 
@@ -42,7 +42,9 @@ export function runInPool(url: string, threads: number): SearchRunner {
   const seats: Seat[] = Array.from({ length: threads }, () => open());
 
   function open(): Seat {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { url } });
+    // smol is Bun's: a smaller heap, collected more often.
+    const options: WorkerOptions & { smol: boolean } = { workerData: { url }, smol: true };
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
     const seat: Seat = { worker, waiting: new Map() };
     worker.on("message", (answer: WorkerAnswer) => {
       const waiting = seat.waiting.get(answer.id);

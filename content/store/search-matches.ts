@@ -30,11 +30,9 @@ export async function matchesOf(
   facets: readonly string[],
   { limit, memory }: { limit: number; memory: SearchMemory },
 ): Promise<Matches> {
-  const completions = await completionsOf(asked, words, memory);
-  const each = words.map((word) => wordMatch(word, completions));
-  const found: Finding = { asked, memory, filtered: (match) => allOf([match, ...facets]) };
-  const all = allOf(each);
-  const match = found.filtered(all);
+  const { each, all, any, filtered } = await writtenOf(asked, words, facets, memory);
+  const found: Finding = { asked, memory, filtered };
+  const match = filtered(all);
   if (each.length === 1) {
     const total = await countOf(asked, match);
     return { match, total, segments: () => namesFirst(found, all, total) };
@@ -44,10 +42,32 @@ export async function matchesOf(
     const total = await countOf(asked, match);
     return { match, total, segments: () => scoredByTelling(found, { each, all, total }) };
   }
-  const any = found.filtered(anyOf(each));
-  const total = await countOf(asked, any);
+  const total = await countOf(asked, filtered(any));
   const segments = () => rareWordsFirst(found, { each, total, foremost });
-  return { match: any, total, segments };
+  return { match: filtered(any), total, segments };
+}
+
+/** The queries of FTS5 that some words may lead to: `matchesOf` decides for one of the two. */
+export async function possibleMatches(
+  asked: Asked,
+  words: readonly SearchWord[],
+  facets: readonly string[],
+  memory: SearchMemory,
+): Promise<string[]> {
+  const { all, any, filtered } = await writtenOf(asked, words, facets, memory);
+  return [filtered(all), filtered(any)];
+}
+
+async function writtenOf(
+  asked: Asked,
+  words: readonly SearchWord[],
+  facets: readonly string[],
+  memory: SearchMemory,
+) {
+  const completions = await completionsOf(asked, words, memory);
+  const each = words.map((word) => wordMatch(word, completions));
+  const filtered = (match: string) => allOf([match, ...facets]);
+  return { each, all: allOf(each), any: anyOf(each), filtered };
 }
 
 /** Where segments are looked for: `filtered` adds to a match of words what every result must have as well. */
@@ -116,7 +136,7 @@ async function rareWordsFirst(
 }
 
 /**
- * The words, the rarest first. A word that stands in a third of the profiles or more tells little: bm25 gives few or no
+ * The words, the rarest first. A word that stands in a sixth of the profiles or more tells little: bm25 gives few or no
  * points for it, and takes longest to find that out.
  */
 async function byRarity({ asked, memory }: Finding, each: readonly string[]) {
@@ -124,7 +144,7 @@ async function byRarity({ asked, memory }: Finding, each: readonly string[]) {
   const words: { match: string; matched: number; telling: boolean }[] = [];
   for (const match of each) {
     const matched = await memory.counts.get(match, () => countOf(asked, match));
-    words.push({ match, matched, telling: matched * 3 < size });
+    words.push({ match, matched, telling: matched * 6 < size });
   }
   return words.sort((a, b) => a.matched - b.matched || (a.match < b.match ? -1 : 1));
 }

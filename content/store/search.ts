@@ -3,9 +3,9 @@ import type { NonprofitSummary } from "#content/shapes/nonprofit.ts";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import type { Asked } from "./records.ts";
 import { listedPage } from "./search-listed.ts";
-import { matchesOf } from "./search-matches.ts";
+import { matchesOf, possibleMatches } from "./search-matches.ts";
 import type { SearchMemory } from "./search-memory.ts";
-import { isAnyMatched, pageOfSegments } from "./search-pages.ts";
+import { countOf, isAnyMatched, pageOfSegments } from "./search-pages.ts";
 import { summariesById } from "./summaries.ts";
 
 /** One page of a search. */
@@ -51,20 +51,22 @@ export async function searchNonprofits(
 /**
  * Whether an earlier page of a search with words is what it would be now, given all profiles whose text or filters
  * changed since, none of them on the page. When as many match as before and no changed one is among them, then no
- * changed one was among them before. Much cheaper than the search, for nothing is scored or fetched.
+ * changed one was among them before: it is the same matches, and as many of them have all the words. One count
+ * instead of a search: nothing is scored or fetched.
  */
 export async function stillExact(
   asked: Asked,
   query: SearchQuery,
-  page: Pick<SearchPage, "total" | "match">,
+  { match, total }: Pick<SearchPage, "total" | "match">,
   changedIds: readonly number[],
   memory: SearchMemory,
 ): Promise<boolean> {
   const facets = facetsOf(query);
   const words = searchWords(query.q ?? "");
-  if (facets === null || words.length === 0) return true;
-  const filters = facets.map(({ match }) => match);
-  const { match, total } = await matchesOf(asked, words, filters, { limit: query.limit, memory });
-  if (match !== page.match || total !== page.total) return false;
+  if (facets === null || match === null) return true;
+  const filters = facets.map((facet) => facet.match);
+  // New words in the directory may complete a half-typed one in more ways than before.
+  const possible = await possibleMatches(asked, words, filters, memory);
+  if (!possible.includes(match) || (await countOf(asked, match)) !== total) return false;
   return !(await isAnyMatched(asked, match, changedIds));
 }
