@@ -6,7 +6,7 @@ import { idsByOrgId } from "#content/store/imports.ts";
 import type { Store } from "#content/store/open.ts";
 import { type Asked, recordsById } from "#content/store/records.ts";
 import { type Save, saveNonprofits } from "#content/store/save.ts";
-import { newSlugs } from "./new-slugs.ts";
+import { giveSlugs, type SlugGiver } from "./new-slugs.ts";
 import { startPace } from "./pace.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 import type { Staged, Staging } from "./staging.ts";
@@ -27,6 +27,7 @@ export async function applyRegister(
   terms: Omit<RegisterTerms, "scope">,
 ): Promise<void> {
   const pace = startPace();
+  const slugsFor = giveSlugs();
   let done = 0;
   for (let key = ""; !signal.aborted;) {
     const rows = staging.after(key, pace.size());
@@ -42,7 +43,10 @@ export async function applyRegister(
       const counted = await pace.run(() =>
         store.write(async (tx) => {
           const found = await standing(tx.raw, open.rows, terms, now);
-          const saves = [...found.saves, ...(await additions(tx.raw, found.added, terms, now))];
+          const saves = [
+            ...found.saves,
+            ...(await additions(tx.raw, slugsFor, found.added, terms, now)),
+          ];
           await saveNonprofits(tx, saves, { origin: `import:${terms.register}`, now });
           return found;
         }),
@@ -101,12 +105,13 @@ async function standing(
 
 async function additions(
   asked: Asked,
+  slugsFor: SlugGiver,
   added: Standing["added"],
   terms: Omit<RegisterTerms, "scope">,
   now: Date,
 ): Promise<Save[]> {
   if (added.length === 0) return [];
-  const slugs = await newSlugs(
+  const slugs = await slugsFor(
     asked,
     added.map(({ draft: { slug_name, org_id, fields } }) => ({
       slug_name,

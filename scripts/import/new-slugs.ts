@@ -10,34 +10,49 @@ export type Unnamed = {
   region: string | null;
 };
 
+export type SlugGiver = (asked: Asked, unnamed: readonly Unnamed[]) => Promise<string[]>;
+
 const numbersTried = 64;
-const roundsMax = 1_000;
+const roundsMax = 10_000;
 
 /**
- * A free slug for each new nonprofit, in order: the name's, with the town, with the region, or with a number from 2 up.
- * Slugs of withdrawn nonprofits are never free. Asked inside the transaction that takes them.
+ * Gives a free slug to each new nonprofit, in order: the name's, with the town, with the region, or with a number from 2
+ * up. Slugs of withdrawn nonprofits are never free. Asked inside the transaction that takes them.
  */
-export async function newSlugs(asked: Asked, unnamed: readonly Unnamed[]): Promise<string[]> {
-  const candidates = unnamed.map((one) => slugCandidates(one.slug_name, one, one.org_id));
-  const taken = new Set((await idsBySlug(asked, candidates.flat())).keys());
-  const slugs: string[] = [];
-  for (const own of candidates) {
-    const slug = own.find((one) => !taken.has(one)) ?? (await numbered(asked, own, taken));
-    taken.add(slug);
-    slugs.push(slug);
-  }
-  return slugs;
+export function giveSlugs(): SlugGiver {
+  // Members of a group come by the hundred: a number that was taken once is not tried again.
+  const nextNumbers = new Map<string, number>();
+  return async (asked, unnamed) => {
+    const candidates = unnamed.map((one) => slugCandidates(one.slug_name, one, one.org_id));
+    const taken = new Set((await idsBySlug(asked, candidates.flat())).keys());
+    const slugs: string[] = [];
+    for (const own of candidates) {
+      const base = own.at(-1) ?? own[0];
+      const slug =
+        own.find((one) => !taken.has(one)) ?? (await numbered(asked, base, taken, nextNumbers));
+      taken.add(slug);
+      slugs.push(slug);
+    }
+    return slugs;
+  };
 }
 
-/** The least number that no other has. Members of a group come by the hundred, so numbers are asked for by the dozen. */
-async function numbered(asked: Asked, own: readonly string[], taken: Set<string>): Promise<string> {
-  const base = own.at(-1) ?? "nonprofit";
+async function numbered(
+  asked: Asked,
+  base: string,
+  taken: ReadonlySet<string>,
+  nextNumbers: Map<string, number>,
+): Promise<string> {
   for (let round = 0; round < roundsMax; round++) {
-    const from = 2 + round * numbersTried;
-    const tried = Array.from({ length: numbersTried }, (_, at) => numberedSlug(base, from + at));
-    const known = await idsBySlug(asked, tried);
-    const free = tried.find((slug) => !known.has(slug) && !taken.has(slug));
-    if (free !== undefined) return free;
+    const from = nextNumbers.get(base) ?? 2;
+    const numbers = Array.from({ length: numbersTried }, (_, at) => from + at);
+    const known = await idsBySlug(asked, numbers.map((number) => numberedSlug(base, number))); // prettier-ignore
+    const free = numbers.find((number) => {
+      const slug = numberedSlug(base, number);
+      return !known.has(slug) && !taken.has(slug);
+    });
+    nextNumbers.set(base, (free ?? from + numbersTried - 1) + 1);
+    if (free !== undefined) return numberedSlug(base, free);
   }
   throw new Error(`no number is free for the slug ${base}`);
 }

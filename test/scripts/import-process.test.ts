@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { registerFile } from "#test/support/importing.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const project = join(import.meta.dirname, "../..");
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-import-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts a command on a store in the test's folder. */
+const start = (script: "import" | "export", ...args: string[]) => startIn("data", script, ...args);
+const startIn = (data: string, script: string, ...args: string[]) =>
+  Bun.spawn([process.execPath, join(project, `scripts/${script}.ts`), ...args], {
+    env: { ...process.env, ALMONER_DATA_DIR: join(folder, data), ALMONER_DATABASE_URL: "" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+
+async function ended(child: ReturnType<typeof start>) {
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), child.exited]); // prettier-ignore
+  return { out, err, code };
+}
+
+const text = (stream: ReadableStream) => new Response(stream).text();
+
+const openData = (data = "data") => openStore({ url: `file:${join(folder, data, "store.db")}` });
+
+/** Many organisations in the format of the master file. */
+function manyOrganisations(count: number): string {
+  const [header = "", line = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+  const rows = Array.from({ length: count }, (_, at) =>
+    line.replace(/^\d{9},MCALDER/, `${String(700_000_000 + at)},HOUSE ${at}`),
+  );
+  const file = join(folder, "eo_many.csv");
+  writeFileSync(file, [header, ...rows].join("\n"));
+  return file;
+}
+
+describe("the import command", () => {
+  test("answers with exit code 2 to an unknown format and to no file, 1 to a bad file, 0 to a good one", async () => {
+    const [unknown, none, bad, good] = await Promise.all([
+      ended(start("import", "irs-cmf", "x")),
+      ended(start("import", "irs-bmf")),
+      ended(startIn("other", "import", "irs-bmf", registerFile("acnc.csv"))),
+      ended(start("import", "irs-bmf", registerFile("eo_aa.csv"), "--json")),
+    ]);
+    expect(unknown).toMatchObject({ code: 2, out: "" });
+    expect(unknown.err).toContain("irs-bmf, irs-990, irs-1023ez, ukcat, acnc, ndjson");
+    expect(none.code).toBe(2);
+    expect(bad).toMatchObject({ code: 1, out: "" });
+    expect(bad.err).toContain("acnc.csv, line 1: wrong columns");
+    expect(good.code).toBe(0);
+    expect(JSON.parse(good.out)).toMatchObject({ format: "irs-bmf", added: 7, skipped: 2 });
+  });
+
+  test("killed in the middle, it loses nothing: run again it finishes", async () => {
+    const file = manyOrganisations(6_000);
+    const child = start("import", "irs-bmf", file);
+    const store = await openData();
+    const stored = async () => {
+      const { rows } = await store.raw.execute("SELECT count(*) AS count FROM nonprofits");
+      return Number(rows[0]?.["count"]);
+    };
+    for (let wait = 0; (await stored()) === 0 && wait < 2_000; wait++) await Bun.sleep(5);
+    child.kill("SIGKILL");
+    await child.exited;
+    const before = await stored();
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(6_000);
+    const again = await ended(start("import", "irs-bmf", file, "--json"));
+    expect(JSON.parse(again.out)).toMatchObject({ added: 6_000 - before, unchanged: before });
+    const { rows } = await store.raw.execute(
+      "SELECT count(DISTINCT slug) AS slugs, (SELECT count(*) FROM listings WHERE list = 'all') AS listed FROM nonprofits",
+    );
+    expect({ ...rows[0] }).toMatchObject({ slugs: 6_000, listed: 6_000 });
+    expect(readdirSync(join(folder, "data")).filter((name) => name.endsWith(".staging"))).toEqual([]);
+    store.close();
+  }, 30_000); // prettier-ignore
+
+  test("others write to the store while it runs", async () => {
+    const child = start("import", "irs-bmf", manyOrganisations(6_000), "--json");
+    const store = await openData();
+    let written = 0;
+    while (child.exitCode === null && written < 500) {
+      const save = { before: null, after: aNonprofit({ slug: `written-meanwhile-${written}` }) };
+      await store.write((tx) => saveNonprofits(tx, [save], { origin: "seed", now: new Date(1) }));
+      written += 1;
+      await Bun.sleep(10);
+    }
+    expect((await ended(child)).code).toBe(0);
+    expect(written).toBeGreaterThan(5);
+    const { rows } = await store.raw.execute("SELECT count(*) AS count FROM nonprofits");
+    expect(Number(rows[0]?.["count"])).toBe(6_000 + written);
+    store.close();
+  }, 30_000);
+
+  test("stopped with Ctrl-C, it ends by itself with exit code 130", async () => {
+    const child = start("import", "irs-bmf", manyOrganisations(6_000));
+    const store = await openData();
+    const begun = async () =>
+      (await store.raw.execute("SELECT id FROM nonprofits LIMIT 1")).rows.length > 0;
+    for (let wait = 0; !(await begun()) && wait < 2_000; wait++) await Bun.sleep(5);
+    child.kill("SIGINT");
+    const { code, err } = await ended(child);
+    expect(code).toBe(130);
+    expect(err).toContain("Run the same command again to finish");
+    store.close();
+  }, 30_000);
+});
+
+describe("the export command", () => {
+  test("writes a directory that imports into an empty store and exports as the same bytes", async () => {
+    await ended(start("import", "irs-bmf", registerFile("eo_aa.csv")));
+    await ended(start("import", "irs-990", registerFile("missions_990.csv")));
+    const store = await openData();
+    const full = aNonprofit({
+      slug: "full-profile",
+      contact_email: "someone@host.example",
+      usdc_wallet: "11111111111111111111111111111111",
+      status: "claimed",
+      verified: 1,
+      impact_metrics: [{ name: "Meals", value: "3", unit: null, period: "annual" }],
+      provenance: {
+        contact_email: { set_by: "consensus", source: "consensus", source_url: null, agents: ["A", "B"], applied_at: 5 },
+      },
+    });
+    await store.write((tx) => saveNonprofits(tx, [{ before: null, after: full }], { origin: "seed", now: new Date(9) }));
+    store.close();
+    const file = join(folder, "directory.ndjson");
+    expect((await ended(start("export", "--out", file))).code).toBe(0);
+    const open = readFileSync(file, "utf8");
+    expect(open).not.toContain("someone@host.example");
+    const whole = await ended(start("export", "--with-contact-emails"));
+    expect(whole.out).toContain("someone@host.example");
+    writeFileSync(file, whole.out);
+    expect((await ended(startIn("copy", "import", "ndjson", file))).code).toBe(0);
+    expect((await ended(startIn("copy", "export", "--with-contact-emails"))).out).toBe(whole.out);
+    expect((await ended(startIn("copy", "export"))).out).toBe(open);
+    const again = await ended(startIn("copy", "import", "ndjson", file, "--json"));
+    expect(JSON.parse(again.out)).toMatchObject({ added: 0, changed: 0, unchanged: 8 });
+  }, 30_000); // prettier-ignore
+
+  test("leaves no half-written file when it fails", async () => {
+    mkdirSync(join(folder, "data"));
+    const failed = await ended(start("export", "--out", join(folder, "nowhere/x.ndjson")));
+    expect(failed.code).toBe(1);
+    expect(failed.err).toContain("ENOENT");
+    expect(readdirSync(folder).toSorted()).toEqual(["data"]);
+  });
+});

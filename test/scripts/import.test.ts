@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { StoredProvenance } from "#content/shapes/record.ts";
+import { idsInList } from "#content/store/lists.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+
+let importing: TestImporting;
+beforeEach(async () => {
+  importing = await anImporting();
+});
+afterEach(() => importing.close());
+
+const counts = { added: 0, changed: 0, unchanged: 0, withdrawn: 0 };
+
+/** A copy of a register's file in which lines are left out or changed. */
+function edited(name: string, edit: (line: string) => string | null, as = name): string {
+  const [header = "", ...lines] = readFileSync(registerFile(name), "utf8").trimEnd().split("\n");
+  const kept = lines.flatMap((line) => edit(line) ?? []);
+  return importing.file(as, `${[header, ...kept].join("\n")}\n`);
+}
+const without = (ein: string) => (line: string) => (line.startsWith(ein) ? null : line);
+
+describe("the IRS master file", () => {
+  test("adds eligible organisations under readable names and stable slugs", async () => {
+    const report = await importing.run("irs-bmf", ["eo_bb.csv", "eo_aa.csv"]);
+    expect(report).toMatchObject({ ...counts, rows: 11, added: 9, skipped: 2 });
+    expect(await importing.slugs()).toEqual([
+      "mcalder-food-bank-inc",
+      "trout-keepers-of-america-inc-bosque-chapter",
+      "trout-keepers-of-america-inc-silver-creek",
+      "grace-chapel",
+      "grace-chapel-westhaven",
+      "grace-chapel-westhaven-nevada",
+      "refugee-welcome-house",
+      "hoola-music-academy",
+      "sociedad-de-amigos-del-mar",
+    ]);
+    expect(await importing.record("mcalder-food-bank-inc")).toMatchObject({
+      name: "McAlder Food Bank Inc",
+      country_code: "US",
+      region: "Nevada",
+      city: "Easthaven",
+      founded_year: null,
+      register: "irs-bmf",
+      register_scope: "eo_aa",
+      status: "listed",
+      registrations: [
+        {
+          country_code: "US",
+          type: "EIN",
+          registration_number: "00-0000101",
+          org_id: "US-EIN-000000101",
+        },
+      ],
+      provenance: { name: { set_by: "register", source: "irs-bmf" } },
+    });
+    expect((await importing.record("grace-chapel-westhaven"))?.causes).toEqual(["religion"]);
+    expect((await importing.record("refugee-welcome-house"))?.country_code).toBe("CA");
+    expect((await importing.record("sociedad-de-amigos-del-mar"))?.country_code).toBe("PR");
+  });
+
+  test("keeps no person's name and no street", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const { rows } = await importing.store.raw.execute("SELECT * FROM nonprofits");
+    const stored = JSON.stringify(rows);
+    expect(stored).toContain("McAlder");
+    expect(stored).not.toMatch(/PAT SAMPLE|Pat Sample|SAMPLE ST/i);
+  });
+
+  test("a second run changes nothing", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const before = await importing.changes();
+    const again = await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect(again).toMatchObject({ ...counts, unchanged: 7 });
+    expect(await importing.changes()).toEqual(before);
+    expect(importing.leftovers()).toEqual([]);
+  });
+
+  test("a renamed organisation keeps its slug", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const file = edited("eo_aa.csv", (line) => line.replace("MCALDER FOOD", "WIDE TABLE FOOD"));
+    expect(await importing.run("irs-bmf", [file])).toMatchObject({ ...counts, changed: 1, unchanged: 6 });
+    expect((await importing.record("mcalder-food-bank-inc"))?.name).toBe("Wide Table Food Bank Inc");
+  }); // prettier-ignore
+
+  test("an absent or no longer eligible one is withdrawn, and restored when it returns", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const file = edited("eo_aa.csv", (line) =>
+      line.startsWith("000000101") ? null : line.replace(/^(000000106.*),0000,03,/, "$1,0000,04,"),
+    );
+    expect(await importing.run("irs-bmf", [file])).toMatchObject({ ...counts, unchanged: 5, withdrawn: 2 });
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("withdrawn");
+    expect(await idsInList(importing.store.raw, "all", { limit: 9, offset: 0 })).toHaveLength(5);
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ changed: 2, restored: 2, withdrawn: 0 });
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
+  }); // prettier-ignore
+
+  test("a withdrawn one's slug is never given to another", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    await importing.run("irs-bmf", [edited("eo_aa.csv", without("000000104"))]);
+    const another = (line: string) => line.replace(/^000000104/, "000000114");
+    await importing.run("irs-bmf", [edited("eo_aa.csv", another)]);
+    expect(await importing.slugs()).toContain("grace-chapel-easthaven");
+  });
+
+  test("one part of the register withdraws nothing of another", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    expect(await importing.run("irs-bmf", ["eo_bb.csv"])).toMatchObject({ unchanged: 2, withdrawn: 0 });
+  }); // prettier-ignore
+
+  test("one that moved to another file of the run is not withdrawn", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    const [, moving = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+    const old = edited("eo_aa.csv", without("000000101"));
+    const bb = readFileSync(registerFile("eo_bb.csv"), "utf8");
+    const now = importing.file("eo_bb.csv", `${bb}${moving}\n`);
+    expect(await importing.run("irs-bmf", [old, now])).toMatchObject({ changed: 1, withdrawn: 0 });
+    const moved = await importing.record("mcalder-food-bank-inc");
+    expect(moved).toMatchObject({ status: "listed", register_scope: "eo_bb" });
+  });
+
+  test("a file that lost most of what it covered is refused, unless that is meant", async () => {
+    const [header = "", line = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+    const many = Array.from({ length: 1_200 }, (_, at) => line.replace(/^\d{9}/, String(500_000_000 + at)));
+    const file = importing.file("eo_cc.csv", [header, ...many].join("\n"));
+    await importing.run("irs-bmf", [file]);
+    expect(new Set(await importing.slugs()).size).toBe(1_200);
+    importing.file("eo_cc.csv", [header, ...many.slice(0, 100)].join("\n"));
+    expect(await outcome(importing.run("irs-bmf", [file]))).toContain("1,100 of 1,200 nonprofits would be withdrawn");
+    const meant = await importing.run("irs-bmf", [file], { allowManyWithdrawals: true });
+    expect(meant).toMatchObject({ withdrawn: 1_100, unchanged: 100 });
+  }); // prettier-ignore
+
+  test("what consensus, an operator or the organisation set stays", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const before = await importing.record("mcalder-food-bank-inc");
+    if (before === null) throw new Error("the organisation was not imported");
+    const origin: StoredProvenance = { set_by: "operator", source: "operator", source_url: null, agents: [], applied_at: 1 };
+    const after = { ...before, city: "Truehaven", provenance: { ...before.provenance, city: origin } };
+    const context = { origin: "review", now: new Date(2) };
+    await importing.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ ...counts, unchanged: 7 });
+    expect((await importing.record("mcalder-food-bank-inc"))?.city).toBe("Truehaven");
+  }); // prettier-ignore
+
+  test("a check writes nothing", async () => {
+    const report = await importing.run("irs-bmf", ["eo_aa.csv"], { checkOnly: true });
+    expect(report).toMatchObject({ ...counts, rows: 9 });
+    expect(await importing.slugs()).toEqual([]);
+  });
+});
+
+describe("texts of forms 990 and 1023-EZ", () => {
+  test("join known organisations by EIN, the newest year first, and survive the next master file", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const report = await importing.run("irs-990", ["missions_990.csv"]);
+    expect(report).toMatchObject({ ...counts, rows: 4, changed: 1, skipped: 3 });
+    expect(report.skipped_because).toMatchObject({ not_joined: 1, withheld: 1, duplicate: 1 });
+    const told = {
+      mission: "McAlder Food Bank gives food to families in the USA, with the help of God. We serve all.",
+      programs: [
+        { name: "Mobile pantry", description: "A truck brings food to villages." },
+        { name: "School lunches", description: null },
+      ],
+      provenance: { mission: { source: "irs-990" } },
+    };
+    expect(await importing.record("mcalder-food-bank-inc")).toMatchObject(told);
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ ...counts, unchanged: 7 });
+    expect(await importing.record("mcalder-food-bank-inc")).toMatchObject(told);
+    expect(await importing.run("irs-990", ["missions_990.csv"])).toMatchObject({ changed: 0, unchanged: 1 });
+  }); // prettier-ignore
+
+  test("of form 1023-EZ bring a website and the year of formation, with lost zeros put back", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const report = await importing.run("irs-1023ez", ["missions_1023ez.csv"]);
+    expect(report).toMatchObject({ ...counts, changed: 2, skipped: 1 });
+    expect(await importing.record("grace-chapel")).toMatchObject({
+      mission: "To gather for worship.",
+      website: "https://www.gracechapel.example/home",
+      founded_year: 2007,
+    });
+    const silent = await importing.record("grace-chapel-westhaven");
+    expect(silent).toMatchObject({ mission: null, website: null, founded_year: 1965 });
+  });
+});
+
+test("UK charities come with texts, website and causes; closed ones stay out", async () => {
+  const report = await importing.run("ukcat", ["charities_uk.csv"]);
+  expect(report).toMatchObject({ ...counts, added: 3, skipped: 1 });
+  expect(await importing.record("sample-town-womens-refuge")).toMatchObject({
+    name: "Sample Town Women's Refuge",
+    country_code: "GB",
+    region: null,
+    city: null,
+    mission: "Shelter for women and their children.",
+    description: "To relieve women in need in Sample town.",
+    website: "https://www.refuge.example",
+    causes: ["housing", "gender-equality"],
+    registrations: [{ org_id: "GB-CHC-9000001", registration_number: "9000001" }],
+  });
+  expect(await importing.record("glen-sample-pipe-band")).toMatchObject({
+    region: "Scotland",
+    city: "Inversample",
+    mission: "To teach piping and drumming to the young.",
+    description: null,
+    website: null,
+    causes: ["creative-arts"],
+  });
+  expect(await importing.record("lough-sample-angling-trust")).toMatchObject({
+    region: "Northern Ireland",
+    website: null,
+    description: null,
+  });
+});
+
+test("Australian charities come with year and place; withheld ones stay out", async () => {
+  const report = await importing.run("acnc", ["acnc.csv"]);
+  expect(report).toMatchObject({ ...counts, added: 2, skipped: 1 });
+  expect(await importing.record("sample-bay-wildlife-rescue-inc")).toMatchObject({
+    country_code: "AU",
+    region: "New South Wales",
+    city: "Sample Bay",
+    founded_year: 1871,
+    website: "https://www.samplebay.example",
+    causes: ["animals"],
+    registrations: [{ type: "ABN", org_id: "AU-ABN-90000000001" }],
+  });
+  expect(await importing.record("sample-top-end-church")).toMatchObject({
+    region: "Northern Territory",
+    city: "Darwin",
+    website: null,
+    causes: ["religion"],
+  });
+});

@@ -1,0 +1,73 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import type { ImportReport } from "#scripts/import/report.ts";
+import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
+
+const registers = join(import.meta.dirname, "registers");
+
+/** What a promise ends with, as text: the message of its error, or the value. */
+export const outcome = (promise: Promise<unknown>): Promise<string> => promise.then(String, String);
+
+/** A hand-written file in a register's format. */
+export const registerFile = (name: string): string => join(registers, name);
+
+export type TestImporting = {
+  dataDir: string;
+  store: Store;
+  /** Imports files of test/support/registers, or files by their full path. */
+  run(format: string, files: string[], parts?: Partial<ImportRequest>): Promise<ImportReport>;
+  /** Writes a file of its own for one test; answers its path. */
+  file(name: string, content: string | Uint8Array): string;
+  record(slug: string): Promise<NonprofitRecord | null>;
+  slugs(): Promise<string[]>;
+  changes(): Promise<string[]>;
+  /** What lies about in the data folder beside the store. */
+  leftovers(): string[];
+  close(): void;
+};
+
+/** Importing into an empty store in a temporary folder. Close it after the test. */
+export async function anImporting(): Promise<TestImporting> {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-import-"));
+  const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, synchronous: "OFF" });
+  const column = async (sql: string) => {
+    const { rows } = await store.raw.execute(sql);
+    return rows.map((row) => String(row[0]));
+  };
+  return {
+    dataDir,
+    store,
+    run: (format, files, parts = {}) =>
+      runImport({
+        store,
+        dataDir,
+        format,
+        files: files.map((name) => (name.includes("/") ? name : registerFile(name))),
+        skipBad: false,
+        checkOnly: false,
+        allowManyWithdrawals: false,
+        clock: () => new Date("2026-06-01T12:00:00Z"),
+        signal: new AbortController().signal,
+        onProgress: () => {},
+        onSkipped: () => {},
+        ...parts,
+      }),
+    file: (name, content) => {
+      const path = join(dataDir, name);
+      writeFileSync(path, content);
+      return path;
+    },
+    record: (slug) => recordBySlug(store.raw, slug),
+    slugs: () => column("SELECT slug FROM nonprofits ORDER BY id"),
+    changes: () => column("SELECT kind || ' ' || slug FROM changes ORDER BY sequence"),
+    leftovers: () => readdirSync(dataDir).filter((name) => name.endsWith(".staging")),
+    close: () => {
+      store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
