@@ -9,7 +9,7 @@ export type FetchFailure =
   /** Other bytes than the signed list tells: the origin moved on meanwhile, or someone tampered with it. */
   | { kind: "differs"; path: string; expected: string };
 
-export type Expected = { path: string; sha256: string; size: number };
+type Expected = { path: string; sha256: string; size: number };
 
 export type Origin = {
   /** A small file as bytes; more than `bytesMax` is refused. */
