@@ -8,6 +8,7 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openBlobs } from "./blobs.ts";
+import type { DocumentKind } from "./document.ts";
 import { survivedBoot, syncAll } from "./durable.ts";
 import { type FeedLane, openFeedLane } from "./feed-lane.ts";
 import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
@@ -42,12 +43,17 @@ export const publisherFolders = (dataDir: string) => ({
   compiled: join(dataDir, "site"),
 });
 
+type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress"> & {
+  /** Only these documents, for measuring them; the bundle is not complete then. */
+  kinds?: readonly DocumentKind[];
+};
+
 export type Publisher = {
   readonly parts: PublisherParts;
   /** What tells mirrors of the releases; to run after each lane that made one. */
   readonly feedLane: FeedLane;
   /** Renders everything anew and makes it durable. */
-  buildAll(options?: Pick<FullBuildOptions, "processes" | "onProgress">): Promise<FullBuildOutcome>;
+  buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
   /** Whether there is no release yet, or the site or the base URL is another than the release's. */
   isOutdated(): boolean;
   close(): void;
@@ -87,10 +93,16 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     const { slow_sequence } = parts.manifest.state();
     await closeFeedFiles(parts.source.store, { after: slow_sequence, upTo, now: parts.clock() });
   };
+  const buildSome = async (some: PublisherParts, options: BuildOptions) => {
+    const outcome = await buildAll(some, { ...options, settings: workerSettings });
+    await syncAll(parts);
+    return outcome;
+  };
   return {
     parts,
     feedLane,
-    buildAll: async (options = {}) => {
+    buildAll: async ({ kinds, ...options } = {}) => {
+      if (kinds !== undefined) return buildSome({ ...parts, kinds }, options);
       // A snapshot that merely lags behind its parts must not be told as a difference.
       if (parts.manifest.state().current_release > 0) await feedLane.run({});
       const outcome = await buildAll(parts, { ...options, prepare, settings: workerSettings });

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineCommand, runMain } from "citty";
+import { openStore, type Store } from "#content/store/open.ts";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { differingProfiles } from "./build/compare.ts";
+import { writeHugoSite } from "./build/hugo.ts";
+import { type Figure, printFigures, quantile } from "./support/figures.ts";
+
+const sampled = 100;
+
+const command = defineCommand({
+  meta: {
+    name: "bench build",
+    description:
+      "Builds all profiles (HTML and JSON) on disk, compile and sync included, in turn with Hugo on the same data; then the whole bundle",
+  },
+  args: {
+    profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
+    runs: { type: "string", default: "3", description: "Runs of each, in turn" },
+    dir: { type: "string", default: tmpdir(), description: "A folder on the disk to be measured" },
+    "no-peer": { type: "boolean", description: "Leave Hugo out" },
+    json: { type: "boolean", description: "One JSON line" },
+  },
+  run: async ({ args }) => {
+    const folder = mkdtempSync(join(args.dir, "almoner-bench-build-"));
+    const profiles = Number(args.profiles);
+    try {
+      const store = await sampleStore(folder, profiles);
+      const withPeer = args["no-peer"] !== true && Bun.which("hugo") !== null;
+      if (!withPeer) console.error("Hugo is left out (Debian: apt-get install hugo).");
+      const figures = await measure(folder, store, { runs: Number(args.runs), withPeer });
+      store.close();
+      printFigures(`Building ${profiles} profiles on disk`, figures, args.json === true);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+});
+
+async function sampleStore(folder: string, profiles: number): Promise<Store> {
+  const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  await seedDirectory(store, { profiles, seedNumber: 1 });
+  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  return store;
+}
+
+type Timed = { seconds: number; peakMb: number };
+
+async function measure(
+  folder: string,
+  store: Store,
+  { runs, withPeer }: { runs: number; withPeer: boolean },
+): Promise<Figure[]> {
+  const peer = join(folder, "hugo");
+  if (withPeer) await writeHugoSite(store, peer);
+  const [ours, peers]: [Timed[], Timed[]] = [[], []];
+  for (let run = 0; run < runs; run++) {
+    ours.push(await buildOurs(folder, "profiles"));
+    if (withPeer) peers.push(await buildPeer(peer));
+  }
+  const seconds = (timed: Timed[]) =>
+    quantile(
+      timed.map((one) => one.seconds),
+      0.5,
+    );
+  const figures = [
+    limit("profiles, HTML and JSON, median", seconds(ours), 10, "s"),
+    limit("most memory of one process", Math.max(...ours.map((one) => one.peakMb)), 300, "MB"),
+  ];
+  if (withPeer) {
+    const ratios = ours.map((one, at) => one.seconds / (peers[at]?.seconds ?? Number.NaN));
+    figures.push(
+      {
+        what: "Hugo, median",
+        measured: `${seconds(peers).toFixed(1)} s`,
+        asked: "peer",
+        met: null,
+      },
+      limit("our time ÷ Hugo's, median of pairs", quantile(ratios, 0.5), 0.5, ""),
+      await sameWords(folder, store, peer),
+    );
+  }
+  const whole = await buildOurs(folder, "everything");
+  figures.push(limit("the whole bundle but Pagefind", whole.seconds, 25, "s"));
+  return figures;
+}
+
+const limit = (what: string, measured: number, most: number, unit: string): Figure => ({
+  what,
+  measured: `${measured.toFixed(2)} ${unit}`.trim(),
+  asked: `≤ ${most} ${unit}`.trim(),
+  met: measured <= most,
+});
+
+async function sameWords(folder: string, store: Store, peer: string): Promise<Figure> {
+  const { rows } = await store.raw.execute({
+    sql: "SELECT slug FROM nonprofits ORDER BY (id * 7919) % 41011 LIMIT ?",
+    args: [sampled],
+  });
+  const slugs = rows.map((row) => String(row["slug"]));
+  const differing = await differingProfiles(slugs, join(folder, "public"), join(peer, "public"));
+  return limit(
+    `of ${slugs.length} sampled, other words or fields`,
+    differing.length,
+    0,
+    "profiles",
+  );
+}
+
+async function buildOurs(folder: string, what: "profiles" | "everything"): Promise<Timed> {
+  for (const part of ["bundle", "public", "site"]) {
+    rmSync(join(folder, part), { recursive: true, force: true });
+  }
+  const script = join(import.meta.dirname, "build/build-once.ts");
+  return timed([process.execPath, script, what], { ...process.env, ALMONER_DATA_DIR: folder });
+}
+
+async function buildPeer(peer: string): Promise<Timed> {
+  rmSync(join(peer, "public"), { recursive: true, force: true });
+  rmSync(join(peer, "resources"), { recursive: true, force: true });
+  const build = `hugo --quiet --noBuildLock --source ${peer} && sync -f ${peer}`;
+  return timed(["sh", "-c", build], process.env);
+}
+
+/** Time of a whole command, and the most memory that one of its processes held. */
+async function timed(command: string[], env: NodeJS.ProcessEnv): Promise<Timed> {
+  const startedMs = performance.now();
+  const child = Bun.spawn(["/usr/bin/time", "-f", "%M", ...command], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const told = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`a build failed: ${told}`);
+  const kilobytes = Number(told.trim().split("\n").at(-1));
+  return { seconds: (performance.now() - startedMs) / 1_000, peakMb: kilobytes / 1_024 };
+}
+
+await runMain(command);
