@@ -8,11 +8,12 @@ import { newestChangeOf } from "#content/store/history.ts";
 import { keepAnswer, keptAnswer } from "#content/store/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import {
-  hasRivals,
-  ownSubmission,
+  ownSubmissions,
+  pendingVoices,
   priorRejections,
   type Rejection,
   runningConfidence,
+  type OwnSubmission,
   type StoredSubmission,
 } from "#content/store/submissions.ts";
 import { corroborates, storeSubmission } from "./store-submission.ts";
@@ -67,10 +68,12 @@ export async function storeEnrichment(
   const target = await enrichTarget(tx.raw, slug);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+  const agent = { agent_id: request.agent_id, nonprofit_id: target.id };
+  const own = await ownSubmissions(tx.raw, agent);
   const items: StoredItem[] = [];
   let sequence: number | null = null;
   for (const item of request.items) {
-    const stored = await oneItem(tx, tally, { job, target, item });
+    const stored = await oneItem(tx, tally, { job, target, own, item });
     items.push(stored.item);
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
@@ -81,36 +84,46 @@ export async function storeEnrichment(
   return ok(outcome);
 }
 
-type OneItem = { job: EnrichJob; target: EnrichTarget; item: EnrichmentRequest["items"][number] };
+/** `own` is what the agent sent about the nonprofit before this request. */
+export type OneItem = {
+  job: EnrichJob;
+  target: EnrichTarget;
+  own: readonly OwnSubmission[];
+  item: EnrichmentRequest["items"][number];
+};
 
 /** An agent that sends the same value again is answered with the submission it has; else a new one is stored. */
 async function oneItem(tx: WriteTransaction, tally: EnrichmentTally, one: OneItem) {
-  const { job, target, item } = one;
-  const key = { nonprofit_id: target.id, agent_id: job.request.agent_id, ...item };
-  const own = await ownSubmission(tx.raw, key);
-  if (own === null || !stillStands(own, target)) {
-    const { submission, sequence } = await storeSubmission(tx, tally, one);
-    return { item: await described(tx, submission), sequence };
+  const { target, item } = one;
+  const own = one.own.find(
+    ({ field, normalised_value, status }) =>
+      field === item.field && normalised_value === item.normalised_value && status !== "rejected",
+  );
+  if (own === undefined || !stillStands(own, target)) {
+    const { submission, sequence, rivals } = await storeSubmission(tx, tally, one);
+    return { item: await described(tx, submission, rivals), sequence };
   }
-  const decided =
-    own.status === "applied" || (own.audit_only === 0 && own.field_type === "structured");
-  const confidence = decided ? own.confidence : (await runningConfidence(tx.raw, own)) - 1;
+  const waits = own.status === "pending" && own.audit_only === 0 && own.field_type === "structured";
+  const rivals = waits && (await pendingVoices(tx.raw, own)).rivals;
+  const confidence =
+    waits || own.status === "applied" ? 1 : (await runningConfidence(tx.raw, own)) - 1;
   const sequence = own.status === "applied" ? await newestChangeOf(tx.raw, target.id) : null;
-  return {
-    item: await described(tx, { ...own, confidence: Math.max(own.confidence, confidence) }),
-    sequence,
-  };
+  const again = { ...own, confidence: Math.max(own.confidence, confidence) };
+  return { item: await described(tx, again, rivals), sequence };
 }
 
 /** False when the field was emptied since: then the value counts anew. */
-function stillStands(own: StoredSubmission, target: EnrichTarget): boolean {
+function stillStands(own: OwnSubmission, target: EnrichTarget): boolean {
   if (target.live(own.field) !== null) return true;
   if (own.status === "applied") return own.field === "programme" || own.field === "impact_metric";
   return own.audit_only === 0;
 }
 
-async function described(tx: WriteTransaction, one: StoredSubmission): Promise<StoredItem> {
-  const waits = one.status === "pending" && one.audit_only === 0 && one.field_type === "structured";
+async function described(
+  tx: WriteTransaction,
+  one: OwnSubmission,
+  rivals: boolean,
+): Promise<StoredItem> {
   return {
     id: one.id,
     field: one.field,
@@ -120,7 +133,7 @@ async function described(tx: WriteTransaction, one: StoredSubmission): Promise<S
     confidence: one.confidence,
     reason: one.reason,
     corroborates: one.reason === corroborates,
-    rivals: waits && (await hasRivals(tx.raw, one)),
+    rivals,
     prior_rejections: await priorRejections(tx.raw, one),
   };
 }

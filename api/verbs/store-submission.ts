@@ -1,14 +1,13 @@
 import { decide, type Decision } from "#content/rules/consensus.ts";
 import { comparedValue } from "#content/rules/normalise.ts";
 import { rejectionReasons } from "#content/rules/promotion-note.ts";
-import type { EnrichmentRequest } from "#content/rules/read-enrichment.ts";
 import { isStructured } from "#content/shapes/enrichment.ts";
 import { addCorroboration, applyAgreed } from "#content/store/apply-field.ts";
-import type { EnrichTarget } from "#content/store/enrich-target.ts";
 import type { EnrichmentTally } from "#content/store/enrichment-tally.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { countPending } from "#content/store/pending-fields.ts";
 import {
+  type FieldVoices,
   insertSubmission,
   type NewSubmission,
   pendingVoices,
@@ -17,27 +16,35 @@ import {
   setConfidence,
   type StoredSubmission,
   submissionById,
-  touchedBefore,
 } from "#content/store/submissions.ts";
-import type { EnrichJob } from "./enrich-transaction.ts";
+import type { OneItem } from "./enrich-transaction.ts";
 
 /** The reason stored with an audit-only submission that equals the live value. */
 export const corroborates = "corroborates the live value";
 
-type One = { job: EnrichJob; target: EnrichTarget; item: EnrichmentRequest["items"][number] };
-type Stored = { submission: StoredSubmission; sequence: number | null };
+/** `rivals`: other values are pending too. */
+type Stored = { submission: StoredSubmission; sequence: number | null; rivals: boolean };
 
 /** Stores a new submission and does what the rules decide of it. `sequence` is that of the change it made, if any. */
 export async function storeSubmission(
   tx: WriteTransaction,
   tally: EnrichmentTally,
-  one: One,
+  one: OneItem,
 ): Promise<Stored> {
   const { job, target, item } = one;
   const fresh = newSubmission(one);
   const live = target.live(item.field);
-  const pending =
-    live === null && item.field_type === "structured" ? await pendingVoices(tx.raw, fresh) : [];
+  const { voices: pending, rivals } =
+    live === null && item.field_type === "structured"
+      ? await pendingVoices(tx.raw, fresh)
+      : noVoices;
+  // Only the newest of its submissions were looked at; this one is as good as new.
+  const again = pending.find(
+    (voice) =>
+      voice.agent_id === fresh.agent_id && voice.normalised_value === fresh.normalised_value,
+  );
+  const known = again === undefined ? null : await submissionById(tx.raw, again.id);
+  if (known !== null) return { submission: known, sequence: null, rivals };
   const decision = decide({
     field_type: item.field_type,
     live: live === null ? null : comparedValue(item.field, live),
@@ -45,20 +52,22 @@ export async function storeSubmission(
     mine: fresh,
     mode: job.mode,
   });
-  await countSubmission(tx, tally, fresh);
+  countSubmission(tally, one, fresh);
   switch (decision.kind) {
     case "audit":
       return audit(tx, tally, one, { fresh, corroborating: decision.corroborates });
     case "queued": {
       const confidence = await runningConfidence(tx.raw, fresh);
-      return { submission: await insert(tx, tally, { ...fresh, confidence }), sequence: null };
+      const submission = await insert(tx, tally, { ...fresh, confidence });
+      return { submission, sequence: null, rivals };
     }
     case "pending": {
       await replaceOwn(tx, tally, fresh, decision);
       const submission = await insert(tx, tally, { ...fresh, confidence: decision.confidence });
-      await recount(tx, tally, fresh, decision.confidence);
+      // Alone with its value there is nobody else to tell.
+      if (decision.confidence > 1) await recount(tx, tally, fresh, decision.confidence);
       if (fresh.test_data === 0) await countPending(tx, fresh, 1);
-      return { submission, sequence: null };
+      return { submission, sequence: null, rivals };
     }
     case "applied":
       return apply(tx, tally, one, { fresh, decision });
@@ -67,7 +76,9 @@ export async function storeSubmission(
   }
 }
 
-const newSubmission = ({ job, target, item }: One): NewSubmission => ({
+const noVoices: FieldVoices = { voices: [], rivals: false };
+
+const newSubmission = ({ job, target, item }: OneItem): NewSubmission => ({
   nonprofit_id: target.id,
   field: item.field,
   field_type: item.field_type,
@@ -92,7 +103,7 @@ const newSubmission = ({ job, target, item }: One): NewSubmission => ({
 async function audit(
   tx: WriteTransaction,
   tally: EnrichmentTally,
-  { job, target }: One,
+  { job, target }: OneItem,
   { fresh, corroborating }: { fresh: NewSubmission; corroborating: boolean },
 ): Promise<Stored> {
   const confidence = await runningConfidence(tx.raw, fresh);
@@ -101,7 +112,7 @@ async function audit(
   if (corroborating && fresh.test_data === 0) {
     await addCorroboration(tx, { ...fresh, slug: target.slug, now: job.now });
   }
-  return { submission, sequence: null };
+  return { submission, sequence: null, rivals: false };
 }
 
 type Applied = Extract<Decision, { kind: "applied" }>;
@@ -109,7 +120,7 @@ type Applied = Extract<Decision, { kind: "applied" }>;
 async function apply(
   tx: WriteTransaction,
   tally: EnrichmentTally,
-  { job, target }: One,
+  { job, target }: OneItem,
   { fresh, decision }: { fresh: NewSubmission; decision: Applied },
 ): Promise<Stored> {
   const { field, normalised_value } = fresh;
@@ -130,7 +141,8 @@ async function apply(
   });
   // The transaction holds the write lock, so the field is as empty as it was when it was read.
   if (sequence === null) throw new Error(`${field} of nonprofit ${target.id} was filled meanwhile`);
-  return { submission: { ...mine, status: "applied", decided_at: job.now.getTime() }, sequence };
+  const submission = { ...mine, status: "applied" as const, decided_at: job.now.getTime() };
+  return { submission, sequence, rivals: false };
 }
 
 /** An agent has one pending value per field: its earlier one is rejected. */
@@ -168,12 +180,18 @@ async function insert(tx: WriteTransaction, tally: EnrichmentTally, one: NewSubm
   return insertSubmission(tx, one);
 }
 
-async function countSubmission(tx: WriteTransaction, tally: EnrichmentTally, fresh: NewSubmission) {
+function countSubmission(
+  tally: EnrichmentTally,
+  { own, job, item }: OneItem,
+  fresh: NewSubmission,
+) {
   const counted = fresh.test_data === 0;
   tally.add("total");
   tally.add(`status:${fresh.status}`);
   tally.add(`field:${fresh.field}`);
   if (counted) tally.add("public_submissions");
-  const touched = counted && !(await touchedBefore(tx.raw, fresh));
+  // Of a batch the first item that counts is the one that touches the nonprofit.
+  const first = job.request.items.find(({ test_data }) => !test_data) === item;
+  const touched = counted && first && own.every(({ test_data }) => test_data === 1);
   tally.seen({ ...fresh, at: fresh.created_at }, { counted, touched });
 }

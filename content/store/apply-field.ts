@@ -3,6 +3,7 @@ import { rejectionReasons } from "#content/rules/promotion-note.ts";
 import type { StructuredField } from "#content/shapes/enrichment.ts";
 import type { EnrichmentTally } from "./enrichment-tally.ts";
 import type { WriteTransaction } from "./open.ts";
+import { packed, unpacked } from "./packed.ts";
 import { closePending, inConsensus } from "./pending-fields.ts";
 
 export type Agreed = {
@@ -35,10 +36,10 @@ export async function applyAgreed(
   const { rows } = await tx.raw.execute({
     sql: `UPDATE nonprofits SET ${field} = ?, updated_at = ?
           WHERE id = ? AND (${field} IS NULL OR ${field} = '') AND status <> 'withdrawn'
-          RETURNING ${wantedFields.join(", ")}`,
+          RETURNING ${packed(wantedFields)}`,
     args: [live, agreed.now.getTime(), nonprofit_id],
   });
-  const [row] = rows;
+  const [row] = unpacked<Record<WantedField, string | number | null>>(rows);
   if (row === undefined) return null;
   const complete = wantedFields.every(
     (wanted: WantedField) => row[wanted] !== null && row[wanted] !== "",

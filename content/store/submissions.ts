@@ -2,6 +2,7 @@ import type { Row } from "@libsql/client";
 import type { PendingVoice } from "#content/rules/consensus.ts";
 import type { EnrichableField, FieldType, SubmissionStatus } from "#content/shapes/enrichment.ts";
 import type { WriteTransaction } from "./open.ts";
+import { packed, unpacked } from "./packed.ts";
 import { inConsensus } from "./pending-fields.ts";
 import type { Asked } from "./records.ts";
 
@@ -33,60 +34,73 @@ export type NewSubmission = Omit<StoredSubmission, "id">;
 const stored = (row: Row | undefined): StoredSubmission | null =>
   row === undefined ? null : ({ ...row } as unknown as StoredSubmission);
 
-/** This agent's newest submission of this very value that was not rejected. Index: submissions_by_agent_and_field. */
-export async function ownSubmission(
+/** An agent sends few things about one nonprofit; older ones than these are not looked at. */
+const ownMax = 100;
+const ownColumns = [
+  "id", "nonprofit_id", "field", "field_type", "normalised_value", "agent_id", "status", "audit_only", "test_data",
+  "confidence", "reason",
+] as const; // prettier-ignore
+
+/** What an answer and a decision need to know of an earlier submission. */
+export type OwnSubmission = Pick<StoredSubmission, (typeof ownColumns)[number]>;
+
+/** What this agent sent about this nonprofit, newest first. Index: submissions_by_agent_and_field. */
+export async function ownSubmissions(
   asked: Asked,
-  one: Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">,
-): Promise<StoredSubmission | null> {
+  { agent_id, nonprofit_id }: Pick<NewSubmission, "agent_id" | "nonprofit_id">,
+): Promise<OwnSubmission[]> {
   const { rows } = await asked.execute({
-    sql: `SELECT * FROM submissions
-          WHERE agent_id = ? AND nonprofit_id = ? AND field = ?
-            AND normalised_value = ? AND status <> 'rejected'
+    sql: `SELECT ${packed(ownColumns)} FROM submissions
+          WHERE agent_id = ? AND nonprofit_id = ?
           ORDER BY id DESC
-          LIMIT 1`,
-    args: [one.agent_id, one.nonprofit_id, one.field, one.normalised_value],
+          LIMIT ${ownMax}`,
+    args: [agent_id, nonprofit_id],
   });
-  return stored(rows[0]);
+  return unpacked<OwnSubmission>(rows);
 }
 
-/** More voices than this never matter to a decision. */
-const voicesMax = 200;
+/** So many pending submissions of one field are read at once; a field with more is asked about one by one. */
+const voicesMax = 50;
+const voiceColumns = ["id", "agent_id", "network", "normalised_value"];
 
-/** The pending voices that a decision needs: this agent's own, and those for the same value, earliest first. */
-export async function pendingVoices(
-  asked: Asked,
-  one: Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">,
-): Promise<PendingVoice[]> {
+/** The voices that a decision needs, and whether another agent's value than this one is pending too. */
+export type FieldVoices = { voices: PendingVoice[]; rivals: boolean };
+
+type Voiced = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
+
+/** What is pending for a field: one look where few voices are, as nearly always. Index: one_pending_per_agent_and_field. */
+export async function pendingVoices(asked: Asked, one: Voiced): Promise<FieldVoices> {
   const { rows } = await asked.execute({
-    sql: `SELECT id, agent_id, network, normalised_value FROM submissions
+    sql: `SELECT ${packed(voiceColumns)} FROM submissions
+          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}
+          LIMIT ${voicesMax}`,
+    args: [one.nonprofit_id, one.field],
+  });
+  const many = rows.length === voicesMax;
+  const found = many ? await voicesThatMatter(asked, one) : rows;
+  const voices = unpacked<PendingVoice>(found);
+  const isRival = ({ agent_id, normalised_value }: PendingVoice) =>
+    agent_id !== one.agent_id && normalised_value !== one.normalised_value;
+  // Among so many there is another value: the same one from two agents would have gone live.
+  return { voices, rivals: many || voices.some(isRival) };
+}
+
+/** This agent's own voice, and those for the same value. Index: submissions_by_field. */
+async function voicesThatMatter(asked: Asked, one: Voiced) {
+  const { nonprofit_id, field, agent_id, normalised_value } = one;
+  const { rows } = await asked.execute({
+    sql: `SELECT ${packed(voiceColumns)} FROM submissions
           WHERE nonprofit_id = ? AND field = ? AND agent_id = ? AND ${inConsensus}
           UNION
           SELECT * FROM (
-            SELECT id, agent_id, network, normalised_value FROM submissions
+            SELECT ${packed(voiceColumns)} FROM submissions
             WHERE nonprofit_id = ? AND field = ? AND status = 'pending' AND normalised_value = ? AND audit_only = 0
             ORDER BY id
             LIMIT ${voicesMax}
-          )
-          ORDER BY id`,
-    args: [
-      one.nonprofit_id, one.field, one.agent_id, one.nonprofit_id, one.field, one.normalised_value,
-    ], // prettier-ignore
+          )`,
+    args: [nonprofit_id, field, agent_id, nonprofit_id, field, normalised_value],
   });
-  return rows.map((row) => ({ ...row }) as unknown as PendingVoice);
-}
-
-/** True while another value of this field is pending too. Index: one_pending_per_agent_and_field. */
-export async function hasRivals(
-  asked: Asked,
-  one: Pick<NewSubmission, "nonprofit_id" | "field" | "normalised_value">,
-): Promise<boolean> {
-  const { rows } = await asked.execute({
-    sql: `SELECT 1 FROM submissions
-          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND normalised_value <> ?
-          LIMIT 1`,
-    args: [one.nonprofit_id, one.field, one.normalised_value],
-  });
-  return rows.length > 0;
+  return rows;
 }
 
 /**
@@ -181,18 +195,6 @@ export async function submissionById(asked: Asked, id: number): Promise<StoredSu
   return stored(rows[0]);
 }
 
-/** True when this agent sent something else than test data for this nonprofit before. */
-export async function touchedBefore(
-  asked: Asked,
-  { agent_id, nonprofit_id }: Pick<NewSubmission, "agent_id" | "nonprofit_id">,
-): Promise<boolean> {
-  const { rows } = await asked.execute({
-    sql: "SELECT 1 FROM submissions WHERE agent_id = ? AND nonprofit_id = ? AND test_data = 0 LIMIT 1",
-    args: [agent_id, nonprofit_id],
-  });
-  return rows.length > 0;
-}
-
 export type Rejection = {
   agent_name: string;
   value: string;
@@ -203,6 +205,7 @@ export type Rejection = {
 
 /** Source: spec, "Limits", rejections listed. */
 const recentRejectionsMax = 5;
+const rejectionColumns = ["agent_name", "value", "reason", "winning_value", "decided_at"];
 
 /** The most recently rejected submissions of a field, newest first. Index: submissions_rejected. */
 export async function priorRejections(
@@ -210,11 +213,11 @@ export async function priorRejections(
   { nonprofit_id, field }: Pick<NewSubmission, "nonprofit_id" | "field">,
 ): Promise<Rejection[]> {
   const { rows } = await asked.execute({
-    sql: `SELECT agent_name, value, reason, winning_value, decided_at FROM submissions
+    sql: `SELECT ${packed(rejectionColumns)} FROM submissions
           WHERE nonprofit_id = ? AND field = ? AND status = 'rejected'
           ORDER BY decided_at DESC, id DESC
           LIMIT ?`,
     args: [nonprofit_id, field, recentRejectionsMax],
   });
-  return rows.map((row) => ({ ...row }) as unknown as Rejection);
+  return unpacked<Rejection>(rows);
 }
