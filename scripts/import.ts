@@ -47,7 +47,7 @@ const command = defineCommand({
       authToken: config.databaseToken,
       busyWaitMs: 5_000,
       synchronous: "NORMAL",
-      writeCacheMb: 64,
+      writeCacheMb: 128,
     });
     const progress = followProgress();
     try {

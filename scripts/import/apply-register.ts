@@ -30,10 +30,11 @@ export async function applyRegister(
   const slugsFor = giveSlugs();
   let done = 0;
   for (let key = ""; !signal.aborted;) {
-    const rows = staging.after(key, pace.size());
-    const last = rows.at(-1);
+    const staged = staging.after(key, pace.size());
+    const last = staged.at(-1);
     if (last === undefined) return;
     key = last.key;
+    const rows = staged.map(draftOf);
     const now = clock();
     // What does not change is found without the write lock; what may change is looked at again inside.
     const open = await standing(store.raw, rows, terms, now);
@@ -61,11 +62,15 @@ export async function applyRegister(
   }
 }
 
+type Drafted = { draft: RegisterDraft; scope: string };
+
+const draftOf = ({ payload, scope }: Staged): Drafted => ({ draft: JSON.parse(payload), scope });
+
 type Standing = {
   saves: Save[];
-  added: { draft: RegisterDraft; scope: string }[];
+  added: Drafted[];
   /** Rows that need writing. */
-  rows: Staged[];
+  rows: Drafted[];
   unchanged: number;
   unknown: number;
 };
@@ -73,23 +78,22 @@ type Standing = {
 /** How the directory stands to these rows: what they change, add, leave, or do not concern. */
 async function standing(
   asked: Asked,
-  rows: readonly Staged[],
+  rows: readonly Drafted[],
   terms: Omit<RegisterTerms, "scope">,
   now: Date,
 ): Promise<Standing> {
-  const ids = await idsByOrgId(asked, rows.map(({ key }) => key)); // prettier-ignore
+  const ids = await idsByOrgId(asked, rows.map(({ draft }) => draft.org_id)); // prettier-ignore
   const stored = await recordsById(asked, [...new Set(ids.values())]);
   const records = new Map(stored.map((record) => [record.id, record]));
   const found: Standing = { saves: [], added: [], rows: [], unchanged: 0, unknown: 0 };
   for (const row of rows) {
-    const before = records.get(ids.get(row.key) ?? 0);
+    const { draft, scope } = row;
+    const before = records.get(ids.get(draft.org_id) ?? 0);
     if (before === undefined && !terms.lists) {
       found.unknown += 1;
       continue;
     }
-    const draft = JSON.parse(row.payload) as RegisterDraft;
-    const { scope } = row;
-    if (before === undefined) found.added.push({ draft, scope });
+    if (before === undefined) found.added.push(row);
     else {
       const after = mergedWithRegister(before, draft, { ...terms, scope }, now.getTime());
       if (after === before) {
