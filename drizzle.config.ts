@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: "./content/store/tables.ts",
+  schema: "./content/store/tables/*.ts",
   out: "./content/store/migrations",
 });

@@ -4,9 +4,8 @@ import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { retryWhileBusy } from "./busy.ts";
-import * as tables from "./tables.ts";
 
-type Db = LibSQLDatabase<typeof tables>;
+type Db = LibSQLDatabase;
 
 /** A write transaction: `db` speaks drizzle, `raw` speaks SQL for bulk and conditional statements. */
 export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };
@@ -81,7 +80,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   let last: Promise<unknown> = Promise.resolve();
   let committed = 0;
   return {
-    db: drizzle(reader, { schema: tables }),
+    db: drizzle(reader),
     raw: reader,
     embedded,
     write: (work) => {
@@ -108,7 +107,7 @@ async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => P
       raw,
       // A transaction answers execute and batch as a client does, which is all that drizzle asks of it.
       get db() {
-        return drizzle(raw as unknown as Client, { schema: tables });
+        return drizzle(raw as unknown as Client);
       },
     });
     await raw.commit();

@@ -60,13 +60,13 @@ async function measure(
     ours.push(await buildOurs(folder, "profiles"));
     if (withPeer) peers.push(await buildPeer(peer));
   }
-  const seconds = (timed: Timed[]) =>
+  const median = (all: Timed[]) =>
     quantile(
-      timed.map((one) => one.seconds),
+      all.map((one) => one.seconds),
       0.5,
     );
   const figures = [
-    limit("profiles, HTML and JSON, median", seconds(ours), 10, "s"),
+    limit("profiles, HTML and JSON, median", median(ours), 10, "s"),
     limit("most memory of one process", Math.max(...ours.map((one) => one.peakMb)), 300, "MB"),
   ];
   if (withPeer) {
@@ -74,7 +74,7 @@ async function measure(
     figures.push(
       {
         what: "Hugo, median",
-        measured: `${seconds(peers).toFixed(1)} s`,
+        measured: `${median(peers).toFixed(1)} s`,
         asked: "peer",
         met: null,
       },
@@ -125,9 +125,9 @@ async function buildPeer(peer: string): Promise<Timed> {
 }
 
 /** Time of a whole command, and the most memory that one of its processes held. */
-async function timed(command: string[], env: NodeJS.ProcessEnv): Promise<Timed> {
+async function timed(words: string[], env: NodeJS.ProcessEnv): Promise<Timed> {
   const startedMs = performance.now();
-  const child = Bun.spawn(["/usr/bin/time", "-f", "%M", ...command], {
+  const child = Bun.spawn(["/usr/bin/time", "-f", "%M", ...words], {
     env,
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -171,7 +171,7 @@ async function sameAsFullBuild(served: ServedDirectory, profiles: number): Promi
         : dice < 0.8
           ? { beneficiaries_per_year: Math.floor(Math.random() * 1e6) }
           : dice < 0.9
-            ? { causes: [...before.causes].reverse(), city: `City ${round++}` }
+            ? { causes: before.causes.toReversed(), city: `City ${round++}` }
             : { status: before.status === "withdrawn" ? "listed" : "withdrawn" },
     );
     if (dice > 0.95) await addOne(served);

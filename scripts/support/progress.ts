@@ -1,7 +1,7 @@
 import { SingleBar } from "cli-progress";
 
 /** Shows how far long work has come: a bar on a terminal, a line every few seconds elsewhere. */
-export type Progress = { at(done: number): void; end(): void };
+export type Progress = { at: (done: number) => void; end: () => void };
 
 const lineEveryMs = 5_000;
 

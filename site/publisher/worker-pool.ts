@@ -80,8 +80,12 @@ async function runBatches(
   listeners.message = (worker, message) => {
     worker.waiting--;
     if (message === "ready") return;
-    if ("error" in message) failure = new Error(`a rendering process failed: ${message.error}`);
-    else onResult(message);
+    try {
+      if ("error" in message) throw new Error(`a rendering process failed: ${message.error}`);
+      onResult(message);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+    }
     wake();
   };
   const until = async (met: () => boolean) => {

@@ -1,0 +1,118 @@
+import { sql } from "drizzle-orm";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+
+// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+
+/** What agents sent to complete a profile. Source: spec, "States and transitions". */
+export const submissions = sqliteTable(
+  "submissions",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    nonprofit_id: integer().notNull(),
+    field: text().notNull(),
+    field_type: text({ enum: ["structured", "prose"] }).notNull(),
+    value: text().notNull(), // Cleaned, in the letter case in which it goes live.
+    normalised_value: text().notNull(), // For comparing only.
+    source_url: text(),
+    agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
+    agent_name: text().notNull(),
+    network: text(), // Keyed hash of the client's network, for the strict consensus mode.
+    status: text({ enum: ["pending", "applied", "rejected"] }).notNull(),
+    audit_only: integer().notNull().default(0), // The field held a value: takes no part in consensus.
+    test_data: integer().notNull().default(0), // Kept out of leaderboard, agents.md and second opinions.
+    confidence: integer().notNull().default(1), // Distinct agents for the same normalised value.
+    reason: text(), // Why it was rejected.
+    winning_value: text(),
+    created_at: integer().notNull(),
+    applied_at: integer(), // When it went live; stays after a revert, for the history.
+    decided_at: integer(),
+  },
+  (s) => [
+    uniqueIndex("one_pending_per_agent_and_field")
+      .on(s.nonprofit_id, s.field, s.agent_id)
+      .where(sql`status = 'pending' and audit_only = 0 and field_type = 'structured'`),
+    index("submissions_by_field").on(s.nonprofit_id, s.field, s.status, s.normalised_value),
+    index("submissions_by_agent_and_field").on(s.agent_id, s.nonprofit_id, s.field),
+    index("submissions_rejected")
+      .on(s.nonprofit_id, s.field, s.decided_at)
+      .where(sql`status = 'rejected'`),
+    index("submissions_applied")
+      .on(s.field, s.decided_at)
+      .where(sql`status = 'applied'`),
+    index("submissions_for_review")
+      .on(s.id)
+      .where(sql`field_type = 'prose' and status = 'pending' and audit_only = 0`),
+    // What agents agree on against a live value: the operator may empty the field again.
+    index("submissions_disputing")
+      .on(s.id)
+      .where(
+        sql`status = 'pending' and audit_only = 1 and field_type = 'structured' and confidence > 1 and reason is null`,
+      ),
+  ],
+);
+
+/**
+ * Which fields wait for a second agent: a derived table, kept by store/pending-fields.ts in the transactions that change
+ * submissions or nonprofits. Only structured fields without a live value, of nonprofits that are not withdrawn.
+ */
+export const pendingFields = sqliteTable(
+  "pending_fields",
+  {
+    nonprofit_id: integer().notNull(),
+    field: text().notNull(),
+    pending: integer().notNull(), // Pending submissions that are no test data.
+    list_order: integer().notNull(), // As in listings.
+  },
+  (p) => [
+    primaryKey({ columns: [p.nonprofit_id, p.field] }),
+    index("pending_fields_by_order").on(p.list_order, p.nonprofit_id),
+    index("pending_fields_contested")
+      .on(p.nonprofit_id, p.field)
+      .where(sql`pending > 1`),
+  ],
+);
+
+/** What each agent did, test data left out of the counts: the leaderboard without counting a million rows. */
+export const agents = sqliteTable(
+  "agents",
+  {
+    agent_id: text().primaryKey(),
+    agent_name: text().notNull(), // As last given.
+    submissions: integer().notNull().default(0),
+    applied: integer().notNull().default(0),
+    nonprofits_touched: integer().notNull().default(0),
+    last_seen: integer().notNull(),
+  },
+  (a) => [index("agents_by_credit").on(a.applied, a.submissions, a.last_seen)],
+);
+
+/** Running numbers of enrichment: total, high_confidence, status:<status>, field:<field> and so on. */
+export const enrichmentCounts = sqliteTable("enrichment_counts", {
+  name: text().primaryKey(),
+  count: integer().notNull().default(0),
+});
+
+/** Answers kept for Idempotency-Key, 24 h. */
+export const idempotencyKeys = sqliteTable(
+  "idempotency_keys",
+  {
+    route: text().notNull(),
+    key: text().notNull(),
+    request_digest: text().notNull(),
+    status: integer().notNull(),
+    body: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (i) => [
+    primaryKey({ columns: [i.route, i.key] }),
+    index("idempotency_keys_by_time").on(i.created_at),
+  ],
+);

@@ -1,0 +1,147 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+
+// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+
+/** What the directory knows of one nonprofit. A row is never deleted: a withdrawn one keeps its slug for ever. */
+export const nonprofits = sqliteTable(
+  "nonprofits",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    slug: text().notNull(),
+    name: text().notNull(),
+    tagline: text(),
+    mission: text(),
+    description: text(),
+    country_code: text(), // ISO 3166-1 alpha-2; the name comes from content/editorial/countries.json.
+    region: text(),
+    city: text(),
+    website: text(),
+    donation_url: text(),
+    logo_url: text(),
+    contact_email: text(), // Never public.
+    usdc_wallet: text(),
+    wallet_challenge: text(),
+    wallet_signature: text(),
+    beneficiaries_per_year: integer(),
+    founded_year: integer(),
+    annual_budget_usd: real(),
+    team_size: integer(),
+    ghd_aligned: integer().notNull().default(0),
+    verified: integer().notNull().default(0),
+    status: text({ enum: ["listed", "claimed", "withdrawn"] })
+      .notNull()
+      .default("listed"),
+    register: text(), // The import format that lists it, null for one that registered itself.
+    register_scope: text(), // The part of the register (a file) in which it was last seen.
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
+  },
+  (n) => [
+    uniqueIndex("nonprofits_slug").on(n.slug),
+    index("nonprofits_by_register").on(n.register, n.register_scope),
+    check("nonprofits_flags", sql`${n.verified} in (0, 1) and ${n.ghd_aligned} in (0, 1)`),
+  ],
+);
+
+export const nonprofitCauses = sqliteTable(
+  "nonprofit_causes",
+  {
+    nonprofit_id: integer().notNull(),
+    position: integer().notNull(), // 0 is the primary cause.
+    cause_id: text().notNull(),
+  },
+  (c) => [
+    primaryKey({ columns: [c.nonprofit_id, c.position] }),
+    uniqueIndex("nonprofit_causes_once").on(c.nonprofit_id, c.cause_id),
+  ],
+);
+
+export const programs = sqliteTable(
+  "programs",
+  {
+    nonprofit_id: integer().notNull(),
+    position: integer().notNull(),
+    name: text().notNull(),
+    description: text(),
+    beneficiaries_per_year: integer(),
+    location: text(),
+  },
+  (p) => [primaryKey({ columns: [p.nonprofit_id, p.position] })],
+);
+
+export const impactMetrics = sqliteTable(
+  "impact_metrics",
+  {
+    nonprofit_id: integer().notNull(),
+    position: integer().notNull(),
+    name: text().notNull(),
+    value: text().notNull(),
+    unit: text(),
+    period: text(),
+  },
+  (m) => [primaryKey({ columns: [m.nonprofit_id, m.position] })],
+);
+
+/** Legal registrations. `org_id` (US-EIN-…, GB-CHC-…) is what an import recognises an organisation by. */
+export const registrations = sqliteTable(
+  "registrations",
+  {
+    nonprofit_id: integer().notNull(),
+    position: integer().notNull(),
+    country_code: text().notNull(),
+    type: text().notNull(),
+    registration_number: text().notNull(),
+    org_id: text(),
+  },
+  (r) => [
+    primaryKey({ columns: [r.nonprofit_id, r.position] }),
+    uniqueIndex("registrations_org_id").on(r.org_id),
+  ],
+);
+
+/** Where each live value came from. `agents` is a JSON array of agent names, empty but for consensus. */
+export const provenance = sqliteTable(
+  "provenance",
+  {
+    nonprofit_id: integer().notNull(),
+    field: text().notNull(),
+    set_by: text({ enum: ["register", "consensus", "operator", "organisation"] }).notNull(),
+    source: text().notNull(),
+    source_url: text(),
+    agents: text().notNull().default("[]"),
+    applied_at: integer().notNull(),
+  },
+  (p) => [primaryKey({ columns: [p.nonprofit_id, p.field] })],
+);
+
+/**
+ * Which public lists a nonprofit stands in, and where. Lists are `all`, `cause:<id>`, `country:<code>` and `thin`
+ * (what help is wanted for). Derived from nonprofits by store/listings.ts in the same transaction; a withdrawn
+ * nonprofit stands in none. Smaller sorts first; ties fall to name_key, then to the id.
+ */
+export const listings = sqliteTable(
+  "listings",
+  {
+    list: text().notNull(),
+    nonprofit_id: integer().notNull(),
+    list_order: integer().notNull(), // Verified first, then beneficiaries.
+    impact_order: integer().notNull(), // Beneficiaries first, then verified.
+    name_key: text().notNull(),
+  },
+  (l) => [
+    primaryKey({ columns: [l.nonprofit_id, l.list] }),
+    index("listings_by_list_order").on(l.list, l.list_order, l.name_key, l.nonprofit_id),
+    index("listings_by_impact").on(l.list, l.impact_order, l.name_key, l.nonprofit_id),
+  ],
+);

@@ -1,0 +1,53 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+
+/**
+ * Every change of public data, appended in the transaction that makes it; the publisher drains it in order.
+ * `fields` names the changed fields (JSON array). `moved_lists` names the lists in which the nonprofit appeared,
+ * vanished or changed place (JSON array): those are what shifts other pages.
+ */
+export const changes = sqliteTable(
+  "changes",
+  {
+    sequence: integer().primaryKey({ autoIncrement: true }),
+    kind: text({ enum: ["added", "changed", "withdrawn", "restored", "directory"] }).notNull(),
+    nonprofit_id: integer(), // Null for a change of the directory itself (counters, publication day).
+    slug: text(),
+    fields: text().notNull().default("[]"),
+    moved_lists: text().notNull().default("[]"),
+    origin: text().notNull(), // For example import:irs-bmf, consensus, review, seed.
+    changed_at: integer().notNull(),
+  },
+  (c) => [index("changes_by_nonprofit").on(c.nonprofit_id, c.sequence)],
+);
+
+/** The numbered files of the change feed: file n holds the changes first_sequence..last_sequence, for ever. */
+export const feedFiles = sqliteTable("feed_files", {
+  number: integer().primaryKey(),
+  first_sequence: integer().notNull(),
+  last_sequence: integer().notNull(),
+  closed_at: integer().notNull(),
+});
+
+/** Facts of the directory as a whole that pages show: publication_day, feed_epoch, counters of the last checkpoint. */
+export const directoryFacts = sqliteTable("directory_facts", {
+  name: text().primaryKey(),
+  value: text().notNull(),
+  updated_at: integer().notNull(),
+});
+
+export const imports = sqliteTable("imports", {
+  id: integer().primaryKey({ autoIncrement: true }),
+  format: text().notNull(),
+  files: text().notNull(), // JSON array of file names, without folders.
+  status: text({ enum: ["running", "finished"] }).notNull(),
+  added: integer().notNull().default(0),
+  changed: integer().notNull().default(0),
+  unchanged: integer().notNull().default(0),
+  withdrawn: integer().notNull().default(0),
+  skipped: integer().notNull().default(0),
+  started_at: integer().notNull(),
+  finished_at: integer(),
+});
