@@ -42,8 +42,10 @@ export class Interrupted extends Error {
 /** Above this share of a part of a register, and this many, absence looks like a damaged file. */
 const withdrawalsShareMax = 0.5;
 const withdrawalsCheckedFrom = 1_000;
-/** The store takes about this many bytes for each byte staged, its write-ahead log included. */
-const growth = 10;
+/** The store grows by about this many times the bytes staged, and its write-ahead log by as much as this before. */
+const growth = 5;
+const logGrowth = 15;
+const logBytesMax = 80 * 2 ** 20;
 
 /**
  * Reads, checks and stages the files; then, only when all is well, applies them. Throws BadInput (the store is as it
@@ -97,7 +99,8 @@ async function checkAgainstStore(
   const { store, dataDir, files } = request;
   const disk = statfsSync(dataDir);
   const free = disk.bavail * disk.bsize;
-  const needed = staging.bytes() * growth;
+  const staged = staging.bytes();
+  const needed = staged * growth + Math.min(staged * logGrowth, logBytesMax);
   if (store.embedded && free < needed) {
     const mega = (bytes: number) => `${Math.ceil(bytes / 2 ** 20).toLocaleString("en")} MB`;
     throw new BadInput(
