@@ -29,8 +29,8 @@ const examinedMax = 20_000;
 export async function helpWantedIds(asked: Asked, query: HelpWantedQuery): Promise<number[]> {
   const { limit, cause } = query;
   if (cause !== null && !causeIds.includes(cause)) return [];
-  const page = (range: Range, count: number) => places(asked, query, range, count);
-  const head = await page({ sql: "", args: [] }, limit + 1);
+  const page = (range: Range | null, count: number) => places(asked, query, range, count);
+  const head = await page(null, limit + 1);
   if (head.length === 0) return [];
   const pivot = await pivotOf(asked, query);
   const before = (place: Place) => isBefore(place, pivot);
@@ -40,25 +40,25 @@ export async function helpWantedIds(asked: Asked, query: HelpWantedQuery): Promi
   const whole = shown.filter(({ list_order }) => !isCut || list_order !== last);
   const rotated = groups(whole).flatMap((group) => rotate(group, before));
   if (isCut && last !== undefined) {
-    const key = [last, pivot.name_key, pivot.nonprofit_id];
-    const from = "AND list_order = ? AND (name_key, nonprofit_id) >= (?, ?)";
-    const until = "AND list_order = ? AND (name_key, nonprofit_id) < (?, ?)";
-    rotated.push(...(await page({ sql: from, args: key }, limit - rotated.length)));
+    const within = { list_order: last, pivot };
+    rotated.push(...(await page({ ...within, side: ">=" }, limit - rotated.length)));
     const missing = limit - rotated.length;
-    if (missing > 0) rotated.push(...(await page({ sql: until, args: key }, missing)));
+    if (missing > 0) rotated.push(...(await page({ ...within, side: "<" }, missing)));
   }
   return rotated.map(({ nonprofit_id }) => nonprofit_id);
 }
 
-type Range = { sql: string; args: (string | number)[] };
+/** A part of one group of equals: what stands at the pivot and behind it, or before it. */
+type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" | "<" };
 
 async function places(
   asked: Asked,
   { field, cause, pending }: HelpWantedQuery,
-  range: Range,
+  range: Range | null,
   count: number,
 ): Promise<Place[]> {
   const order = "ORDER BY list_order, name_key, nonprofit_id";
+  const walk = pending ? pendingWalk(range) : listWalk(range, cause);
   const filters = [
     field === null ? "" : `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
     // A cause's own list is walked, so that a small cause is no needle in the whole directory.
@@ -66,18 +66,38 @@ async function places(
     cause === null || !pending ? "" : "AND EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id AND c.cause_id = ?)",
   ].filter((filter) => filter !== ""); // prettier-ignore
   const examined = filters.length === 0 ? count : examinedMax;
-  const source = pending
-    ? `SELECT DISTINCT list_order, '' AS name_key, nonprofit_id FROM pending_fields WHERE true ${range.sql}`
-    : `SELECT list_order, name_key, nonprofit_id FROM listings WHERE list = ? ${range.sql}`;
-  const list = pending ? [] : [cause === null ? "thin" : `cause:${cause}`];
   const { rows } = await asked.execute({
-    sql: `SELECT * FROM (${source} ${order} LIMIT ${examined}) AS walked
+    sql: `SELECT * FROM (${walk.sql} LIMIT ${examined}) AS walked
           WHERE true ${filters.join(" ")}
           ${order}
           LIMIT ?`,
-    args: [...list, ...range.args, ...(cause !== null && pending ? [cause] : []), count],
+    args: [...walk.args, ...(cause !== null && pending ? [cause] : []), count],
   });
   return rows.map((row) => ({ ...row }) as unknown as Place);
+}
+
+type Walk = { sql: string; args: (string | number)[] };
+
+/** The thin profiles, or a cause's, in their order. Index: listings_by_list_order. */
+function listWalk(range: Range | null, cause: string | null): Walk {
+  const within = range === null ? "" : `AND list_order = ? AND (name_key, nonprofit_id) ${range.side} (?, ?)`; // prettier-ignore
+  const pivot = range === null ? [] : [range.list_order, range.pivot.name_key, range.pivot.nonprofit_id]; // prettier-ignore
+  return {
+    sql: `SELECT list_order, name_key, nonprofit_id FROM listings WHERE list = ? ${within}
+          ORDER BY list_order, name_key, nonprofit_id`,
+    args: [cause === null ? "thin" : `cause:${cause}`, ...pivot],
+  };
+}
+
+/** The profiles that wait for a second agent, each once. Index: pending_fields_by_order. */
+function pendingWalk(range: Range | null): Walk {
+  const within = range === null ? "" : `WHERE list_order = ? AND nonprofit_id ${range.side} ?`;
+  return {
+    sql: `SELECT list_order, '' AS name_key, nonprofit_id FROM pending_fields ${within}
+          GROUP BY list_order, nonprofit_id
+          ORDER BY list_order, nonprofit_id`,
+    args: range === null ? [] : [range.list_order, range.pivot.nonprofit_id],
+  };
 }
 
 /** Where the day begins among equals: at the place of a nonprofit picked by the day. */

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { recordBySlug } from "#content/store/records.ts";
+import { aNonprofit } from "../support/records.ts";
+import { aService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let slug: string;
+
+beforeAll(async () => {
+  service = await aService();
+  const [record] = await service.add(aNonprofit());
+  slug = record?.slug ?? "";
+});
+afterAll(() => service.close());
+
+/** Runs the command in a process of its own, beside the open service. */
+async function review(...args: string[]) {
+  const { dataDir, databaseUrl } = service.parts.config;
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args],
+    {
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+const submit = (agent_id: string, field: string, value: string) =>
+  service.post(`/api/enrich/${slug}`, { field, value, agent_id });
+
+test("an operator lists, accepts, rejects and reverts at the command line", async () => {
+  await submit("bot-a", "mission", "Food for all.");
+  await submit("bot-b", "tagline", "\u001b is refused");
+  await submit("bot-b", "tagline", "Simply the best");
+  for (const agent of ["bot-a", "bot-b"]) await submit(agent, "city", "Oslo");
+
+  const listed = await review("list", "--kind", "prose", "--json");
+  const { reviews } = JSON.parse(listed.out) as { reviews: { id: string; detail: { field: string } }[] }; // prettier-ignore
+  expect(reviews.map(({ detail }) => detail.field)).toEqual(["mission", "tagline"]);
+  const [mission, tagline] = reviews.map(({ id }) => id);
+
+  const accepted = await review("approve", mission ?? "", "--value", "Food for everyone.");
+  expect(accepted).toMatchObject({ code: 0 });
+  expect((await recordBySlug(service.store.raw, slug))?.mission).toBe("Food for everyone.");
+  expect((await review("approve", mission ?? "")).code).toBe(1);
+
+  expect((await review("reject", tagline ?? "")).code).toBe(2); // No reason.
+  expect((await review("reject", tagline ?? "", "--reason", "a claim")).code).toBe(0);
+
+  const reverted = await review("revert", "--agent", "BOT-A", "--json");
+  expect(JSON.parse(reverted.out)).toEqual({ agent_id: "bot-a", submissions: 1, emptied: 1 });
+  expect((await recordBySlug(service.store.raw, slug))?.city).toBeNull();
+  expect((await review("revert", "--agent", "bot-a")).code).toBe(1);
+}, 30_000);
+
+test("says what is wrong", async () => {
+  expect(await review("list", "--kind", "nonsense")).toMatchObject({ code: 2 });
+  expect((await review("approve", "prose-999999")).err).toContain("nothing with this id");
+  expect((await review("list", "--help")).out).toContain("--kind");
+}, 30_000);
