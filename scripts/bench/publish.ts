@@ -123,7 +123,9 @@ function disturb(served: ServedDirectory, profiles: number) {
         sql: "SELECT slug FROM nonprofits WHERE id = ?",
         args: [anyId(profiles)],
       });
-      await (await fetch(`${served.url}/nonprofits/${rows.rows[0]?.["slug"]}`)).arrayBuffer();
+      await (
+        await fetch(`${served.url}/nonprofits/${String(rows.rows[0]?.["slug"])}`)
+      ).arrayBuffer();
       reads++;
       await Bun.sleep(5);
     }

@@ -9,8 +9,7 @@ export function configOrExit(): Config {
     return readConfig(process.env);
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error;
-    console.error(error.message);
-    process.exit(2);
+    return stopWith(error.message, 2);
   }
 }
 

@@ -1,12 +1,10 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { headersOf } from "#site/publisher/http-headers.ts";
+import { headersOf, redirectOf } from "#site/publisher/http-headers.ts";
 import type { BundleEntry, BundleReader } from "./bundle-reader.ts";
 
 /** Answers from the bundle at once, or gives null: then the service is asked. */
 export type BundleServer = {
   answer(request: Request): Response | null;
-  /** The page that says that there is nothing at a path. */
-  notFound(request: Request): Response | null;
 };
 
 export type BundleServerOptions = {
@@ -23,6 +21,9 @@ const alwaysLive: ReadonlySet<string> = new Set([
   "/healthz",
 ]);
 
+/** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
+const ofService = /^\/(api|mcp|desk|healthz)(\/|$)/;
+
 const preparedMax = 20_000;
 const compressFromBytes = 1_024;
 const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|xml|yaml|javascript))|svg/;
@@ -30,9 +31,9 @@ const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|xml|yam
 type Prepared = {
   version: number;
   entry: BundleEntry;
-  plain: HeadersInit;
+  plain: Record<string, string>;
   etag: string;
-  brotli: { body: Uint8Array<ArrayBuffer>; headers: HeadersInit; etag: string } | null;
+  brotli: { body: Uint8Array<ArrayBuffer>; headers: Record<string, string>; etag: string } | null;
 };
 
 /** A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. */
@@ -59,19 +60,27 @@ export function createBundleServer(
     prepared.set(urlPath, fresh);
     return fresh;
   };
+  const redirected = (path: string): Response | null => {
+    const bare = redirectOf(path);
+    if (bare === null || prepare(bare) === null) return null;
+    return new Response(null, { status: 308, headers: { location: bare } });
+  };
+  const missing = (path: string, request: Request): Response | null => {
+    if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
+      return null;
+    }
+    const page = prepare("/404");
+    return page === null ? null : answerWith(page, request, 404);
+  };
   return {
     answer: (request) => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery } = splitUrl(request.url);
       if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
       const found = prepare(path);
-      if (found === null) return null;
+      if (found === null) return redirected(path) ?? missing(path, request);
       onServed?.(path, request);
       return answerWith(found, request, 200);
-    },
-    notFound: (request) => {
-      const page = prepare("/404");
-      return page === null ? null : answerWith(page, request, 404);
     },
   };
 }
