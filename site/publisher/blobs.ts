@@ -2,6 +2,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -72,6 +73,13 @@ function writeOnce(path: string, body: Uint8Array): void {
     writeFileSync(path, body, { flag: "wx" });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/** Removes what a process that was killed was about to put in place. Only while no other process publishes. */
+export function removeDrafts(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (/^\.?\d+-[^/]*\.draft$/.test(name)) rmSync(join(folder, name), { force: true });
   }
 }
 

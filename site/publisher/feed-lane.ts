@@ -3,7 +3,7 @@ import { type FeedState, feedPaths } from "#content/shapes/feed.ts";
 import { feedEpoch, newestFeedFile } from "#content/store/feed.ts";
 import { draftManifest, type ManifestDraft } from "./bundle-manifest.ts";
 import type { NewFile } from "./manifest.ts";
-import { exportRelease } from "./publish-files.ts";
+import { exportCommitted } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { type Committed, commitRelease } from "./release.ts";
 import type { GiveWay } from "./second-lane.ts";
@@ -172,7 +172,7 @@ function commit(
     return committed;
   });
   const committed = committing.immediate();
-  exportRelease(parts, committed);
+  exportCommitted(parts, committed);
   return committed;
 }
 

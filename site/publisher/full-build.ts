@@ -2,7 +2,7 @@ import { newestSequence } from "#content/store/changes.ts";
 import type { BatchResult, WorkerSettings } from "./build-worker.ts";
 import type { DocumentKey } from "./document.ts";
 import { commitNextFiles, type NextFiles, openNextFiles } from "./next-files.ts";
-import { exportRelease, noteFailures } from "./publish-files.ts";
+import { exportCommitted, noteFailures } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { startWorkers } from "./worker-pool.ts";
 
@@ -93,7 +93,9 @@ function finish(
   });
   manifest.db.run("DELETE FROM failures");
   noteFailures(parts, [], failed);
-  if (!first) exportRelease(parts, committed);
+  // The workers have filled the folder of a first build.
+  if (first) manifest.setState({ exported_release: committed.release });
+  else exportCommitted(parts, committed);
   return {
     release: committed.release,
     files,

@@ -35,6 +35,8 @@ export type PublisherState = {
   building: number;
   /** What an operator asked the resident publisher for: "", full, resume or rollback <n>. */
   request: string;
+  /** Releases up to here are whole in the folder for other web servers. */
+  exported_release: number;
   /** Releases up to here are in the signed list of all files. */
   listed_release: number;
   /** The `inputs_digest` under which that list was made. */
@@ -67,6 +69,7 @@ const initial: PublisherState = {
   boot_id: "",
   building: 0,
   request: "",
+  exported_release: 0,
   listed_release: 0,
   listed_inputs: "",
   snapshot_parts: "",

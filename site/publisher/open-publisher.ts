@@ -7,7 +7,7 @@ import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { openBlobs } from "./blobs.ts";
+import { openBlobs, removeDrafts } from "./blobs.ts";
 import type { DocumentKind } from "./document.ts";
 import { survivedBoot, syncAll } from "./durable.ts";
 import { type FeedLane, openFeedLane } from "./feed-lane.ts";
@@ -15,6 +15,7 @@ import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-b
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "./manifest.ts";
 import { precompressFolder } from "./precompress.ts";
+import { bringExportInStep } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { openWebExport } from "./web-export.ts";
 import { openSigner } from "./signing.ts";
@@ -82,7 +83,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     inputsDigest: inputsDigestOf(renderer.digest, settings.baseUrl),
     log: settings.log,
   };
-  if (!survivedBoot(parts)) parts.manifest.setState({ inputs_digest: "" });
+  repair(parts);
   const workerSettings = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
@@ -120,6 +121,19 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
       lock.release();
     },
   };
+}
+
+/** Mends what a publisher that was killed, or a machine that went down, left behind. */
+function repair(parts: PublisherParts): void {
+  const { manifest, blobs, exported } = parts;
+  removeDrafts(exported.folder);
+  removeDrafts(blobs.folder);
+  if (survivedBoot(parts)) return bringExportInStep(parts);
+  const { exported_release, durable_release } = manifest.state();
+  manifest.setState({
+    inputs_digest: "",
+    exported_release: Math.min(exported_release, durable_release),
+  });
 }
 
 /** All that goes into a page beside the store. */

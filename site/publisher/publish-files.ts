@@ -35,7 +35,7 @@ export function publishFiles(
     removed: stored.removed,
     now: parts.clock(),
   });
-  exportRelease(parts, committed);
+  exportCommitted(parts, committed);
   return committed;
 }
 
@@ -48,6 +48,40 @@ export function exportRelease(
     exported.put(path, blobs.pathOf(digest));
   }
   for (const path of removed) exported.remove(path);
+}
+
+type ExportParts = Pick<PublisherParts, "manifest" | "exported" | "blobs">;
+
+/** Shows a new release in the folder for other web servers, and what did not get there before. */
+export function exportCommitted(parts: ExportParts, committed: Committed): void {
+  const { exported_release } = parts.manifest.state();
+  if (exported_release === committed.release) return;
+  const isNext = committed.changed.length + committed.removed.length > 0;
+  // An earlier release did not get there whole: the disk was full, say.
+  if (!isNext || exported_release < committed.release - 1) return bringExportInStep(parts);
+  exportRelease(parts, committed);
+  parts.manifest.setState({ exported_release: committed.release });
+}
+
+/** Shows in the folder what releases changed that a publisher could not export before it ended. */
+export function bringExportInStep({ manifest, exported, blobs }: ExportParts): void {
+  const { exported_release, current_release } = manifest.state();
+  if (exported_release >= current_release) return;
+  const { db } = manifest;
+  const changed = db.query<{ path: string; digest: string }, [number]>(
+    "SELECT path, digest FROM files WHERE release > ?",
+  );
+  for (const rank of [0, 1, 2, 3]) {
+    for (const { path, digest } of changed.iterate(exported_release)) {
+      if (exportRank(path) === rank) exported.put(path, blobs.pathOf(digest));
+    }
+  }
+  const gone = db.query<{ path: string }, [number]>(
+    `SELECT DISTINCT path FROM history
+     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
+  );
+  for (const { path } of gone.iterate(exported_release)) exported.remove(path);
+  manifest.setState({ exported_release: current_release });
 }
 
 /** Assets, then profiles, then all that names them, the feed's state last of all. */

@@ -3,7 +3,7 @@ import { runFastLane } from "./fast-lane.ts";
 import { codeOf } from "./blobs.ts";
 import type { FeedLane } from "./feed-lane.ts";
 import { defaultKeeping, type Keeping, prune } from "./prune.ts";
-import { exportRelease } from "./publish-files.ts";
+import { exportCommitted } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { type Committed, rollBack } from "./release.ts";
 import { runSecondLane } from "./second-lane.ts";
@@ -120,6 +120,6 @@ async function takeRequest(parts: PublisherParts, options: ResidentOptions): Pro
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
 export function rollBackTo(parts: PublisherParts, target: number): Committed | null {
   const committed = rollBack(parts.manifest, target, parts.clock());
-  if (committed !== null) exportRelease(parts, committed);
+  if (committed !== null) exportCommitted(parts, committed);
   return committed;
 }
