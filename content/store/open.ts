@@ -73,7 +73,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   };
   await retryWhileBusy(prepareWriter, 10_000, reconnectWriter);
   if (options.migrated !== true) {
-    const migrating = () => migrate(drizzle(writer), { migrationsFolder });
+    const migrating = () => migrateAmongOthers(writer);
     await retryWhileBusy(migrating, 10_000, reconnectWriter);
   }
   const busyWaitMs = options.busyWaitMs ?? 1_000;
@@ -98,6 +98,15 @@ export async function openStore(options: OpenOptions): Promise<Store> {
       if (writer !== reader) writer.close();
     },
   };
+}
+
+/** Two processes may open a new store at once: the one that comes second finds the tables made when it looks again. */
+async function migrateAmongOthers(writer: Client): Promise<void> {
+  const migrateOnce = () => migrate(drizzle(writer), { migrationsFolder });
+  await migrateOnce().catch(async () => {
+    await Bun.sleep(100);
+    await migrateOnce();
+  });
 }
 
 async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => Promise<Value>) {
