@@ -6,6 +6,7 @@ const small = new Set(words.small);
 const smallAfterSpanish = new Set(words.smallAfterSpanish);
 const macNames = new Set(words.macNames);
 const neverAcronyms = new Set(words.notAcronyms);
+const firstNames = new Set(words.firstNames);
 const fixed = new Map(Object.entries(words.fixed));
 
 const roman = /^(?:X{0,3})(?:IX|IV|V?I{0,3})$/;
@@ -105,7 +106,9 @@ function isSmall(word: string, { before, after, last, joined }: Around): boolean
   if (smallAfterSpanish.has(lower)) return spanish.test(before) && !spanishTown.test(after);
   if (!small.has(lower) || (last && after === "" && lower !== "the")) return false;
   // "C A R E" is spelt out, "Vitamin A" stands at the end, "Y" joins Spanish words but is a letter beside a letter.
-  return lower.length > 1 || (before.length > 1 && after.length > 1);
+  if (lower.length > 1) return true;
+  // "John A Smith" has an initial, "Adopt a Dog" an article.
+  return before.length > 1 && after.length > 1 && !firstNames.has(before);
 }
 
 function knownForm(word: string, { before, last, place }: Around): string | null {

@@ -13,6 +13,8 @@ describe("a register's name in capitals", () => {
     ["'TIS THE SEASON 'N MORE", "'Tis the Season 'n More"],
     ["EDWARD S POCOCK III TRUST", "Edward S Pocock III Trust"],
     ["PIUS X SOCIETY CHAPTER XIV", "Pius X Society Chapter XIV"],
+    ["JOHN A SMITH AND EDWARD E FORD ADOPT A DOG", "John A Smith and Edward E Ford Adopt a Dog"],
+    ["HUI O LAKA FE Y GRACIA", "Hui o Laka Fe y Gracia"],
     ["C A R E CENTER", "C A R E Center"],
     ["1ST CAVALRY 4-H CLUB 21ST CENTURY", "1st Cavalry 4-H Club 21st Century"],
     ["CAMP 2D 501C3", "Camp 2D 501C3"],
