@@ -73,7 +73,7 @@ export const settings = z
     ALMONER_CONSENSUS: described(choice(["agents", "networks"]).default("agents"), "what agreement takes: two `agents`, or two agents on two `networks`", "`agents`"),
     ALMONER_RECOMMENDATION_PHASE: described(choice(["1", "2", "3"]).default("1"), "phase of recommendation governance: 1, 2 or 3", "1"),
     ALMONER_PUBLISH_WAIT_MS: described(whole(0, 30_000, 1_000), "how long a write waits until its change is published, in milliseconds", "1000"),
-    ALMONER_RELEASES_KEPT: described(whole(1, 1_000, 10), "releases that can be rolled back to", "10"),
+    ALMONER_RELEASES_KEPT: described(whole(1, 100_000, 200), "releases that can be rolled back to; every change makes one", "200"),
     ALMONER_REBUILD_SCHEDULE: described(z.string().default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
     ALMONER_PRECOMPRESS: described(choice(["on", "off"]).default("off"), "whether the exported folder holds `.br` and `.gz` siblings for web servers: `on` or `off`", "`off`"),
     ALMONER_PURGE_URLS: described(urls.optional(), "caches that are told what a release changed, comma-separated", "none"),

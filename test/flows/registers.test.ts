@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { load } from "cheerio";
+import { openStore } from "#content/store/open.ts";
+
+const registers = process.env["ALMONER_REGISTER_DATA"] ?? "";
+if (registers === "") {
+  process.stderr.write("skipped: ALMONER_REGISTER_DATA names no folder of registers\n");
+}
+const repository = join(import.meta.dirname, "../..");
+const port = 18_300 + (process.pid % 200);
+const url = `http://127.0.0.1:${port}`;
+
+describe.skipIf(registers === "")("registers in, a published directory out", () => {
+  let dataDir: string;
+  let env: Record<string, string | undefined>;
+  let service: Bun.Subprocess | null = null;
+
+  beforeAll(() => {
+    dataDir = mkdtempSync(join(tmpdir(), "almoner-registers-"));
+    env = {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_PORT: String(port),
+      ALMONER_LOG_LEVEL: "error",
+      ALMONER_READS_PER_MINUTE: "0",
+    };
+  });
+  afterAll(async () => {
+    service?.kill("SIGTERM");
+    await service?.exited;
+    rmSync(dataDir, { recursive: true, force: true });
+  }, 30_000);
+
+  /** Runs a command as an operator does; answers what it says as JSON. */
+  async function run(script: string, ...args: string[]): Promise<Record<string, unknown>> {
+    const child = Bun.spawn(
+      [process.execPath, join(repository, "scripts", script), ...args, "--json"],
+      { env, stdio: ["ignore", "pipe", "pipe"] },
+    );
+    const [said, complained] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    if ((await child.exited) !== 0) throw new Error(`${script} failed: ${complained}`);
+    return JSON.parse(said) as Record<string, unknown>;
+  }
+  const register = (path: string) => join(registers, path);
+
+  test("Nevada, Hawaii, forms 990 and the UK sample are imported", async () => {
+    const files = ["irs_bmf/eo_nv.csv.gz", "irs_bmf/eo_hi.csv.gz"].map(register);
+    expect(await run("import.ts", "irs-bmf", ...files)).toMatchObject({ added: 18_123 });
+    const prose = await run("import.ts", "irs-990", register("prose/missions_irs990.csv.gz"));
+    expect(prose["changed"]).toBeGreaterThan(50);
+    const british = await run("import.ts", "ukcat", register("uk_ukcat/sample.csv.gz"));
+    expect(british).toMatchObject({ added: 4_104 });
+  }, 120_000);
+
+  test("the bundle is built and served, and a real mission is read back as page and as JSON", async () => {
+    const built = await run("publish.ts", "--full");
+    expect(built["failed"]).toEqual([]);
+    service = Bun.spawn([process.execPath, join(repository, "scripts/start.ts")], {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const { slug, mission, ein } = await oneWithMission();
+    await untilUp();
+    const json = (await (await fetch(`${url}/api/nonprofits/${slug}`)).json()) as {
+      mission: string;
+      identifiers: string[];
+      provenance: Record<string, { source: string }>;
+    };
+    expect(json).toMatchObject({ mission, identifiers: [ein] });
+    expect(json.provenance["mission"]?.source).toBe("register:irs-990");
+    const page = load(await (await fetch(`${url}/nonprofits/${slug}`)).text());
+    expect(page("main").text().replaceAll(/\s+/g, " ")).toContain(mission.replaceAll(/\s+/g, " "));
+    expect(page('link[rel="canonical"]').attr("href")).toEndWith(`/nonprofits/${slug}`);
+    const sitemap = await (await fetch(`${url}/sitemaps/1.xml`)).text();
+    expect(sitemap.match(/<loc>/g)?.length).toBeGreaterThan(5_000);
+  }, 180_000);
+
+  async function oneWithMission() {
+    const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, migrated: true });
+    const { rows } = await store.raw.execute(
+      `SELECT slug, mission, org_id FROM nonprofits JOIN registrations ON nonprofit_id = id
+       WHERE mission IS NOT NULL AND register = 'irs-bmf' ORDER BY length(mission) DESC LIMIT 1`,
+    );
+    store.close();
+    const [row] = rows;
+    return {
+      slug: String(row?.["slug"]),
+      mission: String(row?.["mission"]),
+      ein: String(row?.["org_id"]),
+    };
+  }
+
+  async function untilUp(): Promise<void> {
+    const deadlineMs = performance.now() + 30_000;
+    while (performance.now() < deadlineMs) {
+      if (await fetch(`${url}/healthz`).then(({ ok }) => ok, () => false)) return; // prettier-ignore
+      await Bun.sleep(50);
+    }
+    throw new Error("the service did not come up");
+  }
+});
