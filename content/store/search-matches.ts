@@ -10,14 +10,15 @@ import {
 } from "#content/rules/search-query.ts";
 import type { Asked } from "./records.ts";
 import type { SearchMemory } from "./search-memory.ts";
+import { namedFirst } from "./search-names.ts";
 import { countOf, foremostOf, scoredMax, type Segment } from "./search-pages.ts";
 
 /** What a text query matches. `match` and `total` prove later that an answer still holds. */
 export type Matches = {
   match: string;
   total: number;
-  /** The parts of the results, in order; worked out only when a page is wanted. */
-  segments: () => Promise<Segment[]>;
+  /** The parts of the results, in order, as far as the page at `offset` needs them. */
+  segments: (offset: number) => Promise<Segment[]>;
 };
 
 /**
@@ -33,17 +34,24 @@ export async function matchesOf(
   const { each, all, any, filtered } = await writtenOf(asked, words, facets, memory);
   const found: Finding = { asked, memory, filtered };
   const match = filtered(all);
+  const text = words.map(({ forms }) => forms[0]).join(" ");
+  const named = (offset: number, others: () => Promise<Segment[]>) =>
+    namesInFront(found, { named: filtered(inName(all)), text, limit, offset }, others);
   if (each.length === 1) {
     const total = await countOf(asked, match);
-    return { match, total, segments: () => namesFirst(found, all, total) };
+    const segments = (offset: number) => named(offset, () => namesFirst(found, all, total));
+    return { match, total, segments };
   }
   const foremost = await foremostOf(asked, match, limit);
   if (foremost.length >= limit) {
     const total = await countOf(asked, match);
-    return { match, total, segments: () => scoredByTelling(found, { each, all, total }) };
+    const segments = (offset: number) =>
+      named(offset, () => scoredByTelling(found, { each, all, total }));
+    return { match, total, segments };
   }
   const total = await countOf(asked, filtered(any));
-  const segments = () => rareWordsFirst(found, { each, total, foremost });
+  const inOrder = () => rareWordsFirst(found, { each, total, foremost });
+  const segments = (offset: number) => (foremost.length === 0 ? inOrder() : named(offset, inOrder));
   return { match: filtered(any), total, segments };
 }
 
@@ -72,6 +80,21 @@ async function writtenOf(
 
 /** Where segments are looked for: `filtered` adds to a match of words what every result must have as well. */
 type Finding = { asked: Asked; memory: SearchMemory; filtered: (match: string) => string };
+
+/** Puts profiles with all of the words in their name in front; the first of the other segments holds them all too. */
+async function namesInFront(
+  { asked }: Finding,
+  of: { named: string; text: string; limit: number; offset: number },
+  others: () => Promise<Segment[]>,
+): Promise<Segment[]> {
+  const { named, text, limit, offset } = of;
+  const known = await namedFirst(asked, named, text, limit);
+  const inFront = { match: named, count: known.length, known };
+  if (offset === 0 && known.length === limit) return [inFront];
+  const [first, ...rest] = await others();
+  if (known.length === 0 || first === undefined) return first === undefined ? [] : [first, ...rest];
+  return [inFront, { ...first, count: first.count - known.length, except: known }, ...rest];
+}
 
 /** Too many to score all: those with the words in their name are looked at first. */
 async function namesFirst(

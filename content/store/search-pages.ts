@@ -10,6 +10,10 @@ export type Segment = {
   scoring?: string;
   /** Places that stand in front of the others of this segment. */
   foremost?: readonly number[];
+  /** Places that match but stand in an earlier segment; `count` is without them. */
+  except?: readonly number[];
+  /** All places of the segment, in order, when they are known already. */
+  known?: readonly number[];
 };
 
 /**
@@ -19,7 +23,7 @@ export type Segment = {
 export const scoredMax = 1_500;
 
 /** Weights of name, tagline, mission, description and facets, tuned by scripts/bench/relevance.ts. */
-const columnWeights = "10.0, 5.0, 2.0, 1.0, 0.0";
+const columnWeights = "8.0, 4.0, 1.0, 0.3, 0.0";
 
 /** A place holds the nonprofit's id in its low 32 bits; see the view search_places. */
 const idsPerRank = 2 ** 32;
@@ -32,28 +36,42 @@ export async function pageOfSegments(
 ): Promise<number[]> {
   const places: number[] = [];
   let skip = offset;
-  for (const { match, count, scoring, foremost = [] } of segments) {
-    const scored = Math.min(count, scoredMax);
-    if (places.length < limit && skip < scored) {
-      const page = [JSON.stringify(foremost), limit - places.length, skip];
-      const found =
-        scoring === undefined
-          ? placesOf(asked, scoredPage, [match, scored, ...page])
-          : placesOf(asked, tellingPage, [scoring, match, scored, ...page]);
-      places.push(...(await found));
+  for (const segment of segments) {
+    if (places.length < limit && skip < segment.count) {
+      places.push(...(await partOf(asked, segment, { limit: limit - places.length, skip })));
     }
-    if (places.length < limit && skip < count && count > scored) {
-      const args = [match, limit - places.length, Math.max(skip, scored)];
-      places.push(...(await placesOf(asked, unscoredPage, args)));
-    }
-    skip = Math.max(0, skip - count);
+    skip = Math.max(0, skip - segment.count);
   }
   return places.map((place) => place % idsPerRank);
 }
 
+async function partOf(
+  asked: Asked,
+  { match, count, scoring, foremost = [], except = [], known }: Segment,
+  { limit, skip }: { limit: number; skip: number },
+): Promise<number[]> {
+  if (known !== undefined) return known.slice(skip, skip + limit);
+  const scored = Math.min(count, scoredMax);
+  const left = JSON.stringify(except);
+  const places: number[] = [];
+  if (skip < scored) {
+    const page = [left, scored, JSON.stringify(foremost), limit, skip];
+    const found =
+      scoring === undefined
+        ? placesOf(asked, scoredPage, [match, ...page])
+        : placesOf(asked, tellingPage, [scoring, match, ...page]);
+    places.push(...(await found));
+  }
+  if (places.length < limit && count > scored) {
+    const args = [match, left, limit - places.length, Math.max(skip, scored)];
+    places.push(...(await placesOf(asked, unscoredPage, args)));
+  }
+  return places;
+}
+
 /** The foremost matches by impact, at most `limit`: nothing is scored. */
 export const foremostOf = (asked: Asked, match: string, limit: number): Promise<number[]> =>
-  placesOf(asked, unscoredPage, [match, limit, 0]);
+  placesOf(asked, unscoredPage, [match, "[]", limit, 0]);
 
 /** The number of matches. Nothing is scored. */
 export async function countOf(asked: Asked, match: string): Promise<number> {
@@ -87,7 +105,7 @@ const scoredPage = `
   FROM (
     SELECT rowid AS place, bm25(search_index, ${columnWeights}) AS score
     FROM search_index
-    WHERE search_index MATCH ?
+    WHERE search_index MATCH ? AND +rowid NOT IN (SELECT value FROM json_each(?))
     ORDER BY rowid
     LIMIT ?
   )
@@ -101,7 +119,11 @@ const tellingPage = `
     SELECT rowid AS place, bm25(search_index, ${columnWeights}) AS score
     FROM search_index
     WHERE search_index MATCH ? AND +rowid IN (
-      SELECT rowid FROM search_index WHERE search_index MATCH ? ORDER BY rowid LIMIT ?
+      SELECT rowid
+      FROM search_index
+      WHERE search_index MATCH ? AND +rowid NOT IN (SELECT value FROM json_each(?))
+      ORDER BY rowid
+      LIMIT ?
     )
   )
   ORDER BY place NOT IN (SELECT value FROM json_each(?)), score, place
@@ -110,7 +132,7 @@ const tellingPage = `
 const unscoredPage = `
   SELECT rowid AS place
   FROM search_index
-  WHERE search_index MATCH ?
+  WHERE search_index MATCH ? AND +rowid NOT IN (SELECT value FROM json_each(?))
   ORDER BY rowid
   LIMIT ? OFFSET ?`;
 

@@ -42,7 +42,7 @@ export async function searchNonprofits(
   const matches = await matchesOf(asked, words, filters, { limit: query.limit, memory });
   const ids =
     query.offset < matches.total
-      ? await pageOfSegments(asked, await matches.segments(), query)
+      ? await pageOfSegments(asked, await matches.segments(query.offset), query)
       : [];
   const nonprofits = await summariesById(asked, ids);
   return { total: matches.total, ids, nonprofits, match: matches.match };

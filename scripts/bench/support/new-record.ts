@@ -1,0 +1,37 @@
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+
+/** A record with nothing but what is given, for benches that need no more. */
+export const newRecord = (
+  given: Pick<NonprofitRecord, "id" | "slug" | "name"> & Partial<NonprofitRecord>,
+): NonprofitRecord => ({
+  tagline: null,
+  mission: null,
+  description: null,
+  country_code: null,
+  region: null,
+  city: null,
+  website: null,
+  donation_url: null,
+  logo_url: null,
+  contact_email: null,
+  usdc_wallet: null,
+  wallet_challenge: null,
+  wallet_signature: null,
+  beneficiaries_per_year: null,
+  founded_year: null,
+  annual_budget_usd: null,
+  team_size: null,
+  ghd_aligned: 0,
+  verified: 0,
+  status: "listed",
+  causes: [],
+  programs: [],
+  impact_metrics: [],
+  registrations: [],
+  register: null,
+  register_scope: null,
+  created_at: 0,
+  updated_at: 0,
+  provenance: {},
+  ...given,
+});
