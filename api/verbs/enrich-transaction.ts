@@ -2,18 +2,19 @@ import { createHash } from "node:crypto";
 import type { ConsensusMode } from "#content/rules/consensus.ts";
 import type { EnrichmentRequest } from "#content/rules/read-enrichment.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import { type EnrichTarget, enrichTarget } from "#content/store/enrich-target.ts";
+import {
+  type EnrichTarget,
+  enrichTarget,
+  type OwnSubmission,
+} from "#content/store/enrich-target.ts";
 import type { EnrichmentTally } from "#content/store/enrichment-tally.ts";
 import { newestChangeOf } from "#content/store/history.ts";
 import { keepAnswer, keptAnswer } from "#content/store/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import {
-  ownSubmissions,
-  pendingVoices,
-  priorRejections,
+  fieldStanding,
   type Rejection,
   runningConfidence,
-  type OwnSubmission,
   type StoredSubmission,
 } from "#content/store/submissions.ts";
 import { corroborates, storeSubmission } from "./store-submission.ts";
@@ -65,15 +66,13 @@ export async function storeEnrichment(
     if (found.kind === "same") return ok(JSON.parse(found.body) as EnrichOutcome);
     if (found.kind === "other") return fail({ kind: "idempotency_key_reused" });
   }
-  const target = await enrichTarget(tx.raw, slug);
+  const target = await enrichTarget(tx.raw, slug, request.agent_id);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const agent = { agent_id: request.agent_id, nonprofit_id: target.id };
-  const own = await ownSubmissions(tx.raw, agent);
   const items: StoredItem[] = [];
   let sequence: number | null = null;
   for (const item of request.items) {
-    const stored = await oneItem(tx, tally, { job, target, own, item });
+    const stored = await oneItem(tx, tally, { job, target, item });
     items.push(stored.item);
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
@@ -84,32 +83,30 @@ export async function storeEnrichment(
   return ok(outcome);
 }
 
-/** `own` is what the agent sent about the nonprofit before this request. */
 export type OneItem = {
   job: EnrichJob;
   target: EnrichTarget;
-  own: readonly OwnSubmission[];
   item: EnrichmentRequest["items"][number];
 };
 
 /** An agent that sends the same value again is answered with the submission it has; else a new one is stored. */
 async function oneItem(tx: WriteTransaction, tally: EnrichmentTally, one: OneItem) {
   const { target, item } = one;
-  const own = one.own.find(
+  const own = target.own.find(
     ({ field, normalised_value, status }) =>
       field === item.field && normalised_value === item.normalised_value && status !== "rejected",
   );
   if (own === undefined || !stillStands(own, target)) {
-    const { submission, sequence, rivals } = await storeSubmission(tx, tally, one);
-    return { item: await described(tx, submission, rivals), sequence };
+    const stored = await storeSubmission(tx, tally, one);
+    return { item: described(stored.submission, stored), sequence: stored.sequence };
   }
   const waits = own.status === "pending" && own.audit_only === 0 && own.field_type === "structured";
-  const rivals = waits && (await pendingVoices(tx.raw, own)).rivals;
+  const { rivals, rejections } = await fieldStanding(tx.raw, own);
   const confidence =
     waits || own.status === "applied" ? 1 : (await runningConfidence(tx.raw, own)) - 1;
   const sequence = own.status === "applied" ? await newestChangeOf(tx.raw, target.id) : null;
   const again = { ...own, confidence: Math.max(own.confidence, confidence) };
-  return { item: await described(tx, again, rivals), sequence };
+  return { item: described(again, { rivals: waits && rivals, rejections }), sequence };
 }
 
 /** False when the field was emptied since: then the value counts anew. */
@@ -119,24 +116,21 @@ function stillStands(own: OwnSubmission, target: EnrichTarget): boolean {
   return own.audit_only === 0;
 }
 
-async function described(
-  tx: WriteTransaction,
+const described = (
   one: OwnSubmission,
-  rivals: boolean,
-): Promise<StoredItem> {
-  return {
-    id: one.id,
-    field: one.field,
-    field_type: one.field_type,
-    status: one.status,
-    audit_only: one.audit_only,
-    confidence: one.confidence,
-    reason: one.reason,
-    corroborates: one.reason === corroborates,
-    rivals,
-    prior_rejections: await priorRejections(tx.raw, one),
-  };
-}
+  { rivals, rejections }: { rivals: boolean; rejections: Rejection[] },
+): StoredItem => ({
+  id: one.id,
+  field: one.field,
+  field_type: one.field_type,
+  status: one.status,
+  audit_only: one.audit_only,
+  confidence: one.confidence,
+  reason: one.reason,
+  corroborates: one.reason === corroborates,
+  rivals,
+  prior_rejections: rejections,
+});
 
 const digestOf = ({ slug, request }: EnrichJob): string =>
   createHash("sha256")

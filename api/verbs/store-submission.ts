@@ -7,10 +7,11 @@ import type { EnrichmentTally } from "#content/store/enrichment-tally.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { countPending } from "#content/store/pending-fields.ts";
 import {
-  type FieldVoices,
+  fieldStanding,
   insertSubmission,
   type NewSubmission,
-  pendingVoices,
+  priorRejections,
+  type Rejection,
   rejectSubmission,
   runningConfidence,
   setConfidence,
@@ -22,8 +23,13 @@ import type { OneItem } from "./enrich-transaction.ts";
 /** The reason stored with an audit-only submission that equals the live value. */
 export const corroborates = "corroborates the live value";
 
-/** `rivals`: other values are pending too. */
-type Stored = { submission: StoredSubmission; sequence: number | null; rivals: boolean };
+/** `rivals`: other values are pending too. `rejections`: what was rejected on this field, as of after this submission. */
+type Stored = {
+  submission: StoredSubmission;
+  sequence: number | null;
+  rivals: boolean;
+  rejections: Rejection[];
+};
 
 /** Stores a new submission and does what the rules decide of it. `sequence` is that of the change it made, if any. */
 export async function storeSubmission(
@@ -34,17 +40,15 @@ export async function storeSubmission(
   const { job, target, item } = one;
   const fresh = newSubmission(one);
   const live = target.live(item.field);
-  const { voices: pending, rivals } =
-    live === null && item.field_type === "structured"
-      ? await pendingVoices(tx.raw, fresh)
-      : noVoices;
+  const { voices, rivals, rejections } = await fieldStanding(tx.raw, fresh);
+  const pending = live === null && item.field_type === "structured" ? voices : [];
   // Only the newest of its submissions were looked at; this one is as good as new.
   const again = pending.find(
     (voice) =>
       voice.agent_id === fresh.agent_id && voice.normalised_value === fresh.normalised_value,
   );
   const known = again === undefined ? null : await submissionById(tx.raw, again.id);
-  if (known !== null) return { submission: known, sequence: null, rivals };
+  if (known !== null) return { submission: known, sequence: null, rivals, rejections };
   const decision = decide({
     field_type: item.field_type,
     live: live === null ? null : comparedValue(item.field, live),
@@ -55,11 +59,15 @@ export async function storeSubmission(
   countSubmission(tally, one, fresh);
   switch (decision.kind) {
     case "audit":
-      return audit(tx, tally, one, { fresh, corroborating: decision.corroborates });
+      return {
+        ...nothingLive,
+        submission: await audit(tx, tally, one, { fresh, corroborating: decision.corroborates }),
+        rejections,
+      };
     case "queued": {
       const confidence = await runningConfidence(tx.raw, fresh);
       const submission = await insert(tx, tally, { ...fresh, confidence });
-      return { submission, sequence: null, rivals };
+      return { ...nothingLive, submission, rejections };
     }
     case "pending": {
       await replaceOwn(tx, tally, fresh, decision);
@@ -67,7 +75,9 @@ export async function storeSubmission(
       // Alone with its value there is nobody else to tell.
       if (decision.confidence > 1) await recount(tx, tally, fresh, decision.confidence);
       if (fresh.test_data === 0) await countPending(tx, fresh, 1);
-      return { submission, sequence: null, rivals };
+      const isNews = decision.replaces !== null;
+      const now = isNews ? await priorRejections(tx.raw, fresh) : rejections;
+      return { ...nothingLive, submission, rivals, rejections: now };
     }
     case "applied":
       return apply(tx, tally, one, { fresh, decision });
@@ -76,7 +86,7 @@ export async function storeSubmission(
   }
 }
 
-const noVoices: FieldVoices = { voices: [], rivals: false };
+const nothingLive = { sequence: null, rivals: false };
 
 const newSubmission = ({ job, target, item }: OneItem): NewSubmission => ({
   nonprofit_id: target.id,
@@ -105,14 +115,14 @@ async function audit(
   tally: EnrichmentTally,
   { job, target }: OneItem,
   { fresh, corroborating }: { fresh: NewSubmission; corroborating: boolean },
-): Promise<Stored> {
+): Promise<StoredSubmission> {
   const confidence = await runningConfidence(tx.raw, fresh);
   const reason = corroborating ? corroborates : null;
   const submission = await insert(tx, tally, { ...fresh, audit_only: 1, confidence, reason });
   if (corroborating && fresh.test_data === 0) {
     await addCorroboration(tx, { ...fresh, slug: target.slug, now: job.now });
   }
-  return { submission, sequence: null, rivals: false };
+  return submission;
 }
 
 type Applied = Extract<Decision, { kind: "applied" }>;
@@ -142,7 +152,7 @@ async function apply(
   // The transaction holds the write lock, so the field is as empty as it was when it was read.
   if (sequence === null) throw new Error(`${field} of nonprofit ${target.id} was filled meanwhile`);
   const submission = { ...mine, status: "applied" as const, decided_at: job.now.getTime() };
-  return { submission, sequence, rivals: false };
+  return { submission, sequence, rivals: false, rejections: await priorRejections(tx.raw, fresh) };
 }
 
 /** An agent has one pending value per field: its earlier one is rejected. */
@@ -182,7 +192,7 @@ async function insert(tx: WriteTransaction, tally: EnrichmentTally, one: NewSubm
 
 function countSubmission(
   tally: EnrichmentTally,
-  { own, job, item }: OneItem,
+  { target, job, item }: OneItem,
   fresh: NewSubmission,
 ) {
   const counted = fresh.test_data === 0;
@@ -192,6 +202,6 @@ function countSubmission(
   if (counted) tally.add("public_submissions");
   // Of a batch the first item that counts is the one that touches the nonprofit.
   const first = job.request.items.find(({ test_data }) => !test_data) === item;
-  const touched = counted && first && own.every(({ test_data }) => test_data === 1);
+  const touched = counted && first && target.own.every(({ test_data }) => test_data === 1);
   tally.seen({ ...fresh, at: fresh.created_at }, { counted, touched });
 }

@@ -2,7 +2,7 @@ import type { Row } from "@libsql/client";
 import type { PendingVoice } from "#content/rules/consensus.ts";
 import type { EnrichableField, FieldType, SubmissionStatus } from "#content/shapes/enrichment.ts";
 import type { WriteTransaction } from "./open.ts";
-import { packed, unpacked } from "./packed.ts";
+import { jsonOf, packed, unpacked } from "./packed.ts";
 import { inConsensus } from "./pending-fields.ts";
 import type { Asked } from "./records.ts";
 
@@ -34,59 +34,44 @@ export type NewSubmission = Omit<StoredSubmission, "id">;
 const stored = (row: Row | undefined): StoredSubmission | null =>
   row === undefined ? null : ({ ...row } as unknown as StoredSubmission);
 
-/** An agent sends few things about one nonprofit; older ones than these are not looked at. */
-const ownMax = 100;
-const ownColumns = [
-  "id", "nonprofit_id", "field", "field_type", "normalised_value", "agent_id", "status", "audit_only", "test_data",
-  "confidence", "reason",
-] as const; // prettier-ignore
-
-/** What an answer and a decision need to know of an earlier submission. */
-export type OwnSubmission = Pick<StoredSubmission, (typeof ownColumns)[number]>;
-
-/** What this agent sent about this nonprofit, newest first. Index: submissions_by_agent_and_field. */
-export async function ownSubmissions(
-  asked: Asked,
-  { agent_id, nonprofit_id }: Pick<NewSubmission, "agent_id" | "nonprofit_id">,
-): Promise<OwnSubmission[]> {
-  const { rows } = await asked.execute({
-    sql: `SELECT ${packed(ownColumns)} FROM submissions
-          WHERE agent_id = ? AND nonprofit_id = ?
-          ORDER BY id DESC
-          LIMIT ${ownMax}`,
-    args: [agent_id, nonprofit_id],
-  });
-  return unpacked<OwnSubmission>(rows);
-}
-
 /** So many pending submissions of one field are read at once; a field with more is asked about one by one. */
 const voicesMax = 50;
 const voiceColumns = ["id", "agent_id", "network", "normalised_value"];
 
-/** The voices that a decision needs, and whether another agent's value than this one is pending too. */
-export type FieldVoices = { voices: PendingVoice[]; rivals: boolean };
+/**
+ * What stands on a field: the voices that a decision needs, whether another agent's value than this one is pending too,
+ * and what was rejected before.
+ */
+export type FieldStanding = { voices: PendingVoice[]; rivals: boolean; rejections: Rejection[] };
 
 type Voiced = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
 
-/** What is pending for a field: one look where few voices are, as nearly always. Index: one_pending_per_agent_and_field. */
-export async function pendingVoices(asked: Asked, one: Voiced): Promise<FieldVoices> {
+/** What stands on a field, in one look where few voices are, as nearly always. Index: one_pending_per_agent_and_field. */
+export async function fieldStanding(asked: Asked, one: Voiced): Promise<FieldStanding> {
   const { rows } = await asked.execute({
-    sql: `SELECT ${packed(voiceColumns)} FROM submissions
-          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}
-          LIMIT ${voicesMax}`,
+    sql: `SELECT json_object(
+            'voices', (
+              SELECT json_group_array(${jsonOf(voiceColumns)}) FROM (
+                SELECT * FROM submissions
+                WHERE nonprofit_id = ?1 AND field = ?2 AND ${inConsensus}
+                LIMIT ${voicesMax}
+              )
+            ),
+            'rejections', (${rejectionsSql})
+          ) AS packed`,
     args: [one.nonprofit_id, one.field],
   });
-  const many = rows.length === voicesMax;
-  const found = many ? await voicesThatMatter(asked, one) : rows;
-  const voices = unpacked<PendingVoice>(found);
+  const [found = { voices: [], rejections: [] }] = unpacked<Omit<FieldStanding, "rivals">>(rows);
+  const many = found.voices.length === voicesMax;
+  const voices = many ? await voicesThatMatter(asked, one) : found.voices;
   const isRival = ({ agent_id, normalised_value }: PendingVoice) =>
     agent_id !== one.agent_id && normalised_value !== one.normalised_value;
   // Among so many there is another value: the same one from two agents would have gone live.
-  return { voices, rivals: many || voices.some(isRival) };
+  return { voices, rivals: many || voices.some(isRival), rejections: found.rejections };
 }
 
 /** This agent's own voice, and those for the same value. Index: submissions_by_field. */
-async function voicesThatMatter(asked: Asked, one: Voiced) {
+async function voicesThatMatter(asked: Asked, one: Voiced): Promise<PendingVoice[]> {
   const { nonprofit_id, field, agent_id, normalised_value } = one;
   const { rows } = await asked.execute({
     sql: `SELECT ${packed(voiceColumns)} FROM submissions
@@ -100,7 +85,7 @@ async function voicesThatMatter(asked: Asked, one: Voiced) {
           )`,
     args: [nonprofit_id, field, agent_id, nonprofit_id, field, normalised_value],
   });
-  return rows;
+  return unpacked<PendingVoice>(rows);
 }
 
 /**
@@ -207,17 +192,22 @@ export type Rejection = {
 const recentRejectionsMax = 5;
 const rejectionColumns = ["agent_name", "value", "reason", "winning_value", "decided_at"];
 
-/** The most recently rejected submissions of a field, newest first. Index: submissions_rejected. */
+/** The most recently rejected submissions of a field, newest first, as one JSON array. Index: submissions_rejected. */
+const rejectionsSql = `SELECT json_group_array(${jsonOf(rejectionColumns)}) FROM (
+  SELECT * FROM submissions
+  WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected'
+  ORDER BY decided_at DESC, id DESC
+  LIMIT ${recentRejectionsMax}
+)`;
+
+/** The most recently rejected submissions of a field, newest first. */
 export async function priorRejections(
   asked: Asked,
   { nonprofit_id, field }: Pick<NewSubmission, "nonprofit_id" | "field">,
 ): Promise<Rejection[]> {
   const { rows } = await asked.execute({
-    sql: `SELECT ${packed(rejectionColumns)} FROM submissions
-          WHERE nonprofit_id = ? AND field = ? AND status = 'rejected'
-          ORDER BY decided_at DESC, id DESC
-          LIMIT ?`,
-    args: [nonprofit_id, field, recentRejectionsMax],
+    sql: `SELECT (${rejectionsSql}) AS packed`,
+    args: [nonprofit_id, field],
   });
-  return unpacked<Rejection>(rows);
+  return unpacked<Rejection[]>(rows)[0] ?? [];
 }

@@ -142,6 +142,35 @@ describe("a structured field", () => {
   });
 });
 
+test("applied is said only once the published profile holds the value", async () => {
+  const asked: number[] = [];
+  const slow = await aService({
+    parts: { waitForPublication: (sequence) => (asked.push(sequence), Promise.resolve(null)) },
+  });
+  const [record] = await slow.add(aNonprofit());
+  const post = async (agent_id: string) => {
+    const body = { field: "city", value: "Oslo", agent_id };
+    const response = await slow.post(`/api/enrich/${record?.slug}`, body);
+    return EnrichmentAnswer.parse(await response.json());
+  };
+  await post("bot-a");
+  expect(asked).toEqual([]);
+  const second = await post("bot-b");
+  expect(second.submissions[0]).toMatchObject({
+    status: "applied",
+    applied: false,
+    consensus: true,
+  });
+  expect(second.submissions[0]?.promotion_note).toContain("being published");
+  expect(second.release).toBeNull();
+  const [change] = (await changesAfter(slow.store.raw, 0, 100)).filter(({ origin }) => origin === "consensus"); // prettier-ignore
+  expect(asked).toEqual([change?.sequence ?? 0]);
+  // Who asks again is told of the same change.
+  await post("bot-b");
+  expect(asked).toEqual([change?.sequence ?? 0, change?.sequence ?? 0]);
+  slow.close();
+});
+
 test("contact_email is masked wherever it could be read", async () => {
   await submit("bot-a", "contact_email", "Jane@oak.example");
   await submit("bot-b", "contact_email", "other@oak.example");
