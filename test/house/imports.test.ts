@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, "../..");
 const mayImport: Record<string, RegExp> = {
   "content/shapes": /^(zod$|#content\/(editorial|shapes)\/)/,
   "content/rules": /^(zod$|node:|punycode|#content\/(editorial|shapes|rules)\/)/,
+  "content/openapi": /^(zod$|node:|#content\/(editorial|shapes|rules)\/)/,
   "content/store": /^(zod$|node:|drizzle-orm|@libsql\/client|bun:sqlite$|#content\/)/,
   "api/chain": /^(node:|@solana\/|@x402\/|litesvm|#content\/(shapes|rules)\/|#api\/chain\/)/,
   "api/verbs": /^(node:|zod$|#content\/(shapes|rules|store|editorial)\/|#api\/verbs\/)/,

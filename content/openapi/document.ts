@@ -1,0 +1,142 @@
+import type { z } from "zod";
+import { everywhere, type Json, type Operation, type Refusal, refusals } from "./operation.ts";
+import { fileOperations, readOperations } from "./read-operations.ts";
+import { componentSchemas, parameterSchema } from "./schemas.ts";
+import { commonHeaders, documentHead, headerComponents, parameterComponents } from "./parts.ts";
+import { enrichmentOperations, operatorOperations, serviceOperations } from "./write-operations.ts";
+
+/** Every operation that the service and its files answer to, in the order of the description. */
+export const operations: readonly Operation[] = [
+  ...readOperations,
+  ...enrichmentOperations,
+  ...fileOperations,
+  ...operatorOperations,
+  ...serviceOperations,
+];
+
+export type OpenApiDocument = { [name: string]: Json };
+
+/** The OpenAPI 3.1.0 description of the service at this origin (without a trailing slash). */
+export function openApiDocument(baseUrl: string): OpenApiDocument {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of operations) {
+    (paths[operation.path] ??= {})[operation.method] = described(operation);
+  }
+  return {
+    ...documentHead(baseUrl),
+    paths,
+    components: {
+      schemas: componentSchemas(),
+      parameters: parameterComponents,
+      headers: headerComponents,
+      responses: Object.fromEntries(
+        Object.entries(refusals).map(([status, description]) => [
+          `Refusal${status}`,
+          refusal(Number(status) as Refusal, description),
+        ]),
+      ),
+      securitySchemes: {
+        operator: { type: "http", scheme: "bearer", description: "A token of an operator" },
+      },
+    },
+  };
+}
+
+const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
+
+function described(operation: Operation): Json {
+  const { operationId, tag, summary, description, body, operator } = operation;
+  const parameters = parametersOf(operation);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    responses: responsesOf(operation),
+    security: operator === true ? [{ operator: [] }] : [],
+  };
+}
+
+const requestBody = ({ schema, example }: NonNullable<Operation["body"]>): Json => ({
+  required: true,
+  content: { "application/json": { schema: reference("schemas", schema), example } },
+});
+
+function parametersOf({ path, query, headers = [] }: Operation): Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
+    reference("parameters", name),
+  );
+  const inQuery = Object.entries((query?.shape ?? {}) as Record<string, z.ZodType>).map(
+    ([name, shape]): Json => {
+      const { description, examples } = shape.meta() ?? {};
+      const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
+      return {
+        name,
+        in: "query",
+        description: description ?? "",
+        schema: parameterSchema(shape),
+        ...(example === undefined ? {} : { example }),
+      };
+    },
+  );
+  return [...inPath, ...inQuery, ...headers.map((name) => reference("parameters", name))];
+}
+
+function responsesOf({ method, ok, refusals: own = [], limited }: Operation): Json {
+  const { description, schema, example, mediaType = "application/json" } = ok;
+  const shape: Json = schema === "text" ? { type: "string" } : reference("schemas", schema);
+  const names: readonly Refusal[] = [...own, ...(limited === false ? [] : [429 as const]), ...everywhere];
+  const kept = method === "get" ? ["ETag"] : [];
+  const refused = [...new Set(names)]
+    .toSorted((a, b) => a - b)
+    .map((status): [string, Json] => [String(status), reference("responses", `Refusal${status}`)]);
+  return {
+    "200": {
+      description,
+      headers: headersOf([...kept, ...commonHeaders, ...(limited === false ? [] : limitHeaders)]),
+      content: { [mediaType]: { schema: shape, example: example as Json } },
+    },
+    ...(method === "get"
+      ? { "304": { description: "The client has it", headers: headersOf(["ETag"]) } }
+      : {}),
+    ...Object.fromEntries(refused),
+  };
+} // prettier-ignore
+
+const limitHeaders = ["RateLimit", "RateLimit-Policy"];
+const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
+
+const headersOf = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, reference("headers", name)]));
+
+const refusal = (status: Refusal, description: string): Json => ({
+  description,
+  headers: headersOf(waits.has(status) ? [...commonHeaders, "Retry-After"] : commonHeaders),
+  content: {
+    "application/problem+json": {
+      schema: reference("schemas", "Problem"),
+      example: {
+        type: `urn:almoner:problem:${exampleCodes[status]}`,
+        title: exampleTitles[status],
+        status,
+        detail: description,
+        code: exampleCodes[status],
+        error: description,
+      },
+    },
+  },
+});
+
+const exampleCodes: Record<Refusal, string> = {
+  400: "invalid_parameter", 401: "not_an_operator", 404: "nonprofit_not_found", 409: "idempotency_key_reused",
+  410: "nonprofit_withdrawn", 413: "body_too_large", 415: "not_json", 429: "rate_limited", 500: "internal",
+  503: "store_busy", 507: "storage_full",
+}; // prettier-ignore
+
+const exampleTitles: Record<Refusal, string> = {
+  400: "Bad request", 401: "Not authorised", 404: "Not found", 409: "Conflict", 410: "Gone", 413: "Body too large",
+  415: "Unsupported media type", 429: "Too many requests", 500: "Internal error", 503: "Temporarily unavailable",
+  507: "Storage full",
+}; // prettier-ignore

@@ -1,0 +1,53 @@
+import type { z } from "zod";
+
+/** A JSON value of a description. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** One operation of the service, as the description, its tests and its tools know it. */
+export type Operation = {
+  operationId: string;
+  method: "get" | "post";
+  /** With {slug} and its like in the place of values. */
+  path: string;
+  tag: "Directory" | "Recommendation" | "Enrichment" | "Changes" | "Operator" | "Service";
+  summary: string;
+  description: string;
+  query?: z.ZodObject;
+  /** Names of components.parameters that are headers. */
+  headers?: readonly string[];
+  body?: { schema: string; example: Json };
+  ok: {
+    description: string;
+    /** Name of a component, or a schema of its own for what is no JSON. */
+    schema: string;
+    example: object | string;
+    /** Absent: JSON. */
+    mediaType?: string;
+  };
+  /** Statuses of refusals beside those that every operation has. */
+  refusals?: readonly Refusal[];
+  /** True: for operators only. */
+  operator?: boolean;
+  /** False: it counts toward no limit. */
+  limited?: boolean;
+};
+
+export const refusals = {
+  400: "Something in the request cannot be used; the answer names it",
+  401: "No operator's token came with the request",
+  404: "There is nothing by this name",
+  409: "It does not fit what is stored",
+  410: "The nonprofit is withdrawn: its profile takes no more data",
+  413: "The body has more than 64 KiB",
+  415: "The body is not sent as JSON",
+  429: "Too many requests of this kind; Retry-After says when to send the next",
+  500: "Something went wrong on our side",
+  503: "Busy or unable to answer for a moment; Retry-After says when to try again",
+  507: "Nothing can be stored at the moment; reads go on",
+} as const;
+export type Refusal = keyof typeof refusals;
+
+/** What any operation may answer. */
+export const everywhere = [500, 503] as const satisfies readonly Refusal[];
+/** What any operation with a body may answer. */
+export const withBody = [400, 413, 415, 507] as const satisfies readonly Refusal[];

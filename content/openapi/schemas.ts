@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { Cause, CauseList } from "#content/shapes/cause.ts";
+import {
+  EnrichmentAnswer,
+  EnrichmentStats,
+  EnrichmentSubmission,
+  Exemplars,
+  HelpWanted,
+  History,
+  Leaderboard,
+  PriorRejection,
+  SecondOpinion,
+  ThinProfile,
+} from "#content/shapes/enrichment-answers.ts";
+import { EnrichableField, EnrichmentBody, EnrichmentItem } from "#content/shapes/enrichment.ts";
+import { FeedEntry, FeedFile, FeedState } from "#content/shapes/feed.ts";
+import {
+  FieldProvenance,
+  ImpactMetric,
+  NonprofitDetail,
+  NonprofitList,
+  NonprofitSummary,
+  Program,
+  Registration,
+} from "#content/shapes/nonprofit.ts";
+import { Problem } from "#content/shapes/problem.ts";
+import {
+  ExplainedSignal,
+  Intent,
+  Recommendation,
+  RecommendAnswer,
+  RecommendQuery,
+  SearchRedirect,
+} from "#content/shapes/recommendation.ts";
+import {
+  ApproveBody,
+  RejectBody,
+  ReviewDecision,
+  ReviewItem,
+  ReviewList,
+} from "#content/shapes/review.ts";
+import { SearchAnswer, SearchEcho } from "#content/shapes/search.ts";
+import { Stats } from "#content/shapes/stats.ts";
+import type { Json } from "./operation.ts";
+
+const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });
+
+/** What the service answers. Each shape's own id is its name in the description. */
+const answers: readonly z.ZodType[] = [
+  Cause, CauseList, EnrichableField, EnrichmentAnswer, EnrichmentStats, EnrichmentSubmission, Exemplars,
+  ExplainedSignal, FeedEntry, FeedFile, FeedState, FieldProvenance, Health, HelpWanted, History, ImpactMetric,
+  Intent, Leaderboard, NonprofitDetail, NonprofitList, NonprofitSummary, PriorRejection, Problem, Program,
+  Recommendation, RecommendAnswer, RecommendQuery, Registration, ReviewDecision, ReviewItem, ReviewList,
+  SearchAnswer, SearchEcho, SearchRedirect, SecondOpinion, Stats, ThinProfile,
+]; // prettier-ignore
+
+/** What is sent to it. */
+const bodies: readonly z.ZodType[] = [EnrichmentBody, EnrichmentItem, ApproveBody, RejectBody];
+
+type Schema = { [name: string]: Json };
+
+/** components.schemas, made of the shapes that the service parses and answers with. */
+export function componentSchemas(): Record<string, Schema> {
+  // A field named in a body and in an answer is one component: it is made by the answers.
+  const sent = converted([...bodies, EnrichableField], "input");
+  delete sent["EnrichableField"];
+  const all = { ...converted(answers, "output"), ...sent };
+  return Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function converted(shapes: readonly z.ZodType[], io: "input" | "output"): Record<string, Schema> {
+  const registry = z.registry<{ id: string }>();
+  for (const shape of shapes) registry.add(shape, { id: idOf(shape) });
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => plain(jsonSchema),
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => {
+      if (id.startsWith("__")) throw new Error(`a shape without a place in the list: ${id}`);
+      return [id, schema as Schema];
+    }),
+  );
+}
+
+const idOf = (shape: z.ZodType): string => {
+  const id = shape.meta()?.id;
+  if (id === undefined) throw new Error("every shape of the description has an id");
+  return id;
+};
+
+/** The schema of one query parameter, without what stands beside it in the description. */
+export function parameterSchema(shape: z.ZodType): Schema {
+  const {
+    $schema: _,
+    description: __,
+    examples: ___,
+    ...schema
+  } = z.toJSONSchema(shape, {
+    io: "input",
+    metadata: z.registry(),
+    override: ({ jsonSchema }) => plain(jsonSchema),
+  });
+  return schema as Schema;
+}
+
+/**
+ * Takes off what says nothing: the greatest integer of the language. Objects stay open, because fields are only ever
+ * added and a client must not refuse a new one.
+ */
+export function plain(schema: Record<string, unknown>): void {
+  if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
+  if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
+  if (schema["additionalProperties"] === false) delete schema["additionalProperties"];
+}

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { enrichableFields } from "./enrichment.ts";
+import { Intent, recommendLimitDefault, recommendLimitMax } from "./recommendation.ts";
+import { reviewKinds } from "./review.ts";
+import { searchLimitDefault, searchLimitMax } from "./search.ts";
+
+const limit = (fallback: number, max: number) =>
+  z
+    .int()
+    .min(1)
+    .optional()
+    .describe(`Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`)
+    .meta({ examples: [fallback] }); // prettier-ignore
+
+const offset = z
+  .int()
+  .min(0)
+  .optional()
+  .describe("Items to leave out from the start: 0 unless given")
+  .meta({ examples: [0] });
+
+const cause = z
+  .string()
+  .max(1_000)
+  .optional()
+  .describe("Cause id from GET /api/causes; one that nobody knows matches nothing")
+  .meta({ examples: ["education"] });
+
+const country = z
+  .string()
+  .max(1_000)
+  .optional()
+  .describe("Country by its English name or ISO 3166 code; letter case does not matter")
+  .meta({ examples: ["Kenya"] });
+
+/** Query of GET /api/search. All filters combine. */
+export const SearchParameters = z.object({
+  q: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe(
+      'Words looked for in name, tagline, mission and description; "in quotes" they are a phrase',
+    )
+    .meta({ examples: ["clean water"] }),
+  cause,
+  country,
+  ghd_aligned: z
+    .enum(["1", "true"])
+    .optional()
+    .describe("Only profiles aligned with global health and development"),
+  limit: limit(searchLimitDefault, searchLimitMax),
+  offset,
+});
+
+/** Query of GET /api/nonprofits. */
+export const ListParameters = z.object({ limit: limit(50, 100), offset });
+
+/** Query of GET /api/recommend: at least one of cause, country and q. */
+export const RecommendParameters = z.object({
+  cause,
+  country,
+  q: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe("What the donor wants, in their own words")
+    .meta({ examples: ["help children read"] }),
+  intent: Intent.optional().describe("What comes next; it changes the weight of signals"),
+  limit: limit(recommendLimitDefault, recommendLimitMax),
+});
+
+/** Query of GET /api/needs-enrichment. */
+export const HelpWantedParameters = z.object({
+  limit: limit(10, 50),
+  field: z
+    .enum(["mission", "description", "website", "contact_email"])
+    .optional()
+    .describe("Only profiles without this field"),
+  cause,
+  pending: z
+    .enum(["1", "true"])
+    .optional()
+    .describe("Only profiles where a value of one agent waits for a second"),
+});
+
+/** Query of GET /api/agents/exemplars. */
+export const ExemplarParameters = z.object({
+  field: z.enum(enrichableFields).optional().describe("Only values of this field"),
+  limit: limit(20, 100),
+});
+
+/** Query of GET /api/admin/reviews. */
+export const ReviewParameters = z.object({
+  kind: z.enum(reviewKinds).optional().describe("Only reviews of this kind"),
+  limit: limit(50, 200),
+});

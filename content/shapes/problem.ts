@@ -1,0 +1,21 @@
+import { z } from "zod";
+
+/** RFC 9457: every refusal of the service. `error` repeats `detail`, because published clients read that name. */
+export const Problem = z
+  .looseObject({
+    type: z.string().describe("urn:almoner:problem:<code>"),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    detail: z.string().describe("What went wrong, and what to send instead"),
+    code: z.string().describe("Stable name of the failure, for programs"),
+    error: z.string().describe("The same text as detail"),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .describe("What is wrong where"),
+    parameter: z.string().optional().describe("The query parameter that cannot be used"),
+    allowed: z.array(z.string()).optional().describe("The values that the parameter may have"),
+    example: z.unknown().optional().describe("A request that would be accepted"),
+  })
+  .meta({ id: "Problem" });
+export type Problem = z.infer<typeof Problem>;
