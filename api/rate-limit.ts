@@ -12,7 +12,7 @@ export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60 } as cons
 export type Policy = keyof typeof requestsPerMinute | "read";
 
 /** Submissions that one agent may make. Source: decisions.md, "Limits". */
-const agentWindows: readonly Window[] = [
+export const agentWindows: readonly Window[] = [
   { policy: "agent-minute", limit: 120, windowMs: minuteMs, grainMs: 1 },
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
