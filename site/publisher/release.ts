@@ -139,6 +139,8 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
     },
     now,
   });
+  // Pages of that release name its assets, which a newer site may have given up since.
+  db.query("UPDATE files SET doomed_at = NULL WHERE release <= ?").run(target);
   // What was gone back to is old: the changes that are taken again after it must win.
   db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
   return committed;

@@ -13,7 +13,7 @@ import { staleLater } from "./stale-paths.ts";
 const changesMax = 20_000;
 const askPlacesUpTo = 200;
 /** So many documents are rendered before the fast lane gets its turn. */
-const keysPerSlice = 4;
+const keysPerSlice = 2;
 
 /** Lets the fast lane run; called between slices of work. */
 export type GiveWay = () => Promise<void>;

@@ -1,6 +1,7 @@
-import { brotliCompressSync, constants } from "node:zlib";
-import { headersOf, redirectOf } from "#site/publisher/http-headers.ts";
-import type { BundleEntry, BundleReader } from "./bundle-reader.ts";
+import { redirectOf } from "#site/publisher/http-headers.ts";
+import type { BundleReader } from "./bundle-reader.ts";
+import { keepFiles } from "./kept-files.ts";
+import { type PreparedFile, prepareFile, shownTo } from "./prepared-file.ts";
 
 /** Answers from the bundle at once, or gives null: then the service is asked. */
 export type BundleServer = {
@@ -24,40 +25,36 @@ const alwaysLive: ReadonlySet<string> = new Set([
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
 const ofService = /^\/(api|mcp|desk|healthz)(\/|$)/;
 
-const preparedMax = 20_000;
-const compressFromBytes = 1_024;
-const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|xml|yaml|javascript))|svg/;
-
-type Prepared = {
-  version: number;
-  entry: BundleEntry;
-  plain: Record<string, string>;
-  etag: string;
-  brotli: { body: Uint8Array<ArrayBuffer>; headers: Record<string, string>; etag: string } | null;
-};
+/** What is kept in memory, and the size from which a file is sent from the disk. */
+const keptBytesMax = 64 * 1024 * 1024;
+const bodyBytesMax = 512 * 1024;
 
 /** A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. */
 export function createBundleServer(
   reader: BundleReader,
   { onServed }: BundleServerOptions = {},
 ): BundleServer {
-  const prepared = new Map<string, Prepared>();
-  const prepare = (urlPath: string): Prepared | null => {
+  const kept = keepFiles(keptBytesMax);
+  const prepare = (urlPath: string): PreparedFile | null => {
     const version = reader.version();
-    const known = prepared.get(urlPath);
+    const known = kept.get(urlPath);
     if (known?.version === version) return known;
-    const entry = reader.find(urlPath);
-    if (entry === null) {
-      prepared.delete(urlPath);
-      return null;
-    }
-    if (known?.entry.digest === entry.digest) {
+    const file = reader.find(urlPath);
+    if (
+      known !== undefined &&
+      known.file.digest === file?.digest &&
+      known.file.path === file.path
+    ) {
       known.version = version;
       return known;
     }
-    if (prepared.size >= preparedMax) prepared.clear();
-    const fresh = prepareEntry(entry, version);
-    prepared.set(urlPath, fresh);
+    kept.delete(urlPath);
+    if (file === null) return null;
+    const body = file.size > bodyBytesMax ? Bun.file(reader.blobOf(file)) : reader.read(file);
+    // The content went between two looks: a newer release replaced the file.
+    if (body === null) return reader.version() === version ? null : prepare(urlPath);
+    const fresh = prepareFile(file, body, version);
+    kept.set(urlPath, fresh);
     return fresh;
   };
   const redirected = (path: string): Response | null => {
@@ -95,34 +92,14 @@ function splitUrl(url: string): { path: string; hasQuery: boolean } {
     : { path: url.slice(from, query), hasQuery: true };
 }
 
-function prepareEntry(entry: BundleEntry, version: number): Prepared {
-  const { contentType, cacheControl, others } = headersOf(entry.path);
-  const etag = `"${entry.digest.slice(0, 32)}"`;
-  const shrinks = compressible.test(contentType) && entry.body.length >= compressFromBytes;
-  const plain = {
-    "content-type": contentType,
-    "cache-control": cacheControl,
-    "access-control-allow-origin": "*",
-    ...others,
-    ...(shrinks ? { vary: "accept-encoding" } : {}),
-    etag,
-  };
-  return { version, entry, plain, etag, brotli: null };
-}
-
-function answerWith(found: Prepared, request: Request, status: number): Response {
-  const accepted = request.headers.get("accept-encoding");
-  const shown = accepted?.includes("br") === true && "vary" in found.plain ? compress(found) : null;
-  const headers = shown?.headers ?? found.plain;
+function answerWith(found: PreparedFile, request: Request, status: number): Response {
+  const { body, length, etag, headers } = shownTo(request, found);
   const wanted = request.headers.get("if-none-match");
-  if (wanted !== null && matches(wanted, shown?.etag ?? found.etag)) {
-    return new Response(null, { status: 304, headers });
-  }
-  const body = shown?.body ?? found.entry.body;
+  if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });
   if (request.method === "HEAD") {
     return new Response(null, {
       status,
-      headers: { ...headers, "content-length": String(body.length) },
+      headers: { ...headers, "content-length": String(length) },
     });
   }
   return new Response(body, { status, headers });
@@ -133,21 +110,3 @@ const matches = (wanted: string, etag: string): boolean =>
   wanted === etag ||
   wanted === "*" ||
   wanted.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
-
-/** Compressed once per content; quality 5 costs about 0.1 ms a page. */
-function compress(found: Prepared): NonNullable<Prepared["brotli"]> {
-  if (found.brotli === null) {
-    const body = new Uint8Array(
-      brotliCompressSync(found.entry.body, {
-        params: { [constants.BROTLI_PARAM_QUALITY]: 5 },
-      }),
-    );
-    const etag = `${found.etag.slice(0, -1)}-br"`;
-    found.brotli = {
-      body,
-      etag,
-      headers: { ...found.plain, "content-encoding": "br", etag },
-    };
-  }
-  return found.brotli;
-}
