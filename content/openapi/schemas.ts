@@ -77,9 +77,9 @@ function converted(shapes: readonly z.ZodType[], io: "input" | "output"): Record
     override: ({ jsonSchema }) => plain(jsonSchema),
   });
   return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => {
+    Object.entries(schemas).map(([id, schema]) => {
       if (id.startsWith("__")) throw new Error(`a shape without a place in the list: ${id}`);
-      return [id, schema as Schema];
+      return [id, without(schema, ["$schema", "$id", "id"])];
     }),
   );
 }
@@ -92,24 +92,22 @@ const idOf = (shape: z.ZodType): string => {
 
 /** The schema of one query parameter, without what stands beside it in the description. */
 export function parameterSchema(shape: z.ZodType): Schema {
-  const {
-    $schema: _,
-    description: __,
-    examples: ___,
-    ...schema
-  } = z.toJSONSchema(shape, {
+  const schema = z.toJSONSchema(shape, {
     io: "input",
     metadata: z.registry(),
     override: ({ jsonSchema }) => plain(jsonSchema),
   });
-  return schema as Schema;
+  return without(schema, ["$schema"]);
 }
+
+const without = (schema: object, names: readonly string[]): Schema =>
+  Object.fromEntries(Object.entries(schema as Schema).filter(([name]) => !names.includes(name)));
 
 /**
  * Takes off what says nothing: the greatest integer of the language. Objects stay open, because fields are only ever
  * added and a client must not refuse a new one.
  */
-export function plain(schema: Record<string, unknown>): void {
+function plain(schema: Record<string, unknown>): void {
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
   if (schema["additionalProperties"] === false) delete schema["additionalProperties"];
