@@ -66,7 +66,9 @@ function partsOf(config: Config, store: Store, log: Parts["log"], given: Given):
     secrets,
     limits: given.limits ?? openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
     kept: given.kept ?? keepFresh(watch),
-    search: given.search ?? openSearch(store, watch, { databaseUrl: config.databaseUrl }),
+    search:
+      given.search ??
+      openSearch(store, watch, { databaseUrl: config.databaseUrl, baseUrl: config.baseUrl }),
     curated: given.curated ?? openCurated(store, watch),
     recommendationLog: given.recommendationLog ?? logRecommendations(store, onLogError),
     activity: given.activity ?? countActivity(store, clock),

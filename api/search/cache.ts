@@ -1,10 +1,10 @@
 import { facetsOf } from "#content/rules/search-query.ts";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import type { Change } from "#content/store/changes.ts";
-import type { FoundPage } from "./runner.ts";
+import type { KeptPage } from "./engine.ts";
 
 type Entry = {
-  page: FoundPage;
+  page: KeptPage;
   /** The lists that a search without words walks along; null for one with words. */
   lists: ReadonlySet<string> | null;
   ghdAligned: boolean;
@@ -17,8 +17,8 @@ type Entry = {
 /** What a look into the cache finds. `changedIds`: the page holds if none of these is among its matches. */
 export type Looked =
   | { kind: "missing" }
-  | { kind: "fresh"; page: FoundPage }
-  | { kind: "doubtful"; page: FoundPage; changedIds: number[] };
+  | { kind: "fresh"; page: KeptPage }
+  | { kind: "doubtful"; page: KeptPage; changedIds: number[] };
 
 /** Changed fields that can alter which searches a profile is found by, or its place in them. */
 const searched = new Set([
@@ -67,10 +67,10 @@ export class SearchCache {
   }
 
   /** Keeps a page that was found when `sequence` was the newest change. */
-  keep(key: string, query: SearchQuery, page: FoundPage, at: { sequence: number; nowMs: number }) {
+  keep(key: string, query: SearchQuery, page: KeptPage, at: { sequence: number; nowMs: number }) {
     this.drop(key);
-    // The text, the answer that holds it twice, and its compressed forms.
-    const size = 4 * page.nonprofits.length + 4 * (page.match?.length ?? 0) + 500;
+    // The answer, its compressed forms, and what is kept about it.
+    const size = 1.5 * page.answer.body.byteLength + 4 * (page.match?.length ?? 0) + 1_000;
     const entry: Entry = {
       page,
       lists: page.match === null ? listsOf(query) : null,

@@ -2,13 +2,18 @@ import { availableParallelism } from "node:os";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/store/watch.ts";
+import { Prepared } from "../prepared.ts";
+import { searchAnswer } from "../verbs/search.ts";
 import { SearchCache } from "./cache.ts";
 import { runInPool } from "./pool.ts";
-import { type FoundPage, runHere, type SearchRunner } from "./runner.ts";
+import { runHere, type SearchRunner } from "./runner.ts";
+
+/** One page of a search as it is sent: a SearchAnswer in JSON, compressed at most once. */
+export type KeptPage = { total: number; ids: number[]; match: string | null; answer: Prepared };
 
 export type SearchEngine = {
-  /** Finds one page. What was committed before the call is in it; the same page is the same object. */
-  find: (query: SearchQuery) => Promise<FoundPage>;
+  /** Finds one page. What was committed before the call is in it. */
+  find: (query: SearchQuery) => Promise<KeptPage>;
   close(): void;
 };
 
@@ -21,23 +26,24 @@ const threadsMax = 4;
 export function openSearch(
   store: Store,
   watch: Watch,
-  { databaseUrl, threads }: { databaseUrl: string; threads?: number },
+  { databaseUrl, baseUrl, threads }: { databaseUrl: string; baseUrl: string; threads?: number },
 ): SearchEngine {
   const wanted = threads ?? Math.min(Math.max(availableParallelism(), 2), threadsMax);
   const pooled = store.embedded && wanted > 0;
-  return searchEngine(watch, pooled ? runInPool(databaseUrl, wanted) : runHere(store.raw));
+  const runner = pooled ? runInPool(databaseUrl, wanted) : runHere(store.raw);
+  return searchEngine(watch, runner, baseUrl);
 }
 
 /** Searches through a runner, and keeps what was found as long as it is exact. */
-export function searchEngine(watch: Watch, runner: SearchRunner): SearchEngine {
+export function searchEngine(watch: Watch, runner: SearchRunner, baseUrl: string): SearchEngine {
   const cache = new SearchCache();
-  const running = new Map<string, Promise<FoundPage>>();
+  const running = new Map<string, Promise<KeptPage>>();
   watch.listen((changes) => {
     if (changes === null) cache.clear();
     else cache.take(changes);
   });
 
-  async function find(query: SearchQuery, key: string): Promise<FoundPage> {
+  async function find(query: SearchQuery, key: string): Promise<KeptPage> {
     const sequence = watch.sequence();
     const { version } = cache;
     const looked = cache.look(key, performance.now());
@@ -49,7 +55,9 @@ export function searchEngine(watch: Watch, runner: SearchRunner): SearchEngine {
         return page;
       }
     }
-    const page = await runner.run(query, version);
+    const found = await runner.run(query, version);
+    const answer = new Prepared(searchAnswer(query, found, baseUrl), "application/json");
+    const page = { total: found.total, ids: found.ids, match: found.match, answer };
     // With a change heard of meanwhile, nobody knows what it did to this page.
     if (watch.sequence() === sequence) {
       cache.keep(key, query, page, { sequence, nowMs: performance.now() });

@@ -66,7 +66,11 @@ export async function aService(
     log,
     limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
     kept: keepFresh(watch),
-    search: openSearch(store, watch, { databaseUrl: config.databaseUrl, threads: 0 }),
+    search: openSearch(store, watch, {
+      databaseUrl: config.databaseUrl,
+      baseUrl: config.baseUrl,
+      threads: 0,
+    }),
     curated: openCurated(store, watch),
     recommendationLog: logRecommendations(store, () => {}),
     activity: countActivity(store, clock),
