@@ -26,7 +26,7 @@ const searched = new Set([
   "verified", "status",
 ]); // prettier-ignore
 
-const bytesMax = 36 * 1024 * 1024;
+const bytesMax = 48 * 1024 * 1024;
 const ageMaxMs = 300_000;
 const changesKeptMax = 200;
 

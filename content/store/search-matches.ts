@@ -127,7 +127,7 @@ async function scoredByTelling(
 
 /**
  * Any of the words; `foremost` have all of them. When that is too many to score all: first what has one of the rarer
- * words, so many as can be scored, then what has only the very common ones.
+ * words, so many as can be scored and by these words alone, then what has only the very common ones.
  */
 async function rareWordsFirst(
   found: Finding,
@@ -136,12 +136,10 @@ async function rareWordsFirst(
   const { asked, filtered } = found;
   if (total <= scoredMax) return [{ match: filtered(anyOf(each)), count: total, foremost }];
   const rare: string[] = [];
-  const telling: string[] = [];
   let sum = 0;
-  for (const word of await byRarity(found, each)) {
-    sum += word.matched;
-    if (word.matched > 0 && sum <= scoredMax) rare.push(word.match);
-    if (word.matched > 0 && word.telling) telling.push(word.match);
+  for (const { match, matched } of await byRarity(found, each)) {
+    sum += matched;
+    if (matched > 0 && sum <= scoredMax) rare.push(match);
   }
   if (rare.length === 0) {
     const [any, all] = [anyOf(each), allOf(each)];
@@ -149,11 +147,9 @@ async function rareWordsFirst(
     return [{ match: filtered(all), count: foremost.length }, ...others];
   }
   const rareOnes = anyOf(rare);
-  // Rare words stand in the query twice, and so weigh more; the common ones count where they stand beside them.
-  const first = telling.length > rare.length ? allOf([rareOnes, anyOf(telling)]) : rareOnes;
   const withRare = await countOf(asked, filtered(rareOnes));
   return [
-    { match: filtered(first), count: withRare, foremost },
+    { match: filtered(rareOnes), count: withRare, foremost },
     { match: filtered(without(anyOf(each), rareOnes)), count: total - withRare },
   ];
 }

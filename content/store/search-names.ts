@@ -2,7 +2,7 @@ import { fold } from "#content/rules/text.ts";
 import type { Asked } from "./records.ts";
 
 /** So many matches are looked at, the foremost by impact. */
-const lookedAtMax = 300;
+const lookedAtMax = 120;
 
 /**
  * Places of profiles that have all of the words in their name, for standing in front of all others: first those whose

@@ -20,7 +20,7 @@ export type Segment = {
  * bm25 is worked out for so many matches of a segment, the foremost by impact; those behind follow by impact alone.
  * Scoring takes 0.5 µs a match, counting 0.02 µs: this keeps a query for a very common word at a few ms.
  */
-export const scoredMax = 1_500;
+export const scoredMax = 1_000;
 
 /** Weights of name, tagline, mission, description and facets, tuned by scripts/bench/relevance.ts. */
 const columnWeights = "8.0, 4.0, 1.0, 0.3, 0.0";
