@@ -29,6 +29,17 @@ const unsafe = new RegExp(
   "u",
 );
 
+const keptOrUnsafe = new RegExp(
+  `(${flagEmoji.source}|${proseOnly.source})|(?:${unsafe.source})`,
+  "gu",
+);
+
+/** A text without the characters that no field may hold; line breaks and tabs stay. Quick for a text without any. */
+export function withoutUnsafe(text: string): string {
+  if (!unsafe.test(text)) return text;
+  return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
+}
+
 /** How many characters (code points) a text has. */
 export const characterCount = (text: string): number => {
   let count = 0;

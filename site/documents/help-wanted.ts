@@ -4,12 +4,9 @@ import {
   helpWantedDefault,
   storedHelpWantedTotals,
 } from "#content/store/help-wanted-answer.ts";
-import { directoryFact } from "#content/store/stats.ts";
 import type { DocumentKind } from "#site/publisher/document.ts";
 import { keyOf } from "./keys.ts";
-
-/** The day of a directory that was never published on a schedule: the rotation has to begin somewhere. */
-const firstDay = "2026-01-01";
+import { publicationDay } from "./publication-day.ts";
 
 /**
  * GET /api/needs-enrichment without parameters, for readers of the bundle alone. The day that turns the rotation and
@@ -19,7 +16,7 @@ export const helpWanted: DocumentKind = {
   kind: keyOf.helpWanted,
   all: () => [[keyOf.helpWanted]],
   render: async (keys, { store, baseUrl }) => {
-    const day = (await directoryFact(store.raw, "publication_day")) ?? firstDay;
+    const day = await publicationDay({ store });
     const answer = await helpWantedAnswer(store.raw, helpWantedDefault(day), {
       baseUrl,
       totals: await storedHelpWantedTotals(store.raw),

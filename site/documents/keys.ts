@@ -16,6 +16,17 @@ export type PageName =
   | "not-found"
   | "robots";
 
+/** Files by which programs find out about the directory. */
+export type DiscoveryName =
+  | "llms"
+  | "agents"
+  | "security"
+  | "openapi"
+  | "arazzo"
+  | "catalog"
+  | "plugin"
+  | "mcp";
+
 /** How documents are named. Page numbers and chunk numbers count from 1. */
 export const keyOf = {
   profile: (id: number): DocumentKey => `profile ${id}`,
@@ -23,6 +34,7 @@ export const keyOf = {
   profileMarkdown: (id: number): DocumentKey => `profile-markdown ${id}`,
   listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
   page: (name: PageName): DocumentKey => `page ${name}`,
+  discovery: (name: DiscoveryName): DocumentKey => `discovery ${name}`,
   /** GET /api/causes. */
   causes: "causes-json" as DocumentKey,
   /** GET /api/stats. */

@@ -1,10 +1,12 @@
 import type { DocumentKind } from "#site/publisher/document.ts";
 import { causesAnswer, statsAnswer } from "./answers.ts";
 import { assets } from "./assets.ts";
+import { discovery } from "./discovery.ts";
 import { feed } from "./feed.ts";
 import { helpWanted } from "./help-wanted.ts";
 import { listPage } from "./list-page.ts";
 import { page } from "./page.ts";
+import { profileMarkdown } from "./profile-markdown.ts";
 import { profile } from "./profile.ts";
 import { snapshotPart } from "./snapshot.ts";
 import { sitemap, sitemapIndex, sitemapPages } from "./sitemap.ts";
@@ -15,6 +17,8 @@ export const documentKinds: readonly DocumentKind[] = [
   profile,
   listPage,
   page,
+  profileMarkdown,
+  discovery,
   causesAnswer,
   statsAnswer,
   helpWanted,

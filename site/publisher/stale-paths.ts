@@ -62,12 +62,16 @@ export function staleLater(change: Change, places: ReadonlyMap<string, number>):
   if (change.nonprofit_id === null) return { keys: directoryKeys, lists: [] };
   const moved = change.moved_lists.filter((list) => list !== "thin");
   const keys = [
+    keyOf.profileMarkdown(change.nonprofit_id),
     keyOf.snapshotPart(snapshotPartOf(change.nonprofit_id)),
     keyOf.sitemap(sitemapChunkOf(change.nonprofit_id)),
     keyOf.sitemapIndex,
   ];
   if (moved.length > 0 || touches(change, new Set(["verified", "beneficiaries_per_year"]))) {
     keys.push(...directoryKeys, keyOf.causes, keyOf.sitemapPages);
+  }
+  if (touches(change, helpWantedFields) || change.moved_lists.includes("thin")) {
+    keys.push(keyOf.discovery("agents"));
   }
   if (touches(change, listedFields)) {
     for (const [list, place] of places) {
@@ -78,9 +82,10 @@ export function staleLater(change: Change, places: ReadonlyMap<string, number>):
   return { keys, lists: moved };
 }
 
-/** Pages that show numbers of the whole directory. */
+/** Documents that show numbers of the whole directory, or the day. */
 const directoryKeys: DocumentKey[] = [
   keyOf.stats,
   keyOf.helpWanted,
+  ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
   ...(["home", "causes", "countries", "statistics", "agents"] as const).map(keyOf.page),
 ];

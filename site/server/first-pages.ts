@@ -46,6 +46,13 @@ const pageKeys: Record<string, DocumentKey> = {
   "/methodology": keyOf.page("methodology"),
   "/agents": keyOf.page("agents"),
   "/robots.txt": keyOf.page("robots"),
+  "/llms.txt": keyOf.discovery("llms"),
+  "/agents.md": keyOf.discovery("agents"),
+  "/openapi.json": keyOf.discovery("openapi"),
+  "/agents.arazzo.yaml": keyOf.discovery("arazzo"),
+  "/.well-known/ai-plugin.json": keyOf.discovery("plugin"),
+  "/.well-known/api-catalog": keyOf.discovery("catalog"),
+  "/.well-known/mcp.json": keyOf.discovery("mcp"),
 };
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
