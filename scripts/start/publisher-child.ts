@@ -8,8 +8,8 @@ export type PublisherChild = {
 
 const restartAfterMs = 100;
 const stopWithinMs = 4_000;
-/** Beyond this it is not bad luck: something has to be mended by hand. */
-const restartsInARowMax = 20;
+/** It is never given up: a full disk gets room again, and another publisher of this folder ends some time. */
+const restartAfterMsMax = 5_000;
 
 /**
  * Keeps the resident publisher running beside the service, in a process of its own: its work never stands in the way
@@ -32,13 +32,13 @@ export function startPublisherChild(onTrouble: (message: string) => void): Publi
         },
         onExit: (_child, code, signal) => {
           if (stopping) return;
-          restarts++;
-          onTrouble(`The publisher ended (${signal ?? code}) and is started again.`);
-          if (restarts > restartsInARowMax) {
-            onTrouble("The publisher keeps ending. What is published goes on being served.");
-            return;
-          }
-          setTimeout(() => (running = start()), restartAfterMs * restarts);
+          const waitMs = restartWaitMs(restarts++);
+          onTrouble(
+            `The publisher ended (${signal ?? code}) and is started again in ${waitMs / 1_000} s. What is published goes on being served.`,
+          );
+          setTimeout(() => {
+            if (!stopping) running = start();
+          }, waitMs);
         },
       },
     );
@@ -56,3 +56,7 @@ export function startPublisherChild(onTrouble: (message: string) => void): Publi
     },
   };
 }
+
+/** Soon after the first end, then less and less often. */
+export const restartWaitMs = (restartsInARow: number): number =>
+  Math.min(restartAfterMs * 2 ** restartsInARow, restartAfterMsMax);

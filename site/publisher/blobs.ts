@@ -47,8 +47,14 @@ export function openBlobs(folder: string, { exclusive = false } = {}): Blobs {
         writeOnce(path, body);
       } else if (!existsSync(path)) {
         const draft = `${folder}/${process.pid}-${written++}.draft`;
-        writeFileSync(draft, body);
-        renameSync(draft, path);
+        try {
+          writeFileSync(draft, body);
+          renameSync(draft, path);
+        } catch (error) {
+          // On a full disk each attempt would leave another half file behind.
+          rmSync(draft, { force: true });
+          throw error;
+        }
       }
       return digest;
     },

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { digestOf } from "./blobs.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 
+/** More new files than these are brought onto the disk with everything else that is there, at once. */
 const blobsPerRoundMax = 2_000;
 const bootIdFile = "/proc/sys/kernel/random/boot_id";
 
@@ -14,32 +15,39 @@ const bootId = (): string =>
  * Brings the blobs of newer releases onto the disk, behind the readers' backs: a release is visible before it is
  * durable, and what a power loss takes is published again. Answers whether all is durable now.
  */
-export async function makeDurable({ manifest, blobs }: PublisherParts): Promise<boolean> {
+export async function makeDurable(parts: PublisherParts): Promise<boolean> {
+  const { manifest, blobs } = parts;
   const { durable_release, current_release, boot_id } = manifest.state();
   if (boot_id !== bootId()) manifest.setState({ boot_id: bootId() });
   if (durable_release >= current_release) return true;
   const newer = manifest.db
-    .query<{ digest: string; release: number }, [number, number]>(
-      "SELECT digest, release FROM files WHERE release > ? ORDER BY release LIMIT ?",
+    .query<{ digest: string }, [number, number]>(
+      "SELECT digest FROM files WHERE release > ? LIMIT ?",
     )
     .all(durable_release, blobsPerRoundMax);
+  if (newer.length === blobsPerRoundMax) return syncAll(parts);
   for (const { digest } of newer) {
     const file = await open(blobs.pathOf(digest)).catch(() => null);
     await file?.datasync();
     await file?.close();
   }
-  const last = newer.length < blobsPerRoundMax ? current_release : (newer.at(-1)?.release ?? 1) - 1;
-  manifest.setState({ durable_release: Math.max(last, durable_release) });
-  return last >= current_release;
+  manifest.setState({ durable_release: current_release });
+  return manifest.state().current_release === current_release;
 }
 
-/** One sync of the whole file system that holds the folder, after a full build. */
-export async function syncAll({ manifest, blobs }: PublisherParts): Promise<void> {
+/** One sync of the whole file system that holds the folder; answers whether it went well. */
+export async function syncAll({
+  manifest,
+  blobs,
+}: Pick<PublisherParts, "manifest" | "blobs">): Promise<boolean> {
+  // What is published while the disk works may not be part of it.
+  const { current_release } = manifest.state();
   const { exited } = Bun.spawn(["sync", "-f", blobs.folder], {
     stdio: ["ignore", "ignore", "ignore"],
   });
-  if ((await exited) !== 0) return;
-  manifest.setState({ durable_release: manifest.state().current_release, boot_id: bootId() });
+  if ((await exited) !== 0) return false;
+  manifest.setState({ durable_release: current_release, boot_id: bootId() });
+  return true;
 }
 
 /**

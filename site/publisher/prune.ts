@@ -19,11 +19,15 @@ export function prune(parts: PublisherParts, keeping: Keeping): number {
   const { manifest, blobs, exported, clock } = parts;
   const { db } = manifest;
   const oldest = manifest.state().current_release - keeping.releases + 1;
+  // A rollback brings back pages that name the assets of their time, however long ago that was.
   const doomed = db
-    .query<{ path: string; digest: string }, [number]>(
-      "DELETE FROM files WHERE doomed_at < ? RETURNING path, digest",
+    .query<{ path: string; digest: string }, [number, number]>(
+      `DELETE FROM files
+       WHERE doomed_at < ?
+         AND doomed_at < (SELECT min(created_at) FROM releases WHERE id >= ?)
+       RETURNING path, digest`,
     )
-    .all(clock().getTime() - keeping.assetGraceMs);
+    .all(clock().getTime() - keeping.assetGraceMs, oldest);
   for (const { path } of doomed) exported.remove(path);
   const past = db
     .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")

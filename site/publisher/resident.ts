@@ -6,6 +6,7 @@ import { defaultKeeping, type Keeping, prune } from "./prune.ts";
 import { exportCommitted } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { type Committed, rollBack } from "./release.ts";
+import { retryFailures } from "./retry-failures.ts";
 import { runSecondLane } from "./second-lane.ts";
 
 export type ResidentOptions = {
@@ -59,6 +60,7 @@ function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise
   let waitingSinceMs: number | null = null;
   let housekeptMs = 0;
   let prunedMs = performance.now();
+  let durableAfterMs = 0;
   const giveWay = async () => {
     while ((await runFastLane(parts)) > 0);
     await Bun.sleep(0);
@@ -95,8 +97,11 @@ function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise
     if (nowMs - prunedMs > pruneEveryMs) {
       prunedMs = nowMs;
       prune(parts, options.keeping ?? defaultKeeping);
+      await retryFailures(parts);
     }
-    await makeDurable(parts);
+    if (nowMs >= durableAfterMs && !(await makeDurable(parts))) {
+      durableAfterMs = nowMs + housekeepingEveryMs;
+    }
     return false;
   };
 }
@@ -108,13 +113,39 @@ async function takeRequest(parts: PublisherParts, options: ResidentOptions): Pro
   if (request === "") return;
   log("an operator asked for something", { request });
   const [verb, target] = request.split(" ");
-  if (verb === "full") {
-    manifest.setState({ held_at: 0 });
-    await options.buildAll();
+  if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
+  // A rollback may have gone back to pages of an older site: then no page is up to date.
+  const outdated = manifest.state().inputs_digest !== parts.inputsDigest;
+  if (verb === "full" || (verb === "resume" && outdated)) {
+    await buildBesideFastLane(parts, options, { outdated });
   }
-  if (verb === "resume") manifest.setState({ held_at: 0 });
-  if (verb === "rollback") rollBackTo(parts, Number(target));
+  if (verb === "rollback" && rollBackTo(parts, Number(target)) === null) {
+    log("that release is not kept, nothing was gone back to", { release: Number(target) });
+  }
   manifest.setState({ request: "" });
+}
+
+/**
+ * Changes go live during a full build as well. Not so when the site is another one: pages that name its assets must
+ * not be published before these.
+ */
+async function buildBesideFastLane(
+  parts: PublisherParts,
+  { buildAll, pollMs }: ResidentOptions,
+  { outdated }: { outdated: boolean },
+): Promise<void> {
+  let building = true;
+  const built = buildAll().finally(() => {
+    building = false;
+  });
+  try {
+    while (building) {
+      if (outdated || (await runFastLane(parts)) === 0) await Bun.sleep(pollMs);
+    }
+  } finally {
+    // A fast lane that failed must not leave a build running by itself.
+    await built;
+  }
 }
 
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { restartWaitMs } from "#scripts/start/publisher-child.ts";
+import { openBlobs } from "#site/publisher/blobs.ts";
+import type { DocumentKind } from "#site/publisher/document.ts";
+import { makeDurable } from "#site/publisher/durable.ts";
+import { runFastLane } from "#site/publisher/fast-lane.ts";
+import { prune } from "#site/publisher/prune.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import { commitRelease } from "#site/publisher/release.ts";
+import { retryFailures } from "#site/publisher/retry-failures.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+let directory: Directory;
+let parts: PublisherParts;
+
+beforeAll(async () => {
+  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
+  await directory.publisher.buildAll({ processes: 1 });
+  ({ parts } = directory.publisher);
+}, 60_000);
+afterAll(() => directory.close());
+
+const failures = () =>
+  parts.manifest.db.query<{ key: string }, []>("SELECT key FROM failures").all();
+
+/** Profiles cannot be rendered as long as the trouble lasts. */
+const inTrouble = (kind: DocumentKind): DocumentKind =>
+  kind.kind === "profile"
+    ? { ...kind, render: () => Promise.reject(new Error("the store does not answer")) }
+    : kind;
+
+describe("a page that fails to render", () => {
+  test("keeps its older version, is named, and stops nothing else", async () => {
+    const before = directory.read("nonprofits/trust-a.html");
+    await directory.edit("trust-a", { tagline: "Trouble is over" });
+    await runFastLane({ ...parts, kinds: parts.kinds.map(inTrouble) });
+    expect(directory.read("nonprofits/trust-a.html")).toBe(before);
+    expect(failures()).toHaveLength(1);
+    expect(parts.manifest.state().fast_sequence).toBe(3);
+  });
+  test("is tried again without another change", async () => {
+    expect(await retryFailures(parts)).toBe(0);
+    expect(directory.read("nonprofits/trust-a.html")).toContain("Trouble is over");
+    expect(failures()).toEqual([]);
+  });
+});
+
+test("a release of thousands of files becomes durable", async () => {
+  const digest = parts.blobs.put(new TextEncoder().encode("one of many"));
+  const files = Array.from({ length: 2_500 }, (_, at) => ({
+    path: `many/${at}.txt`,
+    digest,
+    size: 11,
+  }));
+  const { release } = commitRelease(parts.manifest, {
+    reason: "many files",
+    files,
+    removed: [],
+    asOf: 1_000,
+    state: {},
+    now: new Date(),
+  });
+  await makeDurable(parts);
+  expect(parts.manifest.state().durable_release).toBe(release);
+});
+
+describe("assets that a newer site gave up", () => {
+  const asset = "_astro/older.css";
+  const dayLater = () => new Date(Date.now() + 48 * 60 * 60 * 1_000);
+  test("stay while a kept release names them, whatever their age, and then go", () => {
+    const { manifest } = parts;
+    const put = (path: string, text: string) => {
+      const digest = parts.blobs.put(new TextEncoder().encode(text));
+      const state = {};
+      const file = { path, digest, size: text.length };
+      const now = new Date();
+      const asOf = 1_000;
+      return commitRelease(manifest, {
+        reason: text,
+        files: [file],
+        removed: [],
+        asOf,
+        state,
+        now,
+      });
+    };
+    put(asset, "a {}");
+    manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?").run(Date.now(), asset);
+    const later = { ...parts, clock: dayLater };
+    prune(later, { releases: 200, assetGraceMs: 1_000 });
+    expect(manifest.find(asset)).not.toBeNull();
+    manifest.db.query("UPDATE files SET doomed_at = doomed_at - 1 WHERE path = ?").run(asset);
+    put("news.txt", "newer");
+    prune(later, { releases: 1, assetGraceMs: 1_000 });
+    expect(manifest.find(asset)).toBeNull();
+    expect(existsSync(join(parts.exported.folder, asset))).toBe(false);
+  });
+});
+
+test("a blob that cannot be written leaves no draft behind", () => {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-blobs-"));
+  const blobs = openBlobs(folder);
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+  expect(() => blobs.put(new Uint8Array([1]))).toThrow();
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a publisher that keeps ending is started again for ever, less and less often", () => {
+  expect([0, 1, 5].map(restartWaitMs)).toEqual([100, 200, 3_200]);
+  expect([10, 1_000, 100_000].map(restartWaitMs)).toEqual([5_000, 5_000, 5_000]);
+});
