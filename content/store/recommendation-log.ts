@@ -13,14 +13,14 @@ export type LoggedRecommendation = {
 };
 
 export type RecommendationLog = {
-  /** Notes a call; written within half a second. */
+  /** Notes a call; written within a second. */
   add(call: LoggedRecommendation): void;
   /** Writes what is noted. A failure keeps it for the next time, and throws. */
   flush(): Promise<void>;
 };
 
 const waitingMax = 20_000;
-const flushAfterMs = 500;
+const flushAfterMs = 1_000;
 const queryLengthMax = 300;
 
 /** Logs recommendations in batches, so that none waits for a write. The caller flushes at shutdown. */
