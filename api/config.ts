@@ -29,6 +29,8 @@ export type Config = {
   rebuildSchedule: string;
   /** Whether the exported folder holds compressed siblings. */
   precompress: boolean;
+  /** Whether the directory holds a search index for people. */
+  searchIndex: boolean;
   /** Caches that are told what a release changed; empty for none. */
   purgeUrls: string[];
   purgeMode: Raw["ALMONER_PURGE_MODE"];
@@ -74,6 +76,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     releasesKept: raw.ALMONER_RELEASES_KEPT,
     rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
     precompress: raw.ALMONER_PRECOMPRESS === "on",
+    searchIndex: raw.ALMONER_SEARCH_INDEX === "on",
     purgeUrls: (raw.ALMONER_PURGE_URLS ?? []).map((url) => url.replace(/\/+$/, "")),
     purgeMode: raw.ALMONER_PURGE_MODE,
     purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),

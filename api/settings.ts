@@ -76,6 +76,7 @@ export const settings = z
     ALMONER_RELEASES_KEPT: described(whole(1, 100_000, 200), "releases that can be rolled back to; every change makes one", "200"),
     ALMONER_REBUILD_SCHEDULE: described(z.string().default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
     ALMONER_PRECOMPRESS: described(choice(["on", "off"]).default("off"), "whether the exported folder holds `.br` and `.gz` siblings for web servers: `on` or `off`", "`off`"),
+    ALMONER_SEARCH_INDEX: described(choice(["on", "off"]).default("on"), "whether the directory holds a search index for people, made in the background: `on` or `off`", "`on`"),
     ALMONER_PURGE_URLS: described(urls.optional(), "caches that are told what a release changed, comma-separated", "none"),
     ALMONER_PURGE_MODE: described(choice(["url", "xkey", "xkey-soft"]).default("url"), "how caches are told: PURGE per `url`, or by surrogate key: `xkey`, `xkey-soft`", "`url`"),
     ALMONER_PURGE_HEADER: described(z.string().regex(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "send a header like `Fastly-Key: secret`").optional(), "header sent with each PURGE, for caches that want a key", "none"),

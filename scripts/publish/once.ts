@@ -3,11 +3,12 @@ import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping, prune } from "#site/publisher/prune.ts";
 import { releases } from "#site/publisher/release.ts";
 import { rollBackTo } from "#site/publisher/resident.ts";
+import { retryFailures } from "#site/publisher/retry-failures.ts";
 import { runSecondLane } from "#site/publisher/second-lane.ts";
 import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
-
-const differingShownMax = 20;
+import { showDiffering } from "./differing.ts";
+import { heldMessage, targetOf } from "./target.ts";
 
 /** Renders everything anew; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {
@@ -15,35 +16,39 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   const progress = startProgress("Rendering documents", 0);
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();
+  await bringIndexes(publisher, json);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   if (json) {
     console.log(JSON.stringify({ ...outcome, seconds: Number(seconds) }));
     return outcome.failed.length;
   }
   console.log(`Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`);
-  if (outcome.differing.length === 0) console.log("Nothing differed from the bundle before.");
-  else {
-    console.log(`${outcome.differing.length} files differed from the bundle before:`);
-    for (const path of outcome.differing.slice(0, differingShownMax)) console.log(`  ${path}`);
-    if (outcome.differing.length > differingShownMax) console.log("  … (--json lists them all)");
-  }
+  showDiffering(outcome.differing);
   for (const { key, error } of outcome.failed) console.error(`failed: ${key}: ${error}`);
   return outcome.failed.length;
 }
 
+/** Search indexes come after all else: a full build makes those for programs, this the one for people. */
+async function bringIndexes({ searchLane, feedLane }: Publisher, json: boolean): Promise<void> {
+  if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
+  const committed = await searchLane.run();
+  if (committed !== null) await feedLane.run({});
+}
+
 /** Publishes what has changed; answers how many documents could not be rendered. */
-export async function drainOnce({ parts, feedLane }: Publisher, json: boolean) {
+export async function drainOnce(
+  { parts, feedLane, searchLane }: Publisher,
+  { json, releasesKept }: { json: boolean; releasesKept: number },
+) {
   const { manifest } = parts;
   const { held_at, current_release } = manifest.state();
-  if (held_at > 0) {
-    stopWith(
-      `Publishing is held at release ${held_at} by a rollback. \`publish --resume\` goes on.`,
-    );
-  }
+  if (held_at > 0) stopWith(heldMessage(held_at));
   while ((await runFastLane(parts)) > 0);
   while ((await runSecondLane(parts, async () => {})) > 0);
+  await searchLane.run();
   await feedLane.run({});
-  prune(parts, defaultKeeping);
+  await retryFailures(parts);
+  prune(parts, { ...defaultKeeping, releases: releasesKept });
   const state = manifest.state();
   const failed = manifest.db
     .query<{ key: string; error: string }, []>("SELECT key, error FROM failures")
@@ -67,7 +72,7 @@ export async function goBack(
   asked: string,
   json: boolean,
 ): Promise<void> {
-  const target = targetOf(asked, parts.manifest.state().current_release);
+  const target = targetOf(asked, parts.manifest);
   const committed = rollBackTo(parts, target);
   if (committed === null) {
     const kept = releases(parts.manifest, 10_000).map(({ id }) => id);
@@ -82,13 +87,4 @@ export async function goBack(
       ? JSON.stringify({ release: committed.release, held_at: target, files })
       : `Release ${committed.release} shows what release ${target} showed (${files} files). Publishing is held; \`publish --resume\` goes on.`,
   );
-}
-
-/** The release that was asked for: a number, or -N counted back from the current one. */
-export function targetOf(asked: string, current: number): number {
-  const number = Number(asked === "" ? "-1" : asked);
-  if (!Number.isInteger(number) || number === 0) {
-    stopWith("--rollback: give the number of a release, or -1 for the one before.", 2);
-  }
-  return number < 0 ? current + number : number;
 }

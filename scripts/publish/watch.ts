@@ -6,6 +6,7 @@ import { defaultKeeping } from "#site/publisher/prune.ts";
 import type { BackgroundWork } from "#site/publisher/in-background.ts";
 import { startPurger } from "#site/publisher/purger.ts";
 import { startUploader } from "#site/publisher/uploader.ts";
+import { followWithIndexes } from "#site/search/follow.ts";
 import { runResident } from "#site/publisher/resident.ts";
 import { startProgress } from "../support/progress.ts";
 import { purgeConfigOf, targetOrExit } from "./to-bucket.ts";
@@ -49,11 +50,16 @@ export async function watch(
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
   const following = followerOf(publisher, config, { ...beyond, signal: stopping.signal });
+  const indexing = followWithIndexes(publisher.searchLane, {
+    log: parts.log,
+    signal: stopping.signal,
+  });
   try {
     if (publisher.isOutdated() && parts.manifest.state().held_at === 0) await buildAll();
     process.send?.({ release: parts.manifest.state().current_release });
     // What an earlier process published just before it ended may not have got beyond it.
     following.notice();
+    indexing.notice();
     await runResident(parts, {
       signal: stopping.signal,
       pollMs: parts.source.store.embedded ? pollEmbeddedMs : pollRemoteMs,
@@ -61,9 +67,12 @@ export async function watch(
       feedLane: publisher.feedLane,
       keeping: { ...defaultKeeping, releases: config.releasesKept },
       buildAll,
-      onRelease: () => Promise.resolve(following.notice()),
+      onRelease: async () => {
+        following.notice();
+        indexing.notice();
+      },
     });
-    await Promise.race([following.idle(), Bun.sleep(lastWordMs)]);
+    await Promise.race([Promise.all([following.idle(), indexing.idle()]), Bun.sleep(lastWordMs)]);
   } finally {
     schedule?.stop();
     days.stop();

@@ -48,6 +48,8 @@ export const keyOf = {
   /** A numbered file of the change feed. */
   feed: (number: number): DocumentKey => `feed ${number}`,
   snapshotPart: (part: number): DocumentKey => `snapshot-part ${part}`,
+  /** One part of a cause's search index. */
+  lunr: (cause: string, part: number): DocumentKey => `lunr ${cause} ${part}`,
 };
 
 /** Nonprofits, by id, in one part of the snapshot. */

@@ -5,6 +5,7 @@ import { discovery } from "./discovery.ts";
 import { feed } from "./feed.ts";
 import { helpWanted } from "./help-wanted.ts";
 import { listPage } from "./list-page.ts";
+import { lunr } from "./lunr.ts";
 import { page } from "./page.ts";
 import { profileMarkdown } from "./profile-markdown.ts";
 import { profile } from "./profile.ts";
@@ -27,4 +28,5 @@ export const documentKinds: readonly DocumentKind[] = [
   sitemapIndex,
   feed,
   snapshotPart,
+  lunr,
 ];

@@ -45,6 +45,10 @@ export type PublisherState = {
   snapshot_parts: string;
   /** The newest feed file whose changes are in that snapshot. */
   snapshot_number: number;
+  /** Changes up to here are in the search indexes. */
+  search_sequence: number;
+  /** Digest of what went into the index for people beside the store; "off" without one. */
+  search_inputs: string;
   /** Milliseconds of the newest sign of life of the resident publisher. */
   seen_at: number;
   /** Process number of the publisher that worked here last. */
@@ -74,6 +78,8 @@ const initial: PublisherState = {
   listed_inputs: "",
   snapshot_parts: "",
   snapshot_number: 0,
+  search_sequence: 0,
+  search_inputs: "",
   seen_at: 0,
   pid: 0,
 };

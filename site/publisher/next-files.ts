@@ -12,6 +12,7 @@ const othersFiles = [
   feedPaths.state,
   feedPaths.keys,
   "pagefind/",
+  "search/index.json",
 ];
 /** Hashed assets of older releases stay for pages that are still open somewhere. */
 const assetsFolder = "_astro/";

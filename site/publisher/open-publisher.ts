@@ -7,6 +7,8 @@ import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
+import { publishLunrList } from "#site/search/publish-indexes.ts";
+import { openSearchLane, type SearchLane } from "#site/search/search-lane.ts";
 import { openBlobs, removeDrafts } from "./blobs.ts";
 import type { DocumentKind } from "./document.ts";
 import { survivedBoot, syncAll } from "./durable.ts";
@@ -32,6 +34,8 @@ export type PublisherSettings = {
   signingKey: string;
   /** Whether exported files have compressed siblings; default no. */
   precompress?: boolean;
+  /** Whether there is a search index for people; default no. */
+  searchIndex?: boolean;
   log: PublisherParts["log"];
 };
 
@@ -53,6 +57,8 @@ export type Publisher = {
   readonly parts: PublisherParts;
   /** What tells mirrors of the releases; to run after each lane that made one. */
   readonly feedLane: FeedLane;
+  /** What keeps search indexes in step; to run when nobody waits. */
+  readonly searchLane: SearchLane;
   /** Renders everything anew and makes it durable. */
   buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
   /** Whether there is no release yet, or the site or the base URL is another than the release's. */
@@ -66,7 +72,7 @@ export type Publisher = {
  */
 export async function openPublisher(settings: PublisherSettings): Promise<Publisher> {
   const folders = publisherFolders(settings.dataDir);
-  const { precompress = false } = settings;
+  const { precompress = false, searchIndex = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
   const lock = takePublisherLock(folders.bundle);
@@ -90,10 +96,6 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     compiledFolder: compiled.folder,
   };
   const feedLane = openFeedLane(parts, signer);
-  const prepare = async (_: PublisherParts, upTo: number) => {
-    const { slow_sequence } = parts.manifest.state();
-    await closeFeedFiles(parts.source.store, { after: slow_sequence, upTo, now: parts.clock() });
-  };
   const buildSome = async (some: PublisherParts, options: BuildOptions) => {
     const outcome = await buildAll(some, { ...options, settings: workerSettings });
     await syncAll(parts);
@@ -102,16 +104,23 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   return {
     parts,
     feedLane,
+    searchLane: openSearchLane(parts, { ...workerSettings, pagefind: searchIndex }),
     buildAll: async ({ kinds, ...options } = {}) => {
       if (kinds !== undefined) return buildSome({ ...parts, kinds }, options);
       // A snapshot that merely lags behind its parts must not be told as a difference.
       if (parts.manifest.state().current_release > 0) await feedLane.run({});
-      const outcome = await buildAll(parts, { ...options, prepare, settings: workerSettings });
+      const outcome = await buildAll(parts, {
+        ...options,
+        prepare: closeFeed,
+        settings: workerSettings,
+      });
+      const indexes = publishLunrList(parts);
       const { release, changed } = await feedLane.run({ full: true });
       await syncAll(parts);
       // Workers that fill an export nobody reads yet leave siblings to this.
       if (precompress) await precompressFolder(folders.exported);
-      const differing = [...outcome.differing, ...changed.map(({ path }) => path)];
+      const later = [...indexes.changed, ...changed].map(({ path }) => path);
+      const differing = [...outcome.differing, ...later];
       return { ...outcome, release, differing };
     },
     isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,
@@ -121,6 +130,12 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
       lock.release();
     },
   };
+}
+
+/** A build renders the change feed as well: files that are due have to be closed before. */
+async function closeFeed({ manifest, source, clock }: PublisherParts, upTo: number): Promise<void> {
+  const { slow_sequence } = manifest.state();
+  await closeFeedFiles(source.store, { after: slow_sequence, upTo, now: clock() });
 }
 
 /** Mends what a publisher that was killed, or a machine that went down, left behind. */

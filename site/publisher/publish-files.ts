@@ -84,12 +84,18 @@ export function bringExportInStep({ manifest, exported, blobs }: ExportParts): v
   manifest.setState({ exported_release: current_release });
 }
 
-/** Assets, then profiles, then all that names them, the feed's state last of all. */
+/** Assets, then profiles, then all that names them, then what tells that the rest is there. */
 export function exportRank(path: string): number {
-  if (path.startsWith("_astro/")) return 0;
+  if (path.startsWith("_astro/") || /\.pf_[a-z]+$/.test(path)) return 0;
   if (path.startsWith("nonprofits/") || path.startsWith("api/nonprofits/")) return 1;
-  return path === "changes/state.json" ? 3 : 2;
+  return lastFiles.has(path) ? 3 : 2;
 }
+
+const lastFiles: ReadonlySet<string> = new Set([
+  "changes/state.json",
+  "pagefind/shards.json",
+  "search/index.json",
+]);
 
 const byExportOrder = (a: NewFile, b: NewFile): number => exportRank(a.path) - exportRank(b.path);
 

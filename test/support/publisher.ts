@@ -68,6 +68,7 @@ export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): P
     drain: async () => {
       while ((await runFastLane(parts)) > 0);
       while ((await runSecondLane(parts, async () => {})) > 0);
+      await publisher.searchLane.run();
       await publisher.feedLane.run({});
       await publisher.feedLane.run({});
     },

@@ -1,0 +1,109 @@
+import type { NewFile } from "#site/publisher/manifest.ts";
+import { exportCommitted, storeFiles } from "#site/publisher/publish-files.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import { type Committed, commitRelease } from "#site/publisher/release.ts";
+import { lunrList, lunrListPath } from "./lunr-list.ts";
+import type { MadeIndexes } from "./make-indexes.ts";
+import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
+import { heldUnder } from "./plan.ts";
+
+/** Names the shards that pages have to load. Without it there is no index for people. */
+export const shardsPath = "pagefind/shards.json";
+
+/**
+ * Makes indexes current, as one release. What older indexes of Pagefind named stays a while for pages that are open.
+ * Throws when a file went from the blobs meanwhile: then the indexes have to be made again.
+ */
+export function publishIndexes(
+  parts: PublisherParts,
+  made: MadeIndexes,
+  state: { search_inputs: string },
+): Committed {
+  const pagefind = [...made.pagefind.flatMap(({ files }) => files), ...shardsFile(parts, made)];
+  const lunr = [...made.lunr, ...listFile(parts, made)];
+  for (const { path, digest } of [...lunr, ...pagefind]) {
+    if (!parts.blobs.has(digest)) throw new Error(`${path} went before it was published`);
+  }
+  const { manifest, clock } = parts;
+  const now = clock();
+  const committing = manifest.db.transaction((): Committed => {
+    for (const file of pagefind) setAside(parts, file, now);
+    const committed = commitRelease(manifest, {
+      reason: "search indexes",
+      files: [...lunr, ...pagefind],
+      removed: made.lunrGone,
+      // The first change is number 1, and a file as of 0 counts as old.
+      asOf: Math.max(made.asOf, 1),
+      state: { ...state, search_sequence: made.asOf },
+      now,
+    });
+    // What Pagefind made keeps no history: a rollback leaves it alone, for half of an index finds nothing.
+    manifest.db
+      .query("DELETE FROM history WHERE release = ? AND path > 'pagefind/' AND path < 'pagefind0'")
+      .run(committed.release);
+    for (let shard = 1; shard <= pagefindShards; shard++) doomOld(parts, shard, made, now);
+    return committed;
+  });
+  const committed = committing.immediate();
+  exportCommitted(parts, committed);
+  return committed;
+}
+
+/** Brings the list of lunr files in step with those of a full build. */
+export function publishLunrList(parts: PublisherParts): Committed {
+  const asOf = Math.max(parts.manifest.state().slow_sequence, 1);
+  const files = listFile(parts, { asOf, lunr: [], lunrGone: [] });
+  const draft = { reason: "list of search indexes", files, removed: [], asOf, state: {} };
+  const committed = commitRelease(parts.manifest, { ...draft, now: parts.clock() });
+  exportCommitted(parts, committed);
+  return committed;
+}
+
+function listFile(
+  { manifest, blobs }: PublisherParts,
+  { asOf, lunr, lunrGone }: Pick<MadeIndexes, "asOf" | "lunr" | "lunrGone">,
+): NewFile[] {
+  const files = new Map<string, NewFile>();
+  const newer = new Set<string>();
+  for (const { as_of, ...file } of heldUnder(manifest.db, "search/")) {
+    if (!file.path.endsWith(".lunr.json")) continue;
+    files.set(file.path, file);
+    // A full build overtook this one.
+    if (as_of > asOf) newer.add(file.path);
+  }
+  for (const path of lunrGone) if (!newer.has(path)) files.delete(path);
+  for (const file of lunr) if (!newer.has(file.path)) files.set(file.path, file);
+  const body = lunrList(blobs, [...files.values()]);
+  return storeFiles({ blobs }, [{ path: lunrListPath, body }]).kept;
+}
+
+function shardsFile({ manifest, blobs }: PublisherParts, { shards }: MadeIndexes): NewFile[] {
+  if (shards.length === 0 && manifest.find(shardsPath) === null) return [];
+  const body = `${JSON.stringify({ shards })}\n`;
+  return storeFiles({ blobs }, [{ path: shardsPath, body }]).kept;
+}
+
+/** Lets what a path held go, once no reader can be about to open it. */
+function setAside({ manifest }: PublisherParts, { path, digest }: NewFile, now: Date): void {
+  const held = manifest.find(path);
+  if (held === null || held.digest === digest) return;
+  manifest.db
+    .query("INSERT OR REPLACE INTO spare_blobs (digest, spare_since) VALUES (?, ?)")
+    .run(held.digest, now.getTime());
+}
+
+/** Marks files that the shard's new index does not name; `prune` removes them a day later. */
+function doomOld(
+  { manifest }: PublisherParts,
+  shard: number,
+  { pagefind, shards }: MadeIndexes,
+  now: Date,
+): void {
+  const files = pagefind.find((one) => one.shard === shard)?.files;
+  if (files === undefined && shards.includes(shard)) return;
+  const named = new Set((files ?? []).map(({ path }) => path));
+  const dooming = manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?");
+  for (const { path } of heldUnder(manifest.db, pagefindFolder(shard))) {
+    if (!named.has(path)) dooming.run(now.getTime(), path);
+  }
+}
