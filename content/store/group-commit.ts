@@ -1,3 +1,4 @@
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { StoreBusy } from "./busy.ts";
 import type { Store, WriteTransaction } from "./open.ts";
 
@@ -25,6 +26,7 @@ type Waiting<Gathered> = {
 
 /** More would keep other writers, and this process's event loop, waiting. */
 const groupSizeMax = 32;
+const turnsBeforeGroup = 2;
 
 /**
  * Lets writes that arrive while a commit is on its way share the next one: with synchronous=FULL the sync to disk is
@@ -62,7 +64,12 @@ export function groupCommit<Gathered>(
 
   const drain = async () => {
     draining = true;
-    while (waiting.length > 0) await settle(waiting.splice(0, groupSizeMax));
+    while (waiting.length > 0) {
+      // An embedded store works synchronously: without turns of the event loop requests that lie at the socket would
+      // not be read before the commit, and every group would hold one job.
+      for (let turn = 0; turn < turnsBeforeGroup; turn++) await eventLoopTurn();
+      await settle(waiting.splice(0, groupSizeMax));
+    }
     draining = false;
   };
 

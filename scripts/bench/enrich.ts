@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { defineCommand, runMain } from "citty";
 import { startProgress } from "../support/progress.ts";
-import { type Figure, printFigures, quantile } from "./support/figures.ts";
+import { cpuMs, type Figure, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
 import { storeMany } from "./support/many-submissions.ts";
 
@@ -36,6 +36,7 @@ const command = defineCommand({
       if (stored > 0) {
         const progress = startProgress("Submissions stored", stored);
         await storeMany(served.store, stored, progress.at.bind(progress));
+        await served.store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
         progress.end();
         const second = await measure(served, asked);
         figures.push(...figuresOf(`${stored.toLocaleString("en")} stored: `, second));
@@ -64,6 +65,7 @@ const command = defineCommand({
 
 type Measured = {
   perSecond: number;
+  cpuUs: number;
   p50: number;
   p99: number;
   appliedP99: number;
@@ -79,13 +81,14 @@ async function measure(
   round += 1;
   const slugs = await thinSlugs(served, asked.applied);
   const waits: number[] = [];
-  const startedMs = performance.now();
+  const [startedMs, usedMs] = [performance.now(), await cpuMs(served.servicePid)];
   await atOnce(concurrency, asked.submissions, async (at) => {
     const slug = slugs[at % slugs.length] ?? "";
     // No two agree, so nothing is applied.
     waits.push((await submit(served, slug, `r${round}-${at}`, `r${round}-${at}@bench.example`)).ms);
   });
   const perSecond = (asked.submissions / (performance.now() - startedMs)) * 1_000;
+  const cpuUs = ((await cpuMs(served.servicePid)) - usedMs) * (1_000 / asked.submissions);
   const applied: number[] = [];
   let published = 0;
   await atOnce(appliedAtOnce, asked.applied, async (at) => {
@@ -97,6 +100,7 @@ async function measure(
   });
   return {
     perSecond,
+    cpuUs,
     p50: quantile(waits, 0.5),
     p99: quantile(waits, 0.99),
     appliedP99: quantile(applied, 0.99),
@@ -118,7 +122,13 @@ const figuresOf = (when: string, measured: Measured): Figure[] => {
       asked: "≥ 1500",
       met: measured.perSecond >= 1_500,
     },
-    { ...ms("p50", measured.p50, 25), asked: "", met: null },
+    {
+      what: `${when}processor time of the service, each`,
+      measured: `${measured.cpuUs.toFixed(0)} µs`,
+      asked: "1500 a second need ≤ 667",
+      met: measured.cpuUs <= 667,
+    },
+    { ...ms("p50", measured.p50, 25), asked: "p50", met: null },
     ms("p99", measured.p99, 25),
     ms("applied and published, p99", measured.appliedP99, 200),
     {

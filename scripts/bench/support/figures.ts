@@ -24,6 +24,15 @@ export function printFigures(title: string, figures: readonly Figure[], json: bo
   }
 }
 
+/** Processor time a process has used so far, in ms: what it costs, however busy the machine is with other work. */
+export async function cpuMs(pid: number): Promise<number> {
+  const stat = await Bun.file(`/proc/${pid}/stat`).text();
+  const [, , , , , , , , , , , user = "0", system = "0"] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ");
+  return (Number(user) + Number(system)) * 10;
+}
+
 /** Most memory a process held at once, in MB; null when it is gone or the system does not tell. */
 export async function peakMemoryMb(pid: number): Promise<number | null> {
   const status = await Bun.file(`/proc/${pid}/status`)
