@@ -5,6 +5,7 @@ import type {
   StoredProvenance,
   StoredRegistration,
 } from "#content/shapes/record.ts";
+import { columns } from "./columns.ts";
 
 /** A store or a transaction: what can be asked in SQL. */
 export type Asked = { execute(statement: { sql: string; args: InArgs }): Promise<{ rows: Row[] }> };
@@ -66,14 +67,6 @@ export async function recordBySlug(asked: Asked, slug: string): Promise<Nonprofi
   const [record] = await recordsById(asked, [Number(row["id"])]);
   return record ?? null;
 }
-
-/** The columns of `nonprofits`, in the order in which they are read. */
-const columns = [
-  "id", "slug", "name", "tagline", "mission", "description", "country_code", "region", "city", "website",
-  "donation_url", "logo_url", "contact_email", "usdc_wallet", "wallet_challenge", "wallet_signature",
-  "beneficiaries_per_year", "founded_year", "annual_budget_usd", "team_size", "ghd_aligned", "verified", "status",
-  "register", "register_scope", "created_at", "updated_at",
-] as const satisfies readonly (keyof NonprofitRecord)[]; // prettier-ignore
 
 function recordFrom(values: readonly unknown[]): NonprofitRecord {
   const record: Record<string, unknown> = {};

@@ -5,6 +5,7 @@ import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { deleteOf, insertMany } from "./bulk.ts";
 import type { WriteTransaction } from "./open.ts";
 import { refreshPending } from "./pending-fields.ts";
+import { columns } from "./columns.ts";
 
 /** A nonprofit as it was (null: new) and as it shall be. */
 export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };
@@ -14,14 +15,6 @@ export type SaveContext = {
   /** Keep created_at and updated_at as handed in: for records that come from another directory. */
   keepTimes?: boolean;
 };
-
-/** The columns of `nonprofits`, in the order in which they are written. */
-const columns = [
-  "id", "slug", "name", "tagline", "mission", "description", "country_code", "region", "city", "website",
-  "donation_url", "logo_url", "contact_email", "usdc_wallet", "wallet_challenge", "wallet_signature",
-  "beneficiaries_per_year", "founded_year", "annual_budget_usd", "team_size", "ghd_aligned", "verified", "status",
-  "register", "register_scope", "created_at", "updated_at",
-] as const; // prettier-ignore
 
 /** What hangs on a nonprofit: the table, its columns after nonprofit_id, and its rows. */
 const children: readonly {
