@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { answerOf } from "./answer.ts";
 import { readJson } from "./body.ts";
-import { rememberAddress } from "./client.ts";
+import { rememberAddress, sameClient } from "./client.ts";
 import { answerError } from "./errors.ts";
 import { addHeaders, optionsAnswer } from "./headers.ts";
 import type { Parts } from "./parts.ts";
@@ -15,6 +15,7 @@ import { enrichHelp, enrichRoutes } from "./routes/enrich.ts";
 import { enrichmentStatsRoutes } from "./routes/enrichments.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { historyRoutes } from "./routes/history.ts";
+import { type AskFor, mcpRoutes } from "./routes/mcp.ts";
 import { needsEnrichmentRoutes } from "./routes/needs-enrichment.ts";
 import { nonprofitRoutes } from "./routes/nonprofits.ts";
 import { recommendRoutes } from "./routes/recommend.ts";
@@ -25,10 +26,12 @@ import { statsRoutes } from "./routes/stats.ts";
 export type App = {
   /** Answers a request. `address` is the socket's; without one the client counts as unknown. Never throws. */
   handle(request: Request, address?: string): Promise<Response>;
+  /** Every method and path that is known, paths as routes name them ("/api/nonprofits/:slug"). */
+  readonly routes: readonly { method: string; path: string }[];
 };
 
 /** Every route. A new one is a file in api/routes and one line here. */
-const routesOf = (parts: Parts) =>
+const routesOf = (parts: Parts, askFor: AskFor) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType }) => readJson(request, contentType))
     .onError({ as: "global" }, ({ error, code, path }) =>
@@ -48,11 +51,12 @@ const routesOf = (parts: Parts) =>
     .use(enrichmentStatsRoutes(parts))
     .use(agentRoutes(parts))
     .use(historyRoutes(parts))
-    .use(adminRoutes(parts));
+    .use(adminRoutes(parts))
+    .use(mcpRoutes(parts, askFor));
 
 /** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
 export function createApp(parts: Parts): App {
-  const routes = routesOf(parts);
+  const routes = routesOf(parts, (call, client) => askFor(call, client));
   const methodsAt = methodsByPath(routes.routes);
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
@@ -66,7 +70,20 @@ export function createApp(parts: Parts): App {
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     return [missing ? noSuchPath(method, methodsAt(path)) : response, allowance];
   };
+  // What a tool asks was counted as a read with the request that called it; writes have limits of their own.
+  const askFor: AskFor = async ({ method, path, body }, client) => {
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: { "content-type": "application/json", "user-agent": client.headers.get("user-agent") ?? "" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    sameClient(request, client);
+    const policy = policyOf(method, pathOf(request.url));
+    const allowance = policy === null || policy === "read" ? null : parts.limits.request(policy, request);
+    return allowance?.allowed === false ? tooMany(allowance) : routes.handle(request);
+  }; // prettier-ignore
   return {
+    routes: routes.routes,
     handle: async (request, address = "unknown") => {
       const head = request.method === "HEAD";
       const asked = routable(head ? new Request(request, { method: "GET" }) : request);

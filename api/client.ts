@@ -12,6 +12,7 @@ export type Client = {
 };
 
 const addresses = new WeakMap<Request, string>();
+const senders = new WeakMap<Request, Request>();
 
 /** Who sent this request, hashed with today's key. */
 export function clientOf(
@@ -31,11 +32,17 @@ export const rememberAddress = (request: Request, address: string): void => {
   addresses.set(request, address);
 };
 
+/** Makes a request that the service asks of itself count as that of the client for whom it asks. */
+export const sameClient = (request: Request, client: Request): void => {
+  senders.set(request, client);
+};
+
 /**
  * The network of the client: its IPv4 address, or the first 64 bits of its IPv6 address. With trusted proxies, the
  * address that the outermost of them saw; anything further left in X-Forwarded-For is the client's own claim.
  */
-export function networkOf(request: Request, { trustedHops }: Pick<Config, "trustedHops">): string {
+export function networkOf(given: Request, { trustedHops }: Pick<Config, "trustedHops">): string {
+  const request = senders.get(given) ?? given;
   const socket = addresses.get(request) ?? "unknown";
   if (trustedHops === 0) return networkPart(socket);
   const header = request.headers.get("x-forwarded-for")?.slice(-1_000) ?? "";

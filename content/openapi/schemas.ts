@@ -74,7 +74,7 @@ function converted(shapes: readonly z.ZodType[], io: "input" | "output"): Record
   const { schemas } = z.toJSONSchema(registry, {
     io,
     uri: (id) => `#/components/schemas/${id}`,
-    override: ({ jsonSchema }) => plain(jsonSchema),
+    override: ({ jsonSchema }) => openObjects(jsonSchema),
   });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => {
@@ -95,7 +95,7 @@ export function parameterSchema(shape: z.ZodType): Schema {
   const schema = z.toJSONSchema(shape, {
     io: "input",
     metadata: z.registry(),
-    override: ({ jsonSchema }) => plain(jsonSchema),
+    override: ({ jsonSchema }) => openObjects(jsonSchema),
   });
   return without(schema, ["$schema"]);
 }
@@ -107,7 +107,7 @@ const without = (schema: object, names: readonly string[]): Schema =>
  * Takes off what says nothing: the greatest integer of the language. Objects stay open, because fields are only ever
  * added and a client must not refuse a new one.
  */
-function plain(schema: Record<string, unknown>): void {
+export function openObjects(schema: Record<string, unknown>): void {
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
   if (schema["additionalProperties"] === false) delete schema["additionalProperties"];
