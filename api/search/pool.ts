@@ -1,5 +1,6 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/shapes/search.ts";
+import { Refused } from "../problem.ts";
 import type { FoundPage, KnownPage, SearchRunner } from "./runner.ts";
 
 export type WorkerQuestion =
@@ -17,10 +18,12 @@ export type WorkerAnswer =
   | { id: number; value: FoundPage | boolean }
   | { id: number; error: string };
 
-/** More searches wait than can be answered in time. The caller may send the request again. */
-export class SearchOverload extends Error {
-  override name = "SearchOverload";
-}
+const overload = {
+  status: 503,
+  code: "search_overloaded",
+  detail: "More searches are waiting than can be answered in time. Send the request again.",
+  headers: { "retry-after": "1" },
+};
 
 type Waiting = {
   resolve: (value: never) => void;
@@ -75,7 +78,7 @@ export function runInPool(url: string, threads: number): SearchRunner {
   function ask<Value>(question: (id: number) => WorkerQuestion): Promise<Value> {
     const seat = seats.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
     if (seat.waiting.size >= waitingMax) {
-      return Promise.reject(new SearchOverload("too many searches are waiting"));
+      return Promise.reject(new Refused(overload));
     }
     const id = ++lastId;
     return new Promise<Value>((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { type KeptPage, openSearch, searchEngine } from "#api/search/engine.ts";
+import { runInPool } from "#api/search/pool.ts";
 import { runHere, type SearchRunner } from "#api/search/runner.ts";
 import { SearchAnswer, type SearchQuery } from "#content/shapes/search.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
@@ -242,3 +243,40 @@ const rewrite = (
   store.write((tx) =>
     saveNonprofits(tx, [{ before, after }], { origin: "review", now: new Date() }),
   );
+
+test("more searches than can wait are refused, and those that wait are answered", async () => {
+  const { parts } = shared;
+  const runner = runInPool(parts.config.databaseUrl, 1);
+  const query = {
+    q: "lantern",
+    cause: null,
+    country: null,
+    ghd_aligned: false,
+    limit: 1,
+    offset: 0,
+  };
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 600 }, () => runner.run(query, 1)),
+  );
+  const refused = outcomes.filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(100);
+  for (const outcome of refused) {
+    expect(outcome).toMatchObject({ reason: { refusal: { status: 503 } } });
+  }
+  runner.close();
+});
+
+test("a search that a thread cannot do is an error of that search alone", async () => {
+  const runner = runInPool("file:/nowhere/at/all/store.db", 1);
+  const query = {
+    q: "lantern",
+    cause: null,
+    country: null,
+    ghd_aligned: false,
+    limit: 1,
+    offset: 0,
+  };
+  const [outcome] = await Promise.allSettled([runner.run(query, 1)]);
+  expect(outcome?.status).toBe("rejected");
+  runner.close();
+});
