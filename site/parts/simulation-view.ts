@@ -1,0 +1,50 @@
+import type { SimulationOutcome, Spread } from "#content/shapes/consensus-simulation.ts";
+
+/** What one attack does in one mode, in words for a table. */
+export type SimulationRow = {
+  title: string;
+  says: string;
+  mode: string;
+  /** "402 (35 %)": false values that went live, and their share of all that did. */
+  wrong: string;
+  byAttack: string;
+  /** "2 submissions", "none succeeded". */
+  cost: string;
+  means: string;
+  took: string;
+  leftAfterRevert: string;
+  trueLost: string;
+  median: string;
+  p90: string;
+  completed: string;
+};
+
+const whole = ({ mean }: Spread): string => String(Math.round(mean));
+
+/** "12 minutes", "7 hours", "10 days". */
+export function span(hours: number): string {
+  if (hours < 1) return several(Math.round(hours * 60), "minute");
+  return hours < 48 ? several(Math.round(hours), "hour") : several(Math.round(hours / 24), "day");
+}
+
+const several = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
+
+export function simulationRow(one: SimulationOutcome): SimulationRow {
+  const isAttack = one.ids > 0;
+  const per = one.submissions_per_false;
+  return {
+    title: one.title,
+    says: one.says,
+    mode: one.mode,
+    wrong: `${whole(one.false_promotions)} (${one.false_percent.mean.toFixed(1)} %)`,
+    byAttack: isAttack ? whole(one.false_by_attack) : "–",
+    cost: per === null ? "–" : several(Math.round(per), "submission"),
+    means: isAttack ? `${several(one.ids, "id")}, ${several(one.networks, "network")}` : "–",
+    took: isAttack ? span(one.attack_hours.mean) : "–",
+    leftAfterRevert: isAttack ? whole(one.false_after_revert) : "–",
+    trueLost: isAttack ? whole(one.true_lost_by_revert) : "–",
+    median: span(one.true_hours_median.mean),
+    p90: span(one.true_hours_p90.mean),
+    completed: `${whole(one.profiles_completed_percent)} %`,
+  };
+}
