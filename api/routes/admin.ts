@@ -6,7 +6,7 @@ import type { Parts } from "../parts.ts";
 import { type Prepared, preparedJson } from "../prepared.ts";
 import { type FailureTable, problem, refuse } from "../problem.ts";
 import { queryOf, refuseParameter } from "../query.ts";
-import { decideReview, listReviews, type ReviewFailure, reviewsMax } from "../verbs/review.ts";
+import { decideReview, listReviews, type ReviewFailure, reviewsMax } from "#api/verbs/review.ts";
 
 /** The operator's desk for programs: GET /api/admin/reviews, and approve and reject of one. Never cached. */
 export const adminRoutes = (parts: Parts) =>

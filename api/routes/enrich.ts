@@ -4,7 +4,7 @@ import { enrichmentExample } from "#content/shapes/enrichment.ts";
 import { networkOf } from "../client.ts";
 import type { Parts } from "../parts.ts";
 import { type FailureTable, refuse } from "../problem.ts";
-import { enrich, type EnrichFailure } from "../verbs/enrich.ts";
+import { enrich, type EnrichFailure } from "#api/verbs/enrich.ts";
 
 /** POST /api/enrich/{slug}. */
 export const enrichRoutes = (parts: Parts) => {

@@ -29,10 +29,9 @@ export function promotionNote(field: string, standing: Standing): string {
     case "corroborates":
       return `Logged for audit: the profile already holds this ${field}. Your agent is named among its sources.`;
     case "rejected":
-      return `Rejected: ${standing.reason}`;
-    default:
-      return standing satisfies never;
+      break;
   }
+  return `Rejected: ${standing.reason}`;
 }
 
 function awaiting(

@@ -34,9 +34,9 @@ export function readWebsite(raw: string): Website | null {
   if (url.username !== "" || url.password !== "" || !isPublicHost(url.hostname)) return null;
   url.search = withoutTracking(url.search);
   const bare = url.pathname === "/" && url.search === "" && url.hash === "" && !text.endsWith("/");
-  // An empty query or fragment leaves its mark in href although it says nothing.
-  const live = url.href.replace(/[?#]$/, "");
-  return { live: bare && live.endsWith("/") ? live.slice(0, -1) : live, url };
+  // An empty fragment leaves its mark in href although it says nothing; setting it to nothing takes the mark off.
+  if (url.hash === "") url.hash = "";
+  return { live: bare && url.href.endsWith("/") ? url.href.slice(0, -1) : url.href, url };
 }
 
 /**

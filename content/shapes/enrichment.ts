@@ -35,7 +35,6 @@ export const proseFields = [
 export const EnrichableField = z.enum(enrichableFields).meta({ id: "EnrichableField" });
 export type EnrichableField = z.infer<typeof EnrichableField>;
 export type StructuredField = (typeof structuredFields)[number];
-export type ProseField = (typeof proseFields)[number];
 
 export const FieldType = z.enum(["structured", "prose"]);
 export type FieldType = z.infer<typeof FieldType>;

@@ -219,6 +219,7 @@ describe("a batch", () => {
     ["one bad item", { fields: [{ field: "city", value: "Oslo" }, { field: "website", value: "http://10.0.0.1" }] }, "fields[1].value"],
     ["a field twice", { fields: [{ field: "city", value: "Oslo" }, { field: "city", value: "Oslo" }] }, "fields[1].field"],
     ["a field beside itself", { field: "city", value: "Oslo", fields: [{ field: "city", value: "Oslo" }] }, "fields[0].field"],
+    ["too many with the single one", { field: "mission", value: "x", fields: Array.from({ length: 20 }, () => ({ field: "city", value: "Oslo" })) }, "fields"],
     ["too many", { fields: Array.from({ length: 21 }, () => ({ field: "city", value: "Oslo" })) }, "fields"],
   ])("%s refuses it, names the item, and stores nothing", async (_, body, path) => {
     const response = await send({ agent_id: "bot-a", ...body });

@@ -5,7 +5,7 @@ import { promotionNote } from "#content/rules/promotion-note.ts";
 import { rowFrom } from "#content/rules/prose-rows.ts";
 import { dayPivot, rotate } from "#content/rules/rotation.ts";
 import { isTestData } from "#content/rules/test-data.ts";
-import { characterCount, unsafeCharacter } from "#content/rules/text-safety.ts";
+import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/rules/text-safety.ts";
 import { checkLine, checkSourceUrl, checkValue } from "#content/rules/validity.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/shapes/enrichment.ts";
 
@@ -22,6 +22,7 @@ describe("a value that can be used", () => {
     ["founded_year", "2026", "2026"],
     ["mission", "  Food for all.\nEvery day. ", "Food for all.\nEvery day."],
     ["tagline", "Food  for all", "Food for all"],
+    ["website", "https://oak.example/%C3%28", "https://oak.example/%C3%28"],
     ["programme", "Soup kitchen", "Soup kitchen"],
     ["programme", '{"name":"Soup","x":1}', '{"name":"Soup","x":1}'],
     ["impact_metric", '{"name":"Meals","value":12}', '{"name":"Meals","value":12}'],
@@ -35,6 +36,7 @@ describe("a value that can be used", () => {
 describe("a value that is refused", () => {
   test.each<[EnrichableField, string]>([
     ["website", "http://127.0.0.1/"],
+    ["website", `https://oak.example/${"é".repeat(2_000)}`],
     ["contact_email", "office"],
     ["contact_email", "a@b"],
     ["contact_email", "a@localhost"],
@@ -86,6 +88,11 @@ test("a source is any http(s) address, kept as its URL", () => {
   for (const bad of ["javascript:alert(1)", "oak", "https://u:p@oak.example", "https://o\u202Ek.example"]) {
     expect(checkSourceUrl(bad).ok).toBe(false);
   } // prettier-ignore
+});
+
+test("unsafe characters can be taken out, line breaks and emoji stay", () => {
+  expect(withoutUnsafe("a\u202Eb\u0007\n🏴󠁧󠁢󠁳󠁣󠁴󠁿")).toBe("ab\n🏴󠁧󠁢󠁳󠁣󠁴󠁿");
+  expect(withoutUnsafe("plain")).toBe("plain");
 });
 
 test("unsafe characters are named", () => {

@@ -60,6 +60,9 @@ describe("a website", () => {
     ["https://oak.example/a?utm_source=x", "https://oak.example/a"],
     ["http://www.oak.example", "http://www.oak.example"],
     ["https://oak.example/A?b=C#D", "https://oak.example/A?b=C#D"],
+    ["https://oak.example/a?b?", "https://oak.example/a?b?"],
+    ["https://oak.example/a?#", "https://oak.example/a"],
+    ["https://oak.example?#", "https://oak.example"],
   ])("%s goes live as %s", (raw, live) => {
     expect(readWebsite(raw)?.live).toBe(live);
   });
@@ -78,7 +81,7 @@ describe("a website", () => {
         const live = readWebsite(raw)?.live;
         if (live !== undefined) expect(normalise.website(live)).toBe(compared);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 5_000 },
     );
   });
 });
