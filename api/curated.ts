@@ -1,6 +1,5 @@
 import {
-  type Candidate,
-  type CuratedIndex,
+  type Curation,
   donationCounts,
   loadCandidates,
   openCuratedIndex,
@@ -8,8 +7,6 @@ import {
 import { curatedPicks } from "#content/store/curation.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/store/watch.ts";
-
-export type Curation = { candidates: readonly Candidate[]; index: CuratedIndex };
 
 /** The curated profiles in memory. */
 export type Curated = {

@@ -6,15 +6,15 @@ import {
   type RecommendQuery,
 } from "#content/shapes/recommendation.ts";
 import type { Result } from "#content/shapes/result.ts";
+import type { Curation } from "#content/store/candidates.ts";
 import type { LoggedRecommendation } from "#content/store/recommendation-log.ts";
 import { clientOf } from "../client.ts";
-import type { Curation } from "../curated.ts";
 import { freshCacheControl } from "../headers.ts";
 import type { Parts } from "../parts.ts";
 import { type Prepared, preparedJson } from "../prepared.ts";
 import { type FailureTable, refuse } from "../problem.ts";
 import { queryOf, refuseParameter } from "../query.ts";
-import { recommend, type RecommendFailure } from "../verbs/recommend.ts";
+import { recommend, type RecommendFailure } from "#api/verbs/recommend.ts";
 
 type Told = {
   answer: Prepared;

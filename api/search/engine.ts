@@ -3,7 +3,7 @@ import type { SearchQuery } from "#content/shapes/search.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/store/watch.ts";
 import { Prepared } from "../prepared.ts";
-import { searchAnswer } from "../verbs/search.ts";
+import { searchAnswer } from "./search-answer.ts";
 import { SearchCache } from "./cache.ts";
 import { runInPool } from "./pool.ts";
 import { runHere, type SearchRunner } from "./runner.ts";

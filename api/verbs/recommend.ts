@@ -18,8 +18,7 @@ import type {
   RecommendAnswer,
   RecommendQuery,
 } from "#content/shapes/recommendation.ts";
-import type { Candidate } from "#content/store/candidates.ts";
-import type { Curation } from "../curated.ts";
+import type { Candidate, Curation } from "#content/store/candidates.ts";
 
 export type RecommendFailure = { kind: "nothing_asked" };
 

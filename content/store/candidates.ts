@@ -61,13 +61,16 @@ function latestEnrichment({ provenance }: NonprofitRecord): number | null {
 }
 
 /** Full-text matching among the curated profiles alone. */
-export type CuratedIndex = {
+type CuratedIndex = {
   /** Ids of the profiles that have all of the words, or any of them. */
   matching(words: readonly SearchWord[], which: "all" | "any"): Promise<Set<number>>;
   /** bm25 of the profiles that have any of the words; more is better, always above 0. */
   strengths(words: readonly SearchWord[]): Promise<Map<number, number>>;
   close(): void;
 };
+
+/** All that is curated, in memory. */
+export type Curation = { candidates: readonly Candidate[]; index: CuratedIndex };
 
 /** Indexes the curated profiles in memory, as the whole directory is indexed: a few hundred take some milliseconds. */
 export async function openCuratedIndex(candidates: readonly Candidate[]): Promise<CuratedIndex> {

@@ -1,5 +1,5 @@
 import type { SearchAnswer, SearchEcho, SearchQuery } from "#content/shapes/search.ts";
-import type { FoundPage } from "../search/runner.ts";
+import type { FoundPage } from "./runner.ts";
 
 /** The JSON text of a SearchAnswer. `baseUrl` has no trailing slash. */
 export function searchAnswer(
