@@ -12,5 +12,10 @@ export default defineConfig({
   image: { service: passthroughImageService() },
   devToolbar: { enabled: false },
   // The compiled site may lie where no node_modules can be found.
-  vite: { ssr: { noExternal: true } },
+  vite: {
+    ssr: { noExternal: true },
+    // The policy of pages allows no script inside them.
+    build: { assetsInlineLimit: 0 },
+    worker: { format: "es" },
+  },
 });

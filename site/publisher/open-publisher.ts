@@ -72,7 +72,7 @@ export type Publisher = {
  */
 export async function openPublisher(settings: PublisherSettings): Promise<Publisher> {
   const folders = publisherFolders(settings.dataDir);
-  const { precompress = false, searchIndex = false } = settings;
+  const { precompress = false, searchIndex: pagefind = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
   const lock = takePublisherLock(folders.bundle);
@@ -95,6 +95,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
   };
+  const building = { settings: workerSettings, prepare: closeFeed };
   const feedLane = openFeedLane(parts, signer);
   const buildSome = async (some: PublisherParts, options: BuildOptions) => {
     const outcome = await buildAll(some, { ...options, settings: workerSettings });
@@ -104,23 +105,19 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   return {
     parts,
     feedLane,
-    searchLane: openSearchLane(parts, { ...workerSettings, pagefind: searchIndex }),
+    searchLane: openSearchLane(parts, { ...workerSettings, pagefind }),
     buildAll: async ({ kinds, ...options } = {}) => {
       if (kinds !== undefined) return buildSome({ ...parts, kinds }, options);
       // A snapshot that merely lags behind its parts must not be told as a difference.
       if (parts.manifest.state().current_release > 0) await feedLane.run({});
-      const outcome = await buildAll(parts, {
-        ...options,
-        prepare: closeFeed,
-        settings: workerSettings,
-      });
+      const outcome = await buildAll(parts, { ...options, ...building });
       const indexes = publishLunrList(parts);
       const { release, changed } = await feedLane.run({ full: true });
       await syncAll(parts);
       // Workers that fill an export nobody reads yet leave siblings to this.
       if (precompress) await precompressFolder(folders.exported);
-      const later = [...indexes.changed, ...changed].map(({ path }) => path);
-      const differing = [...outcome.differing, ...later];
+      const later = [...indexes.changed, ...changed];
+      const differing = [...outcome.differing, ...later.map(({ path }) => path)];
       return { ...outcome, release, differing };
     },
     isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,

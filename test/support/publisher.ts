@@ -36,7 +36,10 @@ export type Directory = {
 };
 
 /** A directory of its own in a temporary folder, with real store, renderer and publisher, not built yet. */
-export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): Promise<Directory> {
+export async function aDirectory(
+  nonprofits: Partial<NonprofitRecord>[] = [],
+  { searchIndex = false }: { searchIndex?: boolean } = {},
+): Promise<Directory> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
   const store = await openStore({ url: databaseUrl, synchronous: "OFF" });
@@ -50,6 +53,7 @@ export async function aDirectory(nonprofits: Partial<NonprofitRecord>[] = []): P
     baseUrl: "http://localhost:8080",
     compiledFolder: compiledSites,
     signingKey: aSigningKey(),
+    searchIndex,
     log: () => {},
   });
   const { parts } = publisher;

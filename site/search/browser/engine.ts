@@ -1,0 +1,122 @@
+/** One result, as text. */
+export type FoundItem = { url: string; title: string; place: string; line: string };
+
+export type Found = {
+  total: number;
+  /** Whether the total is exact: shards that are joined can be off by a few. */
+  exact: boolean;
+  /** Results from a place (counted from 0); fewer than asked for at the end. */
+  items(from: number, count: number): Promise<FoundItem[]>;
+};
+
+export type Engine = {
+  /** Loads what a search for this word will need. Never fails. */
+  preload(word: string): void;
+  /** Throws when nothing answers. */
+  search(words: string): Promise<Found>;
+};
+
+/** Opens the index of the directory; where there is none (yet), or it cannot be opened, the service answers. */
+export async function openEngine(): Promise<Engine> {
+  try {
+    const answer = await fetch("/pagefind/shards.json");
+    if (!answer.ok) return service;
+    const { shards } = (await answer.json()) as { shards: number[] };
+    const [first, ...others] = shards;
+    return first === undefined ? service : await openIndex(first, others);
+  } catch {
+    return service;
+  }
+}
+
+/** The name counts most, and a long text is no merit. Every shard has to rank alike. */
+const ranking = { pageLength: 0.1, termSimilarity: 3, metaWeights: { title: 8 } };
+
+type PagefindResult = {
+  data(): Promise<{ url: string; meta: { title?: string; place?: string; line?: string } }>;
+};
+type Pagefind = {
+  options(options: object): Promise<void>;
+  init(): Promise<void>;
+  mergeIndex(path: string, options: object): Promise<void>;
+  preload(words: string): Promise<void>;
+  search(words: string): Promise<{ results: PagefindResult[] }>;
+};
+
+async function openIndex(first: number, others: readonly number[]): Promise<Engine> {
+  // The address is known only here: the index is no part of the compiled site.
+  const address = `/pagefind/${first}/pagefind.js`;
+  const pagefind = (await import(/* @vite-ignore */ address)) as Pagefind;
+  await pagefind.options({ ranking });
+  await pagefind.init();
+  await Promise.all(others.map((shard) => pagefind.mergeIndex(`/pagefind/${shard}/`, { ranking })));
+  const preloaded = new Set<string>();
+  return {
+    preload: (word) => {
+      if (word.length < preloadFrom || preloaded.has(word)) return;
+      preloaded.add(word);
+      void pagefind.preload(word).catch(() => {});
+    },
+    search: async (words) => {
+      const { results } = await pagefind.search(words);
+      return {
+        total: results.length,
+        exact: false,
+        items: (from, count) => Promise.all(results.slice(from, from + count).map(itemOf)),
+      };
+    },
+  };
+}
+
+/** Shorter words are beginnings of too many others. */
+const preloadFrom = 3;
+
+async function itemOf(result: PagefindResult): Promise<FoundItem> {
+  const { url, meta } = await result.data();
+  return { url, title: meta.title ?? url, place: meta.place ?? "", line: meta.line ?? "" };
+}
+
+type Answer = {
+  total: number;
+  nonprofits: {
+    slug: string;
+    name: string;
+    tagline: string | null;
+    mission: string | null;
+    city: string | null;
+    country: string | null;
+  }[];
+};
+
+/** GET /api/search. */
+const service: Engine = {
+  preload: () => {},
+  search: async (words) => {
+    const first = await ask(words, 0, firstPage);
+    return {
+      total: first.total,
+      exact: true,
+      items: async (from, count) => {
+        const { nonprofits } =
+          from === 0 && count <= firstPage ? first : await ask(words, from, count);
+        return nonprofits
+          .slice(0, count)
+          .map(({ slug, name, tagline, mission, city, country }) => ({
+            url: `/nonprofits/${slug}`,
+            title: name,
+            place: [city, country].filter((part) => part !== null).join(", "),
+            line: tagline ?? mission ?? "",
+          }));
+      },
+    };
+  },
+};
+
+const firstPage = 10;
+
+async function ask(words: string, offset: number, limit: number): Promise<Answer> {
+  const query = new URLSearchParams({ q: words, limit: `${limit}`, offset: `${offset}` });
+  const answer = await fetch(`/api/search?${query}`);
+  if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+  return (await answer.json()) as Answer;
+}
