@@ -8,6 +8,7 @@ import { openPublisher, type Publisher, publisherFolders } from "#site/publisher
 import { askResident } from "./publish/ask-resident.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
+import { heldMessage } from "./publish/target.ts";
 import { bringToBucket, targetOrExit } from "./publish/to-bucket.ts";
 import { watch } from "./publish/watch.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
@@ -98,21 +99,28 @@ async function publish(asked: Asked, config: Config, log: Logger): Promise<boole
     return true;
   }
   try {
-    await publishOnce(publisher, asked, processes);
+    await publishOnce(publisher, asked, { processes, releasesKept: config.releasesKept });
   } finally {
     publisher.close();
   }
   return false;
 }
 
-async function publishOnce(publisher: Publisher, asked: Asked, processes: number): Promise<void> {
+async function publishOnce(
+  publisher: Publisher,
+  asked: Asked,
+  { processes, releasesKept }: { processes: number; releasesKept: number },
+): Promise<void> {
   const json = asked.json === true;
+  const { manifest } = publisher.parts;
   if (asked.rollback !== undefined) return goBack(publisher, asked.rollback, json);
-  if (asked.resume === true) publisher.parts.manifest.setState({ held_at: 0 });
+  const { held_at } = manifest.state();
+  if (asked.resume === true || asked.full === true) manifest.setState({ held_at: 0 });
+  else if (held_at > 0) stopWith(heldMessage(held_at));
   const full = asked.full === true || publisher.isOutdated();
   const failed = full
     ? await publishFull(publisher, processes, json)
-    : await drainOnce(publisher, json);
+    : await drainOnce(publisher, { json, releasesKept });
   if (failed > 0) process.exitCode = 1;
 }
 

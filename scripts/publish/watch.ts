@@ -7,7 +7,7 @@ import type { BackgroundWork } from "#site/publisher/in-background.ts";
 import { startPurger } from "#site/publisher/purger.ts";
 import { startUploader } from "#site/publisher/uploader.ts";
 import { followWithIndexes } from "#site/search/follow.ts";
-import { runResident } from "#site/publisher/resident.ts";
+import { requestScheduledBuild, runResident } from "#site/publisher/resident.ts";
 import { startProgress } from "../support/progress.ts";
 import { purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 import { keepDays } from "./days.ts";
@@ -44,7 +44,7 @@ export async function watch(
       "bundle built",
     );
   };
-  const schedule = scheduleOf(config, () => parts.manifest.setState({ request: "full" }));
+  const schedule = scheduleOf(config, () => requestScheduledBuild(parts));
   parts.manifest.setState({ pid: process.pid });
   const days = await keepDays(parts.source.store, parts.clock, (error) =>
     log.warn({ err: error }, "the day's facts could not be stored yet"),

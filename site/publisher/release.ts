@@ -124,7 +124,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
          AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
     )
     .all(target);
-  const committed = commitRelease(manifest, {
+  const draft: ReleaseDraft = {
     reason: `rollback to ${target}`,
     files: notes.flatMap(({ path, digest, size }) =>
       digest === null || size === null ? [] : [{ path, digest, size }],
@@ -138,7 +138,14 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
       inputs_digest: aim.inputs_digest,
     },
     now,
-  });
+  };
+  return db.transaction(() => commitRollback(manifest, target, draft)).immediate();
+}
+
+/** All at once: a process that is killed in between must not leave files that no change can replace. */
+function commitRollback(manifest: Manifest, target: number, draft: ReleaseDraft): Committed {
+  const { db } = manifest;
+  const committed = commitRelease(manifest, draft);
   // Pages of that release name its assets, which a newer site may have given up since.
   db.query("UPDATE files SET doomed_at = NULL WHERE release <= ?").run(target);
   // What was gone back to is old: the changes that are taken again after it must win.

@@ -148,6 +148,13 @@ async function buildBesideFastLane(
   }
 }
 
+/** Asks for a full build at a scheduled time, unless a rollback holds publishing or an operator waits for something. */
+export function requestScheduledBuild({ manifest, log }: PublisherParts): void {
+  const { held_at, request } = manifest.state();
+  if (held_at === 0 && request === "") manifest.setState({ request: "full" });
+  else log("the scheduled rebuild is left out", { held_at, request });
+}
+
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
 export function rollBackTo(parts: PublisherParts, target: number): Committed | null {
   const committed = rollBack(parts.manifest, target, parts.clock());
