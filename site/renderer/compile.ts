@@ -1,6 +1,12 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type CompiledSite, compiledMark, readCompiled, siteDigest } from "./compiled.ts";
+import { join, resolve } from "node:path";
+import {
+  type CompiledSite,
+  compiledEntry,
+  compiledMark,
+  readCompiled,
+  siteDigest,
+} from "./compiled.ts";
 
 const compileWaitMs = 120_000;
 
@@ -12,11 +18,13 @@ const compileWaitMs = 120_000;
  */
 export async function compileSite(outFolder: string): Promise<CompiledSite> {
   const digest = await siteDigest();
-  const folder = join(outFolder, digest.slice(0, 16));
+  // Astro would resolve a relative folder from its own root, and the result would lie where nobody looks.
+  const compiledFolder = resolve(outFolder);
+  const folder = join(compiledFolder, digest.slice(0, 16));
   const known = await readCompiled(folder).catch(() => null);
   if (known?.digest === digest) return known;
-  await mkdir(outFolder, { recursive: true });
-  const workFolder = await mkdtemp(join(outFolder, "compiling-"));
+  await mkdir(compiledFolder, { recursive: true });
+  const workFolder = await mkdtemp(join(compiledFolder, "compiling-"));
   try {
     // Astro resolves its own parts from the root folder, which must not be the checkout: it writes types there.
     await symlink(
@@ -26,6 +34,9 @@ export async function compileSite(outFolder: string): Promise<CompiledSite> {
     await runCompiler(workFolder);
     const compiled = join(workFolder, "out");
     await mkdir(join(compiled, "client"), { recursive: true });
+    if (!(await Bun.file(join(compiled, compiledEntry)).exists())) {
+      throw new Error(`the compiler wrote no ${compiledEntry} into ${compiled}`);
+    }
     await writeFile(join(compiled, compiledMark), JSON.stringify({ digest }));
     await moveInto(folder, compiled);
     return await readCompiled(folder);

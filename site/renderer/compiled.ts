@@ -16,9 +16,14 @@ export type CompiledSite = {
 /** Written last into a compiled folder: a folder without it is not complete. */
 export const compiledMark = "compiled.json";
 
+/** The module that renders, inside a compiled folder. */
+export const compiledEntry = "server/entry.mjs";
+
 /** What a compiled folder holds. Throws when it is not complete. */
 export async function readCompiled(folder: string): Promise<CompiledSite> {
   const { digest } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
+  const entry = join(folder, compiledEntry);
+  if (!(await Bun.file(entry).exists())) throw new Error(`there is no ${entry}`);
   const client = join(folder, "client");
   return {
     folder,

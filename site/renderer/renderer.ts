@@ -1,9 +1,9 @@
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { RouteData } from "astro";
 import type { App } from "astro/app";
 import type { PageLocals } from "#site/parts/page-locals.ts";
-import { type Asset, readCompiled } from "./compiled.ts";
+import { type Asset, compiledEntry, readCompiled } from "./compiled.ts";
 
 /** The compiled site, resident: renders one page from data, without Vite. */
 export type Renderer = {
@@ -21,7 +21,7 @@ export type Renderer = {
 /** Opens a site that `compileSite` compiled. Any number of processes may open the same folder. */
 export async function openRenderer(compiledFolder: string): Promise<Renderer> {
   const { digest, assets } = await readCompiled(compiledFolder);
-  const entryUrl = pathToFileURL(join(compiledFolder, "server", "entry.mjs")).href;
+  const entryUrl = pathToFileURL(resolve(compiledFolder, compiledEntry)).href;
   const { app } = (await import(entryUrl)) as { app: Pick<App, "match" | "render"> };
   const routes = new Map<string, Route>();
   return {

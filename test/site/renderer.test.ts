@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { siteDigest } from "#site/renderer/compiled.ts";
@@ -65,6 +65,15 @@ test("a folder that was left half-compiled is compiled again", async () => {
   const { folder: again } = await compileSite(half);
   await openRenderer(again);
   rmSync(half, { recursive: true, force: true });
+}, 60_000);
+
+test("a folder may be named from the working folder, and one without its entry is compiled again", async () => {
+  const named = mkdtempSync(join(tmpdir(), "almoner-relative-"));
+  const compiled = await compileSite(relative(process.cwd(), named));
+  await openRenderer(compiled.folder);
+  rmSync(join(compiled.folder, "server"), { recursive: true });
+  await openRenderer((await compileSite(named)).folder);
+  rmSync(named, { recursive: true, force: true });
 }, 60_000);
 
 test("a page that cannot be rendered is an error with its cause", async () => {
