@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { consensusSimulation } from "#content/shapes/consensus-simulation.ts";
 import { newestSequence } from "#content/store/changes.ts";
 import { saveLeaderboard } from "#content/store/leaderboard-fact.ts";
 import { saveDirectoryFact } from "#content/store/stats.ts";
@@ -216,4 +217,20 @@ describe("the page of agents", () => {
     await saveLeaderboard(site.store, now);
     expect(await newestSequence(site.store.raw)).toBe(before);
   });
+});
+
+test("the methodology page shows what agreement costs an attacker, as computed", async () => {
+  const { $ } = await site.page("page methodology");
+  const { outcomes, computed_on } = consensusSimulation;
+  const tables = $('[aria-label="What attacks achieve and cost"] tbody tr');
+  expect(tables.length).toBe(outcomes.length);
+  const pair = outcomes.findIndex(({ attack }) => attack === "colluding-pair");
+  const cells = tables
+    .eq(pair)
+    .find("th, td")
+    .toArray()
+    .map((cell) => $(cell).text().trim());
+  expect(cells.slice(0, 2)).toEqual(["Pair on two networks", "agents"]);
+  expect(cells.slice(4)).toEqual(["2 submissions", "2 ids, 2 networks", "4 minutes"]);
+  expect($("main").text()).toContain(computed_on);
 });

@@ -19,6 +19,7 @@ export type Run = {
   world: readonly PlantedProfile[];
   promotions: readonly Promotion[];
   emptyFields: Public["emptyFields"];
+  opinions: Public["opinions"];
   /** The attacker's ids, as the rules fold them. */
   attackers: ReadonlySet<string>;
   attackSubmissions: number;
@@ -80,8 +81,8 @@ export function simulate({ seed, mode, attack, parameters, onSent }: Simulated):
   ];
   playOut(actors, parameters.days * dayMs, (atMs) => (nowMs = atMs));
   limits.close();
-  const { promotions, emptyFields } = directory;
-  return { world, promotions, emptyFields, attackers, ...run };
+  const { promotions, emptyFields, opinions } = directory;
+  return { world, promotions, emptyFields, opinions, attackers, ...run };
 }
 
 /** The thin profiles in the order of the day; put together anew only when a value went live or the day changed. */

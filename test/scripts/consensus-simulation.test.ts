@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { enrich } from "#api/verbs/enrich.ts";
+import type { ConsensusMode } from "#content/rules/consensus.ts";
+import {
+  consensusSimulation,
+  type SimulationParameters,
+} from "#content/shapes/consensus-simulation.ts";
+import { type StructuredField, structuredFields } from "#content/shapes/enrichment.ts";
+import { helpWantedAnswer } from "#content/store/help-wanted-answer.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { type Attack, attacks } from "#scripts/bench/consensus/attacks.ts";
+import type { Sent } from "#scripts/bench/consensus/directory.ts";
+import { simulateAll } from "#scripts/bench/consensus/measure.ts";
+import { publishedParameters } from "#scripts/bench/consensus/parameters.ts";
+import { type Run, simulate } from "#scripts/bench/consensus/simulate.ts";
+import { aNonprofit } from "../support/records.ts";
+
+const small: SimulationParameters = {
+  ...publishedParameters,
+  seeds: [1],
+  profiles: 40,
+  days: 6,
+  visits_per_agent_and_day: 3,
+  attack_begins_on_day: 1,
+  attack_requests: 60,
+};
+
+test("the published figures are what the simulator computes", () => {
+  expect(consensusSimulation.parameters).toEqual(publishedParameters);
+  expect(simulateAll(publishedParameters)).toEqual(consensusSimulation.outcomes);
+}, 120_000);
+
+const attackNamed = (name: string): Attack => {
+  const attack = attacks.find((one) => one.name === name);
+  if (attack === undefined) throw new Error(`no attack ${name}`);
+  return attack;
+};
+
+const run = (mode: ConsensusMode, name: string, onSent?: (sent: Sent) => void) =>
+  simulate({
+    seed: 1,
+    mode,
+    attack: attackNamed(name),
+    parameters: small,
+    ...(onSent === undefined ? {} : { onSent }),
+  });
+
+const falseBy = ({ promotions, attackers }: Run) =>
+  promotions.filter(({ agents }) => agents.every((agent) => attackers.has(agent))).length;
+
+describe("an attacker alone makes nothing live", () => {
+  test.each([
+    ["networks", "one-network"],
+    ["networks", "slow-burn"],
+    ["agents", "one-id-respelled"],
+    ["agents", "poisoned-first"],
+  ] as const)("mode %s, %s", (mode, name) => {
+    const ran = run(mode, name);
+    expect(ran.attackSubmissions).toBeGreaterThan(30);
+    expect(falseBy(ran)).toBe(0);
+  });
+
+  test.each([
+    ["agents", "one-network"],
+    ["agents", "slow-burn"],
+    ["agents", "colluding-pair"],
+    ["networks", "colluding-pair"],
+  ] as const)("but does in mode %s, %s", (mode, name) => {
+    expect(falseBy(run(mode, name))).toBeGreaterThan(5);
+  });
+});
+
+test("the limits hold an attacker to 30 requests a minute from one address", () => {
+  const atMs: number[] = [];
+  run("agents", "one-network", ({ network, atMs: when }) => {
+    if (network === "crowd-net") atMs.push(when);
+  });
+  expect(atMs.length).toBe(small.attack_requests);
+  for (const [at, when] of atMs.entries()) {
+    expect(when - (atMs[at - 30] ?? -60_000)).toBeGreaterThanOrEqual(60_000);
+  }
+});
+
+const closing: (() => void)[] = [];
+afterEach(() => closing.splice(0).forEach((close) => close()));
+
+describe("what is simulated is what the service does", () => {
+  test.each(
+    attacks.flatMap(
+      ({ name }) =>
+        [
+          ["agents", name],
+          ["networks", name],
+        ] as const,
+    ),
+  )(
+    "mode %s, %s",
+    async (mode, name) => {
+      const sent: Sent[] = [];
+      const ran = run(mode, name, (one) => sent.push(one));
+      const store = await aDirectory(ran);
+      const parts = {
+        store,
+        clock: () => new Date("2026-01-05T00:00:00Z"),
+        baseUrl: "https://almoner.example",
+        mode,
+        takeAgent: () => ({ allowed: true, retryAfterMs: 0 }),
+      };
+      // Sent at once, stored in this order: the verb hands them to one queue.
+      const answers = await Promise.all(
+        sent.map(({ profile, body, network }) =>
+          enrich(parts, { slug: profile.slug, body, idempotencyKey: null, network }),
+        ),
+      );
+      expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+      expect(await liveIn(store, ran)).toEqual(simulatedLive(ran));
+      expect(await agreedIn(store)).toEqual(simulatedAgreed(ran));
+      expect(await opinionsIn(store)).toEqual(simulatedOpinions(ran));
+    },
+    60_000,
+  );
+});
+
+/** A store with the run's profiles: what they do not lack holds a value. */
+async function aDirectory({ world }: Run): Promise<Store> {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-consensus-"));
+  const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  closing.push(() => {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const filled = { website: "https://there.example", city: "There", region: "There", founded_year: 1999, contact_email: "a@there.example" }; // prettier-ignore
+  const saves = world.map(({ slug, missing, reach }) => {
+    const empty = Object.fromEntries(missing.map((field) => [field, null]));
+    const after = aNonprofit({ ...filled, ...empty, slug, beneficiaries_per_year: reach });
+    return { before: null, after };
+  });
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date(0) }));
+  return store;
+}
+
+type Live = Record<string, Partial<Record<StructuredField, string>>>;
+
+async function liveIn(store: Store, { world }: Run): Promise<Live> {
+  const live: Live = {};
+  for (const { slug, missing } of world) {
+    const record = await recordBySlug(store.raw, slug);
+    const held = structuredFields.filter((field) => missing.includes(field) && record?.[field]);
+    live[slug] = Object.fromEntries(held.map((field) => [field, String(record?.[field])]));
+  }
+  return live;
+}
+
+function simulatedLive({ world, promotions }: Run): Live {
+  const live: Live = Object.fromEntries(world.map(({ slug }) => [slug, {}]));
+  for (const { profile, field, value } of promotions) {
+    live[profile.slug] = { ...live[profile.slug], [field]: value };
+  }
+  return live;
+}
+
+async function agreedIn(store: Store): Promise<string[]> {
+  const { rows } = await store.raw.execute(
+    `SELECT n.slug, s.field, s.agent_id FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
+     WHERE s.status = 'applied'`,
+  );
+  return rows
+    .map((row) => ["slug", "field", "agent_id"].map((name) => String(row[name])).join(" "))
+    .toSorted();
+}
+
+const simulatedAgreed = ({ promotions }: Run): string[] =>
+  promotions
+    .flatMap(({ profile, field, agents }) =>
+      agents.map((agent) => `${profile.slug} ${field} ${agent}`),
+    )
+    .toSorted();
+
+async function opinionsIn(store: Store): Promise<string[]> {
+  const query = { day: "2026-01-05", limit: 50, field: null, cause: null, pending: false };
+  const totals = { total_enrichments_received: 0, second_opinions_available: 0 };
+  const shown = { baseUrl: "https://almoner.example", totals, secondOpinions: true };
+  const { nonprofits } = await helpWantedAnswer(store.raw, query, shown);
+  return nonprofits
+    .flatMap(({ slug, second_opinion_needed = [] }) =>
+      second_opinion_needed.map(({ field, pending_value }) => `${slug} ${field} ${pending_value}`),
+    )
+    .toSorted();
+}
+
+const simulatedOpinions = ({ world, opinions }: Run): string[] =>
+  world
+    .flatMap((profile) =>
+      opinions(profile).map(({ field, value }) => `${profile.slug} ${field} ${value}`),
+    )
+    .toSorted();
