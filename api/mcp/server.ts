@@ -52,8 +52,9 @@ function listedTools(): Tool[] {
   return listed;
 }
 
+/** A shape with an id would become a reference to itself; the protocol wants an object at the root. */
 const schemaOf = (shape: z.ZodObject, io: "input" | "output") =>
-  z.toJSONSchema(shape, {
+  z.toJSONSchema(shape.extend({}), {
     io,
     override: ({ jsonSchema }) => openObjects(jsonSchema),
   }) as Tool["inputSchema"];
