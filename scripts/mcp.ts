@@ -1,0 +1,63 @@
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { defineCommand, runMain } from "citty";
+import type { Ask } from "#api/mcp/calls.ts";
+import { mcpServer } from "#api/mcp/server.ts";
+import { stopSignal, stopWith } from "./support/config.ts";
+
+const waitMsMax = 30_000;
+
+const command = defineCommand({
+  meta: {
+    name: "mcp",
+    description:
+      "Speaks the Model Context Protocol on stdin and stdout, and asks a directory over HTTP. For clients that start their tools as programs; others use the directory's /mcp.",
+  },
+  args: {
+    url: {
+      type: "string",
+      required: true,
+      description: "Origin of the directory, for example https://almoner.example",
+    },
+  },
+  run: async ({ args }) => {
+    const stop = stopSignal();
+    const transport = new StdioServerTransport();
+    const server = mcpServer(askOver(originOf(args.url)));
+    const closed = new Promise<void>((resolve) => {
+      // The client ends the conversation by closing stdin; the transport alone would wait on.
+      process.stdin.once("end", resolve);
+      stop.addEventListener("abort", () => resolve());
+    });
+    await server.connect(transport);
+    await closed;
+    await server.close();
+    process.exit(0);
+  },
+});
+
+function originOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    stopWith("--url: give the origin of a directory, like https://almoner.example", 2);
+  }
+  return parsed.origin;
+}
+
+/** Asks over HTTP. A directory that does not answer becomes an answer that says so, in the words of a refusal. */
+const askOver =
+  (origin: string): Ask =>
+  async ({ method, path, body }) => {
+    try {
+      return await fetch(origin + path, {
+        method,
+        headers: { "content-type": "application/json", "user-agent": "almoner-mcp/0.3.0" },
+        signal: AbortSignal.timeout(waitMsMax),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    } catch {
+      const detail = `The directory at ${origin} does not answer.`;
+      return Response.json({ status: 503, code: "no_answer", detail }, { status: 503 });
+    }
+  };
+
+await runMain(command);
