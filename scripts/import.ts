@@ -18,7 +18,8 @@ const args = {
   check: { type: "boolean", description: "Read and check the files, write nothing" },
   "withdraw-many": {
     type: "boolean",
-    description: "Withdraw even when most of what the files cover is absent from them",
+    description:
+      "Withdraw even when most of what the files cover is absent, or rows were malformed",
   },
   json: { type: "boolean", description: "Answer as JSON on standard output" },
 } as const;

@@ -8,11 +8,18 @@ const count = z.int().min(0).nullable();
 const flag = z.union([z.literal(0), z.literal(1)]);
 const instant = z.int().min(0);
 
+/** A slug names files, whose names have at most 255 bytes, endings included. */
+const slugLengthMax = 240;
+const nameLengthMax = 1_000;
+
 /** One line of our own NDJSON: all that the store holds of one nonprofit. Without `contact_email` it says nothing of it. */
 export const RecordLine = z.strictObject({
   id: z.int().min(1),
-  slug: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, "a slug has a-z, 0-9 and single hyphens"),
-  name: z.string().min(1),
+  slug: z
+    .string()
+    .max(slugLengthMax)
+    .regex(/^(?!(?:index|pages)$)[a-z0-9]+(?:-[a-z0-9]+)*$/, "a slug has a-z, 0-9 and single hyphens, and is neither index nor pages"),
+  name: z.string().trim().min(1).max(nameLengthMax),
   tagline: text,
   mission: text,
   description: text,

@@ -60,6 +60,8 @@ export async function* readCsv(
   let refused: unknown;
   parser.on("bad", (error: CsvError) => {
     try {
+      // An open quote swallowed all rows after it: that is no single row to leave out.
+      if (error.code === "CSV_QUOTE_NOT_CLOSED") throw told(error);
       options.onBad(told(error));
     } catch (stop) {
       refused ??= stop;

@@ -59,7 +59,7 @@ export function reportInWords(report: ImportReport): string {
     `  added      ${n(report.added)}`,
     `  changed    ${n(report.changed)}${report.restored > 0 ? ` (${n(report.restored)} restored)` : ""}`,
     `  unchanged  ${n(report.unchanged)}`,
-    `  withdrawn  ${n(report.withdrawn)}`,
+    `  withdrawn  ${n(report.withdrawn)}${report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
     `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
     ...(mapped.length > 0
       ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]

@@ -97,6 +97,19 @@ test("malformed rows are counted and left out when asked", async () => {
   expect(left.map((problem) => /line \d+/.exec(problem)?.[0])).toEqual(["line 3", "line 4"]);
 }); // prettier-ignore
 
+test("a quote that stays open is no row to leave out, and what rows left out may list stays", async () => {
+  expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ added: 7 });
+  const open = importing.file("eo_aa.csv", `${header}\n${first}\n1,"x\n${second}\n`);
+  expect(await outcome(importing.run("irs-bmf", [open], { skipBad: true }))).toMatch(
+    /line 3: Quote/,
+  );
+  const short = importing.file("eo_aa.csv", `${header}\n${first}\n1,2,3\n`);
+  const run = (allowManyWithdrawals: boolean) =>
+    importing.run("irs-bmf", [short], { skipBad: true, allowManyWithdrawals });
+  expect(await run(false)).toMatchObject({ unchanged: 1, withdrawn: 0 });
+  expect(await run(true)).toMatchObject({ withdrawn: 6 });
+});
+
 test("a gzip file is told by its first bytes, whatever its name", async () => {
   const file = importing.file("eo_aa.txt", gzipSync(good));
   expect(await importing.run("irs-bmf", [file])).toMatchObject({ added: 7 });
