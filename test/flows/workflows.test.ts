@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { operations } from "#content/openapi/document.ts";
+import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const redocly = join(import.meta.dirname, "../../node_modules/@redocly/cli/bin/cli.js");
+
+let directory: TestDirectory;
+let folder: string;
+beforeAll(async () => {
+  directory = await aDirectory({ records: [aNonprofit({ slug: "thin-trust" })] });
+  folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));
+  for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
+    writeFileSync(join(folder, name), directory.files.get(name) ?? "");
+  }
+});
+afterAll(async () => {
+  await directory.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Redocly runs on Node; its notices about Node and telemetry are no part of the outcome. */
+async function run(...args: string[]): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn(["node", redocly, ...args], {
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" },
+  }); // prettier-ignore
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, output: out + err };
+}
+
+const respect = (workflow: string, input: Record<string, string>) =>
+  run("respect", "agents.arazzo.yaml", "-w", workflow, "-i", JSON.stringify(input));
+
+type Workflows = {
+  workflows: { workflowId: string; steps: { stepId: string; operationId?: string }[] }[];
+};
+const workflows = () =>
+  (parse(directory.files.get("agents.arazzo.yaml") ?? "") as Workflows).workflows;
+
+test.each(["openapi.json", "agents.arazzo.yaml"])(
+  "%s passes redocly lint",
+  async (name) => {
+    const { code, output } = await run("lint", name);
+    expect(output).not.toContain("[ERROR]");
+    expect(code).toBe(0);
+  },
+  20_000,
+);
+
+test("every operation that a workflow names exists", () => {
+  const known = new Set(operations.map(({ operationId }) => operationId));
+  const named = workflows().flatMap(({ steps }) => steps.map(({ operationId }) => operationId ?? ""));
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+}); // prettier-ignore
+
+describe("the workflows run against the service", () => {
+  const scout = {
+    agent_id: "scout-1",
+    agent_name: "Scout",
+    source_url: "https://register.example/1",
+  };
+  const lamp = { agent_id: "lamp-2", agent_name: "Lamp", source_url: "https://register.example/2" };
+  // The order matters: each finds what the one before it left.
+  const runs: [string, Record<string, string>, string[]][] = [
+    ["discover-via-recommend", { cause: "education" }, ["recommend", "search"]],
+    ["second-opinion", { ...lamp, value: "Kisumu" }, ["findPending"]],
+    ["discover-and-enrich", { ...scout, field: "city", value: "Kisumu" }, ["findThin", "readProfile", "submit"]],
+    ["second-opinion", { ...lamp, value: "Kisumu" }, ["findPending", "submitOpinion"]],
+    ["confirm-leaderboard-credit", { agent_name: "Lamp" }, ["stats", "leaderboard"]],
+  ]; // prettier-ignore
+
+  test.each(runs)("%s", async (workflow, input, steps) => {
+    const { code, output } = await respect(workflow, input);
+    const passed = [...output.matchAll(/✓ (?:GET|POST) \S+ - step (\w+)/g)].map(([, step]) => step);
+    expect([output.includes("✗") ? output : "", passed, code]).toEqual(["", steps, 0]);
+  }, 20_000); // prettier-ignore
+
+  test("and leave the value live, agreed on by both", async () => {
+    const profile = await (await fetch(`${directory.url}/api/nonprofits/thin-trust`)).json();
+    expect(profile).toMatchObject({ city: "Kisumu", provenance: { city: { source: "consensus" } } });
+  }); // prettier-ignore
+
+  test("an agent without credit is told so", async () => {
+    const { code } = await respect("confirm-leaderboard-credit", { agent_name: "Nobody" });
+    expect(code).not.toBe(0);
+  }, 20_000);
+
+  test("there is no workflow that these tests leave out", () => {
+    const ran = new Set([...runs.map(([workflow]) => workflow)]);
+    expect(workflows().map(({ workflowId }) => workflowId).filter((id) => !ran.has(id))).toEqual([]);
+  }); // prettier-ignore
+});

@@ -1,0 +1,60 @@
+import { discovery } from "#site/documents/discovery.ts";
+import { listen, type Listening } from "#api/listen.ts";
+import { headersOf } from "#site/publisher/http-headers.ts";
+import { freePort } from "./processes.ts";
+import { aService, type TestService } from "./service.ts";
+
+export type TestDirectory = {
+  service: TestService;
+  listening: Listening;
+  /** Its origin, without a trailing slash. */
+  url: string;
+  /** The discovery files as they were at the beginning, by path. */
+  files: ReadonlyMap<string, string>;
+  close(): Promise<void>;
+};
+
+/** The service on a socket with its discovery files before it, as the bundle would serve them. */
+export async function aDirectory(options: Parameters<typeof aService>[0]): Promise<TestDirectory> {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const service = await aService({ ...options, env: { ALMONER_BASE_URL: url, ...options?.env } });
+  const files = await discoveryFiles(service, url);
+  const listening = listen(
+    service.app,
+    { host: "127.0.0.1", port },
+    {
+      before: (request) => {
+        const path = new URL(request.url).pathname.slice(1);
+        const body = files.get(path);
+        if (body === undefined) return null;
+        return new Response(body, { headers: { "content-type": headersOf(path).contentType } });
+      },
+    },
+  );
+  return {
+    service,
+    listening,
+    url,
+    files,
+    close: async () => {
+      await listening.stop(100);
+      service.close();
+    },
+  };
+}
+
+/** All discovery files of a service, by path. They need no renderer. */
+export async function discoveryFiles(
+  { store }: Pick<TestService, "store">,
+  baseUrl: string,
+): Promise<Map<string, string>> {
+  const source = { store, baseUrl, renderer: undefined as never };
+  const files = new Map<string, string>();
+  for await (const keys of discovery.all(source)) {
+    for (const rendered of await discovery.render(keys, source)) {
+      for (const { path, body } of rendered.files) files.set(path, String(body));
+    }
+  }
+  return files;
+}
