@@ -84,7 +84,9 @@ async function publish(asked: Asked, config: Config, log: Logger): Promise<boole
   const publisher = await openPublisher({
     ...config,
     signingKey: signingKeyOf(config),
-    log: (event, detail) => log.info(detail ?? {}, event),
+    // What went wrong must be seen at whatever level is logged.
+    log: (event, detail = {}) =>
+      ("error" in detail ? log.error : log.info).call(log, detail, event),
   }).catch((error: unknown) => {
     if (error instanceof PublisherBusy) return null;
     throw error;
