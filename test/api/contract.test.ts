@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { operations } from "#content/openapi/document.ts";
+import { reviewKinds } from "#content/shapes/review.ts";
+import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { aContract } from "#test/support/contract.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const token = "ops:0123456789abcdef";
+const contract = aContract("https://almoner.example");
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({
+    // Each request comes from a client of its own, so that no limit hides an answer.
+    env: { ALMONER_ADMIN_TOKENS: token, ALMONER_TRUSTED_HOPS: "1" },
+    records: [
+      aRichNonprofit({ slug: "rich", name: "Rich Water Trust" }),
+      aNonprofit({ slug: "thin" }),
+      aNonprofit({ slug: "gone", status: "withdrawn" }),
+    ],
+  });
+});
+afterAll(() => service.close());
+
+type Sent = {
+  method?: "GET" | "POST";
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+};
+
+let clients = 0;
+
+async function problems({
+  method = "GET",
+  path,
+  body,
+  headers = {},
+}: Sent): Promise<[number, string[]]> {
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      "x-forwarded-for": `10.${(clients >> 8) & 255}.${clients++ & 255}.1`,
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const response = await service.app.handle(request);
+  return [response.status, await contract.problemsOf(method, path, response)];
+}
+
+const operator = { authorization: `Bearer ${token.split(":")[1]}` };
+const submission = { field: "city", value: "Bergen", agent_id: "scout-1", agent_name: "Scout" };
+
+test("every route is described, and every described operation of the service is a route", () => {
+  const files = new Set(["getNonprofitMarkdown", "getChangeState", "getChanges"]);
+  const described = operations
+    .filter(({ operationId }) => !files.has(operationId))
+    .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`);
+  const routes = service.app.routes
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((route) => route !== "POST /mcp"); // A protocol of its own, described by the server card.
+  expect(routes.toSorted()).toEqual(described.toSorted());
+});
+
+test("operation ids are unique, and the contract's are all there", () => {
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual(
+    expect.arrayContaining([
+      "searchNonprofits", "listNonprofits", "getNonprofit", "listCauses", "getStats", "recommendNonprofits",
+      "findThinProfiles", "submitEnrichment", "getEnrichmentStats", "getAgentLeaderboard", "getAgentExemplars",
+    ]),
+  ); // prettier-ignore
+  expect(contract.document["openapi"]).toBe("3.1.0" as never);
+  expect(contract.document["info"]?.["version"]).toBe("0.3.0" as never);
+});
+
+describe("every example fits its schema", () => {
+  const named = operations.filter(({ ok }) => ok.schema !== "text");
+  test.each(named.map((one) => [one.operationId, one] as const))("%s", (_, { ok, body }) => {
+    expect(contract.schemaErrors(`/components/schemas/${ok.schema}`, ok.example)).toBeNull();
+    if (body === undefined) return;
+    expect(contract.schemaErrors(`/components/schemas/${body.schema}`, body.example)).toBeNull();
+  });
+});
+
+describe("answers are as described", () => {
+  const sent: [number, Sent][] = [
+    ...[
+      "/healthz", "/api/causes", "/api/stats", "/api/search", "/api/search?q=water", "/api/search?q=nothing-like-it",
+      "/api/search?cause=education&country=Kenya&limit=1&offset=0", "/api/search?ghd_aligned=1&limit=999",
+      "/api/search?q=%22rich%20water%22", "/api/search?offset=999999", "/api/nonprofits", "/api/nonprofits?limit=1&offset=1",
+      "/api/nonprofits/rich", "/api/nonprofits/thin", "/api/nonprofits/gone", "/api/nonprofits/rich/history",
+      "/api/recommend?cause=education", "/api/recommend?q=water&intent=donate&limit=9", "/api/recommend?country=Kenya",
+      "/api/needs-enrichment", "/api/needs-enrichment?pending=true", "/api/needs-enrichment?field=mission&limit=1",
+      "/api/needs-enrichment?cause=nobody-knows-it", "/api/enrichments/stats", "/api/agents/leaderboard",
+      "/api/agents/exemplars", "/api/agents/exemplars?field=city&limit=1",
+    ].map((path): [number, Sent] => [200, { path }]),
+    ...[
+      "/api/search?limit=0", "/api/search?offset=-1", "/api/nonprofits?limit=x", "/api/nonprofits?offset=1.5",
+      "/api/recommend", "/api/recommend?q=&limit=3", "/api/recommend?cause=education&intent=buy",
+      "/api/needs-enrichment?field=name", "/api/needs-enrichment?limit=-3", "/api/agents/exemplars?field=x",
+    ].map((path): [number, Sent] => [400, { path }]),
+    ...["/api/nonprofits/nobody", "/api/nonprofits/%20", "/api/nonprofits/nobody/history"].map(
+      (path): [number, Sent] => [404, { path }],
+    ),
+    [400, { method: "POST", path: "/api/enrich/thin", body: {} }],
+    [400, { method: "POST", path: "/api/enrich/thin", body: "{" }],
+    [400, { method: "POST", path: "/api/enrich/thin", body: { ...submission, field: "name" } }],
+    [400, { method: "POST", path: "/api/enrich/thin", body: submission, headers: { "idempotency-key": "a b" } }],
+    [404, { method: "POST", path: "/api/enrich/nobody", body: submission }],
+    [410, { method: "POST", path: "/api/enrich/gone", body: submission }],
+    [413, { method: "POST", path: "/api/enrich/thin", body: { ...submission, value: "x".repeat(70_000) } }],
+    [415, { method: "POST", path: "/api/enrich/thin", body: "field=city", headers: { "content-type": "text/plain" } }],
+    [200, { method: "POST", path: "/api/enrich/thin", body: { ...submission, agent_id: "key-1" }, headers: { "idempotency-key": "k1" } }],
+    [409, { method: "POST", path: "/api/enrich/thin", body: { ...submission, agent_id: "key-1", value: "Oslo" }, headers: { "idempotency-key": "k1" } }],
+    [401, { path: "/api/admin/reviews" }],
+    ...reviewKinds.map((kind): [number, Sent] => [200, { path: `/api/admin/reviews?kind=${kind}`, headers: operator }]),
+    [400, { path: "/api/admin/reviews?kind=x", headers: operator }],
+    [404, { method: "POST", path: "/api/admin/reviews/prose-999/approve", body: {}, headers: operator }],
+    [404, { method: "POST", path: "/api/admin/reviews/prose-999/reject", body: { reason: "No." }, headers: operator }],
+    [400, { method: "POST", path: "/api/admin/reviews/prose-1/reject", body: {}, headers: operator }],
+  ]; // prettier-ignore
+
+  test.each(sent.map(([status, one]) => [status, one.method ?? "GET", one.path, one] as const))(
+    "%i: %s %s",
+    async (status, _, __, one) => {
+      expect(await problems(one)).toEqual([status, []]);
+    },
+  );
+
+  test("through the whole life of a value", async () => {
+    const submit = (slug: string, body: object) =>
+      problems({ method: "POST", path: `/api/enrich/${slug}`, body });
+    const agreed = { field: "website", value: "https://thin.example" };
+    const steps = [
+      submission,
+      { ...submission, value: "Oslo", agent_id: "lamp-2", agent_name: "Lamp" },
+      { ...submission, agent_id: "third-3" },
+      { ...agreed, agent_id: "scout-1" },
+      { ...agreed, agent_id: "lamp-2", source_url: "https://register.example/2" },
+      { field: "mission", value: "We dig wells where there are none.", agent_id: "scout-1" },
+      { fields: [{ field: "region", value: "Nyanza" }, { field: "founded_year", value: "1998" }], agent_id: "scout-1" },
+    ]; // prettier-ignore
+    for (const step of steps) expect(await submit("thin", step)).toEqual([200, []]);
+    for (const path of [
+      "/api/nonprofits/thin", "/api/nonprofits/thin/history", "/api/needs-enrichment", "/api/needs-enrichment?pending=1",
+      "/api/enrichments/stats", "/api/agents/leaderboard", "/api/agents/exemplars", "/api/stats",
+    ]) expect([path, await problems({ path })]).toEqual([path, [200, []]]); // prettier-ignore
+    const waiting = await service.get("/api/admin/reviews?kind=prose", operator);
+    const id = (await waiting.json()).reviews[0].id as string;
+    const path = `/api/admin/reviews/${id}/approve`;
+    expect(await problems({ path: "/api/admin/reviews", headers: operator })).toEqual([200, []]);
+    expect(await problems({ method: "POST", path, body: {}, headers: operator })).toEqual([
+      200,
+      [],
+    ]);
+    expect(await problems({ method: "POST", path, body: {}, headers: operator })).toEqual([
+      409,
+      [],
+    ]);
+  });
+
+  test("304 to whoever has it", async () => {
+    const path = "/api/nonprofits/rich";
+    const etag = (await service.get(path)).headers.get("etag") ?? "";
+    expect(await problems({ path, headers: { "if-none-match": etag } })).toEqual([304, []]);
+  });
+
+  test("429 to whoever asks too often", async () => {
+    const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "1" } });
+    await limited.get("/api/causes");
+    const response = await limited.get("/api/causes");
+    expect(response.status).toBe(429);
+    expect(await contract.problemsOf("GET", "/api/causes", response)).toEqual([]);
+    limited.close();
+  });
+});
+
+describe("whatever is sent", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.string({ maxLength: 60 }),
+    fc.constantFrom("", "-1", "0", "1e9", "NaN", "' OR 1=1 --", '"', "*", "a*b NEAR(", "\u0000", "\u202E", "../..", "x".repeat(3_000)),
+  ); // prettier-ignore
+  const encoded = text.map((value) => encodeURIComponent(value.toWellFormed()));
+  const names = [
+    "q",
+    "cause",
+    "country",
+    "limit",
+    "offset",
+    "intent",
+    "field",
+    "pending",
+    "kind",
+    "ghd_aligned",
+  ];
+  const query = fc.array(fc.tuple(fc.constantFrom(...names), encoded), { maxLength: 5 });
+  const reads = operations.filter(
+    ({ method, path }) => method === "get" && path.startsWith("/api/"),
+  );
+  const segment = encoded.filter((value) => value !== "" && !/^(\.|%2e)+$/i.test(value));
+
+  test("to a read, the answer is as described and never 5xx", () =>
+    fc.assert(
+      fc.asyncProperty(fc.constantFrom(...reads), segment, query, async ({ path }, place, pairs) => {
+        const filled = path.replaceAll(/\{\w+\}/g, place);
+        const search = pairs.map(([name, value]) => `${name}=${value}`).join("&");
+        const [status, wrong] = await problems({ path: `${filled}?${search}`, headers: operator });
+        expect([status < 500, wrong]).toEqual([true, []]);
+      }),
+      { numRuns: 400 },
+    ), 20_000); // prettier-ignore
+
+  const member = fc.oneof(text, fc.integer(), fc.constant(null), fc.array(text, { maxLength: 3 }), fc.object({ maxDepth: 2 })); // prettier-ignore
+  const body = fc.oneof(
+    fc.jsonValue({ maxDepth: 4 }),
+    fc.record(
+      { field: fc.oneof(member, fc.constantFrom("city", "website", "mission")), value: member, agent_id: member, agent_name: member, source_url: member, fields: fc.array(member, { maxLength: 3 }) },
+      { requiredKeys: [] },
+    ),
+  ); // prettier-ignore
+  test(
+    "to a write, too",
+    () =>
+      fc.assert(
+        fc.asyncProperty(fc.constantFrom("rich", "thin", "nobody"), body, async (slug, value) => {
+          const [status, wrong] = await problems({
+            method: "POST",
+            path: `/api/enrich/${slug}`,
+            body: JSON.stringify(value),
+          });
+          expect([status < 500, wrong]).toEqual([true, []]);
+        }),
+        { numRuns: 300 },
+      ),
+    20_000,
+  );
+});

@@ -1,0 +1,85 @@
+import Ajv2020 from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { openApiDocument } from "#content/openapi/document.ts";
+
+type Node = { [name: string]: Node } & { $ref?: string };
+
+/**
+ * Holds answers against the description. Closed: an answer may not hold a member that is not described, though the
+ * description itself leaves objects open for clients.
+ */
+export function aContract(baseUrl: string) {
+  const document = openApiDocument(baseUrl) as unknown as Node;
+  const closed = close(structuredClone(document));
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: "contract", ...closed });
+  const templates = Object.keys(document["paths"] ?? {}).map((template) => ({
+    template,
+    fits: new RegExp(`^${template.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  }));
+  const validators = new Map<string, ReturnType<typeof ajv.compile>>();
+  const schemaErrors = (pointer: string, value: unknown): string | null => {
+    const known = validators.get(pointer) ?? ajv.compile({ $ref: `contract#${pointer}` });
+    validators.set(pointer, known);
+    return known(value) ? null : ajv.errorsText(known.errors);
+  };
+  return {
+    document,
+    schemaErrors,
+    /** What is wrong with an answer; empty when the description holds. */
+    async problemsOf(method: string, url: string, response: Response): Promise<string[]> {
+      const path = new URL(url, baseUrl).pathname;
+      // A fixed path counts before one with a place to fill.
+      const found = templates
+        .filter(({ fits }) => fits.test(path))
+        .toSorted((a, b) => a.template.split("{").length - b.template.split("{").length)[0];
+      const name = `${method} ${url} → ${response.status}`;
+      const operation = document["paths"]?.[found?.template ?? ""]?.[method.toLowerCase()];
+      if (found === undefined || operation === undefined) return [`${name}: not described`];
+      const status = String(response.status);
+      const own = `/paths/${escaped(found.template)}/${method.toLowerCase()}/responses/${status}`;
+      const described = operation["responses"]?.[status];
+      if (described === undefined) return [`${name}: status not described`];
+      const pointer = described.$ref?.slice(1) ?? own;
+      const answer = at(document, pointer);
+      const missing = Object.keys(answer["headers"] ?? {}).filter(
+        (header) => !header.startsWith("RateLimit") && !response.headers.has(header),
+      );
+      const wrong = missing.map((header) => `${name}: without the header ${header}`);
+      const text = await response.text();
+      if (answer["content"] === undefined) {
+        return text === "" ? wrong : [...wrong, `${name}: has a body`];
+      }
+      const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+      if (answer["content"][type] === undefined) return [...wrong, `${name}: is ${type}`];
+      const value: unknown = type.endsWith("json") ? JSON.parse(text) : text;
+      const errors = schemaErrors(`${pointer}/content/${escaped(type)}/schema`, value);
+      return errors === null ? wrong : [...wrong, `${name}: ${errors}`];
+    },
+  };
+}
+
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+const at = (document: Node, pointer: string): Node => {
+  let node: Node = document;
+  for (const part of pointer.slice(1).split("/")) {
+    const next = node[part.replaceAll("~1", "/").replaceAll("~0", "~")];
+    if (next === undefined) throw new Error(`nothing at ${pointer}`);
+    node = next;
+  }
+  return node;
+};
+
+/** Objects with known members, and no word on others, get to hold no others. */
+function close<Value>(node: Value): Value {
+  if (Array.isArray(node)) for (const item of node) close(item);
+  else if (typeof node === "object" && node !== null) {
+    const schema = node as Record<string, unknown>;
+    if (schema["type"] === "object" && "properties" in schema)
+      schema["additionalProperties"] ??= false;
+    for (const value of Object.values(schema)) close(value);
+  }
+  return node;
+}
