@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { z } from "zod";
 import { settings } from "./settings.ts";
 
@@ -56,8 +56,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (!parsed.success) throw new BadSetting(parsed.error.issues.map(explain).join("\n"));
   const raw = parsed.data;
   return {
-    dataDir: raw.ALMONER_DATA_DIR,
-    databaseUrl: raw.ALMONER_DATABASE_URL ?? `file:${join(raw.ALMONER_DATA_DIR, "store.db")}`,
+    dataDir: resolve(raw.ALMONER_DATA_DIR),
+    databaseUrl:
+      raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
     databaseToken: raw.ALMONER_DATABASE_TOKEN,
     port: raw.ALMONER_PORT,
     host: raw.ALMONER_HOST,

@@ -1,5 +1,6 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { runTests } from "./check/tests.ts";
+import { runCommand } from "./support/command.ts";
 
 /** What has to hold before anything is merged, in the order in which it is quickest to know. */
 const steps: readonly { name: string; command: string[] }[] = [
@@ -65,4 +66,4 @@ async function runStep({
   return code === 0;
 }
 
-await runMain(command);
+await runCommand(command);

@@ -1,10 +1,11 @@
 import { createWriteStream, renameSync, rmSync } from "node:fs";
 import { once } from "node:events";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { openStore } from "#content/store/open.ts";
 import { exportRecords } from "./export/export-records.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
+import { runCommand } from "./support/command.ts";
 
 const args = {
   out: { type: "string", description: "File to write; without it the records go to standard output" },
@@ -58,4 +59,4 @@ const command = defineCommand({
   },
 });
 
-await runMain(command);
+await runCommand(command);

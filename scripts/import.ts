@@ -1,4 +1,4 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { systemClock } from "#content/rules/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { BadInput } from "./import/bad-input.ts";
@@ -7,6 +7,7 @@ import { reportInWords } from "./import/report.ts";
 import { type ImportRequest, Interrupted, runImport } from "./import/run-import.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { type Progress, startProgress } from "./support/progress.ts";
+import { runCommand } from "./support/command.ts";
 
 const args = {
   format: {
@@ -114,4 +115,4 @@ function firstOnes(): (problem: string) => void {
   };
 }
 
-await runMain(command);
+await runCommand(command);

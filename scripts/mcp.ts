@@ -1,8 +1,9 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import type { Ask } from "#api/mcp/calls.ts";
 import { mcpServer } from "#api/mcp/server.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
+import { runCommand } from "./support/command.ts";
 
 const waitMsMax = 30_000;
 
@@ -60,4 +61,4 @@ const askOver =
     }
   };
 
-await runMain(command);
+await runCommand(command);

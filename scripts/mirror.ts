@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { publicKeyOf } from "#site/publisher/signing.ts";
 import { describeFailure, describeReport } from "./mirror/describe.ts";
@@ -9,6 +9,7 @@ import { openOrigin } from "./mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "./mirror/sync.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
+import { runCommand } from "./support/command.ts";
 
 const args = {
   url: { type: "positional", required: true, description: "Where the directory is published" },
@@ -112,4 +113,4 @@ function lockOrStop(mirror: MirrorFolder): { release(): void } {
   }
 }
 
-await runMain(command);
+await runCommand(command);

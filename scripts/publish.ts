@@ -1,4 +1,4 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { openLog } from "#api/log.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import type { Logger } from "pino";
@@ -12,6 +12,7 @@ import { heldMessage } from "./publish/target.ts";
 import { bringToBucket, targetOrExit } from "./publish/to-bucket.ts";
 import { watch } from "./publish/watch.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
+import { runCommand } from "./support/command.ts";
 
 const args = {
   full: { type: "boolean", description: "Render everything anew and say which files differed" },
@@ -126,4 +127,4 @@ async function publishOnce(
   if (failed > 0) process.exitCode = 1;
 }
 
-await runMain(command);
+await runCommand(command);

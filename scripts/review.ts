@@ -1,5 +1,6 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { decided, listed, reverted } from "./review/commands.ts";
+import { runCommand } from "./support/command.ts";
 
 const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
 const operator = {
@@ -75,4 +76,4 @@ const command = defineCommand({
   subCommands: { list, approve, reject, revert },
 });
 
-await runMain(command);
+await runCommand(command);

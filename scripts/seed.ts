@@ -1,4 +1,4 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { countOf } from "#content/store/lists.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
@@ -9,6 +9,7 @@ import {
 } from "./seed/seed-directory.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
+import { runCommand } from "./support/command.ts";
 
 const seedNumberMax = 2 ** 31 - 1;
 
@@ -95,4 +96,4 @@ function wholeNumber(option: string, text: string, max: number): number {
   return stopWith(`${option}: give a whole number from 1 to ${max}.`, 2);
 }
 
-await runMain(command);
+await runCommand(command);

@@ -1,4 +1,4 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { listen } from "#api/listen.ts";
 import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
@@ -14,6 +14,7 @@ import { startPublisherChild } from "./start/publisher-child.ts";
 import { fillEmptyStore } from "./start/sample.ts";
 import { showAddresses } from "./start/addresses.ts";
 import { configOrExit, stopSignal } from "./support/config.ts";
+import { runCommand } from "./support/command.ts";
 
 const command = defineCommand({
   meta: {
@@ -64,4 +65,4 @@ async function exampleSlug(store: Store): Promise<string | null> {
   return first?.slug ?? null;
 }
 
-await runMain(command);
+await runCommand(command);

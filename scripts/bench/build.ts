@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { openStore, type Store } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { differingProfiles } from "./build/compare.ts";
 import { writeHugoSite } from "./build/hugo.ts";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
+import { runCommand } from "../support/command.ts";
 
 const sampled = 100;
 
@@ -137,4 +138,4 @@ async function timed(words: string[], env: NodeJS.ProcessEnv): Promise<Timed> {
   return { seconds: (performance.now() - startedMs) / 1_000, peakMb: kilobytes / 1_024 };
 }
 
-await runMain(command);
+await runCommand(command);

@@ -1,4 +1,4 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import {
   SimulationParameters,
   type SimulationParameters as Parameters,
@@ -8,6 +8,7 @@ import { startProgress } from "../support/progress.ts";
 import { runsOf, simulateAll } from "./consensus/measure.ts";
 import { publishedParameters } from "./consensus/parameters.ts";
 import { formattedJson, outcomeTable } from "./consensus/print.ts";
+import { runCommand } from "../support/command.ts";
 
 const storedAt = new URL("../../content/editorial/consensus-simulation.json", import.meta.url);
 
@@ -75,4 +76,4 @@ function checkWrite(date: unknown, isPublished: boolean): void {
   }
 }
 
-await runMain(command);
+await runCommand(command);

@@ -1,9 +1,10 @@
 import { tmpdir } from "node:os";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { startProgress } from "../support/progress.ts";
 import { cpuMs, type Figure, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
 import { storeMany } from "./support/many-submissions.ts";
+import { runCommand } from "../support/command.ts";
 
 const concurrency = 32;
 const appliedAtOnce = 4;
@@ -177,4 +178,4 @@ async function atOnce(workers: number, total: number, work: (at: number) => Prom
   await Promise.all(Array.from({ length: workers }, run));
 }
 
-await runMain(command);
+await runCommand(command);

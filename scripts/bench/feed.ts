@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { systemClock } from "#content/rules/time.ts";
 import { feedPaths } from "#content/shapes/feed.ts";
 import { closeFeedFiles } from "#content/store/feed.ts";
@@ -22,6 +22,7 @@ import { runSecondLane } from "#site/publisher/second-lane.ts";
 import { openSigner } from "#site/publisher/signing.ts";
 import { startProgress } from "../support/progress.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
+import { runCommand } from "../support/command.ts";
 
 const command = defineCommand({
   meta: {
@@ -216,4 +217,4 @@ const noRenderer: PublisherParts["source"]["renderer"] = {
   render: () => Promise.reject(new Error("this bench renders no pages")),
 };
 
-await runMain(command);
+await runCommand(command);

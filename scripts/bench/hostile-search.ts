@@ -1,7 +1,8 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { numbers } from "./support/search-queries.ts";
 import { serveService } from "./support/served-service.ts";
+import { runCommand } from "../support/command.ts";
 
 const slowestMaxMs = 250;
 
@@ -83,4 +84,4 @@ function hostileQueries(common: readonly string[]): () => string {
   };
 }
 
-await runMain(command);
+await runCommand(command);

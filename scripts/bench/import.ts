@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import type { ImportReport } from "../import/report.ts";
 import { stopWith } from "../support/config.ts";
+import { runCommand } from "../support/command.ts";
 
 /** What an import of all files may take. Source: the project's figures. */
 const secondsMax = 25;
@@ -80,4 +81,4 @@ function print(runs: readonly Run[], storeBytes: number): void {
   );
 } // prettier-ignore
 
-await runMain(command);
+await runCommand(command);

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { tmpdir } from "node:os";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { recordsById } from "#content/store/records.ts";
 import { type Save, saveNonprofits } from "#content/store/save.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
+import { runCommand } from "../support/command.ts";
 
 const backgroundWriteEveryMs = 40;
 const readersAtOnce = 4;
@@ -211,4 +212,4 @@ async function addOne(served: ServedDirectory): Promise<void> {
   });
 }
 
-await runMain(command);
+await runCommand(command);

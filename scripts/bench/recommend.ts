@@ -1,9 +1,10 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { causeIds } from "#content/shapes/cause.ts";
 import { intents } from "#content/shapes/recommendation.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { numbers } from "./support/search-queries.ts";
 import { sendAll, serveService } from "./support/served-service.ts";
+import { runCommand } from "../support/command.ts";
 
 const concurrency = 8;
 const p99MaxMs = 8;
@@ -85,4 +86,4 @@ function intentUrls(base: string, countries: readonly string[], count: number): 
   });
 }
 
-await runMain(command);
+await runCommand(command);

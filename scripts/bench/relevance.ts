@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import lunr from "lunr";
 import MiniSearch from "minisearch";
 import { fold } from "#content/rules/text.ts";
@@ -12,6 +12,7 @@ import { SearchMemory } from "#content/store/search-memory.ts";
 import { newRecord } from "./support/new-record.ts";
 import { type RegisterText, registerTexts } from "./support/register-texts.ts";
 import { numbers } from "./support/search-queries.ts";
+import { runCommand } from "../support/command.ts";
 
 /** Answers the places (in the list of documents) of the best ten. */
 type Engine = { name: string; find: (query: string) => Promise<number[]> };
@@ -171,4 +172,4 @@ function withMiniSearch(texts: readonly RegisterText[]): Engine {
   return { name: "MiniSearch", find };
 }
 
-await runMain(command);
+await runCommand(command);

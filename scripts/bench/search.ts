@@ -1,10 +1,11 @@
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { recordsById } from "#content/store/records.ts";
 import type { Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { mixedQueries } from "./support/search-queries.ts";
 import { type Load, sendAll, serveService } from "./support/served-service.ts";
+import { runCommand } from "../support/command.ts";
 
 const concurrency = 8;
 const repeats = 10;
@@ -123,4 +124,4 @@ async function memory(pid: number): Promise<Figure> {
   };
 }
 
-await runMain(command);
+await runCommand(command);

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { type Figure, printFigures } from "./support/figures.ts";
+import { runCommand } from "../support/command.ts";
 
 const secondsMax = 8;
 const root = join(import.meta.dirname, "../..");
@@ -92,4 +93,4 @@ async function seeded(profiles: number): Promise<Run> {
   }
 }
 
-await runMain(command);
+await runCommand(command);

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineCommand, runMain } from "citty";
+import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
+import { runCommand } from "../support/command.ts";
 
 const paths = 1_000;
 
@@ -133,4 +134,4 @@ async function wrk(script: string, port: number, seconds: number): Promise<numbe
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(told)?.[1] ?? 0);
 }
 
-await runMain(command);
+await runCommand(command);

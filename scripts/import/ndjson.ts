@@ -1,4 +1,6 @@
 import { mergedWithLine, recordOfLine } from "#content/rules/record-merge.ts";
+import { safeLink } from "#content/rules/safe-link.ts";
+import { unsafeCharacter } from "#content/rules/text-safety.ts";
 import { RecordLine } from "#content/shapes/record-line.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { idsByOrgId, idsBySlug, knownIds } from "#content/store/imports.ts";
@@ -44,6 +46,8 @@ function stageLine(text: string, staging: Staging): string | null {
     const [issue] = parsed.error.issues;
     return `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not valid"}`;
   }
+  const fault = textFault(parsed.data);
+  if (fault !== null) return fault;
   const { id, slug, registrations } = parsed.data;
   const marks = [`~slug ${slug}`, ...registrations.flatMap(({ org_id }) => (org_id === null ? [] : [`~org ${org_id}`]))];
   if (staging.has([keyOf(id), ...marks])) return `id ${id}, slug ${slug} or an org-id of it came before`;
@@ -51,6 +55,31 @@ function stageLine(text: string, staging: Staging): string | null {
   staging.put({ key: keyOf(id), rank: "", scope: "", payload: JSON.stringify(parsed.data) });
   return null;
 } // prettier-ignore
+
+/** Longest text of a record; the longest that agents may send is 5,000. */
+const textLengthMax = 20_000;
+
+/** What is wrong with the texts and links of a record, or null: they reach pages and agents as they stand. */
+function textFault(record: RecordLine): string | null {
+  for (const name of ["website", "donation_url", "logo_url"] as const) {
+    const link = record[name];
+    if (link !== null && safeLink(link) === null) return `${name}: send an http or https URL`;
+  }
+  const walk = (value: unknown, path: string): string | null => {
+    if (typeof value === "string") {
+      if (value.length > textLengthMax) return `${path}: at most ${textLengthMax} characters`;
+      const unsafe = unsafeCharacter(value, { prose: true });
+      return unsafe === null ? null : `${path}: holds the character ${unsafe}`;
+    }
+    if (typeof value !== "object" || value === null) return null;
+    for (const [key, part] of Object.entries(value)) {
+      const fault = walk(part, path === "" ? key : `${path}.${key}`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+  return walk(record, "");
+}
 
 /** Keys sort as ids do. */
 const keyOf = (id: number): string => String(id).padStart(16, "0");

@@ -5,6 +5,9 @@ import { type ReadOptions, readCsv, scopeOf } from "./read-file.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 import type { Staging } from "./staging.ts";
 
+/** No register has a longer cell; one that does has lost a quote somewhere. */
+const cellLengthMax = 50_000;
+
 /**
  * Reads and checks the files of a register into the staging file. Of several rows of one organisation the newest counts
  * (the later one, where rows bear no date). Throws BadInput for a file without any row: it would withdraw all it covers.
@@ -26,7 +29,11 @@ export async function stageCsv(
     for await (const { row, line } of readCsv(file, format.columns, options)) {
       if (signal.aborted) return;
       report.rows += 1;
-      const outcome = format.read(row, mapping);
+      const long = Object.entries(row).find(([, cell]) => cell.length > cellLengthMax);
+      const outcome: ReturnType<typeof format.read> =
+        long === undefined
+          ? format.read(row, mapping)
+          : { kind: "bad", problem: `${long[0]} has more than ${cellLengthMax} characters` };
       if (outcome.kind === "bad") options.onBad(new BadInput(file, line, outcome.problem));
       if (outcome.kind === "skip") countSkip(report, outcome.why);
       if (outcome.kind !== "draft") continue;

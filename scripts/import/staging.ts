@@ -74,10 +74,16 @@ export function openStaging(dataDir: string): Staging {
   };
 }
 
+const dayMs = 24 * 60 * 60 * 1_000;
+
 function sweep(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     const pid = fileName.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dataDir, name), { force: true });
+    if (pid === undefined) continue;
+    // A dead process may leave its number to another: no import takes a day.
+    const file = join(dataDir, name);
+    const isOld = Date.now() - statSync(file).mtimeMs > dayMs;
+    if (isOld || !isAlive(Number(pid))) rmSync(file, { force: true });
   }
 }
 

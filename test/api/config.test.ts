@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { BadSetting, describeConfig, readConfig, unknownSettings } from "#api/config.ts";
 
@@ -7,7 +8,7 @@ describe("the settings", () => {
       port: 8080,
       host: "127.0.0.1",
       baseUrl: "http://localhost:8080",
-      databaseUrl: "file:.almoner/store.db",
+      databaseUrl: `file:${resolve(".almoner/store.db")}`,
       readsPerMinute: 600,
       trustedHops: 0,
       network: "local",

@@ -1,0 +1,28 @@
+import { type ArgsDef, type CommandDef, runMain } from "citty";
+import { stopWith } from "./config.ts";
+
+/**
+ * Runs a command as citty does, but refuses an option that it does not know: a mistyped --check must not write. Ends
+ * with code 2 then.
+ */
+export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>): Promise<void> {
+  const unknown = unknownOption(command as unknown as CommandDef, process.argv.slice(2));
+  if (unknown !== null) stopWith(`There is no option ${unknown}. --help lists them.`, 2);
+  await runMain(command);
+}
+
+/** The first option that the command, or the subcommand that is named, does not know; null for none. */
+export function unknownOption(command: CommandDef, given: readonly string[]): string | null {
+  const [first = "", ...rest] = given;
+  const subCommands = (command.subCommands ?? {}) as Record<string, CommandDef>;
+  const sub = subCommands[first];
+  if (sub !== undefined) return unknownOption(sub, rest);
+  const known = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);
+  for (const word of given) {
+    if (word === "--") return null;
+    const name = /^--(?:no-)?([^=]+)/.exec(word)?.[1];
+    const whole = /^--([^=]+)/.exec(word)?.[1];
+    if (name !== undefined && !known.has(name) && !known.has(whole ?? name)) return `--${whole}`;
+  }
+  return null;
+}
