@@ -6,15 +6,18 @@ import { stopWith } from "./config.ts";
  * with code 2 then.
  */
 export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>): Promise<void> {
-  const unknown = unknownOption(command as unknown as CommandDef, process.argv.slice(2));
+  const unknown = unknownOption(command, process.argv.slice(2));
   if (unknown !== null) stopWith(`There is no option ${unknown}. --help lists them.`, 2);
   await runMain(command);
 }
 
+/** What a command says of its options; citty's own type is bound to the values they give. */
+type Described = { args?: unknown; subCommands?: unknown };
+
 /** The first option that the command, or the subcommand that is named, does not know; null for none. */
-export function unknownOption(command: CommandDef, given: readonly string[]): string | null {
+export function unknownOption(command: Described, given: readonly string[]): string | null {
   const [first = "", ...rest] = given;
-  const subCommands = (command.subCommands ?? {}) as Record<string, CommandDef>;
+  const subCommands = (command.subCommands ?? {}) as Record<string, Described>;
   const sub = subCommands[first];
   if (sub !== undefined) return unknownOption(sub, rest);
   const known = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);

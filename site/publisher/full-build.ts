@@ -32,6 +32,7 @@ export async function buildAll(
   options: FullBuildOptions,
 ): Promise<FullBuildOutcome> {
   const { manifest, source, blobs, exported, inputsDigest } = parts;
+  const startedAt = parts.clock().getTime();
   const asOf = await newestSequence(source.store.raw);
   await options.prepare?.(parts, asOf);
   const first = manifest.state().current_release === 0;
@@ -57,7 +58,7 @@ export async function buildAll(
   } finally {
     pool.stop();
   }
-  return finish(parts, { next, failed, asOf, first, inputsDigest });
+  return finish(parts, { next, failed, asOf, first, inputsDigest, startedAt });
 }
 
 async function* allBatches({ kinds, source }: PublisherParts): AsyncGenerator<DocumentKey[]> {
@@ -72,6 +73,7 @@ function finish(
     asOf: number;
     first: boolean;
     inputsDigest: string;
+    startedAt: number;
   },
 ): FullBuildOutcome {
   const { manifest, clock } = parts;
@@ -91,7 +93,8 @@ function finish(
     },
     now: clock(),
   });
-  manifest.db.run("DELETE FROM failures");
+  // The fast lane may have noted one meanwhile, from newer data.
+  manifest.db.query("DELETE FROM failures WHERE failed_at < ?").run(build.startedAt);
   noteFailures(parts, [], failed);
   // The workers have filled the folder of a first build.
   if (first) manifest.setState({ exported_release: committed.release });

@@ -52,7 +52,8 @@ export function commitNextFiles(manifest: Manifest, draft: NextRelease): Committ
       replaceFiles(manifest, release, draft.asOf);
       removeFiles(manifest, release, removed);
     }
-    doomAssets(manifest, draft.now);
+    if (draft.removeOthers) doomAssets(manifest, draft.now);
+    keepAssets(manifest);
     manifest.db
       .query(
         `UPDATE files SET as_of = ?1
@@ -128,6 +129,10 @@ function doomAssets({ db }: Manifest, now: Date): void {
      WHERE path >= ?2 AND path < ?3 AND doomed_at IS NULL
        AND path NOT IN (SELECT path FROM temp.next_files)`,
   ).run(now.getTime(), assetsFolder, "_astro0");
+}
+
+/** What this build names is not old, whatever an earlier one said. */
+function keepAssets({ db }: Manifest): void {
   db.query(
     "UPDATE files SET doomed_at = NULL WHERE doomed_at IS NOT NULL AND path IN (SELECT path FROM temp.next_files)",
   ).run();

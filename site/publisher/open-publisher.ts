@@ -13,6 +13,7 @@ import { openBlobs, removeDrafts } from "./blobs.ts";
 import type { DocumentKind } from "./document.ts";
 import { survivedBoot, syncAll } from "./durable.ts";
 import { type FeedLane, openFeedLane } from "./feed-lane.ts";
+import { sweepBlobs } from "./sweep.ts";
 import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "./manifest.ts";
@@ -116,6 +117,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
       await syncAll(parts);
       // Workers that fill an export nobody reads yet leave siblings to this.
       if (precompress) await precompressFolder(folders.exported);
+      await sweepBlobs(parts);
       const later = [...indexes.changed, ...changed];
       const differing = [...outcome.differing, ...later.map(({ path }) => path)];
       return { ...outcome, release, differing };
