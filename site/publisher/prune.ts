@@ -19,12 +19,14 @@ export function prune(parts: PublisherParts, keeping: Keeping): number {
   const { manifest, blobs, exported, clock } = parts;
   const { db } = manifest;
   const oldest = manifest.state().current_release - keeping.releases + 1;
-  // A rollback brings back pages that name the assets of their time, however long ago that was.
+  // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
+  // people alone, so what an older one named may go.
   const doomed = db
     .query<{ path: string; digest: string }, [number, number]>(
       `DELETE FROM files
        WHERE doomed_at < ?
-         AND doomed_at < (SELECT min(created_at) FROM releases WHERE id >= ?)
+         AND (path LIKE 'pagefind/%'
+           OR doomed_at < (SELECT min(created_at) FROM releases WHERE id >= ?))
        RETURNING path, digest`,
     )
     .all(clock().getTime() - keeping.assetGraceMs, oldest);

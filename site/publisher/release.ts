@@ -147,7 +147,9 @@ function commitRollback(manifest: Manifest, target: number, draft: ReleaseDraft)
   const { db } = manifest;
   const committed = commitRelease(manifest, draft);
   // Pages of that release name its assets, which a newer site may have given up since.
-  db.query("UPDATE files SET doomed_at = NULL WHERE release <= ?").run(target);
+  db.query(
+    "UPDATE files SET doomed_at = NULL WHERE release <= ? AND path NOT LIKE 'pagefind/%'",
+  ).run(target);
   // What was gone back to is old: the changes that are taken again after it must win.
   db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
   return committed;

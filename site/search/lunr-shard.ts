@@ -2,7 +2,7 @@ import lunr from "lunr";
 import type { SearchDocument } from "./documents.ts";
 
 /** Nonprofits in one file: with the longest texts that are indexed it stays well below 2 MB in brotli. */
-export const lunrDocumentsMax = 4_000;
+export const lunrDocumentsMax = 3_000;
 /** More parts than this no cause has; a change is looked up by the id's residue of it. */
 export const lunrPartsMax = 1_024;
 
@@ -23,7 +23,9 @@ export const lunrPath = (cause: string, part: number, parts: number): string =>
 /** What an agent finds first in a file, before the documents and the index. */
 export type LunrHead = { cause: string; part: number; parts: number; count: number };
 
-/** Words of a mission beyond this are not indexed: files must stay small. */
+/** What is longer is not indexed beyond this: files must stay small. */
+const nameCharactersMax = 200;
+const taglineCharactersMax = 160;
 const missionCharactersMax = 300;
 
 /**
@@ -35,7 +37,7 @@ export function lunrShard(
   documents: readonly SearchDocument[],
 ): string {
   const builder = new lunr.Builder();
-  builder.pipeline.add(lunr.trimmer, lunr.stopWordFilter, lunr.stemmer);
+  builder.pipeline.add(lunr.stopWordFilter, lunr.stemmer);
   builder.searchPipeline.add(lunr.stemmer);
   builder.ref("ref");
   builder.field("name", { boost: 8 });
@@ -44,9 +46,9 @@ export function lunrShard(
   for (const [at, { name, tagline, mission }] of documents.entries()) {
     builder.add({
       ref: String(at),
-      name: withPlainWords(name),
-      tagline: withPlainWords(tagline ?? ""),
-      mission: withPlainWords((mission ?? "").slice(0, missionCharactersMax)),
+      name: plainWords(name.slice(0, nameCharactersMax)),
+      tagline: plainWords((tagline ?? "").slice(0, taglineCharactersMax)),
+      mission: plainWords((mission ?? "").slice(0, missionCharactersMax)),
     });
   }
   const { cause, part, parts } = head;
@@ -60,16 +62,15 @@ export function lunrShard(
   return `${JSON.stringify({ ...whole, documents: listed, index: builder.build() })}\n`;
 }
 
-/** Adds each word that has accents once more without them: lunr does not fold them, and people leave them out. */
-function withPlainWords(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  if (/^[\x00-\x7f]*$/.test(text)) return text;
-  const plain = text.split(/\s+/).flatMap((word) => {
-    const folded = word.normalize("NFD").replaceAll(/\p{M}/gu, "");
-    return folded === word ? [] : [folded];
-  });
-  return [text, ...plain].join(" ");
-}
+/**
+ * Words without accents and punctuation, in any script: lunr by itself knows neither. What is searched for has to be
+ * made plain in the same way; docs/search-offline.md shows how.
+ */
+const plainWords = (text: string): string =>
+  text
+    .normalize("NFD")
+    .replaceAll(/[\p{M}'’]/gu, "")
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ");
 
 /** Reads the head of a file from its first bytes; null when they are not those of such a file. */
 export function lunrHead(start: string): LunrHead | null {
