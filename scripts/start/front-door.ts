@@ -16,6 +16,7 @@ export type FrontDoor = (request: Request) => Response | null | Promise<Response
 const counted: Readonly<Record<string, ActivityKind>> = {
   "/llms.txt": "hit:llms_txt",
   "/agents.md": "hit:agents_md",
+  "/AGENTS.md": "hit:agents_md",
   "/.well-known/ai-plugin.json": "hit:ai_plugin",
 };
 

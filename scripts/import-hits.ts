@@ -1,0 +1,64 @@
+import { statSync } from "node:fs";
+import { defineCommand } from "citty";
+import { systemClock } from "#content/rules/time.ts";
+import { openStore } from "#content/store/open.ts";
+import { countLog, type LogReport } from "./import-hits/count-log.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit, stopWith } from "./support/config.ts";
+import { startProgress } from "./support/progress.ts";
+
+const command = defineCommand({
+  meta: {
+    name: "import-hits",
+    description:
+      "Counts hits on llms.txt, agents.md and the plugin manifest from access logs, for directories whose files a CDN or another web server sends. Reads nginx's combined format and Cloudflare's JSON, gzipped or not. What was counted before is left out, so the same log can be given again while it grows.",
+  },
+  args: {
+    files: { type: "positional", required: true, description: "The access logs" },
+    all: {
+      type: "boolean",
+      description:
+        "Count also what the cache fetched from its origin: for an origin that is a bucket. A service behind the cache has counted those itself",
+    },
+    json: { type: "boolean", description: "Answer as JSON on standard output" },
+  },
+  run: async ({ args }) => {
+    const files = args._;
+    for (const file of files) {
+      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+        stopWith(`${file}: there is no such file.`);
+      }
+    }
+    const config = configOrExit();
+    const store = await openStore({
+      url: config.databaseUrl,
+      authToken: config.databaseToken,
+      busyWaitMs: 5_000,
+    });
+    const reports: LogReport[] = [];
+    try {
+      for (const file of files) {
+        const progress = startProgress(file, statSync(file).size);
+        let bytes = 0;
+        const onBytes = (more: number) => progress.at((bytes += more));
+        const options = { all: args.all === true, now: systemClock(), onBytes };
+        reports.push(await countLog(store, file, options));
+        progress.end();
+      }
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : String(error));
+      process.exitCode = 1;
+    } finally {
+      store.close();
+    }
+    console.log(args.json === true ? JSON.stringify(reports) : reports.map(inWords).join("\n"));
+  },
+});
+
+function inWords({ file, lines, unread, hits }: LogReport): string {
+  const counts = Object.entries(hits).map(([kind, count]) => `${count} ${kind.replace("hit:", "")}`);
+  const found = counts.length === 0 ? "no hits" : counts.join(", ");
+  return `${file}: ${lines} new lines, ${found}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
+} // prettier-ignore
+
+await runCommand(command);

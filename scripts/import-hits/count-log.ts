@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { pipeline, type Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import type { ActivityKind } from "#content/store/activity.ts";
+import { countedTo, type HourHits, saveHits } from "#content/store/hits.ts";
+import type { Store } from "#content/store/open.ts";
+import { hitOf, readLogLine } from "./log-line.ts";
+
+export type LogReport = {
+  file: string;
+  /** Lines that are new since the last run. */
+  lines: number;
+  /** Lines that are no request of a known format. */
+  unread: number;
+  hits: Partial<Record<ActivityKind, number>>;
+};
+
+const hourMs = 3_600_000;
+const lineBytesMax = 1_048_576;
+
+/**
+ * Counts the hits of an access log, gzipped or not, from where the last run ended: a log that grew or was rotated is
+ * never counted twice. A line without its end is left for the next run. Memory does not grow with the file.
+ */
+export async function countLog(
+  store: Store,
+  file: string,
+  { all, now, onBytes }: { all: boolean; now: Date; onBytes: (bytes: number) => void },
+): Promise<LogReport> {
+  const report: LogReport = { file, lines: 0, unread: 0, hits: {} };
+  const byHour = new Map<string, HourHits>();
+  let id = "";
+  let from = 0;
+  let to = 0;
+  for await (const { line, end } of linesOf(file, onBytes)) {
+    if (id === "") {
+      id = createHash("sha256").update(line).digest("hex").slice(0, 32);
+      from = await countedTo(store, id);
+    }
+    if (end <= from) continue;
+    to = end;
+    report.lines++;
+    const request = readLogLine(line);
+    if (request === null) report.unread++;
+    const kind = request === null ? null : hitOf(request, { all });
+    if (request === null || kind === null) continue;
+    const hour = Math.floor(request.atMs / hourMs) * hourMs;
+    const key = `${kind} ${hour}`;
+    byHour.set(key, { kind, hour, count: (byHour.get(key)?.count ?? 0) + 1 });
+    report.hits[kind] = (report.hits[kind] ?? 0) + 1;
+  }
+  if (to > from && !(await saveHits(store, { id, from, to, now }, [...byHour.values()]))) {
+    throw new Error(`${file} is being counted by another run; nothing was counted twice.`);
+  }
+  return report;
+}
+
+/** Whole lines with the place (in unpacked bytes) at which each ends. A line above 1 MiB is cut. */
+async function* linesOf(
+  file: string,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<{ line: string; end: number }> {
+  const raw = createReadStream(file);
+  raw.on("data", (chunk) => onBytes(chunk.length));
+  const input: Readable = file.endsWith(".gz") ? pipeline(raw, createGunzip(), () => {}) : raw;
+  let pending = Buffer.alloc(0);
+  let end = 0;
+  for await (const chunk of input) {
+    pending = Buffer.concat([pending, chunk as Buffer]);
+    let start = 0;
+    for (let at = pending.indexOf(10); at >= 0; at = pending.indexOf(10, start)) {
+      const line = pending.subarray(start, at).toString("utf8");
+      end += at + 1 - start;
+      start = at + 1;
+      yield { line, end };
+    }
+    pending = pending.subarray(start);
+    if (pending.length > lineBytesMax) {
+      end += pending.length;
+      yield { line: "", end };
+      pending = Buffer.alloc(0);
+    }
+  }
+}
