@@ -13,6 +13,7 @@ const groups: readonly [pattern: string, like: string][] = [
   ["/api/*", "api/causes.json"],
   ["/_astro/*", "_astro/x.css"],
   ["/pagefind/*", "pagefind/pagefind.js"],
+  ["/search/*", "search/index.json"],
   ["/sitemaps/*", "sitemaps/1.xml"],
   ["/changes/*", "changes/state.json"],
   ["/snapshot/*", "snapshot/manifest.json"],
