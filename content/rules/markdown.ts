@@ -1,7 +1,8 @@
 import { withoutUnsafe } from "./text-safety.ts";
 
-const active = /[\\`*_[\]<>#|~&!]/;
-const activeAll = /[\\`*_[\]<>#|~&!]/g;
+// Bare addresses become links in most dialects, so the colon of "https://" and the dot of "www." count too.
+const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./i;
+const activeAll = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./gi;
 /** Anything but Latin letters and what parts sentences: nearly all texts have none of it, and are told at once. */
 const unusual = /[^A-Za-z0-9À-ɏ ,.;:'"()/%?’“”–—-]/;
 const startsPlainly = /^[A-Za-zÀ-ɏ]/;
@@ -13,7 +14,8 @@ const leading = /^([-+=]|\d{1,9}(?=[.)]))/;
  * it, and no invisible character survives.
  */
 export function markdownLine(text: string): string {
-  if (startsPlainly.test(text) && !unusual.test(text)) return text;
+  const isPlain = startsPlainly.test(text) && !unusual.test(text);
+  if (isPlain && !text.includes("://") && !/www\./i.test(text)) return text;
   const line = withoutUnsafe(text).replaceAll(/\s+/g, " ").trim();
   const escaped = active.test(line) ? line.replaceAll(activeAll, String.raw`\$&`) : line;
   if (!leading.test(escaped)) return escaped;
