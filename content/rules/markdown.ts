@@ -15,7 +15,7 @@ const leading = /^([-+=]|\d{1,9}(?=[.)]))/;
  */
 export function markdownLine(text: string): string {
   const isPlain = startsPlainly.test(text) && !unusual.test(text);
-  if (isPlain && !text.includes("://") && !/www\./i.test(text)) return text;
+  if (isPlain && !text.includes("://") && !text.includes("www.")) return text;
   const line = withoutUnsafe(text).replaceAll(/\s+/g, " ").trim();
   const escaped = active.test(line) ? line.replaceAll(activeAll, String.raw`\$&`) : line;
   if (!leading.test(escaped)) return escaped;
