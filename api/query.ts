@@ -74,7 +74,7 @@ export const refuseParameter = ({ parameter, message, allowed }: BadParameter): 
   });
 
 /** The first failure among parsed parameters, null when all are usable. */
-export const firstBad = (
+const firstBad = (
   ...parsed: readonly Result<unknown, BadParameter>[]
 ): BadParameter | null => {
   const bad = parsed.find((one) => !one.ok);

@@ -97,13 +97,16 @@ async function tryOnce<Value>(
   }
 }
 
+let drafts = 0;
+
 async function save(
   answer: Response,
   { path, sha256, size }: Expected,
   target: string,
   alive: () => void,
 ): Promise<Result<number, FetchFailure>> {
-  const draft = `${target}.draft`;
+  // Two paths of the same content may be fetched at once.
+  const draft = `${target}.${drafts++}.draft`;
   const hasher = createHash("sha256");
   let written = 0;
   const file = await open(draft, "w");
