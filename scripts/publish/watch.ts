@@ -72,13 +72,19 @@ export async function watch(
         indexing.notice();
       },
     });
-    await Promise.race([Promise.all([following.idle(), indexing.idle()]), Bun.sleep(lastWordMs)]);
+    await Promise.race([Promise.all([following.idle(), indexing.idle()]), lastWord()]);
   } finally {
     schedule?.stop();
     days.stop();
     publisher.close();
   }
 }
+
+/** A timer that does not keep the process alive when nothing else does. */
+const lastWord = () =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, lastWordMs).unref();
+  });
 
 /** What follows each release: the bucket and then the caches in front of it, or the caches alone. */
 function followerOf(

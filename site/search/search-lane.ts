@@ -43,7 +43,8 @@ export function openSearchLane(parts: PublisherParts, settings: SearchLaneSettin
       // An operator went back to an older release meanwhile: it has to show its own.
       if (parts.manifest.state().held_at > 0) return null;
       looked = true;
-      return publishIndexes(parts, made, { search_inputs: inputs });
+      const committed = publishIndexes(parts, made, { search_inputs: inputs });
+      return committed.changed.length + committed.removed.length > 0 ? committed : null;
     },
   };
 }
