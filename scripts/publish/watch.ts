@@ -77,6 +77,8 @@ export async function watch(
     schedule?.stop();
     days.stop();
     publisher.close();
+    // The channel to the service that started this process would keep it alive.
+    if (process.connected) process.disconnect();
   }
 }
 
