@@ -173,7 +173,10 @@ describe("POST /mcp", () => {
 });
 
 describe("the official conformance scenarios that apply", () => {
-  const suite = join(root, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+  const suite = join(
+    Bun.fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/package.json")),
+    "../dist/index.js",
+  );
   // The others ask for tools, prompts and streams with fixed names, made for the suite's own sample server.
   test.each(["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"])(
     "%s", async (scenario) => {

@@ -7,7 +7,10 @@ import { operations } from "#content/openapi/document.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const redocly = join(import.meta.dirname, "../../node_modules/@redocly/cli/bin/cli.js");
+const redocly = join(
+  Bun.fileURLToPath(import.meta.resolve("@redocly/cli/package.json")),
+  "../bin/cli.js",
+);
 
 let directory: TestDirectory;
 let folder: string;

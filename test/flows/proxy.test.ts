@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
+import { freePort } from "#test/support/processes.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const prism = join(
+  Bun.fileURLToPath(import.meta.resolve("@stoplight/prism-cli/package.json")),
+  "../dist/index.js",
+);
+
+let directory: TestDirectory;
+let proxy: Bun.Subprocess;
+let url: string;
+beforeAll(async () => {
+  directory = await aDirectory({
+    records: [aRichNonprofit({ slug: "rich" }), aNonprofit({ slug: "thin" })],
+  });
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const description = join(directory.service.parts.config.dataDir, "openapi.json");
+  await Bun.write(description, directory.files.get("openapi.json") ?? "");
+  const upstream = directory.listening.url;
+  proxy = Bun.spawn(
+    [process.execPath, prism, "proxy", description, upstream, "--port", String(port)],
+    {
+      stdout: "ignore",
+      stderr: "ignore",
+    },
+  );
+  await untilListens();
+}, 30_000);
+afterAll(async () => {
+  proxy.kill();
+  await proxy.exited;
+  await directory.close();
+});
+
+/** Not by a HEAD request: Prism fails on those. */
+async function untilListens(): Promise<void> {
+  for (let look = 0; look < 200; look++) {
+    const answer = await fetch(`${url}/healthz`, { headers }).catch(() => null);
+    if (answer?.ok === true) return;
+    await Bun.sleep(50);
+  }
+  throw new Error("Prism does not listen");
+}
+
+const headers = { "content-type": "application/json" };
+const submission = JSON.stringify({ field: "city", value: "Kisumu", agent_id: "scout-1" });
+const requests: [number, string, string | null][] = [
+  [200, "/api/search?q=school&limit=2", null],
+  [200, "/api/nonprofits?limit=1", null],
+  [200, "/api/nonprofits/rich", null],
+  [200, "/api/nonprofits/rich/history", null],
+  [200, "/api/causes", null],
+  [200, "/api/stats", null],
+  [200, "/api/recommend?cause=education", null],
+  [200, "/api/needs-enrichment", null],
+  [200, "/api/enrichments/stats", null],
+  [200, "/api/agents/leaderboard", null],
+  [200, "/api/agents/exemplars", null],
+  [404, "/api/nonprofits/nobody", null],
+  [400, "/api/recommend", null],
+  [200, "/api/enrich/thin", submission],
+  [404, "/api/enrich/nobody", submission],
+];
+
+// A second opinion on the description: another validator, between the client and the running directory.
+test.each(requests)("Prism finds nothing wrong: %i %s", async (status, path, body) => {
+  const method = body === null ? "GET" : "POST";
+  const answer = await fetch(url + path, { method, body, headers });
+  expect([answer.status, answer.headers.get("sl-violations")]).toEqual([status, null]);
+});
+
+test("Prism would find it: a body that the description does not allow", async () => {
+  const answer = await fetch(`${url}/api/enrich/thin`, { method: "POST", body: "{}", headers });
+  expect(answer.headers.get("sl-violations") ?? String(answer.status)).toMatch(/agent_id|422/);
+});
