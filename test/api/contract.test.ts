@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { operations } from "#content/openapi/document.ts";
 import { reviewKinds } from "#content/shapes/review.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { curate } from "#test/support/curate.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -20,6 +21,7 @@ beforeAll(async () => {
       aNonprofit({ slug: "gone", status: "withdrawn" }),
     ],
   });
+  await curate(service, aRichNonprofit({ slug: "picked", causes: ["health"], registrations: [] }));
 });
 afterAll(() => service.close());
 
@@ -94,7 +96,7 @@ describe("answers are as described", () => {
       "/api/search?cause=education&country=Kenya&limit=1&offset=0", "/api/search?ghd_aligned=1&limit=999",
       "/api/search?q=%22rich%20water%22", "/api/search?offset=999999", "/api/nonprofits", "/api/nonprofits?limit=1&offset=1",
       "/api/nonprofits/rich", "/api/nonprofits/thin", "/api/nonprofits/gone", "/api/nonprofits/rich/history",
-      "/api/recommend?cause=education", "/api/recommend?q=water&intent=donate&limit=9", "/api/recommend?country=Kenya",
+      "/api/recommend?cause=education", "/api/recommend?cause=health&intent=verify", "/api/recommend?q=water&intent=donate&limit=9", "/api/recommend?country=Kenya",
       "/api/needs-enrichment", "/api/needs-enrichment?pending=true", "/api/needs-enrichment?field=mission&limit=1",
       "/api/needs-enrichment?cause=nobody-knows-it", "/api/enrichments/stats", "/api/agents/leaderboard",
       "/api/agents/exemplars", "/api/agents/exemplars?field=city&limit=1",

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { operations } from "#content/openapi/document.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
+import { curate } from "#test/support/curate.ts";
+import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const redocly = join(
@@ -16,6 +18,7 @@ let directory: TestDirectory;
 let folder: string;
 beforeAll(async () => {
   directory = await aDirectory({ records: [aNonprofit({ slug: "thin-trust" })] });
+  await curate(directory.service, aRichNonprofit({ causes: ["health"] }));
   folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));
   for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
     writeFileSync(join(folder, name), directory.files.get(name) ?? "");
@@ -78,6 +81,7 @@ describe("the workflows run against the service", () => {
   // The order matters: each finds what the one before it left.
   const runs: [string, Record<string, string>, string[]][] = [
     ["discover-via-recommend", { cause: "education" }, ["recommend", "search"]],
+    ["discover-via-recommend", { cause: "health", intent: "donate" }, ["recommend", "profile"]],
     ["second-opinion", { ...lamp, value: "Kisumu" }, ["findPending"]],
     ["discover-and-enrich", { ...scout, field: "city", value: "Kisumu" }, ["findThin", "readProfile", "submit"]],
     ["second-opinion", { ...lamp, value: "Kisumu" }, ["findPending", "submitOpinion"]],

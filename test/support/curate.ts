@@ -1,0 +1,13 @@
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { saveCuratedPicks } from "#content/store/curation.ts";
+import type { TestService } from "./service.ts";
+
+/** Stores a nonprofit as new and as one that the operator picked for recommendations. */
+export async function curate(service: TestService, record: NonprofitRecord): Promise<void> {
+  const picks = (await service.add(record)).map(({ id }) => ({
+    nonprofit_id: id,
+    recommended_for: ["donors interested in health"],
+    why_recommended: "It reports what it does.",
+  }));
+  await service.store.write((tx) => saveCuratedPicks(tx, picks));
+}
