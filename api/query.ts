@@ -73,14 +73,6 @@ export const refuseParameter = ({ parameter, message, allowed }: BadParameter): 
     extra: { parameter, ...(allowed === undefined ? {} : { allowed }) },
   });
 
-/** The first failure among parsed parameters, null when all are usable. */
-const firstBad = (
-  ...parsed: readonly Result<unknown, BadParameter>[]
-): BadParameter | null => {
-  const bad = parsed.find((one) => !one.ok);
-  return bad === undefined || bad.ok ? null : bad.failure;
-};
-
 /** -1 for what is no whole number, null for an absent or empty parameter. */
 function whole(raw: string | null): number | null {
   const text = raw?.trim() ?? "";

@@ -78,7 +78,7 @@ export async function watch(
     days.stop();
     publisher.close();
     // The channel to the service that started this process would keep it alive.
-    if (process.connected) process.disconnect();
+    if (process.connected) process.disconnect?.();
   }
 }
 

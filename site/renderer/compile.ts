@@ -60,9 +60,9 @@ async function runCompiler(workFolder: string): Promise<void> {
         ROLLDOWN_WORKER_THREADS: "1",
         ROLLDOWN_MAX_BLOCKING_THREADS: "1",
         TOKIO_WORKER_THREADS: "1",
-      // What the allocator frees goes back to the system at once: 110 MB less at the peak.
-      MIMALLOC_PURGE_DELAY: "0",
-      MIMALLOC_ARENA_EAGER_COMMIT: "0",
+        // What the allocator frees goes back to the system at once: 110 MB less at the peak.
+        MIMALLOC_PURGE_DELAY: "0",
+        MIMALLOC_ARENA_EAGER_COMMIT: "0",
       },
       stdin: "ignore",
       stdout: "pipe",
