@@ -21,7 +21,11 @@ const command = defineCommand({
     profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
     runs: { type: "string", default: "3", description: "Runs of each, in turn" },
     dir: { type: "string", default: tmpdir(), description: "A folder on the disk to be measured" },
-    "no-peer": { type: "boolean", description: "Leave Hugo out" },
+    peer: {
+      type: "boolean",
+      default: true,
+      description: "Compare with Hugo (--no-peer: leave it out)",
+    },
     json: { type: "boolean", description: "One JSON line" },
   },
   run: async ({ args }) => {
@@ -29,7 +33,7 @@ const command = defineCommand({
     const profiles = Number(args.profiles);
     try {
       const store = await sampleStore(folder, profiles);
-      const withPeer = args["no-peer"] !== true && Bun.which("hugo") !== null;
+      const withPeer = args.peer && Bun.which("hugo") !== null;
       if (!withPeer) console.error("Hugo is left out (Debian: apt-get install hugo).");
       const figures = await measure(folder, store, { runs: Number(args.runs), withPeer });
       store.close();
