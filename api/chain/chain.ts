@@ -1,0 +1,78 @@
+import type { Commitment, Landed } from "#content/shapes/transfer.ts";
+import type { Result } from "#content/shapes/result.ts";
+
+/** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
+export type ChainUnclear = { kind: "chain_unclear"; why: string };
+
+/** A signed payment that a client handed in, taken apart before anybody broadcasts it. */
+export type Payment = {
+  /** Base58; the donor's signature is the first one, unless the sponsor's is. Null while the sponsor's is missing. */
+  tx_signature: string | null;
+  fee_payer: string;
+  /** Every account whose signature the transaction asks for, the fee payer first. */
+  signers: readonly string[];
+  /** Those of them whose signature is still missing. */
+  unsigned: readonly string[];
+  /** Signatures that are there and do not fit the message. */
+  badly_signed: readonly string[];
+  compute_units: number | null;
+  /** Millionths of a lamport for each compute unit. */
+  compute_unit_price: bigint | null;
+  /** The one transfer of tokens of the classic program; null for none or several. A plain Transfer names no mint. */
+  transfer: { source: string; destination: string; mint: string | null; authority: string; amount: bigint; decimals: number | null } | null; // prettier-ignore
+  memos: readonly string[];
+  /** Programs of the instructions that are none of those above, in their order: a payment of ours has none. */
+  other_programs: readonly string[];
+  /** Whether addresses hide in lookup tables. */
+  uses_lookup_tables: boolean;
+  blockhash: string;
+  /** The whole transaction as it came. */
+  bytes: Uint8Array;
+};
+
+/** What became of a signature. */
+export type SignatureState =
+  | { state: "landed"; commitment: Commitment; failed: boolean }
+  | { state: "unknown" };
+
+/** The chain as donations need it. Only files in api/chain know which libraries answer. Nothing here throws. */
+export type Chain = {
+  readonly cluster: "mainnet" | "devnet" | "local";
+  /** Name in x402 v1: solana, solana-devnet. */
+  readonly network: "solana" | "solana-devnet";
+  /** CAIP-2: "solana:" and the first 32 characters of the genesis hash. */
+  readonly caip2: string;
+  /** The token that counts as USDC. */
+  readonly mint: string;
+  /** Account that pays network fees for donors, null without one. */
+  readonly sponsor: string | null;
+  /** The token account of a wallet for the mint. The wallet is a valid address. */
+  tokenAccountOf(wallet: string): string;
+  /** Whether that account exists on chain. Known answers are kept for a minute. */
+  canReceive(wallet: string): Promise<Result<boolean, ChainUnclear>>;
+  /** The facts of a transaction; null while the chain does not know it at the asked commitment. */
+  landed(txSignature: string): Promise<Result<Landed | null, ChainUnclear>>;
+  /** Takes a base64 transaction apart. Talks to nobody. */
+  readPayment(base64: string): Result<Payment, { kind: "payment_malformed"; why: string }>;
+  /**
+   * Adds the sponsor's signature. The caller has checked the payment; this refuses one whose fee payer is another, and
+   * one in which an instruction so much as names the sponsor.
+   */
+  sponsored(payment: Payment): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>; // prettier-ignore
+  /** Runs the payment without sending it. */
+  simulate(payment: Payment): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>; // prettier-ignore
+  /**
+   * Sends it, without waiting. Already known there counts as sent. `payment_fails` only when the one node that was
+   * asked refused it: once an attempt ended without an answer, all is unclear.
+   */
+  send(payment: Payment): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>; // prettier-ignore
+  /** What became of signatures, in their order; searches the whole history. At most 256. */
+  statesOf(txSignatures: readonly string[]): Promise<Result<SignatureState[], ChainUnclear>>;
+  /** The newest signatures that touch an account (a token account, or a Solana Pay reference), newest first. */
+  signaturesOf(account: string, options: { limit: number; until?: string }): Promise<Result<{ tx_signature: string; failed: boolean; memo: string | null; block_time: number | null }[], ChainUnclear>>; // prettier-ignore
+  /**
+   * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
+   * never will; not to be asked within the first minute, because a node may lag behind the donor's.
+   */
+  stillValid(blockhash: string): Promise<Result<boolean, ChainUnclear>>;
+};

@@ -1,0 +1,88 @@
+import type { Result } from "#content/shapes/result.ts";
+import { fail, ok } from "#content/shapes/result.ts";
+import type { Chain } from "./chain.ts";
+import { caip2Of, clusters, nameOf, type Network } from "./clusters.ts";
+import { type Endpoint, openEndpoint, WrongChain } from "./endpoint.ts";
+import { findLanded } from "./landed.ts";
+import { lookups } from "./lookups.ts";
+import { readPayment } from "./payment.ts";
+import { openRpc, type RpcOptions } from "./rpc.ts";
+import { send, simulate } from "./sending.ts";
+import { openSponsor } from "./sponsor.ts";
+import { openTokenAccounts } from "./token-accounts.ts";
+
+export type ChainSettings = RpcOptions & {
+  network: Network;
+  /** The best first. */
+  rpcUrls: readonly string[];
+  /** Secret key of 64 bytes, base58 or a JSON array; null for none. */
+  sponsorKey: string | null;
+  /** What `landed` asks for. */
+  commitment: "confirmed" | "finalized";
+  clock: () => Date;
+  /** How long the start waits for nodes to say which chain they serve. */
+  bootMs?: number;
+};
+
+/** Settings that must not go into service: a message that names the setting. */
+export type BadChain = { kind: "wrong_chain" | "bad_sponsor_key"; message: string };
+
+const bootMsDefault = 2_500;
+
+/**
+ * Opens the chain of a network. Fails when a node serves another chain. Nodes that cannot be reached now are asked again
+ * when they are needed; until one has shown the right genesis hash, everything is unclear.
+ */
+export async function openChain(settings: ChainSettings): Promise<Result<Chain, BadChain>> {
+  const { network, sponsorKey, commitment, clock, bootMs = bootMsDefault } = settings;
+  const cluster = clusters[network];
+  const sponsor = sponsorKey === null ? null : openSponsor(sponsorKey);
+  if (sponsorKey !== null && sponsor === null) {
+    return fail({ kind: "bad_sponsor_key", message: "ALMONER_FEE_PAYER_KEY: send a base58 secret key of 64 bytes, whose second half is the public key" }); // prettier-ignore
+  }
+  const endpoints = settings.rpcUrls.map((url) => openEndpoint(url, cluster.genesis));
+  const wrong = await wrongNode(endpoints, bootMs, settings.onTrouble);
+  if (wrong !== null) {
+    return fail({ kind: "wrong_chain", message: `ALMONER_SOLANA_RPC_URLS: ${wrong.host} serves ${nameOf(wrong.genesis)} (genesis ${wrong.genesis}), but ALMONER_NETWORK is ${network}` }); // prettier-ignore
+  }
+  const rpc = openRpc(endpoints, settings);
+  const accounts = openTokenAccounts(rpc, cluster.mint, () => clock().getTime());
+  return ok({
+    cluster: cluster.cluster,
+    network: cluster.network,
+    caip2: caip2Of(cluster),
+    mint: cluster.mint,
+    sponsor: sponsor?.address ?? null,
+    tokenAccountOf: (wallet) => accounts.of(wallet),
+    canReceive: (wallet) => accounts.canReceive(wallet),
+    landed: (txSignature) => findLanded(rpc, txSignature, commitment),
+    readPayment,
+    sponsored: (payment) =>
+      sponsor?.sign(payment) ?? fail({ kind: "not_sponsored", why: "there is no sponsor" }),
+    simulate: (payment) => simulate(rpc, payment),
+    send: (payment) => send(rpc, payment),
+    ...lookups(rpc),
+  });
+}
+
+/** The first node that serves another chain. One that does not answer in time may turn out so later; it is not used till then. */
+async function wrongNode(
+  endpoints: readonly Endpoint[],
+  bootMs: number,
+  onTrouble: RpcOptions["onTrouble"],
+): Promise<{ host: string; genesis: string } | null> {
+  const found = await Promise.all(
+    endpoints.map(async (endpoint) => {
+      try {
+        await endpoint.verify(AbortSignal.timeout(bootMs));
+        return null;
+      } catch (error) {
+        if (error instanceof WrongChain) return { host: endpoint.host, genesis: error.genesis };
+        const why = error instanceof Error ? error.message : String(error);
+        onTrouble?.({ host: endpoint.host, method: "getGenesisHash", why });
+        return null;
+      }
+    }),
+  );
+  return found.find((one) => one !== null) ?? null;
+}

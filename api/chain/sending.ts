@@ -1,0 +1,76 @@
+import { z } from "zod";
+import type { Result } from "#content/shapes/result.ts";
+import { fail, ok } from "#content/shapes/result.ts";
+import type { ChainUnclear, Payment } from "./chain.ts";
+import type { RpcAnswer } from "./endpoint.ts";
+import type { Reading, Rpc } from "./rpc.ts";
+
+type Failure = ChainUnclear | { kind: "payment_fails"; why: string };
+type Sent = { fails: string | null };
+
+/** Runs a payment without sending it. One that has landed already counts as one that runs. */
+export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
+  const options = { encoding: "base64", sigVerify: true, commitment: "confirmed" };
+  const told = await rpc.ask("simulateTransaction", [base64Of(payment), options], readSimulation);
+  if (!told.ok) return told;
+  const { fails } = told.value.value;
+  return fails === null ? ok(null) : fail({ kind: "payment_fails", why: fails });
+}
+
+/** Sends a payment, without waiting until it lands. */
+export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
+  const options = { encoding: "base64", preflightCommitment: "confirmed" };
+  const told = await rpc.ask("sendTransaction", [base64Of(payment), options], readSending);
+  if (!told.ok) return told;
+  const { fails } = told.value.value;
+  if (fails === null) return ok(null);
+  // An attempt without an answer may have sent it. What a later one says, "no funds" for example, may be its effect.
+  if (told.value.doubted) return fail({ kind: "chain_unclear", why: `refused after a doubt: ${fails}` }); // prettier-ignore
+  return fail({ kind: "payment_fails", why: fails });
+}
+
+const base64Of = ({ bytes }: Payment) => Buffer.from(bytes).toString("base64");
+
+const Simulation = z.object({ value: z.object({ err: z.unknown() }) });
+
+function readSimulation(answer: RpcAnswer): Reading<Sent> {
+  if ("error" in answer) return readRefusal(answer.error);
+  const read = Simulation.safeParse(answer.result);
+  if (!read.success) return { unclear: "no result of a simulation" };
+  return { clear: { fails: reasonOf(read.data.value.err) } };
+}
+
+function readSending(answer: RpcAnswer): Reading<Sent> {
+  if ("error" in answer) return readRefusal(answer.error);
+  return typeof answer.result === "string" ? { clear: { fails: null } } : { unclear: "no signature" }; // prettier-ignore
+}
+
+/** Refusals of the transaction itself; every other code is the node's trouble. Source: Agave, rpc-client-api custom errors. */
+const preflightFailure = -32_002;
+const signatureFailure = -32_003;
+const invalidParams = -32_602;
+const Preflight = z.object({ err: z.unknown() });
+
+function readRefusal({
+  code,
+  message,
+  data,
+}: {
+  code: number;
+  message: string;
+  data?: unknown;
+}): Reading<Sent> {
+  // prettier-ignore
+  if (code === preflightFailure) {
+    const err = Preflight.safeParse(data);
+    return { clear: { fails: err.success ? reasonOf(err.data.err) : message } };
+  }
+  if (code === signatureFailure || code === invalidParams) return { clear: { fails: message } };
+  return { unclear: `RPC error ${code}` };
+}
+
+/** Null for a transaction that runs, or ran. */
+const reasonOf = (err: unknown): string | null => {
+  if (err === null || err === undefined || err === "AlreadyProcessed") return null;
+  return typeof err === "string" ? err : JSON.stringify(err);
+};

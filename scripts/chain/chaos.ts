@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { type Random, randomOf } from "#scripts/seed/random.ts";
+import type { Answer, Call } from "./json-rpc.ts";
+import type { Ledger } from "./ledger.ts";
+import { signatureIn } from "./sending-methods.ts";
+
+const percent = (meaning: string) => z.number().min(0).max(100).default(0).describe(meaning);
+const milliseconds = (meaning: string) =>
+  z.int().min(0).max(600_000).default(10_000).describe(meaning);
+
+/** What goes wrong, and in how many of a hundred cases. The same seed makes the same troubles in the same order. */
+export const Chaos = z.strictObject({
+  seed: z.int().default(1).describe("start of the random numbers"),
+  errors: percent("answers that are an error, in half of the cases after the work was done"),
+  hangs: percent("answers that come only after hang_ms, and are an error then"),
+  hang_ms: milliseconds("how long a hanging answer takes"),
+  nulls: percent("reads that know nothing, or a transaction but not what it did"),
+  garbage: percent("answers that are no JSON-RPC"),
+  late: percent("transactions that are seen only after a while"),
+  late_ms: milliseconds("the longest of these whiles"),
+  lost: percent("transactions that are accepted and never land"),
+});
+export type Chaos = z.infer<typeof Chaos>;
+
+/** A switch that tests, flags and POST /chaos turn. */
+export type ChaosSwitch = {
+  now(): Chaos;
+  /** What is not named goes well again. Throws a ZodError. */
+  set(chaos: unknown): void;
+  /** Answers a request for `answer`, well or badly. */
+  trouble(request: { body: string; signal: AbortSignal }, answer: () => Response): Promise<Response>; // prettier-ignore
+  /** Answers single calls for `answer`, well or badly. */
+  disturb(ledger: Ledger, answer: Answer): Answer;
+};
+
+export function openChaos(initial: unknown = {}): ChaosSwitch {
+  let chaos = Chaos.parse(initial);
+  let random = randomOf(chaos.seed, 0);
+  return {
+    now: () => chaos,
+    set: (changed) => {
+      chaos = Chaos.parse(changed);
+      random = randomOf(chaos.seed, 0);
+    },
+    trouble: async ({ body, signal }, answer) => {
+      if (random.chance(chaos.hangs)) {
+        await untilGivenUp(signal, chaos.hang_ms);
+        return failure(body, random);
+      }
+      if (random.chance(chaos.errors)) {
+        if (random.chance(50)) answer();
+        return failure(body, random);
+      }
+      return random.chance(chaos.garbage) ? garbage(body, random) : answer();
+    },
+    disturb: (ledger, answer) => (call) => {
+      if (call.method === "sendTransaction") {
+        return random.chance(chaos.lost)
+          ? signatureIn(call.params)
+          : sendLate(ledger, answer(call), { chaos, random });
+      }
+      return random.chance(chaos.nulls) ? ignorant(call, answer, random) : answer(call);
+    },
+  };
+}
+
+function untilGivenUp(signal: AbortSignal, longestMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, longestMs);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function idIn(body: string): unknown {
+  try {
+    return (JSON.parse(body) as { id?: unknown }).id ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** What overloaded, limiting and sick nodes answer. */
+function failure(body: string, random: Random): Response {
+  const id = idIn(body);
+  const error = (code: number, message: string) => ({
+    jsonrpc: "2.0",
+    error: { code, message },
+    id,
+  });
+  return random.pick([
+    () => Response.json(error(429, "Too many requests for a specific RPC call"), { status: 429 }),
+    () => new Response("Internal Server Error", { status: 500 }),
+    () => new Response("<html>503 Service Temporarily Unavailable</html>", { status: 503 }),
+    () => Response.json(error(-32_005, "Node is behind by 123 slots")),
+    () => Response.json(error(-32_603, "Internal error")),
+  ])();
+}
+
+function garbage(body: string, random: Random): Response {
+  const id = idIn(body);
+  const text = random.pick([
+    "<!doctype html><title>Just a moment…</title>",
+    '{"jsonrpc":"2.0","res',
+    "",
+    "null",
+    '{"jsonrpc":"2.0","result":null,"id":-1}',
+    JSON.stringify({ jsonrpc: "2.0", result: { value: {} }, id }),
+    JSON.stringify({ jsonrpc: "2.0", result: 7, id }),
+  ]);
+  return new Response(text, { headers: { "content-type": "application/json" } });
+}
+
+function sendLate(
+  ledger: Ledger,
+  signature: unknown,
+  { chaos, random }: { chaos: Chaos; random: Random },
+): unknown {
+  // prettier-ignore
+  const landing = ledger.landing(String(signature));
+  if (landing !== null && random.chance(chaos.late)) {
+    landing.visibleFromMs = ledger.clock().getTime() + random.between(0, chaos.late_ms);
+  }
+  return signature;
+}
+
+/** What a node that lags, or has lost its history, answers to reads. Other calls are answered as they are. */
+function ignorant(call: Call, answer: Answer, random: Random): unknown {
+  const known = answer(call);
+  switch (call.method) {
+    case "getTransaction":
+      return known !== null && random.chance(50) ? { ...known, meta: null } : null;
+    case "getSignatureStatuses": {
+      const { context, value } = known as { context: unknown; value: unknown[] };
+      return { context, value: value.map(() => null) };
+    }
+    case "getSignaturesForAddress":
+      return [];
+    default:
+      return known;
+  }
+}

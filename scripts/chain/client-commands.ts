@@ -1,0 +1,89 @@
+import type { Config } from "#api/config.ts";
+import { microUsdcFrom } from "#content/rules/money.ts";
+import { configOrExit, stopWith } from "../support/config.ts";
+import { chainFiles, notedAddress, portDefault } from "./address-file.ts";
+import { payAsDonor } from "./pay-as-donor.ts";
+import { refuseElsewhere } from "./serve-command.ts";
+import { readPayLink } from "./pay-link.ts";
+
+type Common = { url?: string | undefined; json?: boolean | undefined };
+
+/** Gives a wallet SOL and USDC. */
+export async function faucet(
+  args: Common & { wallet: string; sol: string; usdc: string },
+): Promise<void> {
+  // prettier-ignore
+  const { wallet, sol, usdc } = args;
+  const { signature } = await ask<{ signature: string }>(args, "/faucet", { wallet, sol, usdc });
+  say(args, { wallet, sol, usdc, signature }, `${wallet} got ${sol} SOL and ${usdc} USDC: ${signature}`); // prettier-ignore
+}
+
+export type SendArgs = Common & {
+  link?: string | undefined;
+  to?: string | undefined;
+  amount?: string | undefined;
+  memo?: string | undefined;
+  reference?: string | undefined;
+};
+
+/** Pays USDC from a donor who exists for this payment only. */
+export async function send(args: SendArgs): Promise<void> {
+  const link = args.link === undefined ? null : readPayLink(args.link);
+  if (args.link !== undefined && link === null) {
+    stopWith("The link is no Solana Pay transfer: it begins with solana: and an address.", 2);
+  }
+  const to = args.to ?? link?.to ?? stopWith("Give --to <wallet>, or a Solana Pay link.", 2);
+  const text = args.amount ?? link?.amount ?? "1";
+  const amount = microUsdcFrom(text);
+  if (amount === null || amount === 0n) return stopWith("--amount: give USDC, like 2.50.", 2);
+  const memo = args.memo ?? link?.memo;
+  const references = args.reference?.split(",") ?? link?.references ?? [];
+  const url = addressOf(args);
+  const paid = await orExit(url, () => payAsDonor(url, { to, usdc: text, memo, references }));
+  if (!paid.ok) return stopWith(`The chain refused the payment: ${paid.failure}`);
+  const { tx_signature, donor } = paid.value;
+  say(args, { tx_signature, donor, to, amount_usdc: text }, `${donor} paid ${text} USDC to ${to}.\ntx_signature ${tx_signature}`); // prettier-ignore
+}
+
+/** Shows what goes wrong, or sets it. */
+export async function chaos(
+  args: Common & { off?: boolean | undefined; set: Record<string, number> },
+): Promise<void> {
+  // prettier-ignore
+  const change = args.off === true || Object.keys(args.set).length > 0;
+  const now = await ask<object>(args, "/chaos", change ? args.set : null);
+  console.log(JSON.stringify(now, null, args.json === true ? 0 : 2));
+}
+
+function say({ json }: Common, value: object, text: string): void {
+  console.log(json === true ? JSON.stringify(value) : text);
+}
+
+/** Where the chain is: as said, as the running one noted, or where it is by default. */
+function addressOf({ url }: Common): string {
+  const config: Config = configOrExit();
+  refuseElsewhere(config);
+  const noted = notedAddress(chainFiles(config).address);
+  return url ?? noted ?? `http://127.0.0.1:${config.localChainPort ?? portDefault}`;
+}
+
+async function ask<Answer>(args: Common, path: string, body: object | null): Promise<Answer> {
+  const url = addressOf(args);
+  const response = await orExit(url, () =>
+    body === null
+      ? fetch(`${url}${path}`)
+      : fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) }),
+  );
+  const answer = (await response.json().catch(() => ({}))) as Answer & { error?: string };
+  if (!response.ok) stopWith(`The local chain refused: ${answer.error ?? response.status}`, 2);
+  return answer;
+}
+
+async function orExit<Value>(url: string, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return stopWith(`The local chain at ${url} did not answer (${why}). Start it with: bun run chain`); // prettier-ignore
+  }
+}

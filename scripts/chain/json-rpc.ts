@@ -1,0 +1,75 @@
+import { z } from "zod";
+
+/** An answer that is an error; thrown by methods and turned into JSON here. */
+export class RpcError extends Error {
+  override name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Source: JSON-RPC 2.0 and Agave, rpc-client-api custom errors. */
+export const codes = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  unknownMethod: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+  preflight: -32_002,
+  signature: -32_003,
+  unhealthy: -32_005,
+  noSuchBlock: -32_009,
+  version: -32_015,
+} as const;
+
+export type Call = { method: string; params: readonly unknown[] };
+
+/** Answers one call; throws RpcError. */
+export type Answer = (call: Call) => unknown;
+
+const Request = z.object({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  method: z.string(),
+  params: z.array(z.unknown()).optional(),
+});
+
+const callsMax = 1_000;
+
+/** Answers the body of a request, a single call or a batch. Null when there was nothing but notifications. */
+export function answerBody(body: string, answer: Answer): unknown {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return failure(null, new RpcError(codes.parse, "Parse error"));
+  }
+  if (!Array.isArray(parsed)) return answerOne(parsed, answer);
+  if (parsed.length === 0 || parsed.length > callsMax) {
+    return failure(null, new RpcError(codes.invalidRequest, "Invalid request"));
+  }
+  const answers = parsed.map((one) => answerOne(one, answer)).filter((one) => one !== null);
+  return answers.length === 0 ? null : answers;
+}
+
+function answerOne(given: unknown, answer: Answer): unknown {
+  const request = Request.safeParse(given);
+  if (!request.success) return failure(null, new RpcError(codes.invalidRequest, "Invalid request"));
+  const { id, method, params = [] } = request.data;
+  try {
+    const result = answer({ method, params });
+    return id === undefined ? null : { jsonrpc: "2.0", result, id };
+  } catch (error) {
+    if (id === undefined) return null;
+    if (error instanceof RpcError) return failure(id, error);
+    return failure(id, new RpcError(codes.internal, `Internal error: ${String(error)}`));
+  }
+}
+
+function failure(id: string | number | null, { code, message, data }: RpcError) {
+  return { jsonrpc: "2.0", error: { code, message, ...(data === undefined ? {} : { data }) }, id };
+}

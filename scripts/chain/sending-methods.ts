@@ -1,0 +1,122 @@
+import bs58 from "bs58";
+import { z } from "zod";
+import { transactionOf } from "#api/chain/payment.ts";
+import { showAccount } from "./account-view.ts";
+import { codes, RpcError } from "./json-rpc.ts";
+import type { Refused } from "./ledger.ts";
+import { Address, CommitmentLevel, method, type Method, withContext } from "./method.ts";
+import type { TransactionError } from "./outcome.ts";
+import { blockhashSlots } from "./slots.ts";
+
+const Encoding = z.enum(["base58", "base64"]);
+
+const SendOptions = z
+  .looseObject({
+    encoding: Encoding.nullish(),
+    skipPreflight: z.boolean().nullish(),
+    preflightCommitment: CommitmentLevel.nullish(),
+  })
+  .nullish();
+
+const SendParams = z.tuple([z.string(), SendOptions.optional()]);
+
+/** Sends a transaction. Unless the client skips that, it is run for a trial first, and refused when it would fail. */
+export const sendTransaction: Method = method(SendParams, (ledger, [text, options]) => {
+  const bytes = bytesIn(text, options?.encoding ?? "base58");
+  const signature = signatureOf(bytes);
+  if (options?.skipPreflight !== true) {
+    const trial = ledger.simulate(bytes, { verify: true, anyBlockhash: false });
+    if ("refused" in trial) throw refusal(trial);
+    const { err } = trial.outcome;
+    if (err !== null) throw preflightFailure(err, trial.outcome);
+  }
+  const sent = ledger.send(bytes);
+  // What is refused behind the preflight vanishes without a word, but for signatures.
+  if ("refused" in sent && sent.refused === "SignatureFailure") throw refusal(sent);
+  return signature;
+});
+
+/** The signature that these params of sendTransaction would be answered with. Throws RpcError. */
+export function signatureIn(params: readonly unknown[]): string {
+  const given = SendParams.safeParse(params);
+  if (!given.success) throw refusal({ refused: "undecodable", outcome: null });
+  const [text, options] = given.data;
+  return signatureOf(bytesIn(text, options?.encoding ?? "base58"));
+}
+
+const SimulateOptions = z
+  .looseObject({
+    encoding: Encoding.nullish(),
+    sigVerify: z.boolean().nullish(),
+    replaceRecentBlockhash: z.boolean().nullish(),
+    commitment: CommitmentLevel.nullish(),
+    accounts: z.object({ addresses: z.array(Address), encoding: z.enum(["base64", "jsonParsed"]).nullish() }).nullish(), // prettier-ignore
+  })
+  .nullish();
+
+/** Runs a transaction without a trace. */
+export const simulateTransaction: Method = method(
+  z.tuple([z.string(), SimulateOptions.optional()]),
+  (ledger, [text, options]) => {
+    const bytes = bytesIn(text, options?.encoding ?? "base58");
+    const replace = options?.replaceRecentBlockhash === true;
+    const verify = options?.sigVerify === true;
+    if (replace && verify) {
+      throw new RpcError(codes.invalidParams, "sigVerify may not be used with replaceRecentBlockhash"); // prettier-ignore
+    }
+    const trial = ledger.simulate(bytes, { verify, anyBlockhash: replace });
+    if ("refused" in trial) {
+      if (trial.refused === "SignatureFailure" || trial.refused === "undecodable") throw refusal(trial); // prettier-ignore
+      return withContext(ledger, options?.commitment ?? "finalized", simulated(trial.refused, trial.outcome)); // prettier-ignore
+    }
+    const encoding = options?.accounts?.encoding ?? "base64";
+    const accounts = options?.accounts?.addresses.map((address) => {
+      const account = trial.account(address);
+      return account === null ? null : showAccount(account, { encoding }, (mint) => ledger.decimals(mint)); // prettier-ignore
+    });
+    const value = simulated(trial.outcome.err, trial.outcome, accounts ?? null);
+    const slot = ledger.slots.now();
+    const replacement = replace
+      ? { blockhash: ledger.slots.blockhash(slot), lastValidBlockHeight: slot + blockhashSlots }
+      : null;
+    return withContext(ledger, options?.commitment ?? "finalized", { ...value, replacementBlockhash: replacement }); // prettier-ignore
+  },
+);
+
+function bytesIn(text: string, encoding: z.infer<typeof Encoding>): Uint8Array {
+  const bytes = encoding === "base64" ? new Uint8Array(Buffer.from(text, "base64")) : bs58.decodeUnsafe(text); // prettier-ignore
+  if (bytes === undefined) throw new RpcError(codes.invalidParams, "invalid base58 encoding");
+  return bytes;
+}
+
+function signatureOf(bytes: Uint8Array): string {
+  const signature = transactionOf(bytes)?.signatures[0];
+  if (signature === undefined) throw refusal({ refused: "undecodable", outcome: null });
+  return bs58.encode(signature);
+}
+
+function refusal({ refused, outcome }: Refused): RpcError {
+  if (refused === "undecodable") {
+    return new RpcError(codes.invalidParams, "failed to deserialize solana_transaction::versioned::VersionedTransaction"); // prettier-ignore
+  }
+  if (refused === "SignatureFailure") {
+    return new RpcError(codes.signature, "Transaction signature verification failure");
+  }
+  return preflightFailure(refused, outcome);
+}
+
+type Ran = Refused["outcome"];
+
+function preflightFailure(err: TransactionError, outcome: Ran): RpcError {
+  const message = `Transaction simulation failed: ${typeof err === "string" ? err : JSON.stringify(err)}`; // prettier-ignore
+  return new RpcError(codes.preflight, message, simulated(err, outcome));
+}
+
+const simulated = (err: TransactionError | null, outcome: Ran, accounts: unknown = null) => ({
+  err,
+  logs: outcome?.logs ?? [],
+  accounts,
+  unitsConsumed: outcome?.units ?? 0,
+  returnData: null,
+  innerInstructions: null,
+});

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import bs58 from "bs58";
+import type { Clock } from "#content/rules/time.ts";
+
+/** How far a block has come. */
+export type Commitment = "processed" | "confirmed" | "finalized";
+
+/** Time as the local chain counts it: a slot every 400 ms, a blockhash of its own for each. */
+export type Slots = {
+  /** The newest slot; never smaller than before, whatever the clock does. */
+  now(): number;
+  /** The newest slot that has come so far. */
+  at(commitment: Commitment): number;
+  commitmentOf(slot: number): Commitment;
+  /** Seconds since 1970. */
+  timeOf(slot: number): number;
+  blockhash(slot: number): string;
+  /** Whether a transaction with this blockhash may still land, as the newest block of that commitment sees it. */
+  isValid(blockhash: string, commitment: Commitment): boolean;
+};
+
+export type SlotOptions = {
+  /** Slots until a block is confirmed and finalized. */
+  confirmedAfter: number;
+  finalizedAfter: number;
+};
+
+/** As on mainnet, about. */
+export const slotsAsOnMainnet: SlotOptions = { confirmedAfter: 1, finalizedAfter: 32 };
+
+/** Blockhashes live for 150 slots: a minute. Source: Solana, MAX_PROCESSING_AGE. */
+export const blockhashSlots = 150;
+const slotMs = 400;
+/** The first block of mainnet, so that slots look as they do there. */
+const firstBlockMs = Date.UTC(2020, 2, 16, 14, 29);
+
+/** Starts counting. A slot's hash is that of its number, so that a restarted chain still knows the hashes it gave away. */
+export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: SlotOptions): Slots {
+  let newest = 0;
+  const slotOf = new Map<string, number>();
+  const now = () => {
+    newest = Math.max(newest, Math.floor((clock().getTime() - firstBlockMs) / slotMs));
+    return newest;
+  };
+  const lag: Record<Commitment, number> = {
+    processed: 0,
+    confirmed: confirmedAfter,
+    finalized: finalizedAfter,
+  };
+  const at = (commitment: Commitment) => now() - lag[commitment];
+  let hashedUpTo = 0;
+  const learn = () => {
+    const oldest = now() - blockhashSlots - finalizedAfter;
+    for (let slot = Math.max(oldest, hashedUpTo + 1); slot <= newest; slot++) slotOf.set(hashOf(slot), slot); // prettier-ignore
+    hashedUpTo = newest;
+    for (const [hash, slot] of slotOf) {
+      if (slot >= oldest) break;
+      slotOf.delete(hash);
+    }
+  };
+  return {
+    now,
+    at,
+    commitmentOf: (slot) => {
+      if (slot <= at("finalized")) return "finalized";
+      return slot <= at("confirmed") ? "confirmed" : "processed";
+    },
+    timeOf: (slot) => Math.floor((firstBlockMs + slot * slotMs) / 1_000),
+    blockhash: hashOf,
+    isValid: (blockhash, commitment) => {
+      learn();
+      const slot = slotOf.get(blockhash);
+      const age = slot === undefined ? -1 : at(commitment) - slot;
+      return age >= 0 && age <= blockhashSlots;
+    },
+  };
+}
+
+const hashOf = (slot: number): string =>
+  bs58.encode(createHash("sha256").update(`almoner local block ${slot}`).digest());

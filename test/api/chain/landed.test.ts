@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from "@solana/web3.js"; // prettier-ignore
+import type { Chain } from "#api/chain/chain.ts";
+import { programs } from "#api/chain/programs.ts";
+import type { Credit, Landed } from "#content/shapes/transfer.ts";
+import { faucetKeypair, usdcMint } from "#scripts/chain/keys.ts";
+import { mintTo, tokenAccountFor } from "#scripts/chain/instructions.ts";
+import { signedTransaction } from "#scripts/chain/transactions.ts";
+import type { Donor } from "#test/support/donor.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aNode } from "#test/support/node.ts";
+
+// What the chain tells of transactions that real wallets could send.
+let local: TestChain;
+let chain: Chain;
+let donor: Donor;
+beforeAll(async () => {
+  local = await aChain();
+  chain = await local.open();
+  donor = local.donor();
+});
+afterAll(() => local.stop());
+
+async function landed(payment: { bytes: Uint8Array }): Promise<Landed> {
+  const { signature } = local.land(payment);
+  const found = await chain.landed(signature);
+  if (!found.ok || found.value === null) throw new Error(`not landed: ${JSON.stringify(found)}`);
+  return found.value;
+}
+
+const credit = (changes: Record<string, unknown>) => expect.objectContaining(changes) as Credit;
+
+describe("a transfer", () => {
+  test("credits the token account with the exact amount, from the donor", async () => {
+    const wallet = local.wallet();
+    const payment = donor.pay({ to: wallet, usdc: "2.500001", memo: "intent 1" });
+    const paid = await landed(payment);
+    expect(paid).toEqual({
+      tx_signature: payment.signature,
+      slot: expect.any(Number),
+      block_time: Math.floor(local.clock().getTime() / 1_000),
+      commitment: "confirmed",
+      failed: false,
+      credits: [
+        {
+          destination: chain.tokenAccountOf(wallet),
+          owner: wallet,
+          mint: chain.mint,
+          amount_micro_usdc: 2_500_001n,
+          donor: donor.address,
+        },
+      ],
+      signers: [donor.address],
+      memos: ["intent 1"],
+    } as unknown as Landed);
+    expect(local.usdcOf(wallet)).toBe(2_500_001n);
+  });
+
+  test.each([
+    ["legacy", { legacy: true }],
+    ["plain", { plain: true }],
+    ["into an account made on the way", { makeAccount: true }],
+  ])("%s counts as well", async (_name, how) => {
+    const wallet = local.wallet({ account: !("makeAccount" in how) });
+    const paid = await landed(donor.pay({ to: wallet, usdc: "3", ...how }));
+    expect(paid.credits).toEqual([credit({ owner: wallet, amount_micro_usdc: 3_000_000n })]);
+  });
+
+  test("to two nonprofits credits each its own", async () => {
+    const [one, two] = [local.wallet(), local.wallet()];
+    const payees = [{ to: one, usdc: "1" }, { to: two, usdc: "2" }]; // prettier-ignore
+    const paid = await landed(donor.pay({ to: payees, memo: ["a", "b"] }));
+    expect(paid.credits).toEqual([
+      credit({ owner: one, amount_micro_usdc: 1_000_000n }),
+      credit({ owner: two, amount_micro_usdc: 2_000_000n }),
+    ]);
+    expect(paid.memos).toEqual(["a", "b"]);
+  });
+
+  test.each([["token"], ["token2022"]] as const)(
+    "of a fake mint (%s) is not USDC",
+    async (kept) => {
+      const wallet = local.wallet();
+      const program = programs[kept];
+      const mint = donor.fakeMint(wallet, program);
+      const paid = await landed(donor.pay({ to: wallet, usdc: "5", mint, program }));
+      expect(paid.credits).toEqual([credit({ mint: mint.toBase58(), amount_micro_usdc: 5_000_000n })]); // prettier-ignore
+      expect(mint.toBase58()).not.toBe(usdcMint.toBase58());
+      expect(local.usdcOf(wallet)).toBe(0n);
+    },
+  );
+
+  test("that failed on chain credits nobody", async () => {
+    const wallet = local.wallet();
+    const paid = await landed(donor.pay({ to: wallet, usdc: "999999" }));
+    expect(paid).toMatchObject({ failed: true, credits: [] });
+  });
+
+  test("to oneself credits nobody", async () => {
+    const paid = await landed(donor.pay({ to: donor.address, usdc: "1" }));
+    expect(paid.credits).toEqual([]);
+  });
+});
+
+describe("money that moves inside a program's own calls", () => {
+  // The one program at hand that pays on by a call of its own: it empties a token account that a token account owns.
+  const recoverNested = 2;
+
+  test("is credited, and the wallet that signed is told", async () => {
+    const keypair = Keypair.generate();
+    const wallet = keypair.publicKey;
+    local.chain.give({ wallet, lamports: 100_000_000n, usdc: 0n });
+    const mint = new PublicKey(donor.fakeMint(wallet.toBase58()).toBase58());
+    const owner = tokenAccountFor(wallet, mint);
+    local.chain.give({ wallet: owner, usdc: 7_000_000n });
+    const instruction = new TransactionInstruction({
+      programId: programs.tokenAccounts,
+      keys: [
+        tokenAccountFor(owner, usdcMint),
+        usdcMint,
+        tokenAccountFor(wallet, usdcMint),
+        owner,
+        mint,
+        wallet,
+        programs.token,
+      ].map((pubkey, at) => ({ pubkey, isSigner: at === 5, isWritable: [0, 2, 5].includes(at) })),
+      data: Buffer.from([recoverNested]),
+    });
+    const paid = await landed(sign([instruction], keypair));
+    expect(paid.credits).toEqual([
+      credit({
+        destination: chain.tokenAccountOf(wallet.toBase58()),
+        amount_micro_usdc: 7_000_000n,
+        donor: owner.toBase58(),
+      }),
+    ]);
+    expect(paid.signers).toEqual([wallet.toBase58()]);
+  });
+
+  const sign = (instructions: TransactionInstruction[], ...signers: Keypair[]) => {
+    const { slots } = local.chain.ledger;
+    return signedTransaction(instructions, { signers, blockhash: slots.blockhash(slots.now()) });
+  };
+
+  test("new money has no donor", async () => {
+    const wallet = new PublicKey(local.wallet());
+    const account = tokenAccountFor(wallet, usdcMint);
+    const minted = mintTo(usdcMint, account, faucetKeypair.publicKey, 9_000_000n);
+    const paid = await landed(sign([minted], faucetKeypair));
+    expect(paid.credits).toEqual([credit({ amount_micro_usdc: 9_000_000n, donor: null })]);
+  });
+
+  test("of two who pay at once neither is the donor", async () => {
+    const [wallet, other] = [local.wallet(), local.donor()];
+    const own = VersionedTransaction.deserialize(other.pay({ to: wallet, usdc: "2" }).bytes);
+    const { instructions } = TransactionMessage.decompile(own.message);
+    const transfer = instructions.filter(({ programId }) => programId.equals(programs.token));
+    const paid = await landed(
+      donor.pay({ to: wallet, usdc: "1", also: transfer, signers: [other.keypair] }),
+    );
+    expect(paid.credits).toEqual([credit({ amount_micro_usdc: 3_000_000n, donor: null })]);
+  });
+
+  test("an account that only changes hands, balance and all, gained nothing", async () => {
+    const [old, next] = [local.donor(), local.donor()];
+    const account = tokenAccountFor(old.keypair.publicKey, usdcMint);
+    const paid = await landed(sign([setOwner(account, old.keypair, next.keypair)], old.keypair));
+    expect(paid.credits).toEqual([]);
+    // Nor is a wallet whose account has another owner one that can receive.
+    expect(await chain.canReceive(old.address)).toEqual({ ok: true, value: false });
+  });
+
+  const setOwner = (account: PublicKey, from: Keypair, to: Keypair) =>
+    new TransactionInstruction({
+      programId: programs.token,
+      keys: [
+        { pubkey: account, isSigner: false, isWritable: true },
+        { pubkey: from.publicKey, isSigner: true, isWritable: false },
+      ],
+      data: Buffer.concat([Buffer.from([6, 2, 1]), to.publicKey.toBytes()]),
+    });
+});
+
+describe("memos", () => {
+  test("of both memo programs are read, in any script", async () => {
+    const old = new TransactionInstruction({ programId: programs.memoV1, keys: [], data: Buffer.from("भारत 🇮🇳") }); // prettier-ignore
+    const paid = await landed(donor.pay({ to: local.wallet(), also: [old], memo: "second" }));
+    expect(paid.memos).toEqual(["भारत 🇮🇳", "second"]);
+  });
+
+  test("without text are empty", async () => {
+    const paid = await landed(donor.pay({ to: local.wallet(), memo: "" }));
+    expect(paid.memos).toEqual([""]);
+  });
+});
+
+describe("a transaction that the chain does not show", () => {
+  test("is null, also until it is as final as is asked for", async () => {
+    const final = await local.open({ commitment: "finalized" });
+    const payment = donor.pay({ to: local.wallet() });
+    expect(await chain.landed(payment.signature)).toEqual({ ok: true, value: null });
+    local.land(payment);
+    expect(await chain.landed(payment.signature)).toMatchObject({ value: { commitment: "confirmed" } }); // prettier-ignore
+    expect(await final.landed(payment.signature)).toEqual({ ok: true, value: null });
+    local.pass(15_000);
+    expect(await final.landed(payment.signature)).toMatchObject({ value: { commitment: "finalized" } }); // prettier-ignore
+  });
+});
+
+describe("an answer that lacks facts is unclear", () => {
+  /** What the local chain answers, changed by the test. */
+  async function answered(change: (transaction: Answered) => unknown) {
+    const payment = donor.pay({ to: local.wallet() });
+    local.land(payment);
+    const node = aNode(async (call) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", ...call });
+      const whole = await local.chain.rpc(body, new AbortController().signal);
+      const { result } = (await whole.json()) as { result: Answered };
+      return Response.json({ jsonrpc: "2.0", id: call.id, result: change(result) });
+    });
+    const changed = await local.open({ rpcUrls: [node.url], deadlineMs: 200 });
+    const found = await changed.landed(payment.signature);
+    await node.stop();
+    return found;
+  }
+  type Answered = {
+    slot: number;
+    meta: { postTokenBalances: Record<string, unknown>[]; err: unknown };
+    transaction: { signatures: string[] };
+  };
+
+  const cases: [string, (transaction: Answered) => unknown][] = [
+    ["without its meta", (it) => ({ ...it, meta: null })],
+    ["without balances", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: undefined } })],
+    ["with balances of nobody", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, owner: undefined })) } })],
+    ["with amounts that are no whole numbers", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, uiTokenAmount: { amount: "1e9" } })) } })],
+    ["of another transaction", (it) => ({ ...it, transaction: { ...it.transaction, signatures: ["1".repeat(64)] } })],
+    ["that is a list", () => []],
+    ["without a slot", ({ slot: _slot, ...it }) => it],
+  ]; // prettier-ignore
+  test.each(cases)("%s", async (_name, change) => {
+    expect(await answered(change)).toMatchObject({ ok: false, failure: { kind: "chain_unclear" } });
+  });
+
+  test("while an unchanged one is clear, and so is one without a time", async () => {
+    expect(await answered((it) => it)).toMatchObject({ ok: true, value: { failed: false } });
+    expect(await answered((it) => ({ ...it, blockTime: null }))).toMatchObject({
+      value: { block_time: null },
+    });
+  });
+});

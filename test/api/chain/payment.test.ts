@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { AddressLookupTableAccount, ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from "@solana/web3.js"; // prettier-ignore
+import type { Chain, Payment } from "#api/chain/chain.ts";
+import { programs } from "#api/chain/programs.ts";
+import type { Donor } from "#test/support/donor.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
+
+// What a client hands in, taken apart before anybody sends it.
+let local: TestChain;
+let chain: Chain;
+let donor: Donor;
+let wallet: string;
+beforeAll(async () => {
+  local = await aChain();
+  chain = await local.open();
+  donor = local.donor();
+  wallet = local.wallet();
+});
+afterAll(() => local.stop());
+
+function read({ base64 }: { base64: string }): Payment {
+  const payment = chain.readPayment(base64);
+  if (!payment.ok) throw new Error(payment.failure.why);
+  return payment.value;
+}
+
+const sponsorAddress = () => local.sponsor.publicKey.toBase58();
+
+describe("a payment of the exact scheme", () => {
+  test("says what it pays, to whom and for which fee", () => {
+    const built = donor.pay({ to: wallet, usdc: "2.5", memo: "intent", computeUnits: 30_000, unitPrice: 5 }); // prettier-ignore
+    const blockhash = local.chain.ledger.slots.blockhash(local.chain.ledger.slots.now());
+    expect(read(built)).toEqual({
+      tx_signature: built.signature,
+      fee_payer: donor.address,
+      signers: [donor.address],
+      unsigned: [],
+      badly_signed: [],
+      compute_units: 30_000,
+      compute_unit_price: 5n,
+      transfer: {
+        source: chain.tokenAccountOf(donor.address),
+        destination: chain.tokenAccountOf(wallet),
+        mint: chain.mint,
+        authority: donor.address,
+        amount: 2_500_000n,
+        decimals: 6,
+      },
+      memos: ["intent"],
+      other_programs: [],
+      uses_lookup_tables: false,
+      blockhash,
+      bytes: built.bytes,
+    });
+  });
+
+  test("may be a legacy transaction", () => {
+    const built = donor.pay({ to: wallet, legacy: true });
+    expect(read(built)).toMatchObject({ tx_signature: built.signature, other_programs: [] });
+  });
+
+  test("may be a plain transfer, which names no mint", () => {
+    const { transfer } = read(donor.pay({ to: wallet, plain: true }));
+    expect(transfer).toMatchObject({ mint: null, decimals: null, amount: 1_000_000n, authority: donor.address }); // prettier-ignore
+    expect(transfer?.destination).toBe(chain.tokenAccountOf(wallet));
+  });
+
+  test("has no signature of its own while the sponsor's is missing", () => {
+    const payment = read(donor.pay({ to: wallet, feePayer: sponsorAddress() }));
+    expect(payment).toMatchObject({
+      tx_signature: null,
+      fee_payer: sponsorAddress(),
+      signers: [sponsorAddress(), donor.address],
+      unsigned: [sponsorAddress()],
+      badly_signed: [],
+    });
+  });
+});
+
+describe("what does not belong into a payment is named", () => {
+  test("a second transfer", () => {
+    const other = local.wallet();
+    const payment = read(donor.pay({ to: [{ to: wallet, usdc: "1" }, { to: other, usdc: "1" }] })); // prettier-ignore
+    expect(payment.transfer?.destination).toBe(chain.tokenAccountOf(wallet));
+    expect(payment.other_programs).toEqual([programs.token.toBase58()]);
+  });
+
+  test("a transfer of another token program", () => {
+    const mint = Keypair.generate().publicKey;
+    const payment = read(donor.pay({ to: wallet, mint, program: programs.token2022 }));
+    expect(payment.transfer).toBeNull();
+    expect(payment.other_programs).toEqual([programs.token2022.toBase58()]);
+  });
+
+  test("a transfer of SOL, an account that is made, an unknown budget", () => {
+    const drain = SystemProgram.transfer({ fromPubkey: donor.keypair.publicKey, toPubkey: new PublicKey(wallet), lamports: 1 }); // prettier-ignore
+    const heap = ComputeBudgetProgram.requestHeapFrame({ bytes: 262_144 });
+    const payment = read(donor.pay({ to: wallet, makeAccount: true, also: [drain, heap] }));
+    expect(payment.other_programs).toEqual([
+      programs.tokenAccounts.toBase58(),
+      SystemProgram.programId.toBase58(),
+      programs.computeBudget.toBase58(),
+    ]);
+  });
+
+  test("signers beside the donor", () => {
+    const extra = Keypair.generate();
+    const also = [SystemProgram.transfer({ fromPubkey: extra.publicKey, toPubkey: extra.publicKey, lamports: 0 })]; // prettier-ignore
+    const payment = read(donor.pay({ to: wallet, also, signers: [extra] }));
+    expect(payment.signers).toEqual([donor.address, extra.publicKey.toBase58()]);
+  });
+
+  test("accounts that hide in lookup tables", () => {
+    const { blockhash } = read(donor.pay({ to: wallet }));
+    const table = new AddressLookupTableAccount({
+      key: Keypair.generate().publicKey,
+      state: { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [new PublicKey(chain.tokenAccountOf(wallet))] }, // prettier-ignore
+    });
+    const { message } = VersionedTransaction.deserialize(donor.pay({ to: wallet }).bytes);
+    const { instructions } = TransactionMessage.decompile(message);
+    const hidden = new TransactionMessage({ payerKey: donor.keypair.publicKey, recentBlockhash: blockhash, instructions }); // prettier-ignore
+    const transaction = new VersionedTransaction(hidden.compileToV0Message([table]));
+    transaction.sign([donor.keypair]);
+    const base64 = Buffer.from(transaction.serialize()).toString("base64");
+    const payment = read({ base64 });
+    expect(payment.uses_lookup_tables).toBe(true);
+    expect(payment.transfer).toBeNull();
+  });
+
+  test("a signature that does not fit", () => {
+    const built = donor.pay({ to: wallet });
+    const bytes = built.bytes.slice();
+    bytes[1] = (bytes[1] ?? 0) ^ 1;
+    const payment = read({ base64: Buffer.from(bytes).toString("base64") });
+    expect(payment.badly_signed).toEqual([donor.address]);
+    // Money that was changed after it was signed for, too.
+    const raised = built.bytes.slice();
+    const at = Buffer.from(raised).indexOf(Buffer.from([0x0c, 0x40, 0x42, 0x0f]));
+    raised[at + 3] = 0x7f;
+    const changed = read({ base64: Buffer.from(raised).toString("base64") });
+    expect(changed.transfer?.amount).toBeGreaterThan(1_000_000n);
+    expect(changed.badly_signed).toEqual([donor.address]);
+  });
+});
+
+describe("what is no transaction is refused", () => {
+  const whole = () => donor.pay({ to: wallet }).bytes;
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+  const cases: [string, () => string][] = [
+    ["nothing", () => ""],
+    ["no base64", () => "not a transaction!"],
+    ["base64 of the URL kind", () => "-_-_"],
+    ["other bytes", () => base64(new Uint8Array(200).fill(7))],
+    ["half of one", () => base64(whole().slice(0, 120))],
+    ["one with bytes behind it", () => base64(new Uint8Array([...whole(), 0]))],
+    ["one that is too long for a packet", () => base64(new Uint8Array(1_233))],
+    ["a megabyte", () => "A".repeat(1_048_576)],
+    ["one without signers", () => base64(new Uint8Array([0, ...whole().slice(65)]))],
+    ["one with more signatures than signers", () => base64(new Uint8Array([2, ...whole().slice(1, 65), ...new Uint8Array(64), ...whole().slice(65)]))],
+    ["an instruction of an account that is not there", () => base64(withProgram(whole(), 200))],
+  ]; // prettier-ignore
+  test.each(cases)("%s", (_name, text) => {
+    expect(chain.readPayment(text())).toMatchObject({
+      ok: false,
+      failure: { kind: "payment_malformed" },
+    });
+  });
+
+  test("and no random bytes break it", () => {
+    const sound = whole();
+    for (let round = 0; round < 2_000; round++) {
+      const bytes = sound.slice();
+      for (let changes = 0; changes <= round % 4; changes++) {
+        bytes[Math.floor(Math.random() * bytes.length)] = Math.floor(Math.random() * 256);
+      }
+      const payment = chain.readPayment(base64(bytes));
+      // What was changed is either no transaction or not what the donor signed; the first byte alone counts signatures.
+      if (payment.ok && !Buffer.from(bytes).equals(Buffer.from(sound))) {
+        const { badly_signed, unsigned } = payment.value;
+        expect(badly_signed.length + unsigned.length).toBeGreaterThan(0);
+      }
+    }
+  });
+});
+
+/** Lets the last instruction call a program at this index. */
+function withProgram(bytes: Uint8Array, index: number): Uint8Array {
+  const transaction = VersionedTransaction.deserialize(bytes);
+  const last = transaction.message.compiledInstructions.at(-1);
+  if (last !== undefined) last.programIdIndex = index;
+  return transaction.serialize();
+}
+
+describe("the sponsor", () => {
+  test("signs a payment whose fee it pays, and nothing is missing then", () => {
+    const signed = chain.sponsored(read(donor.pay({ to: wallet, feePayer: sponsorAddress() })));
+    expect(signed).toMatchObject({ ok: true, value: { unsigned: [], badly_signed: [] } });
+    if (signed.ok) {
+      expect(signed.value.tx_signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
+      expect(read({ base64: Buffer.from(signed.value.bytes).toString("base64") })).toEqual(signed.value); // prettier-ignore
+    }
+  });
+
+  const sponsor = () => local.sponsor.publicKey;
+  const refused: [string, () => Payment][] = [
+    ["whose fee another pays", () => read(donor.pay({ to: wallet }))],
+    ["that spends its tokens", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), authority: sponsorAddress() }))],
+    ["that spends its SOL", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), also: [SystemProgram.transfer({ fromPubkey: sponsor(), toPubkey: donor.keypair.publicKey, lamports: 1_000 })] }))],
+    ["that lets it pay for an account", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), also: [SystemProgram.createAccount({ fromPubkey: sponsor(), newAccountPubkey: donor.keypair.publicKey, lamports: 1, space: 0, programId: SystemProgram.programId })] }))],
+    ["that only names it, as a reference", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), references: [sponsorAddress()] }))],
+  ]; // prettier-ignore
+  test.each(refused)("does not sign a payment %s", (_name, payment) => {
+    const unsigned = payment();
+    expect(chain.sponsored(unsigned)).toMatchObject({
+      ok: false,
+      failure: { kind: "not_sponsored" },
+    });
+    // Nor is a signature left behind in what was refused.
+    expect(read({ base64: Buffer.from(unsigned.bytes).toString("base64") })).toEqual(unsigned);
+  });
+
+  test("is not there without a key", async () => {
+    const poor = await local.open({ sponsorKey: null });
+    const payment = read(donor.pay({ to: wallet, feePayer: sponsorAddress() }));
+    expect(poor.sponsored(payment)).toMatchObject({ ok: false });
+  });
+});

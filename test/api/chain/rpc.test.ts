@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { clusters } from "#api/chain/clusters.ts";
+import { openEndpoint } from "#api/chain/endpoint.ts";
+import { openRpc, type Reading, type RpcOptions } from "#api/chain/rpc.ts";
+import { aNode, hang, type Node, type NodeAnswer } from "#test/support/node.ts";
+
+// One call over nodes that fail in every way that nodes fail.
+const nodes: Node[] = [];
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((one) => one.stop()));
+});
+
+function node(answer: NodeAnswer, genesis?: string): Node {
+  const made = aNode(answer, genesis);
+  nodes.push(made);
+  return made;
+}
+
+const slot =
+  (value: number): NodeAnswer =>
+  () => ({ result: value });
+const read = (answer: { result: unknown } | { error: { code: number } }): Reading<number> =>
+  "result" in answer && typeof answer.result === "number"
+    ? { clear: answer.result }
+    : { unclear: "no slot" };
+
+const quick: RpcOptions = { deadlineMs: 400, hedgeMs: 60 };
+
+const rpcOver = (urls: string[], options = quick) =>
+  openRpc(urls.map((url) => openEndpoint(url, clusters.local.genesis)), options); // prettier-ignore
+
+const ask = (urls: string[], options = quick) => rpcOver(urls, options).ask("getSlot", [], read);
+
+const value = (number: number, doubted: boolean) =>
+  ({ ok: true, value: { value: number, doubted } }) as const;
+
+const nobody = "http://127.0.0.1:9";
+
+describe("one node", () => {
+  test("answers", async () => {
+    expect(await ask([node(slot(7)).url])).toEqual(value(7, false));
+  });
+
+  const failures: [string, NodeAnswer, string][] = [
+    ["an HTTP error", () => new Response("no", { status: 503 }), "HTTP 503"],
+    ["a limit", () => new Response("{}", { status: 429 }), "HTTP 429"],
+    ["a page", () => new Response("<html>Just a moment</html>"), ""],
+    ["half an answer", () => new Response('{"jsonrpc":"2.0","res'), ""],
+    ["nothing", () => new Response(""), ""],
+    ["null", () => new Response("null"), "no JSON-RPC answer"],
+    ["an answer to somebody else", () => Response.json({ jsonrpc: "2.0", id: -1, result: 7 }), "no JSON-RPC answer"],
+    ["neither result nor error", ({ id }) => Response.json({ jsonrpc: "2.0", id }), "no JSON-RPC answer"],
+    ["a result of another shape", () => ({ result: { slot: 7 } }), "no slot"],
+    ["an error", () => ({ error: { code: -32_005, message: "behind" } }), "no slot"],
+    ["a redirect", () => Response.redirect("http://127.0.0.1:9/"), ""],
+    ["silence", hang, "no answer within 400 ms"],
+  ]; // prettier-ignore
+  test.each(failures)(
+    "that answers with %s leaves it unclear, in time",
+    async (_name, answer, why) => {
+      const beganMs = performance.now();
+      const told = await ask([node(answer).url]);
+      expect(performance.now() - beganMs).toBeLessThan(1_000);
+      expect(told).toMatchObject({ ok: false, failure: { kind: "chain_unclear" } });
+      if (!told.ok) expect(told.failure.why).toContain(why);
+    },
+  );
+
+  test("that is not there leaves it unclear", async () => {
+    expect(await ask([nobody])).toMatchObject({ ok: false });
+  });
+
+  test("is asked again after a failure, and the answer is doubted", async () => {
+    let calls = 0;
+    const sick = node(() => (++calls === 1 ? new Response("", { status: 500 }) : { result: 8 }));
+    expect(await ask([sick.url])).toEqual(value(8, true));
+  });
+
+  test("is asked again while it thinks", async () => {
+    let calls = 0;
+    const slow = node(() => (++calls === 1 ? hang() : { result: 9 }));
+    expect(await ask([slow.url])).toEqual(value(9, true));
+  });
+});
+
+describe("several nodes", () => {
+  test("the second answers when the first fails, at once", async () => {
+    const sick = node(() => new Response("", { status: 500 }));
+    const beganMs = performance.now();
+    const told = await ask([sick.url, node(slot(2)).url], { deadlineMs: 5_000, hedgeMs: 5_000 });
+    expect(told).toEqual(value(2, true));
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+  });
+
+  test("the second answers while the first hangs", async () => {
+    expect(await ask([node(hang).url, node(slot(2)).url])).toEqual(value(2, true));
+  });
+
+  test("one that failed stands behind the others from then on", async () => {
+    const sick = node(() => new Response("", { status: 500 }));
+    const sound = node(slot(3));
+    const rpc = rpcOver([sick.url, sound.url]);
+    for (let call = 0; call < 3; call++) await rpc.ask("getSlot", [], read);
+    expect(sick.asked).toHaveLength(1);
+    expect(sound.asked).toHaveLength(3);
+  });
+
+  test("one that is slow does as well, without being suspected of another chain", async () => {
+    const slow = node(hang);
+    const sound = node(slot(3));
+    const rpc = rpcOver([slow.url, sound.url]);
+    for (let call = 0; call < 3; call++) await rpc.ask("getSlot", [], read);
+    expect(slow.asked).toHaveLength(1);
+  });
+
+  test("one that serves another chain is never believed", async () => {
+    const foreign = node(slot(666), clusters.solana.genesis);
+    expect(await ask([foreign.url])).toMatchObject({
+      ok: false,
+      failure: { why: "a node serves another chain" },
+    });
+    expect(await ask([foreign.url, node(slot(4)).url])).toEqual(value(4, true));
+    expect(foreign.asked).toEqual([]);
+  });
+
+  test("one that comes back as another chain is not believed any more", async () => {
+    let genesis: string = clusters.local.genesis;
+    let broken = false;
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        const { id, method } = (await request.json()) as { id: number; method: string };
+        if (broken) return new Response("", { status: 502 });
+        return Response.json({ jsonrpc: "2.0", id, result: method === "getGenesisHash" ? genesis : 5 }); // prettier-ignore
+      },
+    });
+    const rpc = rpcOver([`http://127.0.0.1:${server.port}`]);
+    expect(await rpc.ask("getSlot", [], read)).toEqual(value(5, false));
+    broken = true;
+    expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: false });
+    broken = false;
+    genesis = clusters["solana-devnet"].genesis;
+    expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: false });
+    genesis = clusters.local.genesis;
+    expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: true });
+    await server.stop(true);
+  });
+
+  test("none at all is unclear", async () => {
+    expect(await ask([])).toMatchObject({ ok: false });
+  });
+});
+
+test("trouble names the host, never the address with its key", async () => {
+  const told: unknown[] = [];
+  const sick = node(() => new Response("", { status: 500 }));
+  const url = `${sick.url}/?api-key=secret`;
+  await ask([url], { ...quick, onTrouble: (trouble) => told.push(trouble) });
+  expect(told[0]).toEqual({ host: new URL(url).host, method: "getSlot", why: "HTTP 500" });
+  expect(JSON.stringify(told)).not.toContain("secret");
+});
+
+test("the usual deadline leaves room within 3 s", async () => {
+  const beganMs = performance.now();
+  expect(await ask([node(hang).url], {})).toMatchObject({ ok: false });
+  expect(performance.now() - beganMs).toBeLessThan(2_900);
+});

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Chain, Payment } from "#api/chain/chain.ts";
+import type { Donor } from "#test/support/donor.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
+
+// Payments on their way: tried, sent, looked for.
+let local: TestChain;
+let chain: Chain;
+let donor: Donor;
+let wallet: string;
+beforeEach(async () => {
+  local = await aChain();
+  chain = await local.open({ deadlineMs: 1_500, hedgeMs: 150 });
+  donor = local.donor();
+  wallet = local.wallet();
+});
+afterEach(() => local.stop());
+
+function pay(
+  paying: Partial<Parameters<Donor["pay"]>[0]> = {},
+): Payment & { tx_signature: string } {
+  // prettier-ignore
+  const payment = chain.readPayment(donor.pay({ to: wallet, ...paying }).base64);
+  if (!payment.ok || payment.value.tx_signature === null) throw new Error("no payment");
+  return { ...payment.value, tx_signature: payment.value.tx_signature };
+}
+
+const sent = { ok: true, value: null };
+const fails = (why: string) => ({ ok: false, failure: { kind: "payment_fails", why: expect.stringContaining(why) } }); // prettier-ignore
+const unclear = { ok: false, failure: { kind: "chain_unclear" } };
+
+describe("a sound payment", () => {
+  test("runs, is sent, and lands", async () => {
+    const payment = pay({ usdc: "2" });
+    expect(await chain.simulate(payment)).toMatchObject(sent);
+    expect(local.usdcOf(wallet)).toBe(0n);
+    expect(await chain.send(payment)).toMatchObject(sent);
+    expect(local.usdcOf(wallet)).toBe(2_000_000n);
+    expect(await chain.landed(payment.tx_signature)).toMatchObject({ ok: true, value: { failed: false } }); // prettier-ignore
+  });
+
+  test("sent twice lands once", async () => {
+    const payment = pay({ usdc: "2" });
+    await chain.send(payment);
+    expect(await chain.send(payment)).toMatchObject(sent);
+    expect(await chain.simulate(payment)).toMatchObject(sent);
+    expect(local.usdcOf(wallet)).toBe(2_000_000n);
+  });
+
+  test("with the sponsor's signature costs the donor no SOL", async () => {
+    const before = local.lamportsOf(donor.address);
+    const read = chain.readPayment(donor.pay({ to: wallet, feePayer: chain.sponsor ?? "" }).base64);
+    const signed = read.ok ? chain.sponsored(read.value) : read;
+    if (!signed.ok) throw new Error(signed.failure.why);
+    expect(await chain.simulate(signed.value)).toMatchObject(sent);
+    expect(await chain.send(signed.value)).toMatchObject(sent);
+    expect(await chain.landed(signed.value.tx_signature)).toMatchObject({
+      ok: true,
+      value: { credits: [{ donor: donor.address }], signers: [chain.sponsor, donor.address] },
+    });
+    expect(local.lamportsOf(donor.address)).toBe(before);
+  });
+});
+
+describe("a payment fails", () => {
+  const cases: [string, () => Payment, string][] = [
+    ["without enough USDC", () => pay({ usdc: "1000.000001" }), '"Custom":1'],
+    ["with a blockhash that has expired", () => {
+      const payment = pay();
+      local.pass(61_000);
+      return payment;
+    }, "BlockhashNotFound"],
+    ["with a blockhash of another chain", () => pay({ blockhash: donor.address }), "BlockhashNotFound"],
+    ["with a signature missing", () => {
+      const read = chain.readPayment(donor.pay({ to: wallet, feePayer: local.sponsor.publicKey.toBase58() }).base64);
+      if (!read.ok) throw new Error("no payment");
+      return read.value;
+    }, "signature verification failure"],
+    ["to an account that is not there", () => pay({ to: local.wallet({ account: false }) }), "InvalidAccountData"],
+  ]; // prettier-ignore
+  test.each(cases)("%s, tried as sent, and nothing moves", async (_name, payment, why) => {
+    const paid = payment();
+    expect(await chain.simulate(paid)).toMatchObject(fails(why));
+    expect(await chain.send(paid)).toMatchObject(fails(why));
+    expect(local.usdcOf(wallet)).toBe(0n);
+  });
+});
+
+describe("when a node fails after it sent a payment", () => {
+  /** Passes calls on to the local chain, and spoils the first answer to sendTransaction. */
+  const spoiled = (spoil: () => Response | Promise<Response>) => {
+    let first = true;
+    const answer: NodeAnswer = async (call) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", ...call });
+      const answered = await local.chain.rpc(body, new AbortController().signal);
+      const spoilt = first && call.method === "sendTransaction";
+      if (spoilt) first = false;
+      return spoilt ? spoil() : answered;
+    };
+    return aNode(answer);
+  };
+
+  test.each([
+    ["an error", () => new Response("", { status: 502 })],
+    ["silence", hang],
+  ])("%s does not hide that it was sent", async (_name, spoil) => {
+    const node = spoiled(spoil);
+    const behind = await local.open({ rpcUrls: [node.url], deadlineMs: 1_500, hedgeMs: 100 });
+    const payment = pay({ usdc: "1000" });
+    expect(await behind.send(payment)).toMatchObject(sent);
+    expect(local.usdcOf(wallet)).toBe(1_000_000_000n);
+    await node.stop();
+  });
+
+  test("a refusal by another node leaves it unclear: the first may have sent it", async () => {
+    const first = spoiled(() => new Response("", { status: 502 }));
+    const refusing = aNode(() => ({ error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } } })); // prettier-ignore
+    const behind = await local.open({ rpcUrls: [first.url, refusing.url] });
+    expect(await behind.send(pay())).toMatchObject(unclear);
+    expect(local.usdcOf(wallet)).toBe(1_000_000n);
+    await Promise.all([first.stop(), refusing.stop()]);
+  });
+});
+
+describe("what became of signatures", () => {
+  test("is told in their order", async () => {
+    const [landed, failed, unknown] = [pay(), donor.pay({ to: wallet, usdc: "9999" }), pay({ usdc: "3" })]; // prettier-ignore
+    await chain.send(landed);
+    local.land(failed);
+    expect(await chain.statesOf([landed.tx_signature, failed.signature, unknown.tx_signature])).toEqual({
+      ok: true,
+      value: [
+        { state: "landed", commitment: "confirmed", failed: false },
+        { state: "landed", commitment: "confirmed", failed: true },
+        { state: "unknown" },
+      ],
+    }); // prettier-ignore
+    local.pass(20_000);
+    expect(await chain.statesOf([landed.tx_signature])).toMatchObject({
+      value: [{ commitment: "finalized" }],
+    });
+  });
+
+  test("none asked is none told", async () => {
+    expect(await chain.statesOf([])).toEqual({ ok: true, value: [] });
+  });
+
+  test("finds transfers by a reference and by the token account, newest first", async () => {
+    const reference = local.wallet({ account: false });
+    const first = pay({ references: [reference], memo: "one" });
+    const second = pay({ references: [reference], usdc: "2" });
+    await chain.send(first);
+    local.pass(1_000);
+    await chain.send(second);
+    const found = await chain.signaturesOf(reference, { limit: 10 });
+    expect(found).toEqual({
+      ok: true,
+      value: [
+        { tx_signature: second.tx_signature, failed: false, memo: null, block_time: expect.any(Number) }, // prettier-ignore
+        { tx_signature: first.tx_signature, failed: false, memo: "[3] one", block_time: expect.any(Number) }, // prettier-ignore
+      ] as never,
+    });
+    const account = chain.tokenAccountOf(wallet);
+    const newer = await chain.signaturesOf(account, { limit: 10, until: first.tx_signature });
+    expect(newer).toMatchObject({ value: [{ tx_signature: second.tx_signature }] });
+    expect(await chain.signaturesOf(account, { limit: 1 })).toMatchObject({
+      value: [{ tx_signature: second.tx_signature }],
+    });
+  });
+});
+
+describe("a blockhash", () => {
+  test("is valid for a minute, and gone only when the finalized block has outlived it", async () => {
+    const { blockhash } = pay();
+    expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: true });
+    local.pass(61_000);
+    expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: true });
+    local.pass(15_000);
+    expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: false });
+  });
+});
+
+describe("whether a wallet can receive", () => {
+  test("is whether its token account is there, and is asked once a minute", async () => {
+    const [there, absent] = [local.wallet(), local.wallet({ account: false })];
+    expect(await chain.canReceive(there)).toEqual({ ok: true, value: true });
+    expect(await chain.canReceive(absent)).toEqual({ ok: true, value: false });
+    local.chain.chaos.set({ errors: 100 });
+    expect(await chain.canReceive(there)).toEqual({ ok: true, value: true });
+    local.pass(61_000);
+    expect(await chain.canReceive(there)).toMatchObject(unclear);
+  });
+
+  test("is found out within seconds after the account was made", async () => {
+    const absent = local.wallet({ account: false });
+    await chain.canReceive(absent);
+    local.land(donor.pay({ to: absent, makeAccount: true }));
+    local.pass(5_001);
+    expect(await chain.canReceive(absent)).toEqual({ ok: true, value: true });
+  });
+});

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openChaos } from "#scripts/chain/chaos.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
+
+let local: TestChain;
+beforeEach(async () => {
+  local = await aChain();
+});
+afterEach(() => local.stop());
+
+const call = (method: string, ...params: unknown[]) => ({
+  method: "POST",
+  body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+});
+
+async function result(method: string, ...params: unknown[]): Promise<unknown> {
+  const response = await fetch(local.url, call(method, ...params));
+  return ((await response.json()) as { result?: unknown }).result;
+}
+
+const wentWell = async (): Promise<boolean> => {
+  const response = await fetch(local.url, call("getHealth"));
+  const text = await response.text();
+  return response.ok && text === '{"jsonrpc":"2.0","result":"ok","id":1}';
+};
+
+describe("chaos", () => {
+  test("is off until it is asked for, and off again when it is told so", async () => {
+    const troubled = async () => {
+      let troubles = 0;
+      for (let round = 0; round < 40; round++) if (!(await wentWell())) troubles++;
+      return troubles;
+    };
+    expect(await troubled()).toBe(0);
+    local.chain.chaos.set({ errors: 50 });
+    expect(await troubled()).toBeGreaterThan(5);
+    local.chain.chaos.set({});
+    expect(await troubled()).toBe(0);
+  });
+
+  test("makes the same troubles of the same seed", async () => {
+    const troubles = async (seed: number) => {
+      const chaos = openChaos({ errors: 30, garbage: 20, seed });
+      const request = { body: '{"id":1}', signal: new AbortController().signal };
+      const answers: string[] = [];
+      for (let round = 0; round < 30; round++) {
+        const response = await chaos.trouble(request, () => new Response("fine"));
+        answers.push(`${response.status} ${await response.text()}`);
+      }
+      return answers;
+    };
+    expect(await troubles(5)).toEqual(await troubles(5));
+    expect(await troubles(5)).not.toEqual(await troubles(6));
+  });
+
+  test("fails half of the calls only after the work was done", async () => {
+    local.chain.chaos.set({ errors: 100 });
+    const donor = local.donor({ usdc: "1000" });
+    const wallet = local.wallet();
+    let landed = 0;
+    for (let round = 0; round < 20; round++) {
+      const { base64, signature } = donor.pay({ to: wallet, memo: `${round}` });
+      const response = await fetch(local.url, call("sendTransaction", base64, { encoding: "base64" })); // prettier-ignore
+      expect(await response.text()).not.toContain(signature);
+      if (local.chain.ledger.landing(signature) !== null) landed++;
+    }
+    expect(landed).toBeGreaterThan(2);
+    expect(landed).toBeLessThan(18);
+  });
+
+  test("lets answers hang, and ends them when the client goes", async () => {
+    local.chain.chaos.set({ hangs: 100, hang_ms: 60_000 });
+    const beganMs = performance.now();
+    const given = fetch(local.url, { ...call("getHealth"), signal: AbortSignal.timeout(100) });
+    expect(await given.catch(() => "given up")).toBe("given up");
+    local.chain.chaos.set({ hangs: 100, hang_ms: 50 });
+    expect(await wentWell()).toBe(false);
+    expect(performance.now() - beganMs).toBeLessThan(5_000);
+  });
+
+  test("forgets transactions, or what they did", async () => {
+    const { signature } = local.land(local.donor().pay({ to: local.wallet() }));
+    local.chain.chaos.set({ nulls: 100 });
+    const options = { commitment: "confirmed", maxSupportedTransactionVersion: 0 };
+    const shown = new Set<string>();
+    for (let round = 0; round < 20; round++) {
+      const transaction = (await result("getTransaction", signature, options)) as { meta: unknown } | null; // prettier-ignore
+      expect(transaction?.meta ?? null).toBeNull();
+      shown.add(transaction === null ? "nothing" : "no meta");
+    }
+    expect([...shown].toSorted()).toEqual(["no meta", "nothing"]);
+    expect(await result("getSignatureStatuses", [signature])).toMatchObject({ value: [null] });
+    expect(await result("getSignaturesForAddress", local.sponsor.publicKey.toBase58())).toEqual([]);
+    expect(await result("getBalance", local.sponsor.publicKey.toBase58())).toMatchObject({ value: 1_000_000_000 }); // prettier-ignore
+  });
+
+  test("shows transactions late, and loses some", async () => {
+    local.chain.chaos.set({ late: 100, late_ms: 60_000 });
+    const [donor, wallet] = [local.donor(), local.wallet()];
+    const late = donor.pay({ to: wallet, usdc: "3" });
+    expect(await result("sendTransaction", late.base64, { encoding: "base64" })).toBe(late.signature); // prettier-ignore
+    expect(local.usdcOf(wallet)).toBe(3_000_000n);
+    expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({ value: [null] });
+    local.pass(60_000);
+    expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({ value: [{ err: null }] }); // prettier-ignore
+
+    local.chain.chaos.set({ lost: 100 });
+    const lost = donor.pay({ to: wallet, usdc: "4" });
+    expect(await result("sendTransaction", lost.base64, { encoding: "base64" })).toBe(lost.signature); // prettier-ignore
+    expect(local.usdcOf(wallet)).toBe(3_000_000n);
+  });
+
+  test("answers garbage that is no JSON-RPC of this call", async () => {
+    local.chain.chaos.set({ garbage: 100 });
+    for (let round = 0; round < 30; round++) {
+      const text = await (await fetch(local.url, call("getHealth"))).text();
+      expect(text).not.toContain('"ok"');
+    }
+  });
+});

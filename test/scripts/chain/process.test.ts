@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Keypair } from "@solana/web3.js";
+import { readConfig } from "#api/config.ts";
+import { openChain } from "#api/chain/open-chain.ts";
+import { chainFiles, notedAddress } from "#scripts/chain/address-file.ts";
+import { startLocalChain } from "#scripts/start/local-chain.ts";
+import { freePort } from "#test/support/processes.ts";
+
+// The local chain as a process: by hand, and beside the service.
+const script = join(import.meta.dirname, "../../../scripts/chain.ts");
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-chain-"));
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const env = (changes: Record<string, string> = {}) => ({
+  ...process.env,
+  ALMONER_DATA_DIR: dataDir,
+  NO_COLOR: "1",
+  ...changes,
+});
+
+const run = async (args: string[], changes: Record<string, string> = {}) => {
+  const child = Bun.spawn([process.execPath, script, ...args], { env: env(changes), stdout: "pipe", stderr: "pipe" }); // prettier-ignore
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]); // prettier-ignore
+  return { code: await child.exited, out, err };
+};
+
+const children: Bun.Subprocess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+});
+
+async function serve(args: string[] = ["--port", "0"]): Promise<Bun.Subprocess> {
+  rmSync(chainFiles({ dataDir }).address, { force: true });
+  const child = Bun.spawn([process.execPath, script, ...args], { env: env(), stdout: "ignore", stderr: "inherit" }); // prettier-ignore
+  children.push(child);
+  for (let look = 0; look < 1_000 && address() === null; look++) await Bun.sleep(20);
+  return child;
+}
+
+const address = () => notedAddress(chainFiles({ dataDir }).address);
+
+const wallet = Keypair.generate().publicKey.toBase58();
+
+async function usdcOf(owner: string): Promise<string> {
+  const url = address() ?? "";
+  const mint = "3Ngu8CjDtYjaqSyG4ZqrCxdELgEdcYYQry8AbK4EW9EG";
+  const params = [owner, { mint }, { encoding: "jsonParsed" }];
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getTokenAccountsByOwner", params });
+  const response = await fetch(url, { method: "POST", body });
+  return /"amount":"(\d+)"/.exec(await response.text())?.[1] ?? "none";
+}
+
+describe("by hand", () => {
+  test("it serves, fills wallets, pays, makes trouble, and stops", async () => {
+    const child = await serve();
+    expect(await run(["faucet", "--wallet", wallet, "--usdc", "5"])).toMatchObject({ code: 0 });
+    const sent = await run(["send", "--to", wallet, "--amount", "2.50", "--memo", "hello", "--json"]); // prettier-ignore
+    expect(JSON.parse(sent.out)).toMatchObject({ to: wallet, amount_usdc: "2.50" });
+    const link = `solana:${wallet}?amount=1.25&memo=abc&reference=${Keypair.generate().publicKey.toBase58()}`; // prettier-ignore
+    expect(await run(["send", link])).toMatchObject({ code: 0 });
+    expect(await usdcOf(wallet)).toBe("8750000");
+    const troubled = await run(["chaos", "--errors", "20", "--hang-ms", "5", "--json"]);
+    expect(JSON.parse(troubled.out)).toMatchObject({ errors: 20, hang_ms: 5, nulls: 0 });
+    const calm = await run(["chaos", "--off", "--json"]);
+    expect(JSON.parse(calm.out)).toMatchObject({ errors: 0 });
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(0);
+    expect(address()).toBeNull();
+  }, 60_000);
+
+  test("after kill -9 it has all that was paid", async () => {
+    const killed = await serve();
+    const before = await usdcOf(wallet);
+    killed.kill("SIGKILL");
+    await killed.exited;
+    await serve();
+    expect(await usdcOf(wallet)).toBe(before);
+  }, 60_000);
+
+  test("a second one of the same folder is refused", async () => {
+    await serve();
+    const second = await run(["--port", "0"]);
+    expect(second.code).toBe(1);
+    expect(second.err).toContain("running already");
+  }, 60_000);
+
+  const mistakes: [string, string[], Record<string, string>, string][] = [
+    ["beside a real network", [], { ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" }, "ALMONER_NETWORK is solana"],
+    ["faucet beside devnet", ["faucet", "--wallet", wallet], { ALMONER_NETWORK: "solana-devnet", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" }, "ALMONER_NETWORK is solana-devnet"],
+    ["a port that is none", ["--port", "many"], {}, "--port"],
+    ["trouble above all", ["--errors", "200", "--memory", "--port", "0"], {}, "errors"],
+    ["an option that is none", ["--prot", "1"], {}, "--prot"],
+    ["a link that is none", ["send", "https://example.org"], {}, "Solana Pay"],
+    ["nobody to pay", ["send"], {}, "--to"],
+    ["an amount that is none", ["send", "--to", wallet, "--amount", "1e3"], {}, "--amount"],
+    ["a chain that does not run", ["faucet", "--wallet", wallet, "--url", "http://127.0.0.1:9"], {}, "bun run chain"],
+  ]; // prettier-ignore
+  test.each(mistakes)("%s is told", async (_name, args, changes, words) => {
+    const { code, err } = await run(args, changes);
+    expect(code).toBeGreaterThan(0);
+    expect(err).toContain(words);
+  });
+});
+
+const healthy = (url: string) =>
+  fetch(`${url}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+describe("beside the service", () => {
+  test("it is kept running at one address, and every wallet can receive", async () => {
+    const port = await freePort();
+    const config = readConfig({ ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: String(port) });
+    const told: string[] = [];
+    const running = await startLocalChain(config, (message) => told.push(message));
+    if (running === null) throw new Error("no chain");
+    expect(running.url).toBe(`http://127.0.0.1:${port}`);
+    const opened = await openChain({ network: "local", rpcUrls: [running.url], sponsorKey: null, commitment: "confirmed", clock: () => new Date() }); // prettier-ignore
+    if (!opened.ok) throw new Error(opened.failure.message);
+    const chain = running.withAccounts(opened.value);
+    const newcomer = Keypair.generate().publicKey.toBase58();
+    expect(await opened.value.canReceive(newcomer)).toEqual({ ok: true, value: false });
+    const another = Keypair.generate().publicKey.toBase58();
+    expect(await chain.canReceive(another)).toEqual({ ok: true, value: true });
+    process.kill(running.pid() ?? 0, "SIGKILL");
+    while (told.length === 0) await Bun.sleep(20);
+    expect(told[0]).toContain("The local chain ended (SIGKILL)");
+    while (!(await healthy(running.url))) await Bun.sleep(50);
+    // The account that was made is there still.
+    expect(await opened.value.landed("1".repeat(64))).toEqual({ ok: true, value: null });
+    expect(await chain.canReceive(another)).toEqual({ ok: true, value: true });
+    const beganMs = performance.now();
+    await running.stop();
+    expect(performance.now() - beganMs).toBeLessThan(5_000);
+    expect(existsSync(chainFiles(config).address)).toBe(false);
+    expect(told).toHaveLength(1);
+  }, 60_000);
+
+  test("one that runs already is used, and left running", async () => {
+    await serve();
+    const config = readConfig({ ALMONER_DATA_DIR: dataDir });
+    const running = await startLocalChain(config, () => {});
+    expect(running?.url).toBe(address() ?? "");
+    await running?.stop();
+    expect((await fetch(`${running?.url}/health`)).ok).toBe(true);
+  }, 60_000);
+
+  test("there is none when other nodes are named", async () => {
+    const config = readConfig({ ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1" });
+    expect(await startLocalChain(config, () => {})).toBeNull();
+  });
+});

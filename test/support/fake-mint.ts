@@ -1,0 +1,44 @@
+import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
+import { createTokenAccount, mintTo, tokenAccountFor } from "#scripts/chain/instructions.ts";
+import type { Ledger } from "#scripts/chain/ledger.ts";
+import { signedTransaction } from "#scripts/chain/transactions.ts";
+
+const mintBytes = 82;
+const initializeMint2 = 20;
+const decimals = 6;
+const supply = 1_000_000_000n;
+
+/** A token that its owner made: six decimals like USDC, 1,000 of them its owner's. The wallet gets an account for it. */
+export function fakeMint(
+  ledger: Ledger,
+  { owner, program, forWallet }: { owner: Keypair; program: PublicKey; forWallet: PublicKey },
+): PublicKey {
+  const mint = Keypair.generate();
+  const holder = owner.publicKey;
+  const instructions = [
+    SystemProgram.createAccount({
+      fromPubkey: holder,
+      newAccountPubkey: mint.publicKey,
+      lamports: ledger.rentFor(mintBytes),
+      space: mintBytes,
+      programId: program,
+    }),
+    new TransactionInstruction({
+      programId: program,
+      keys: [{ pubkey: mint.publicKey, isSigner: false, isWritable: true }],
+      data: Buffer.concat([Buffer.from([initializeMint2, decimals]), holder.toBytes(), Buffer.from([0])]), // prettier-ignore
+    }),
+    createTokenAccount(holder, holder, mint.publicKey, program),
+    createTokenAccount(holder, forWallet, mint.publicKey, program),
+    mintTo(mint.publicKey, tokenAccountFor(holder, mint.publicKey, program), holder, supply, program), // prettier-ignore
+  ];
+  const { bytes } = signedTransaction(instructions, {
+    signers: [owner, mint],
+    blockhash: ledger.slots.blockhash(ledger.slots.now()),
+  });
+  const landed = ledger.send(bytes);
+  if ("refused" in landed || landed.outcome.err !== null) {
+    throw new Error(`no mint was made: ${JSON.stringify(landed)}`);
+  }
+  return mint.publicKey;
+}

@@ -1,0 +1,110 @@
+import { Keypair, PublicKey } from "@solana/web3.js";
+import bs58 from "bs58";
+import type { Chain } from "#api/chain/chain.ts";
+import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
+import type { Clock } from "#content/rules/time.ts";
+import { give } from "#scripts/chain/faucet.ts";
+import type { Landing } from "#scripts/chain/ledger.ts";
+import { type LocalChain, openLocalChain } from "#scripts/chain/local-chain.ts";
+import { serveLocalChain } from "#scripts/chain/serve.ts";
+import type { SlotOptions } from "#scripts/chain/slots.ts";
+import { aDonor, type Donor } from "./donor.ts";
+import { testNow } from "./service.ts";
+
+/**
+ * A local chain that runs in the test's process and answers HTTP. Its time stands still until the test passes some;
+ * donors reach its ledger without HTTP, so that chaos hits only who is tested.
+ */
+export type TestChain = {
+  /** The RPC's address. */
+  url: string;
+  chain: LocalChain;
+  /** The time of chain and service: hand it to both. */
+  clock: Clock;
+  /** Lets time pass: blockhashes expire after 60 s, blocks are final after 13 s. */
+  pass(milliseconds: number): void;
+  /** For `aService({ env })`: the sponsor's key is `sponsor`. */
+  env: Record<string, string>;
+  /** The chain as donations see it, over HTTP. Opened with the sponsor, unless `sponsorKey` is null. */
+  open(settings?: Partial<ChainSettings>): Promise<Chain>;
+  sponsor: Keypair;
+  /** A wallet with SOL and USDC, 1 SOL and 1,000 USDC unless the test says otherwise. */
+  donor(has?: { sol?: number; usdc?: string }): Donor;
+  /** An address of a nonprofit; it can receive USDC unless `account` is false. */
+  wallet(has?: { account?: boolean }): string;
+  /** Puts a transaction on the chain, as another node would. Throws when the chain refuses it. */
+  land(payment: { bytes: Uint8Array }): Landing;
+  /** Micro-USDC in a wallet's account, 0n without one. */
+  usdcOf(wallet: string): bigint;
+  lamportsOf(address: string): number;
+  stop(): Promise<void>;
+};
+
+export type TestChainOptions = {
+  /** Where its time begins; a function instead of an instant replaces the standing clock. */
+  now?: Date | Clock;
+  /** 0 and 32 unless said: a transaction is confirmed at once, and finalized 13 s later. */
+  slots?: Partial<SlotOptions>;
+  chaos?: unknown;
+  journal?: string;
+};
+
+/** Starts one on a port of its own. Stop it after the test. */
+export async function aChain(options: TestChainOptions = {}): Promise<TestChain> {
+  const { now = testNow, slots, chaos = {}, journal = null } = options;
+  let passedMs = 0;
+  const start = typeof now === "function" ? now : () => now;
+  const clock = () => new Date(start().getTime() + passedMs);
+  const timing = { confirmedAfter: 0, finalizedAfter: 32, ...slots };
+  const chain = openLocalChain({ clock, chaos, journal, slots: timing });
+  const served = serveLocalChain(chain, 0);
+  const { ledger } = chain;
+  const sponsor = Keypair.generate();
+  const sponsorKey = bs58.encode(sponsor.secretKey);
+  give(ledger, { wallet: sponsor.publicKey, lamports: lamportsPerSol });
+  return {
+    url: served.url,
+    chain,
+    clock,
+    pass: (milliseconds) => {
+      passedMs += milliseconds;
+    },
+    env: {
+      ALMONER_NETWORK: "local",
+      ALMONER_SOLANA_RPC_URLS: served.url,
+      ALMONER_FEE_PAYER_KEY: sponsorKey,
+    },
+    open: async (settings = {}) => {
+      const opened = await openChain({
+        network: "local",
+        rpcUrls: [served.url],
+        sponsorKey,
+        commitment: "confirmed",
+        clock,
+        ...settings,
+      });
+      if (!opened.ok) throw new Error(opened.failure.message);
+      return opened.value;
+    },
+    sponsor,
+    donor: (has) => aDonor(ledger, has),
+    wallet: ({ account = true } = {}) => {
+      const wallet = Keypair.generate().publicKey;
+      if (account) chain.ensure([wallet]);
+      return wallet.toBase58();
+    },
+    land: ({ bytes }) => {
+      const landed = ledger.send(bytes);
+      if ("refused" in landed) throw new Error(`refused: ${JSON.stringify(landed.refused)}`);
+      return landed;
+    },
+    usdcOf: (wallet) => chain.usdcOf(new PublicKey(wallet)),
+    lamportsOf: (address) => ledger.account(address)?.lamports ?? 0,
+    stop: async () => {
+      await served.stop();
+      chain.close();
+    },
+  };
+}
+
+const lamportsPerSol = 1_000_000_000n;
