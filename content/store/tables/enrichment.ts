@@ -40,7 +40,7 @@ export const submissions = sqliteTable(
       .on(s.nonprofit_id, s.field, s.agent_id)
       .where(sql`status = 'pending' and audit_only = 0 and field_type = 'structured'`),
     index("submissions_by_field").on(s.nonprofit_id, s.field, s.status, s.normalised_value),
-    index("submissions_by_agent_and_field").on(s.agent_id, s.nonprofit_id, s.field),
+    index("submissions_by_agent").on(s.agent_id, s.nonprofit_id, s.field, s.normalised_value),
     index("submissions_rejected")
       .on(s.nonprofit_id, s.field, s.decided_at)
       .where(sql`status = 'rejected'`),

@@ -8,61 +8,55 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-o
 export const donations = sqliteTable(
   "donations",
   {
-    id: text().primaryKey(),
+    id: text().primaryKey(), // Made of signature and destination, so that processes that race make the same.
     nonprofit_id: integer().notNull(),
-    intent_id: text(),
-    amount_micro_usdc: integer().notNull(),
-    network: text().notNull(),
+    amount_micro_usdc: integer().notNull(), // What arrived.
+    network: text().notNull(), // CAIP-2.
     tx_signature: text().notNull(),
+    slot: integer().notNull().default(0),
+    commitment: text({ enum: ["confirmed", "finalized"] })
+      .notNull()
+      .default("confirmed"),
+    recipient: text().notNull().default(""), // Owner of the destination.
     destination: text().notNull(), // The token account that was paid.
+    mint: text().notNull().default(""),
     donor: text(),
-    memo: text(),
+    memo: text(), // That of the requirement it answers; null for a transfer that nobody here had asked for.
     settled_at: integer().notNull(),
     recorded_at: integer().notNull(),
   },
   (d) => [
     uniqueIndex("one_credit_per_transfer").on(d.tx_signature, d.destination),
     index("donations_by_nonprofit").on(d.nonprofit_id, d.settled_at),
+    index("donations_by_time").on(d.recorded_at),
+    index("donations_by_memo").on(d.memo),
     check("donations_amount_positive", sql`${d.amount_micro_usdc} > 0`),
   ],
 );
 
-/** A payment that was asked for. Holds the recipient of that moment, so a wallet change in flight is safe. */
+/**
+ * Payments and proofs that came and are not settled yet. What was merely asked for stands in memos, not here. A row is
+ * written before its payment is broadcast, so that no crash can lose it. See docs/decisions/0051.
+ */
 export const donationIntents = sqliteTable(
   "donation_intents",
   {
-    id: text().primaryKey(),
+    id: integer().primaryKey({ autoIncrement: true }),
+    kind: text({ enum: ["payment", "proof", "watch"] }).notNull(), // A watch waits for a memo to appear on chain.
     nonprofit_id: integer().notNull(),
-    recipient: text().notNull(),
-    amount_micro_usdc: integer().notNull(),
-    memo: text().notNull(),
-    tx_signature: text(), // Kept before broadcasting, so that a crash cannot lose it.
-    status: text({ enum: ["open", "broadcast", "settled", "failed"] }).notNull(),
+    proof: text().notNull(), // Signature of the transaction; of a watch the memo.
+    amount_micro_usdc: integer().notNull(), // What was asked for.
+    payment: text(), // The signed transaction in base64, while it may still be broadcast.
+    blockhash: text(), // After its end the payment can land no more.
+    status: text({ enum: ["waiting", "settled", "refused", "lapsed"] }).notNull(),
+    outcome: text(), // Why it was refused.
+    checks: integer().notNull().default(0),
+    unknown: integer().notNull().default(0), // Clear answers that it is not there, since it could have been.
+    check_at: integer().notNull(), // The sweep looks again then.
     created_at: integer().notNull(),
   },
   (d) => [
-    uniqueIndex("donation_intents_memo").on(d.memo),
-    index("donation_intents_by_status").on(d.status),
+    uniqueIndex("donation_intents_once").on(d.nonprofit_id, d.proof),
+    index("donation_intents_by_check").on(d.status, d.check_at),
   ],
-);
-
-/** Claims, registrations and changes asked for by organisations. Nothing here is public before approval. */
-export const onboardingSubmissions = sqliteTable(
-  "onboarding_submissions",
-  {
-    id: text().primaryKey(),
-    type: text({ enum: ["claim", "registration", "change"] }).notNull(),
-    nonprofit_id: integer(),
-    request: text().notNull(), // The request as JSON.
-    wallet_challenge: text(),
-    wallet_signature: text(),
-    status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
-    reason: text(),
-    reviewed_by: text(),
-    wallet_effective_at: integer(), // End of the 72 h hold of a wallet change.
-    wallet_stopped: integer().notNull().default(0),
-    created_at: integer().notNull(),
-    reviewed_at: integer(),
-  },
-  (o) => [index("onboarding_by_status").on(o.status, o.created_at)],
 );

@@ -50,6 +50,16 @@ export const nonprofits = sqliteTable(
   (n) => [
     uniqueIndex("nonprofits_slug").on(n.slug),
     index("nonprofits_by_register").on(n.register, n.register_scope),
+    // What may be the same organisation: store/duplicates.ts asks in these very words.
+    index("nonprofits_by_place")
+      .on(n.country_code, sql`lower(city)`)
+      .where(sql`city is not null`),
+    index("nonprofits_by_site")
+      .on(sql`replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')`)
+      .where(sql`website is not null`),
+    index("nonprofits_by_wallet")
+      .on(n.usdc_wallet)
+      .where(sql`usdc_wallet is not null`),
     check("nonprofits_flags", sql`${n.verified} in (0, 1) and ${n.ghd_aligned} in (0, 1)`),
   ],
 );
@@ -107,6 +117,9 @@ export const registrations = sqliteTable(
   (r) => [
     primaryKey({ columns: [r.nonprofit_id, r.position] }),
     uniqueIndex("registrations_org_id").on(r.org_id),
+    index("registrations_without_org_id")
+      .on(r.registration_number)
+      .where(sql`org_id is null`),
   ],
 );
 

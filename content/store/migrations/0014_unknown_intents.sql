@@ -1,0 +1,1 @@
+ALTER TABLE `donation_intents` ADD `unknown` integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,72 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+
+/** Claims, registrations and changes asked for by organisations. Nothing here is public before approval. */
+export const onboardingSubmissions = sqliteTable(
+  "onboarding_submissions",
+  {
+    id: text().primaryKey(),
+    type: text({ enum: ["claim", "registration", "change"] }).notNull(),
+    nonprofit_id: integer(), // Of a registration: null until it is approved.
+    request: text().notNull(), // The request as JSON, checked and cleaned. Private.
+    request_digest: text().notNull(), // Equal for equal requests.
+    status_digest: text().notNull(), // SHA-256 of the token in the link of the status page.
+    duplicates: text().notNull().default("[]"), // JSON: what may be the same organisation, as last looked for.
+    wallet_challenge: text(),
+    wallet_signature: text(),
+    status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
+    reason: text(),
+    reviewed_by: text(),
+    created_at: integer().notNull(),
+    reviewed_at: integer(),
+    revoked_at: integer(), // When the verification that came of it was taken back.
+  },
+  (o) => [
+    index("onboarding_by_status").on(o.status, o.created_at, o.id),
+    index("onboarding_by_nonprofit").on(o.nonprofit_id, o.created_at),
+    uniqueIndex("onboarding_by_status_token").on(o.status_digest),
+    uniqueIndex("one_pending_submission_per_request")
+      .on(o.request_digest)
+      .where(sql`status = 'pending_review'`),
+    uniqueIndex("one_submission_per_challenge")
+      .on(o.wallet_challenge)
+      .where(sql`wallet_challenge is not null`),
+    uniqueIndex("one_verification_per_nonprofit")
+      .on(o.nonprofit_id)
+      .where(sql`type <> 'change' and status = 'approved' and revoked_at is null`),
+  ],
+);
+
+/**
+ * Approved changes of a wallet that wait before they take effect. The wallet in effect is nonprofits.usdc_wallet, unless
+ * a held one is due: see store/wallet-holds.ts.
+ */
+export const walletHolds = sqliteTable(
+  "wallet_holds",
+  {
+    submission_id: text().primaryKey(),
+    nonprofit_id: integer().notNull(),
+    wallet_before: text().notNull(),
+    wallet: text().notNull(),
+    wallet_challenge: text(),
+    wallet_signature: text(),
+    status: text({ enum: ["held", "in_effect", "stopped", "replaced"] }).notNull(),
+    reason: text(), // Why it was stopped.
+    approved_by: text().notNull(),
+    approved_at: integer().notNull(),
+    effective_at: integer().notNull(),
+    decided_by: text(),
+    decided_at: integer(),
+  },
+  (h) => [
+    uniqueIndex("one_held_wallet_per_nonprofit")
+      .on(h.nonprofit_id)
+      .where(sql`status = 'held'`),
+    index("wallet_holds_due")
+      .on(h.effective_at, h.submission_id)
+      .where(sql`status = 'held'`),
+  ],
+);

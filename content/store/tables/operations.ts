@@ -1,0 +1,71 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+
+/** What operators did. Append-only. */
+export const auditLog = sqliteTable(
+  "audit_log",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    operator: text().notNull(),
+    action: text().notNull(),
+    subject: text().notNull(),
+    detail: text().notNull().default("{}"),
+    happened_at: integer().notNull(),
+  },
+  (a) => [
+    index("audit_log_by_subject").on(a.subject, a.id),
+    index("audit_log_by_operator").on(a.operator, a.id),
+    index("audit_log_by_action").on(a.action, a.id),
+  ],
+);
+
+/** Sessions of the desk that were ended before their time, until they would have ended. */
+export const endedSessions = sqliteTable("ended_sessions", {
+  id: text().primaryKey(),
+  until: integer().notNull(),
+});
+
+/** Work that one process at a time does, for example sending webhooks. */
+export const leases = sqliteTable("leases", {
+  name: text().primaryKey(),
+  holder: text().notNull(), // A random name of the process.
+  until: integer().notNull(),
+});
+
+/** How far the sender of webhooks has read; `position` is a sequence number, or an instant. */
+export const webhookCursors = sqliteTable("webhook_cursors", {
+  name: text({ enum: ["changes", "donations"] }).primaryKey(),
+  position: integer().notNull(),
+});
+
+/** What was, or is to be, sent to one address: at least once, until it answers or time is up. */
+export const webhookDeliveries = sqliteTable(
+  "webhook_deliveries",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    url: text().notNull(),
+    event_id: text().notNull(), // The same for every attempt: receivers tell repetitions by it.
+    type: text().notNull(),
+    payload: text().notNull(), // The body as it is sent and signed.
+    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(),
+    attempts: integer().notNull().default(0),
+    due_at: integer().notNull(), // The next attempt, while it is pending.
+    answered_status: integer(), // Of the last attempt; null when nothing answered.
+    answer: text(), // The last answer's beginning, or why there was none. At most 200 characters.
+    created_at: integer().notNull(),
+    finished_at: integer(),
+  },
+  (w) => [
+    uniqueIndex("one_delivery_per_event_and_url").on(w.event_id, w.url),
+    index("webhook_deliveries_due")
+      .on(w.url, w.due_at)
+      .where(sql`status = 'pending'`),
+    index("webhook_deliveries_by_status").on(w.status, w.id),
+    index("webhook_deliveries_finished")
+      .on(w.finished_at)
+      .where(sql`finished_at is not null`),
+  ],
+);

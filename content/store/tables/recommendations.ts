@@ -1,0 +1,91 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+
+/** Every recommendation call, for the follow-through. `client` is a daily keyed hash of the user agent. */
+export const recommendationLog = sqliteTable(
+  "recommendation_log",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    query: text().notNull(), // JSON: cause, country, q, intent.
+    result_count: integer().notNull(),
+    top_slug: text(),
+    slugs: text().notNull().default("[]"), // JSON array of what was recommended, in its order.
+    ranking_signals: text().notNull(),
+    phase: integer().notNull().default(1), // Of the governance of recommendations: 1, 2 or 3.
+    client: text().notNull(),
+    called_at: integer().notNull(),
+  },
+  (r) => [index("recommendation_log_by_client").on(r.client, r.called_at)],
+);
+
+/** What clients did within 60 s of a recommendation. Source: spec, "Events". */
+export const recommendationFollowThroughs = sqliteTable(
+  "recommendation_follow_throughs",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    recommendation_id: integer().notNull(),
+    slug: text().notNull(),
+    action: text({ enum: ["profile", "donate"] }).notNull(),
+    form: text({ enum: ["page", "markdown", "json"] }), // Of the profile; null for a donation.
+    rank: integer(), // From 1; null when the profile was not among those recommended.
+    intent_id: text().notNull().default(""), // Memo of the payment requirements; "" for none.
+    followed_at: integer().notNull(),
+  },
+  (f) => [
+    // However often a page is opened, or an access log imported.
+    uniqueIndex("one_follow_through").on(f.recommendation_id, f.action, f.slug, f.intent_id),
+  ],
+);
+
+/**
+ * Profiles that are recommended, beside those of content/editorial/starter-set.json. One row per nonprofit: agents'
+ * agreement never replaces what is there.
+ */
+export const curatedPicks = sqliteTable("curated_picks", {
+  nonprofit_id: integer().primaryKey(),
+  recommended_for: text().notNull(), // JSON array of donor-intent phrases.
+  why_recommended: text().notNull(),
+  causes: text(), // JSON array of cause ids; null: all causes of the profile.
+  origin: text({ enum: ["operator", "draft", "consensus"] })
+    .notNull()
+    .default("operator"), // A draft was approved by the operator; a consensus by nobody.
+  draft_id: integer(), // Of the draft in whose words it stands; null for the operator's own.
+  added_by: text().notNull().default(""), // The operator, or "consensus".
+  updated_at: integer().notNull().default(0),
+});
+
+/** What agents propose to recommend. Nothing of a pending draft is public. Source: spec, "Versioning" 3. */
+export const recommendationDrafts = sqliteTable(
+  "recommendation_drafts",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    nonprofit_id: integer().notNull(),
+    recommended_for: text().notNull(), // JSON array, cleaned, as the agent wrote it.
+    normalised: text().notNull(), // JSON array, for comparing only.
+    why_recommended: text().notNull(),
+    source_url: text().notNull(),
+    agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
+    agent_name: text().notNull(),
+    network: text(), // Keyed hash of the client's network, for the strict consensus mode.
+    sensitive_claims: text().notNull().default("[]"), // JSON array: words on impact or effectiveness.
+    test_data: integer().notNull().default(0),
+    phase: integer().notNull(), // In which it was sent.
+    status: text({ enum: ["pending", "applied", "rejected"] }).notNull(),
+    reason: text(), // Why it was rejected.
+    decided_by: text(), // "operator:<name>", "consensus", or "agent" for one that the agent itself replaced.
+    created_at: integer().notNull(),
+    decided_at: integer(),
+  },
+  (d) => [
+    uniqueIndex("one_pending_draft_per_agent")
+      .on(d.nonprofit_id, d.agent_id)
+      .where(sql`status = 'pending'`),
+    index("drafts_by_nonprofit").on(d.nonprofit_id, d.status),
+    index("drafts_for_review")
+      .on(d.id)
+      .where(sql`status = 'pending'`),
+  ],
+);
