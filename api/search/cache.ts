@@ -1,24 +1,18 @@
+import { mayAlter } from "#content/rules/kept-search.ts";
+import type { ProfileWords } from "#content/rules/search-match.ts";
 import { facetsOf } from "#content/rules/search-query.ts";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import type { Change } from "#content/store/changes.ts";
-import type { KeptPage } from "./engine.ts";
+import type { KeptPage } from "./kept-page.ts";
 
 type Entry = {
   page: KeptPage;
-  /** The lists that a search without words walks along; null for one with words. */
-  lists: ReadonlySet<string> | null;
+  /** The lists that a search without words walks along; empty for one with words. */
+  lists: ReadonlySet<string>;
   ghdAligned: boolean;
-  /** The newest change that the page is known to hold for. */
-  sequence: number;
   foundAtMs: number;
   size: number;
 };
-
-/** What a look into the cache finds. `changedIds`: the page holds if none of these is among its matches. */
-export type Looked =
-  | { kind: "missing" }
-  | { kind: "fresh"; page: KeptPage }
-  | { kind: "doubtful"; page: KeptPage; changedIds: number[] };
 
 /** Changed fields that can alter which searches a profile is found by, or its place in them. */
 const searched = new Set([
@@ -26,75 +20,49 @@ const searched = new Set([
   "verified", "status",
 ]); // prettier-ignore
 
-const bytesMax = 48 * 1024 * 1024;
+export const isSearched = ({ kind, fields }: Change): boolean =>
+  kind !== "changed" || fields.some((field) => searched.has(field));
+
+const bytesMax = 24 * 1024 * 1024;
 const ageMaxMs = 300_000;
-const changesKeptMax = 200;
 
 /**
- * Pages of searches, each kept as long as it is exact. A change drops the pages that show the changed profile and the
- * lists it moved in; every other page with words becomes doubtful when the words or filters of the profile changed,
- * and is looked at again when next asked for. So a write leaves the answers to other searches standing.
+ * Pages of searches, each kept as long as it is exact. A change drops the pages that show the profile, those that walk
+ * along the lists it moved in, and those with words that it matched or may match now. So a write leaves the answers
+ * to other searches standing. A page is five minutes old at most: bm25 leans on averages of the whole directory.
  */
 export class SearchCache {
   readonly #entries = new Map<string, Entry>();
-  readonly #keysById = new Map<number, Set<string>>();
-  #changed: { sequence: number; id: number }[] = [];
   #bytes = 0;
-  #version = 0;
-
-  /** Another number after each change of words or filters: what is learnt of the index holds for one of these. */
-  get version(): number {
-    return this.#version;
-  }
 
   get size(): number {
     return this.#entries.size;
   }
 
-  look(key: string, nowMs: number): Looked {
+  look(key: string, nowMs: number): KeptPage | null {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return { kind: "missing" };
+    if (entry === undefined) return null;
     if (nowMs - entry.foundAtMs > ageMaxMs) {
       this.drop(key);
-      return { kind: "missing" };
+      return null;
     }
     this.#entries.delete(key); // The newest stand last.
     this.#entries.set(key, entry);
-    const { page, sequence } = entry;
-    const later = this.#changed.filter((change) => change.sequence > sequence);
-    if (entry.lists !== null || later.length === 0) return { kind: "fresh", page };
-    return { kind: "doubtful", page, changedIds: [...new Set(later.map(({ id }) => id))] };
+    return entry.page;
   }
 
-  /** Keeps a page that was found when `sequence` was the newest change. */
-  keep(key: string, query: SearchQuery, page: KeptPage, at: { sequence: number; nowMs: number }) {
+  keep(key: string, query: SearchQuery, page: KeptPage, nowMs: number): void {
     this.drop(key);
-    // The answer, its compressed forms, and what is kept about it.
-    const size = 1.5 * page.answer.body.byteLength + 4 * (page.match?.length ?? 0) + 1_000;
-    const entry: Entry = {
-      page,
-      lists: page.match === null ? listsOf(query) : null,
-      ghdAligned: query.ghd_aligned,
-      sequence: at.sequence,
-      foundAtMs: at.nowMs,
-      size,
-    };
+    // The array of nonprofits once, its compressed forms, and what is kept about it.
+    const size = 0.6 * page.answer.length + (page.kept?.members?.byteLength ?? 0) + 4_000;
+    const lists = page.kept === null ? listsOf(query) : new Set<string>();
+    const entry = { page, lists, ghdAligned: query.ghd_aligned, foundAtMs: nowMs, size };
     this.#entries.set(key, entry);
     this.#bytes += size;
-    for (const id of page.ids) {
-      const keys = this.#keysById.get(id) ?? new Set();
-      this.#keysById.set(id, keys.add(key));
-    }
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= bytesMax) break;
       this.drop(oldest);
     }
-  }
-
-  /** The page holds for all changes up to `sequence`. */
-  confirm(key: string, sequence: number): void {
-    const entry = this.#entries.get(key);
-    if (entry !== undefined) entry.sequence = Math.max(entry.sequence, sequence);
   }
 
   drop(key: string): void {
@@ -102,48 +70,33 @@ export class SearchCache {
     if (entry === undefined) return;
     this.#entries.delete(key);
     this.#bytes -= entry.size;
-    for (const id of entry.page.ids) {
-      const keys = this.#keysById.get(id);
-      keys?.delete(key);
-      if (keys?.size === 0) this.#keysById.delete(id);
-    }
   }
 
   /** Forgets everything: more changed than was told. */
   clear(): void {
-    this.#version += 1;
     this.#entries.clear();
-    this.#keysById.clear();
-    this.#changed = [];
     this.#bytes = 0;
   }
 
-  /** Takes in changes, oldest first. */
+  /** Takes in changes: pages that show a changed profile, and lists that it moved in. */
   take(changes: readonly Change[]): void {
-    for (const change of changes) {
-      const id = change.nonprofit_id;
-      if (id === null) continue;
-      for (const key of [...(this.#keysById.get(id) ?? [])]) this.drop(key);
-      if (change.kind === "changed" && !change.fields.some((field) => searched.has(field)))
-        continue;
-      this.#version += 1;
-      this.#changed.push({ sequence: change.sequence, id });
-      this.#dropMoved(change);
-    }
-    const surplus = this.#changed.length - changesKeptMax;
-    if (surplus <= 0) return;
-    const forgotten = this.#changed[surplus - 1]?.sequence ?? 0;
-    this.#changed = this.#changed.slice(surplus);
-    for (const [key, { lists, sequence }] of [...this.#entries]) {
-      if (lists === null && sequence < forgotten) this.drop(key);
+    const ids = new Set(changes.map(({ nonprofit_id }) => nonprofit_id));
+    const moving = changes.filter(isSearched);
+    const moved = new Set(moving.flatMap(({ moved_lists }) => moved_lists));
+    const aligned = moving.some(({ fields }) => fields.includes("ghd_aligned"));
+    for (const [key, { page, lists, ghdAligned }] of [...this.#entries]) {
+      const isMoved =
+        lists.size > 0 && ((aligned && ghdAligned) || [...lists].some((list) => moved.has(list)));
+      if (isMoved || page.ids.some((id) => ids.has(id))) this.drop(key);
     }
   }
 
-  #dropMoved({ moved_lists, fields }: Change): void {
-    const aligned = fields.includes("ghd_aligned");
-    for (const [key, { lists, ghdAligned }] of [...this.#entries]) {
-      if (lists === null) continue;
-      if ((aligned && ghdAligned) || moved_lists.some((list) => lists.has(list))) this.drop(key);
+  /** Takes in what changed profiles say now: pages with words that they matched, or may match now. */
+  takeWords(profiles: readonly ProfileWords[]): void {
+    if (profiles.length === 0) return;
+    for (const [key, { page }] of [...this.#entries]) {
+      const { kept } = page;
+      if (kept !== null && profiles.some((profile) => mayAlter(kept, profile))) this.drop(key);
     }
   }
 }

@@ -1,67 +1,77 @@
 import { availableParallelism } from "node:os";
 import type { SearchQuery } from "#content/shapes/search.ts";
+import type { Change } from "#content/store/changes.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/store/watch.ts";
 import { Prepared } from "../prepared.ts";
-import { searchAnswer } from "./search-answer.ts";
-import { SearchCache } from "./cache.ts";
+import { isSearched, SearchCache } from "./cache.ts";
+import type { KeptPage } from "./kept-page.ts";
 import { runInPool } from "./pool.ts";
 import { runHere, type SearchRunner } from "./runner.ts";
-
-/** One page of a search as it is sent: a SearchAnswer in JSON, compressed at most once. */
-export type KeptPage = { total: number; ids: number[]; match: string | null; answer: Prepared };
+import { answerParts } from "./search-answer.ts";
 
 export type SearchEngine = {
   /** Finds one page. What was committed before the call is in it. */
   find: (query: SearchQuery) => Promise<KeptPage>;
-  close(): void;
+  close(): Promise<void>;
 };
 
-const threadsMax = 4;
+export type SearchOptions = {
+  databaseUrl: string;
+  /** Origin in absolute URLs, without a trailing slash. */
+  baseUrl: string;
+  /** 0 for none; for as many as suit the machine when not given. */
+  threads?: number;
+  onWarning?: (message: string) => void;
+};
+
+/** A thread answers some 2,000 searches a second, and holds the index in memory: two are enough for any machine. */
+const threadsMax = 2;
 
 /**
- * Search with threads of its own beside an embedded store; through the store itself otherwise, for then the libSQL
- * server does the work. `threads`: 0 for none, one for each processor (2 to 4) when not given.
+ * Search on threads of its own beside an embedded store; through the store itself otherwise, for then the libSQL
+ * server does the work.
  */
 export function openSearch(
   store: Store,
   watch: Watch,
-  { databaseUrl, baseUrl, threads }: { databaseUrl: string; baseUrl: string; threads?: number },
+  { threads, ...options }: SearchOptions,
 ): SearchEngine {
-  const wanted = threads ?? Math.min(Math.max(availableParallelism(), 2), threadsMax);
-  const pooled = store.embedded && wanted > 0;
-  const runner = pooled ? runInPool(databaseUrl, wanted) : runHere(store.raw);
-  return searchEngine(watch, runner, baseUrl);
+  const { databaseUrl: url, baseUrl, onWarning } = options;
+  // One processor is left for the thread that speaks HTTP.
+  const wanted = threads ?? Math.min(Math.max(availableParallelism() - 1, 1), threadsMax);
+  const warned = onWarning === undefined ? {} : { onWarning };
+  const runner =
+    store.embedded && wanted > 0
+      ? runInPool({ url, baseUrl, threads: wanted, ...warned })
+      : runHere(store.raw, { baseUrl, inMemory: store.embedded });
+  return searchEngine(watch, runner);
 }
 
 /** Searches through a runner, and keeps what was found as long as it is exact. */
-export function searchEngine(watch: Watch, runner: SearchRunner, baseUrl: string): SearchEngine {
+export function searchEngine(watch: Watch, runner: SearchRunner): SearchEngine {
   const cache = new SearchCache();
   const running = new Map<string, Promise<KeptPage>>();
+  /** Settled when the runner and the cache know of all changes heard of. */
+  let told: Promise<void> | null = null;
   watch.listen((changes) => {
-    if (changes === null) cache.clear();
-    else cache.take(changes);
+    // One after another: an earlier change must not be taken in after a later one.
+    const telling = (told ?? Promise.resolve()).then(() => tell(cache, runner, changes));
+    told = telling;
+    void telling.then(() => {
+      if (told === telling) told = null;
+    });
   });
 
   async function find(query: SearchQuery, key: string): Promise<KeptPage> {
+    while (told !== null) await told;
     const sequence = watch.sequence();
-    const { version } = cache;
-    const looked = cache.look(key, performance.now());
-    if (looked.kind === "fresh") return looked.page;
-    if (looked.kind === "doubtful") {
-      const { page, changedIds } = looked;
-      if (await runner.stillExact(query, page, changedIds, version)) {
-        cache.confirm(key, sequence);
-        return page;
-      }
-    }
-    const found = await runner.run(query, version);
-    const answer = new Prepared(searchAnswer(query, found, baseUrl), "application/json");
-    const page = { total: found.total, ids: found.ids, match: found.match, answer };
+    const known = cache.look(key, performance.now());
+    if (known !== null) return known;
+    const { answer, ids, kept } = await runner.run(query);
+    const page = { ids, kept, answer: new Prepared(answerParts(answer), "application/json") };
     // With a change heard of meanwhile, nobody knows what it did to this page.
-    if (watch.sequence() === sequence) {
-      cache.keep(key, query, page, { sequence, nowMs: performance.now() });
-    }
+    if (watch.sequence() === sequence) cache.keep(key, query, page, performance.now());
     return page;
   }
 
@@ -79,6 +89,33 @@ export function searchEngine(watch: Watch, runner: SearchRunner, baseUrl: string
     },
     close: () => runner.close(),
   };
+}
+
+/** Tells the runner of changes, and drops what they alter. Never throws. */
+async function tell(
+  cache: SearchCache,
+  runner: SearchRunner,
+  changes: readonly Change[] | null,
+): Promise<void> {
+  try {
+    const profiles = changes === null ? null : changedProfiles(changes);
+    if (changes !== null) cache.take(changes);
+    const words = profiles?.length === 0 ? [] : await runner.change(profiles);
+    if (words === null) cache.clear();
+    else cache.takeWords(words);
+  } catch {
+    // Who cannot be told cannot be asked either: the next search says what is wrong.
+    cache.clear();
+  }
+}
+
+function changedProfiles(changes: readonly Change[]) {
+  const searchedById = new Map<number, boolean>();
+  for (const change of changes) {
+    const { nonprofit_id: id } = change;
+    if (id !== null) searchedById.set(id, isSearched(change) || searchedById.get(id) === true);
+  }
+  return [...searchedById].map(([id, searched]) => ({ id, searched }));
 }
 
 const keyOf = ({ q, cause, country, ghd_aligned, limit, offset }: SearchQuery): string =>

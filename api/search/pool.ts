@@ -1,22 +1,29 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import type { ProfileWords } from "#content/rules/search-match.ts";
 import type { SearchQuery } from "#content/shapes/search.ts";
+import type { ChangedProfile } from "#content/store/searcher.ts";
 import { Refused } from "../problem.ts";
-import type { FoundPage, KnownPage, SearchRunner } from "./runner.ts";
+import type { SearchRunner, SentPage } from "./runner.ts";
+
+/** What a thread is started with. */
+export type WorkerStart = { url: string; baseUrl: string };
 
 export type WorkerQuestion =
-  | { ask: "run"; id: number; query: SearchQuery; version: number }
-  | {
-      ask: "stillExact";
-      id: number;
-      query: SearchQuery;
-      page: KnownPage;
-      changedIds: readonly number[];
-      version: number;
-    };
+  | { ask: "run"; id: number; query: SearchQuery }
+  | { ask: "change"; id: number; changes: readonly ChangedProfile[] | null }
+  /** To end: never in the middle of a query, for that would end the whole process. */
+  | { ask: "end" };
 
 export type WorkerAnswer =
-  | { id: number; value: FoundPage | boolean }
-  | { id: number; error: string };
+  | { kind: "answer"; id: number; value: SentPage | ProfileWords[] | null }
+  | { kind: "failure"; id: number; message: string }
+  /** Something that went wrong beside the questions. */
+  | { kind: "warning"; message: string };
+
+export type PoolOptions = WorkerStart & {
+  threads: number;
+  onWarning?: (message: string) => void;
+};
 
 const overload = {
   status: 503,
@@ -30,35 +37,36 @@ type Waiting = {
   reject: (error: Error) => void;
   timer: ReturnType<typeof setTimeout>;
 };
-type Seat = { worker: Worker; waiting: Map<number, Waiting> };
+type Seat = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
 
 const waitingMax = 500;
 const answerWaitMs = 10_000;
+const endWaitMs = 2_000;
 
 /**
  * Searches on threads of their own, each with a connection of its own: a query of SQLite is synchronous and would
  * hold up every other request. Only for an embedded store. A worker that dies or hangs is replaced.
  */
-export function runInPool(url: string, threads: number): SearchRunner {
+export function runInPool({ threads, onWarning, ...start }: PoolOptions): SearchRunner {
   let closed = false;
   let lastId = 0;
   const seats: Seat[] = Array.from({ length: threads }, () => open());
 
   function open(): Seat {
     // smol is Bun's: a smaller heap, collected more often.
-    const options: WorkerOptions & { smol: boolean } = { workerData: { url }, smol: true };
+    const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
     const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
-    const seat: Seat = { worker, waiting: new Map() };
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const seat: Seat = { worker, waiting: new Map(), ended };
     worker.on("message", (answer: WorkerAnswer) => {
-      const waiting = seat.waiting.get(answer.id);
-      if (waiting === undefined) return;
-      seat.waiting.delete(answer.id);
-      clearTimeout(waiting.timer);
-      if ("error" in answer) waiting.reject(new Error(`search failed: ${answer.error}`));
-      else waiting.resolve(answer.value as never);
+      if (answer.kind === "warning") onWarning?.(answer.message);
+      else settle(seat, answer);
     });
     worker.on("error", ({ message }: Error) => replace(seat, message));
-    worker.on("exit", () => replace(seat, "it ended"));
+    worker.on("exit", () => {
+      resolve();
+      replace(seat, "it ended");
+    });
     worker.unref();
     return seat;
   }
@@ -67,19 +75,10 @@ export function runInPool(url: string, threads: number): SearchRunner {
     const at = seats.indexOf(seat);
     if (at === -1 || closed) return;
     seats[at] = open();
-    void seat.worker.terminate();
-    for (const { reject, timer } of seat.waiting.values()) {
-      clearTimeout(timer);
-      reject(new Error(`search thread lost: ${reason}`));
-    }
-    seat.waiting.clear();
+    giveUp(seat, reason);
   }
 
-  function ask<Value>(question: (id: number) => WorkerQuestion): Promise<Value> {
-    const seat = seats.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
-    if (seat.waiting.size >= waitingMax) {
-      return Promise.reject(new Refused(overload));
-    }
+  function ask<Value>(seat: Seat, question: (id: number) => WorkerQuestion): Promise<Value> {
     const id = ++lastId;
     return new Promise<Value>((resolve, reject) => {
       const timer = setTimeout(() => replace(seat, "no answer in time"), answerWaitMs);
@@ -89,12 +88,41 @@ export function runInPool(url: string, threads: number): SearchRunner {
   }
 
   return {
-    run: (query, version) => ask((id) => ({ ask: "run", id, query, version })),
-    stillExact: (query, page, changedIds, version) =>
-      ask((id) => ({ ask: "stillExact", id, query, page, changedIds, version })),
-    close: () => {
+    run: (query) => {
+      const seat = seats.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
+      if (seat.waiting.size >= waitingMax) return Promise.reject(new Refused(overload));
+      return ask<SentPage>(seat, (id) => ({ ask: "run", id, query }));
+    },
+    // Every thread hears of it before it hears of later searches; what the profiles say now, each finds alike.
+    change: async (changes) => {
+      const told = seats.map((seat) => ask<ProfileWords[] | null>(seat, (id) => ({ ask: "change", id, changes }))); // prettier-ignore
+      const [words] = await Promise.all(told);
+      return words ?? null;
+    },
+    close: async () => {
       closed = true;
-      for (const { worker } of seats) void worker.terminate();
+      for (const { worker } of seats) end(worker);
+      await Promise.race([Promise.all(seats.map(({ ended }) => ended)), Bun.sleep(endWaitMs)]);
     },
   };
+}
+
+const end = (worker: Worker): void => worker.postMessage({ ask: "end" } satisfies WorkerQuestion, []); // prettier-ignore
+
+function giveUp({ worker, waiting }: Seat, reason: string): void {
+  end(worker);
+  for (const { reject, timer } of waiting.values()) {
+    clearTimeout(timer);
+    reject(new Error(`search thread lost: ${reason}`));
+  }
+  waiting.clear();
+}
+
+function settle(seat: Seat, answer: Exclude<WorkerAnswer, { kind: "warning" }>): void {
+  const waiting = seat.waiting.get(answer.id);
+  if (waiting === undefined) return;
+  seat.waiting.delete(answer.id);
+  clearTimeout(waiting.timer);
+  if (answer.kind === "failure") waiting.reject(new Error(`search failed: ${answer.message}`));
+  else waiting.resolve(answer.value as never);
 }

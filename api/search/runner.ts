@@ -1,39 +1,43 @@
+import type { KeptMatch } from "#content/rules/kept-search.ts";
+import type { ProfileWords } from "#content/rules/search-match.ts";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import type { Asked } from "#content/store/records.ts";
-import { searchNonprofits, stillExact } from "#content/store/search.ts";
-import { SearchMemory } from "#content/store/search-memory.ts";
+import { type ChangedProfile, Searcher, type SearcherOptions } from "#content/store/searcher.ts";
+import { type AnswerBytes, answerBytes } from "./search-answer.ts";
 
-/** One page of a search, ready to be sent: `nonprofits` is the JSON text of the array. */
-export type FoundPage = { total: number; ids: number[]; match: string | null; nonprofits: string };
+/** One page of a search, ready to be sent. */
+export type SentPage = { ids: number[]; kept: KeptMatch | null; answer: AnswerBytes };
 
-/** A page that was found earlier, as far as it takes to see whether it still holds. */
-export type KnownPage = Pick<FoundPage, "total" | "match">;
-
-/**
- * Who runs searches: this thread or a pool of others. `version` changes with the words and filters of any profile:
- * what a runner has learnt of the index holds for one version.
- */
+/** Who runs searches: this thread or a pool of others. */
 export type SearchRunner = {
-  run(query: SearchQuery, version: number): Promise<FoundPage>;
-  stillExact(
-    query: SearchQuery,
-    page: KnownPage,
-    changedIds: readonly number[],
-    version: number,
-  ): Promise<boolean>;
-  close(): void;
+  run(query: SearchQuery): Promise<SentPage>;
+  /**
+   * Tells that profiles changed, null for too many to tell: searches begun later have the changes. Answers the words
+   * of those whose words, filters or place changed.
+   */
+  change(changes: readonly ChangedProfile[] | null): Promise<ProfileWords[] | null>;
+  close(): Promise<void>;
+};
+
+export type RunnerOptions = SearcherOptions & {
+  /** Origin in absolute URLs, without a trailing slash. */
+  baseUrl: string;
 };
 
 /** Searches on this thread: for a libSQL server, for tests, and inside the workers of the pool. */
-export function runHere(asked: Asked): SearchRunner {
-  const memory = new SearchMemory();
+export function runHere(asked: Asked, { baseUrl, ...options }: RunnerOptions): SearchRunner {
+  const searcher = new Searcher(asked, options);
   return {
-    run: async (query, version) => {
-      const page = await searchNonprofits(asked, query, memory.at(version));
-      return { ...page, nonprofits: JSON.stringify(page.nonprofits) };
+    run: (query) =>
+      searcher.find(query, ({ ids, kept, ...found }) => ({
+        ids,
+        kept,
+        answer: answerBytes(query, { ...found, count: ids.length }, baseUrl),
+      })),
+    change: (changes) => searcher.change(changes),
+    close: () => {
+      searcher.close();
+      return Promise.resolve();
     },
-    stillExact: (query, page, changedIds, version) =>
-      stillExact(asked, query, page, changedIds, memory.at(version)),
-    close: () => {},
   };
 }

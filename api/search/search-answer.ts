@@ -1,16 +1,28 @@
 import type { SearchAnswer, SearchEcho, SearchQuery } from "#content/shapes/search.ts";
-import type { FoundPage } from "./runner.ts";
 
-/** The JSON text of a SearchAnswer. `baseUrl` has no trailing slash. */
-export function searchAnswer(
+/** A SearchAnswer as it goes from thread to thread: what stands in it once, and the array that stands in it twice. */
+export type AnswerBytes = {
+  head: Uint8Array<ArrayBuffer>;
+  nonprofits: Uint8Array<ArrayBuffer>;
+};
+
+/** Takes the array of nonprofits in JSON, in UTF-8. `baseUrl` has no trailing slash. */
+export function answerBytes(
   query: SearchQuery,
-  { nonprofits, total, ids }: FoundPage,
+  { nonprofits, total, count }: { nonprofits: Uint8Array; total: number; count: number },
   baseUrl: string,
-): string {
-  const head = answerHead(query, { total, count: ids.length, baseUrl });
-  // The page is JSON already and stands in the answer twice: it is put in as text.
-  return `${JSON.stringify(head).slice(0, -1)},"nonprofits":${nonprofits},"results":${nonprofits}}`;
+): AnswerBytes {
+  const head = JSON.stringify(answerHead(query, { total, count, baseUrl })).slice(0, -1);
+  return { head: utf8.encode(`${head},"nonprofits":`), nonprofits: nonprofits.slice() };
 }
+
+/** The parts of a SearchAnswer in JSON. */
+export const answerParts = ({ head, nonprofits }: AnswerBytes) =>
+  [head, nonprofits, middle, nonprofits, end] as const;
+
+const utf8 = new TextEncoder();
+const middle = utf8.encode(',"results":');
+const end = utf8.encode("}");
 
 function answerHead(
   query: SearchQuery,

@@ -1,5 +1,6 @@
 import { causeIds } from "#content/shapes/cause.ts";
 import { countryCode } from "./country.ts";
+import { anyOf, type Match, phrase } from "./search-match.ts";
 import { fold } from "./text.ts";
 
 /** One thing to look for. Every form of it is as good as the other: "co-op" is also "coop". */
@@ -28,10 +29,10 @@ export function searchWords(text: string): SearchWord[] {
   let last: string | null = null;
   for (const [at, part] of parts.entries()) {
     const words = part.match(wordPattern) ?? [];
-    const phrase = words.join(" ").replaceAll(joiner, " ").slice(0, formLengthMax);
-    if (phrase === "" || found.size >= wordsMax) continue;
+    const joinedWords = words.join(" ").replaceAll(joiner, " ").slice(0, formLengthMax);
+    if (joinedWords === "" || found.size >= wordsMax) continue;
     if (at % 2 === 1 && at !== unclosed) {
-      found.set(`"${fold(phrase)}`, [phrase]);
+      found.set(`"${fold(joinedWords)}`, [joinedWords]);
       last = null;
     } else {
       for (const word of words.slice(0, wordsMax - found.size))
@@ -108,28 +109,16 @@ function bareLength(word: string): number {
   return length + (bare[length - 1] === bare[length - 2] ? 0 : 1);
 }
 
-// What follows writes queries of FTS5. Every word stands in quotes, so no text can be a syntax error.
-
-const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-
 /** Matches one word in any of its forms, or any of its completions. */
-export function wordMatch({ forms, prefix }: SearchWord, completions: readonly string[]): string {
-  const own = forms.map(
-    (form) => quoted(form) + (prefix && mayBeHalfTyped(form.split(" ").at(-1) ?? "") ? "*" : ""),
+export function wordMatch({ forms, prefix }: SearchWord, completions: readonly string[]): Match {
+  const own = forms.map((form) =>
+    phrase(form, prefix && mayBeHalfTyped(form.split(" ").at(-1) ?? "")),
   );
-  return anyOf([...own, ...(prefix ? completions : []).map(quoted)]);
+  return anyOf([...own, ...(prefix ? completions : []).map((word) => phrase(word))]);
 }
 
-export const allOf = (matches: readonly string[]): string => joined(matches, " AND ");
-export const anyOf = (matches: readonly string[]): string => joined(matches, " OR ");
-export const without = (match: string, unwanted: string): string => `(${match} NOT ${unwanted})`;
-export const inName = (match: string): string => `({name} : ${match})`;
-
-const joined = (matches: readonly string[], by: string): string =>
-  matches.length === 1 ? (matches[0] ?? "") : `(${matches.join(by)})`;
-
 /** A list of the directory and the word by which the index knows its members. */
-export type Facet = { list: string | null; match: string };
+export type Facet = { list: string | null; match: Match };
 
 /**
  * What filters mean: null when a cause or country is unknown, so that nothing matches. The index keeps them as words
@@ -144,13 +133,13 @@ export function facetsOf(query: {
   if (query.cause !== null) {
     const id = query.cause.trim().toLowerCase();
     if (!causeIds.includes(id)) return null;
-    facets.push({ list: `cause:${id}`, match: quoted(`\uE000${id.replaceAll("-", "\uE003")}`) });
+    facets.push({ list: `cause:${id}`, match: phrase(`\uE000${id.replaceAll("-", "\uE003")}`) });
   }
   if (query.country !== null) {
     const code = countryCode(query.country);
     if (code === null) return null;
-    facets.push({ list: `country:${code}`, match: quoted(`\uE001${code}`) });
+    facets.push({ list: `country:${code}`, match: phrase(`\uE001${code}`) });
   }
-  if (query.ghd_aligned) facets.push({ list: null, match: quoted("\uE002") });
+  if (query.ghd_aligned) facets.push({ list: null, match: phrase("\uE002") });
   return facets;
 }

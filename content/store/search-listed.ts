@@ -1,6 +1,7 @@
-import { allOf, type Facet } from "#content/rules/search-query.ts";
+import { allOf, ftsQuery } from "#content/rules/search-match.ts";
+import type { Facet } from "#content/rules/search-query.ts";
 import type { Asked } from "./records.ts";
-import { countOf } from "./search-pages.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /** Up to so many members are fetched and sorted; more are found by walking along a list. */
 const sortedMax = 4_000;
@@ -10,7 +11,7 @@ const sortedMax = 4_000;
  * Index: listings_by_impact.
  */
 export async function listedPage(
-  asked: Asked,
+  { asked, index }: { asked: Asked; index: SearchIndex },
   facets: readonly Facet[],
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; ids: number[] }> {
@@ -23,8 +24,9 @@ export async function listedPage(
     });
     return { total, ids: await idsOf(asked, listWalk("true"), { list, limit, offset }) };
   }
-  const match = allOf(facets.map((facet) => facet.match));
-  const total = await countOf(asked, match);
+  const all = allOf(facets.map((facet) => facet.match));
+  const match = ftsQuery(all);
+  const total = await index.count(all);
   if (total <= sortedMax) {
     return { total, ids: await idsOf(asked, sorted, { match, limit, offset }) };
   }

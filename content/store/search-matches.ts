@@ -1,122 +1,143 @@
 import {
   allOf,
   anyOf,
+  ftsQuery,
+  inName,
+  type Match,
+  without,
+} from "#content/rules/search-match.ts";
+import {
   completionsToAdd,
   halfTypedWord,
-  inName,
   type SearchWord,
-  without,
   wordMatch,
 } from "#content/rules/search-query.ts";
-import type { Asked } from "./records.ts";
-import type { SearchMemory } from "./search-memory.ts";
-import { namedFirst } from "./search-names.ts";
-import { countOf, foremostOf, scoredMax, type Segment } from "./search-pages.ts";
+import { fold } from "#content/rules/text.ts";
+import { idsPerRank } from "./indexed-places.ts";
+import type { ProfileTexts } from "./profile-texts.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { scoredMax, type Segment } from "./search-pages.ts";
 
-/** What a text query matches. `match` and `total` prove later that an answer still holds. */
+/** What a text query matches. */
 export type Matches = {
-  match: string;
+  match: Match;
   total: number;
   /** The parts of the results, in order, as far as the page at `offset` needs them. */
   segments: (offset: number) => Promise<Segment[]>;
 };
+
+/** Where it is looked for, and what the profiles' names are. */
+type Where = { index: SearchIndex; texts: ProfileTexts };
 
 /**
  * Finds what the words match: all of them when that gives at least `limit` matches, else any of them, with those that
  * have all in front. `facets` are matches that every result must have as well.
  */
 export async function matchesOf(
-  asked: Asked,
+  { index, texts }: Where,
   words: readonly SearchWord[],
-  facets: readonly string[],
-  { limit, memory }: { limit: number; memory: SearchMemory },
+  facets: readonly Match[],
+  limit: number,
 ): Promise<Matches> {
-  const { each, all, any, filtered } = await writtenOf(asked, words, facets, memory);
-  const found: Finding = { asked, memory, filtered };
-  const match = filtered(all);
-  const text = words.map(({ forms }) => forms[0]).join(" ");
-  const named = (offset: number, others: () => Promise<Segment[]>) =>
-    namesInFront(found, { named: filtered(inName(all)), text, limit, offset }, others);
-  if (each.length === 1) {
-    const total = await countOf(asked, match);
-    const segments = (offset: number) => named(offset, () => namesFirst(found, all, total));
-    return { match, total, segments };
-  }
-  const foremost = await foremostOf(asked, match, limit);
-  if (foremost.length >= limit) {
-    const total = await countOf(asked, match);
-    const segments = (offset: number) =>
-      named(offset, () => scoredByTelling(found, { each, all, total }));
-    return { match, total, segments };
-  }
-  const total = await countOf(asked, filtered(any));
-  const inOrder = () => rareWordsFirst(found, { each, total, foremost });
-  const segments = (offset: number) => (foremost.length === 0 ? inOrder() : named(offset, inOrder));
-  return { match: filtered(any), total, segments };
-}
-
-/** The queries of FTS5 that some words may lead to: `matchesOf` decides for one of the two. */
-export async function possibleMatches(
-  asked: Asked,
-  words: readonly SearchWord[],
-  facets: readonly string[],
-  memory: SearchMemory,
-): Promise<string[]> {
-  const { all, any, filtered } = await writtenOf(asked, words, facets, memory);
-  return [filtered(all), filtered(any)];
-}
-
-async function writtenOf(
-  asked: Asked,
-  words: readonly SearchWord[],
-  facets: readonly string[],
-  memory: SearchMemory,
-) {
-  const completions = await completionsOf(asked, words, memory);
+  const completions = await completionsOf(index, words);
   const each = words.map((word) => wordMatch(word, completions));
-  const filtered = (match: string) => allOf([match, ...facets]);
-  return { each, all: allOf(each), any: anyOf(each), filtered };
+  const [all, any] = [allOf(each), anyOf(each)];
+  const filtered = (match: Match) => allOf([match, ...facets]);
+  const found: Finding = { index, filtered };
+  const match = filtered(all);
+  const named = { match: filtered(inName(all)), text: textOf(words), limit };
+  const withNames = async (offset: number, others: () => Promise<Segment[]>) =>
+    namesInFront(await namedFirst({ index, texts }, named), { limit, offset }, others);
+  if (each.length === 1) {
+    const total = await index.count(match);
+    const segments = (offset: number) => withNames(offset, () => namesFirst(found, all, total));
+    return { match, total, segments };
+  }
+  const foremost = await index.foremost({ match, except: [], limit, skip: 0 });
+  if (foremost.length >= limit) {
+    const total = await index.count(match);
+    const segments = (offset: number) =>
+      withNames(offset, () => scoredByTelling(found, { each, all, total }));
+    return { match, total, segments };
+  }
+  const matchAny = filtered(any);
+  const total = await index.count(matchAny);
+  const inOrder = () => rareWordsFirst(found, { each, matchAny, total, foremost });
+  const segments = (offset: number) =>
+    foremost.length === 0 ? inOrder() : withNames(offset, inOrder);
+  return { match: matchAny, total, segments };
 }
 
-/** Where segments are looked for: `filtered` adds to a match of words what every result must have as well. */
-type Finding = { asked: Asked; memory: SearchMemory; filtered: (match: string) => string };
+const textOf = (words: readonly SearchWord[]) => words.map(({ forms }) => forms[0]).join(" ");
 
-/** Puts profiles with all of the words in their name in front; the first of the other segments holds them all too. */
+/** Segments are looked for here: `filtered` adds to a match of words what every result must have as well. */
+type Finding = { index: SearchIndex; filtered: (match: Match) => Match };
+
+/** So many matches are looked at for their name, the foremost by impact. */
+const lookedAtMax = 120;
+
+type Named = {
+  /** Profiles with all of the words in their name. */
+  match: Match;
+  places: readonly number[];
+};
+
+/**
+ * Places of profiles that have all of the words in their name, for standing in front of all others: first those whose
+ * name begins with the text as it was typed, then the shorter names. bm25 measures a profile by the length of all its
+ * texts, and so cannot tell that "Youth Outreach" is more exactly what was asked for than a longer name.
+ */
+async function namedFirst(
+  { index, texts }: Where,
+  { match, text, limit }: { match: Match; text: string; limit: number },
+): Promise<Named> {
+  const places = await index.foremost({ match, except: [], limit: lookedAtMax, skip: 0 });
+  if (places.length === 0) return { match, places };
+  const typed = fold(text);
+  const names = await texts.names(places.map((place) => place % idsPerRank));
+  const named = places.map((place, at) => {
+    const name = names[at] ?? "";
+    return { place, begins: name.startsWith(typed) ? 0 : 1, length: name.length };
+  });
+  named.sort((a, b) => a.begins - b.begins || a.length - b.length || a.place - b.place);
+  return { match, places: named.slice(0, limit).map(({ place }) => place) };
+}
+
+/** Puts those of the names in front; the first of the other segments holds them all too. */
 async function namesInFront(
-  { asked }: Finding,
-  of: { named: string; text: string; limit: number; offset: number },
+  { match, places }: Named,
+  { limit, offset }: { limit: number; offset: number },
   others: () => Promise<Segment[]>,
 ): Promise<Segment[]> {
-  const { named, text, limit, offset } = of;
-  const known = await namedFirst(asked, named, text, limit);
-  const inFront = { match: named, count: known.length, known };
-  if (offset === 0 && known.length === limit) return [inFront];
+  const inFront = { match, count: places.length, known: places };
+  if (offset === 0 && places.length === limit) return [inFront];
   const [first, ...rest] = await others();
-  if (known.length === 0 || first === undefined) return first === undefined ? [] : [first, ...rest];
-  return [inFront, { ...first, count: first.count - known.length, except: known }, ...rest];
+  if (first === undefined) return [];
+  if (places.length === 0) return [first, ...rest];
+  return [inFront, { ...first, count: first.count - places.length, except: places }, ...rest];
 }
 
 /** Too many to score all: those with the words in their name are looked at first. */
 async function namesFirst(
-  { asked, filtered }: Finding,
-  match: string,
+  { index, filtered }: Finding,
+  match: Match,
   count: number,
 ): Promise<Segment[]> {
   if (count <= scoredMax) return [{ match: filtered(match), count }];
   const named = inName(match);
-  const withName = await countOf(asked, filtered(named));
+  const withName = await index.count(filtered(named));
   return [
     { match: filtered(named), count: withName },
     { match: filtered(without(match, named)), count: count - withName },
   ];
 }
 
-type Words = { each: readonly string[]; total: number };
+type Words = { each: readonly Match[]; total: number };
 
 /** All of the words, with points for those that tell profiles apart. */
 async function scoredByTelling(
   found: Finding,
-  { each, all, total }: Words & { all: string },
+  { each, all, total }: Words & { all: Match },
 ): Promise<Segment[]> {
   const segments = await namesFirst(found, all, total);
   const telling = (await byRarity(found, each)).filter((word) => word.telling);
@@ -131,11 +152,11 @@ async function scoredByTelling(
  */
 async function rareWordsFirst(
   found: Finding,
-  { each, total, foremost }: Words & { foremost: readonly number[] },
+  { each, matchAny, total, foremost }: Words & { matchAny: Match; foremost: readonly number[] },
 ): Promise<Segment[]> {
-  const { asked, filtered } = found;
-  if (total <= scoredMax) return [{ match: filtered(anyOf(each)), count: total, foremost }];
-  const rare: string[] = [];
+  const { index, filtered } = found;
+  if (total <= scoredMax) return [{ match: matchAny, count: total, foremost }];
+  const rare: Match[] = [];
   let sum = 0;
   for (const { match, matched } of await byRarity(found, each)) {
     sum += matched;
@@ -147,7 +168,7 @@ async function rareWordsFirst(
     return [{ match: filtered(all), count: foremost.length }, ...others];
   }
   const rareOnes = anyOf(rare);
-  const withRare = await countOf(asked, filtered(rareOnes));
+  const withRare = await index.count(filtered(rareOnes));
   return [
     { match: filtered(rareOnes), count: withRare, foremost },
     { match: filtered(without(anyOf(each), rareOnes)), count: total - withRare },
@@ -156,41 +177,23 @@ async function rareWordsFirst(
 
 /**
  * The words, the rarest first. A word that stands in a sixth of the profiles or more tells little: bm25 gives few or no
- * points for it, and takes longest to find that out.
+ * points for it, and FTS5 takes longest to find that out.
  */
-async function byRarity({ asked, memory }: Finding, each: readonly string[]) {
-  const size = await memory.counts.get("", () => sizeOf(asked));
-  const words: { match: string; matched: number; telling: boolean }[] = [];
+async function byRarity({ index }: Finding, each: readonly Match[]) {
+  const size = await index.size();
+  const words: { match: Match; matched: number; telling: boolean; key: string }[] = [];
   for (const match of each) {
-    const matched = await memory.counts.get(match, () => countOf(asked, match));
-    words.push({ match, matched, telling: matched * 6 < size });
+    const matched = await index.count(match);
+    words.push({ match, matched, telling: matched * 6 < size, key: ftsQuery(match) });
   }
-  return words.sort((a, b) => a.matched - b.matched || (a.match < b.match ? -1 : 1));
+  return words.sort((a, b) => a.matched - b.matched || (a.key < b.key ? -1 : 1));
 }
-
-async function sizeOf(asked: Asked): Promise<number> {
-  const { rows } = await asked.execute({
-    sql: "SELECT count(*) AS size FROM listings WHERE list = 'all'",
-    args: [],
-  });
-  return Number(rows[0]?.["size"] ?? 0);
-}
-
-const vocabularyMax = 2_000;
 
 /** Words of the directory that complete the half-typed last word and that its prefix alone may not find. */
 async function completionsOf(
-  asked: Asked,
+  index: SearchIndex,
   words: readonly SearchWord[],
-  memory: SearchMemory,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const begun = halfTypedWord(words);
-  if (begun === null) return [];
-  return memory.completions.get(begun, async () => {
-    const { rows } = await asked.execute({
-      sql: "SELECT term FROM search_vocabulary WHERE term > ? AND term < ? LIMIT ?",
-      args: [begun, `${begun}\u{10FFFF}`, vocabularyMax],
-    });
-    return completionsToAdd(begun, rows.map((row) => String(row["term"]))); // prettier-ignore
-  });
+  return begun === null ? [] : completionsToAdd(begun, await index.completions(begun));
 }

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { type KeptPage, openSearch, searchEngine } from "#api/search/engine.ts";
+import { openSearch, searchEngine } from "#api/search/engine.ts";
+import type { KeptPage } from "#api/search/kept-page.ts";
 import { runInPool } from "#api/search/pool.ts";
 import { runHere, type SearchRunner } from "#api/search/runner.ts";
 import { SearchAnswer, type SearchQuery } from "#content/shapes/search.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { recordsById } from "#content/store/records.ts";
 import { saveNonprofits } from "#content/store/save.ts";
-import { searchNonprofits } from "#content/store/search.ts";
-import { SearchMemory } from "#content/store/search-memory.ts";
+import { Searcher } from "#content/store/searcher.ts";
 import { watchChanges } from "#content/store/watch.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -155,13 +155,17 @@ describe("answers that are kept", () => {
           await rewrite(store, before, { ...before, ...change } as NonprofitRecord);
           for (const query of queries) {
             const kept = await engine.find(query);
-            const anew = await searchNonprofits(store.raw, query, new SearchMemory());
-            expect({ query, total: kept.total, ids: new Set(kept.ids) }).toEqual({
+            const searcher = new Searcher(store.raw, { inMemory: false });
+            const anew = await searcher.find(query, ({ total, ids }) => ({ total, ids }));
+            searcher.close();
+            const { total, count, nonprofits } = answerOf(kept);
+            expect({ query, total, ids: new Set(kept.ids) }).toEqual({
               query,
               total: anew.total,
               ids: new Set(anew.ids),
             });
-            expect(answerOf(kept).count).toBe(anew.nonprofits.length);
+            expect(count).toBe(anew.ids.length);
+            expect(nonprofits.map((one) => Number(one.id))).toEqual(kept.ids);
           }
         }
         service.close();
@@ -171,47 +175,52 @@ describe("answers that are kept", () => {
     );
   }, 60_000);
 
-  test("stay when another profile changes, and are not even looked at when no word did", async () => {
+  test("stay when another profile changes, and go when it matched or matches now", async () => {
     const service = await aService();
     const { store } = service;
-    const asked: string[] = [];
-    const here = runHere(store.raw);
+    const asked: (string | null)[] = [];
+    const here = runHere(store.raw, { baseUrl: "https://almoner.example", inMemory: true });
     const runner: SearchRunner = {
       ...here,
-      run: (query, version) => {
-        asked.push(`run ${query.q}`);
-        return here.run(query, version);
-      },
-      stillExact: (query, ...rest) => {
-        asked.push(`check ${query.q}`);
-        return here.stillExact(query, ...rest);
+      run: (query) => {
+        asked.push(query.q);
+        return here.run(query);
       },
     };
-    const engine = searchEngine(watchChanges(store), runner, "https://almoner.example");
+    const engine = searchEngine(watchChanges(store), runner);
     const [, other] = await service.add(
       aNonprofit({ name: "Lantern" }),
-      aNonprofit({ name: "Anchor" }),
+      aNonprofit({ name: "Anchor", mission: "Harbours" }),
     );
     if (other === undefined) throw new Error("it was saved");
-    const query = {
-      q: "lantern",
-      cause: null,
-      country: null,
-      ghd_aligned: false,
-      limit: 5,
-      offset: 0,
-    };
-    await engine.find(query);
+    const find = (q: string) => engine.find({ ...anyQuery, q });
+    for (const q of ["lantern", "ships", "harbour", "ship lantern"]) await find(q);
     await rewrite(store, other, { ...other, city: "Oslo" });
-    await engine.find(query);
-    expect(asked).toEqual(["run lantern"]);
+    for (const q of ["lantern", "ships", "harbour"]) await find(q);
+    // No word changed, and only one page shows the profile.
+    expect(asked.splice(0)).toEqual(["lantern", "ships", "harbour", "ship lantern", "harbour"]);
     await rewrite(store, { ...other, city: "Oslo" }, { ...other, city: "Oslo", mission: "Ships" });
-    await engine.find(query);
-    await engine.find(query);
-    expect(asked).toEqual(["run lantern", "check lantern"]);
+    for (const q of ["lantern", "ships", "harbour", "ship lantern"]) await find(q);
+    // Not the lantern: nothing that changed is or was in its results.
+    expect(asked).toEqual(["ships", "harbour", "ship lantern"]);
+    await engine.close();
+    service.close();
+  });
+
+  test("all go when more changed than can be told", async () => {
+    const service = await aService();
+    const engine = service.parts.search;
+    await service.add(aNonprofit({ name: "Lantern" }));
+    expect(answerOf(await engine.find({ ...anyQuery, q: "lantern" })).total).toBe(1);
+    await service.add(
+      ...Array.from({ length: 600 }, (_, n) => aNonprofit({ name: `Lantern ${n}` })),
+    );
+    expect(answerOf(await engine.find({ ...anyQuery, q: "lantern" })).total).toBe(601);
     service.close();
   });
 });
+
+const anyQuery = { cause: null, country: null, ghd_aligned: false, limit: 5, offset: 0 };
 
 test("threads of their own find the same", async () => {
   const { store, parts } = shared;
@@ -229,7 +238,7 @@ test("threads of their own find the same", async () => {
     offset: 3,
   };
   expect(answerOf(await pooled.find(query))).toEqual(answerOf(await parts.search.find(query)));
-  pooled.close();
+  await pooled.close();
 });
 
 const answerOf = (page: KeptPage) =>
@@ -246,7 +255,8 @@ const rewrite = (
 
 test("more searches than can wait are refused, and those that wait are answered", async () => {
   const { parts } = shared;
-  const runner = runInPool(parts.config.databaseUrl, 1);
+  const { databaseUrl: url, baseUrl } = parts.config;
+  const runner = runInPool({ url, baseUrl, threads: 1 });
   const query = {
     q: "lantern",
     cause: null,
@@ -255,19 +265,17 @@ test("more searches than can wait are refused, and those that wait are answered"
     limit: 1,
     offset: 0,
   };
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 600 }, () => runner.run(query, 1)),
-  );
+  const outcomes = await Promise.allSettled(Array.from({ length: 600 }, () => runner.run(query)));
   const refused = outcomes.filter(({ status }) => status === "rejected");
   expect(refused).toHaveLength(100);
   for (const outcome of refused) {
     expect(outcome).toMatchObject({ reason: { refusal: { status: 503 } } });
   }
-  runner.close();
+  await runner.close();
 });
 
 test("a search that a thread cannot do is an error of that search alone", async () => {
-  const runner = runInPool("file:/nowhere/at/all/store.db", 1);
+  const runner = runInPool({ url: "file:/nowhere/at/all/store.db", baseUrl: "", threads: 1 });
   const query = {
     q: "lantern",
     cause: null,
@@ -276,7 +284,7 @@ test("a search that a thread cannot do is an error of that search alone", async 
     limit: 1,
     offset: 0,
   };
-  const [outcome] = await Promise.allSettled([runner.run(query, 1)]);
+  const [outcome] = await Promise.allSettled([runner.run(query)]);
   expect(outcome?.status).toBe("rejected");
-  runner.close();
+  await runner.close();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
+import { allOf, ftsQuery } from "#content/rules/search-match.ts";
 import {
-  allOf,
   completionsToAdd,
   facetsOf,
   halfTypedWord,
@@ -9,7 +9,8 @@ import {
   wordMatch,
 } from "#content/rules/search-query.ts";
 
-const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, [])));
+const matchOf = (text: string) =>
+  ftsQuery(allOf(searchWords(text).map((word) => wordMatch(word, []))));
 
 describe("a search text", () => {
   test.each([

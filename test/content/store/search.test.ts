@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { NonprofitSummary } from "#content/shapes/nonprofit.ts";
 import type { SearchQuery } from "#content/shapes/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
-import { searchNonprofits } from "#content/store/search.ts";
-import { SearchMemory } from "#content/store/search-memory.ts";
+import { Searcher } from "#content/store/searcher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");
@@ -34,8 +34,16 @@ const all: SearchQuery = {
   limit: 20,
   offset: 0,
 };
-const find = (query: Partial<SearchQuery>) =>
-  searchNonprofits(store.raw, { ...all, ...query }, new SearchMemory());
+/** What a new searcher finds through FTS5. */
+async function find(query: Partial<SearchQuery>) {
+  const searcher = new Searcher(store.raw, { inMemory: false });
+  const found = await searcher.find({ ...all, ...query }, ({ nonprofits, ...page }) => ({
+    ...page,
+    nonprofits: JSON.parse(new TextDecoder().decode(nonprofits)) as NonprofitSummary[],
+  }));
+  searcher.close();
+  return found;
+}
 const names = async (query: Partial<SearchQuery>) =>
   (await find(query)).nonprofits.map(({ name }) => name);
 

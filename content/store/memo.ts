@@ -22,26 +22,11 @@ export class Memo<Value> {
     return value;
   }
 
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
+
   clear(): void {
     this.#known.clear();
-  }
-}
-
-/** What searching learns of the index and can use again, as long as no text or filter of a profile changes. */
-export class SearchMemory {
-  /** How many match one word. */
-  readonly counts = new Memo<number>(5_000);
-  /** What a half-typed word may become. */
-  readonly completions = new Memo<string[]>(5_000);
-  #version = -1;
-
-  /** Forgets everything when `version` is another than last time. */
-  at(version: number): this {
-    if (version !== this.#version) {
-      this.counts.clear();
-      this.completions.clear();
-      this.#version = version;
-    }
-    return this;
   }
 }
