@@ -1,3 +1,5 @@
+import type { DonationNetwork } from "#content/shapes/network.ts";
+import { openListIndex } from "#content/store/list-index.ts";
 import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
@@ -13,6 +15,7 @@ export type WorkerSettings = {
   storeToken: string | null;
   compiledFolder: string;
   baseUrl: string;
+  network: DonationNetwork;
   blobsFolder: string;
   /** Where to put files at once, null to leave that to the publisher. */
   exportFolder: string | null;
@@ -33,7 +36,8 @@ async function serve(settings: WorkerSettings): Promise<void> {
     migrated: true,
   });
   const renderer = await openRenderer(settings.compiledFolder);
-  const source = { store, renderer, baseUrl: settings.baseUrl };
+  const { baseUrl, network } = settings;
+  const source = { store, lists: openListIndex(store.raw), renderer, baseUrl, network };
   const blobs = openBlobs(settings.blobsFolder, { exclusive: settings.exportFolder !== null });
   const exported = settings.exportFolder === null ? null : openExport(settings.exportFolder);
   const render = async (keys: DocumentKey[]): Promise<BatchResult> => {
@@ -58,4 +62,6 @@ async function serve(settings: WorkerSettings): Promise<void> {
 }
 
 process.on("disconnect", () => process.exit(0));
+// Ctrl-C reaches the whole group; the publisher ends what it started.
+process.on("SIGINT", () => {});
 await serve(JSON.parse(process.argv[2] ?? "{}"));

@@ -9,7 +9,6 @@ import {
 import { digestOf } from "./blobs.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import type { GiveWay } from "./second-lane.ts";
 import { spoolShards } from "./shard-spool.ts";
 
 /** What paths hold now that may differ from what the shards say; null: it is gone. */
@@ -18,7 +17,7 @@ type Overlay = Map<string, { digest: string; size: number } | null>;
 type ManifestParts = Pick<PublisherParts, "manifest" | "blobs">;
 
 /** The shards as they shall be, their list, and the release of whose files they tell. */
-export type ManifestDraft = { files: NewFile[]; root: Uint8Array; release: number };
+export type ManifestDraft = { files: NewFile[]; root: string; release: number };
 
 const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
 
@@ -31,15 +30,15 @@ export const shardOf = (path: string): string =>
  * are written, unless `full` or when the older ones are not at hand. The outcome depends on the files alone, not on
  * the way that led to them. `own` are files that will be committed together with the manifest.
  */
-export async function draftManifest(
+export function draftManifest(
   parts: ManifestParts,
-  { full, own, giveWay }: { full: boolean; own: readonly NewFile[]; giveWay: GiveWay },
-): Promise<ManifestDraft> {
+  { full, own }: { full: boolean; own: readonly NewFile[] },
+): ManifestDraft {
   const { manifest, blobs } = parts;
   const known = full ? null : knownShards(parts);
   const since = known === null ? manifest.state().current_release : manifest.state().listed_release;
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
-  const spool = known === null ? await spoolShards(parts, { shardOf, giveWay }) : null;
+  const spool = known === null ? spoolShards(parts, { shardOf }) : null;
   const release = manifest.state().current_release;
   const byShard = Map.groupBy(overlaySince(manifest, since, own), ([path]) => shardOf(path));
   const references: ShardReference[] = [];
@@ -55,7 +54,6 @@ export async function draftManifest(
     const { body, reference } = shardFile(shard, withChanges(entries, changed ?? []));
     references.push(reference);
     files.push({ path: reference.path, digest: blobs.put(body), size: body.length });
-    await giveWay();
   }
   spool?.close();
   return { files, root: rootFile(references), release };
@@ -127,8 +125,8 @@ function shardFile(shard: string, files: ManifestEntry[]) {
   return { body, reference };
 }
 
-function rootFile(shards: ShardReference[]): Uint8Array {
+function rootFile(shards: ShardReference[]): string {
   const total = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
   const root: BundleManifest = { version: 1, files: total("files"), bytes: total("bytes"), shards };
-  return encoder.encode(`${JSON.stringify(root)}\n`);
+  return `${JSON.stringify(root)}\n`;
 }

@@ -1,3 +1,5 @@
+import type { DonationNetwork } from "#content/shapes/network.ts";
+import type { ListIndex } from "#content/store/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
@@ -10,12 +12,19 @@ export type DocumentKey = string;
 /** One file of the bundle; its path has no leading slash. A body of null says that the path must not exist. */
 export type BundleFile = { path: string; body: string | Uint8Array | null };
 
-/** What a document is made of: a pure function of the store and the code, and of the origin in absolute URLs. */
+/**
+ * What a document is made of: a pure function of the store and the code, of the origin in absolute URLs, and of the
+ * network of donations.
+ */
 export type Source = {
   readonly store: Store;
+  /** Where nonprofits stand in lists: as the store has it, or later than the changes that are being published. */
+  readonly lists: ListIndex;
   readonly renderer: Renderer;
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** Pages that show a wallet say plainly when no real money moves there. */
+  readonly network: DonationNetwork;
 };
 
 export type Rendered = { key: DocumentKey; files: BundleFile[] };

@@ -2,7 +2,8 @@ import { newestSequence } from "#content/store/changes.ts";
 import type { BatchResult, WorkerSettings } from "./build-worker.ts";
 import type { DocumentKey } from "./document.ts";
 import { commitNextFiles, type NextFiles, openNextFiles } from "./next-files.ts";
-import { exportCommitted, noteFailures } from "./publish-files.ts";
+import { exportCommitted } from "./export-step.ts";
+import { noteFailures } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { startWorkers } from "./worker-pool.ts";
 
@@ -44,6 +45,7 @@ export async function buildAll(
   const pool = await startWorkers(options.processes ?? 2, {
     ...options.settings,
     baseUrl: source.baseUrl,
+    network: source.network,
     blobsFolder: blobs.folder,
     // Nobody reads the folder before the first release, so the workers may fill it themselves.
     exportFolder: first ? exported.folder : null,
@@ -80,7 +82,7 @@ function finish(
   const { asOf, failed, first, inputsDigest } = build;
   const files = build.next.count();
   const known = manifest.state();
-  const committed = commitNextFiles(manifest, {
+  const committed = commitNextFiles(manifest, build.next, {
     reason: first ? "first build" : "full build",
     asOf,
     // A page that could not be rendered keeps its older version.

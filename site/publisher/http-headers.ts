@@ -170,6 +170,16 @@ export const redirectOf = (urlPath: string): string | null => {
   return bare === "" ? null : bare;
 };
 
+/**
+ * The profile that stands in for a page /donate/{slug} that is not there, because the nonprofit has no wallet: it names
+ * other ways to give. Null for any other path. See docs/decisions/0052.
+ */
+export function givingProfileOf(urlPath: string): { profile: string; location: string } | null {
+  const slug = /^\/donate\/([a-z0-9-]{1,200})$/.exec(urlPath)?.[1];
+  if (slug === undefined) return null;
+  return { profile: `/nonprofits/${slug}`, location: `/nonprofits/${slug}#give` };
+}
+
 /** The URL paths at which a file of the bundle is found, the canonical one first. */
 export function urlPathsOf(path: string): string[] {
   if (path === "index.html") return ["/", "/index.html"];

@@ -2,8 +2,13 @@ import { feedPaths } from "#content/shapes/feed.ts";
 import type { Manifest, NewFile, PublisherState } from "./manifest.ts";
 import { type Committed, recordRelease } from "./release.ts";
 
-/** The files of a build that is not current yet. */
-export type NextFiles = { add(files: readonly NewFile[]): void; count(): number };
+/** Files that are to be in the next release. */
+export type NextFiles = {
+  /** Tells them from others: a full build gathers its own for a while. */
+  readonly batch: number;
+  add(files: readonly NewFile[]): void;
+  count(): number;
+};
 
 /** Files that other hands than a full build write into the bundle, and remove from it. */
 const othersFiles = [
@@ -17,49 +22,63 @@ const othersFiles = [
 /** Hashed assets of older releases stay for pages that are still open somewhere. */
 const assetsFolder = "_astro/";
 
+let batches = 0;
+
 export function openNextFiles({ db }: Manifest): NextFiles {
-  db.run("DROP TABLE IF EXISTS temp.next_files");
   db.run(
-    "CREATE TEMP TABLE next_files (path TEXT PRIMARY KEY, digest TEXT NOT NULL, size INTEGER NOT NULL) WITHOUT ROWID",
+    `CREATE TEMP TABLE IF NOT EXISTS next_files (
+       batch INTEGER NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL,
+       PRIMARY KEY (batch, path)
+     ) WITHOUT ROWID`,
   );
+  const batch = ++batches;
   const adding = db.query(
-    "INSERT INTO temp.next_files (path, digest, size) SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)",
+    `INSERT INTO temp.next_files (batch, path, digest, size)
+     SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)`,
+  );
+  const counting = db.query<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
   );
   return {
+    batch,
     add: (files) => {
-      adding.run(JSON.stringify(files.map(({ path, digest, size }) => [path, digest, size])));
+      adding.run(
+        batch,
+        JSON.stringify(files.map(({ path, digest, size }) => [path, digest, size])),
+      );
     },
-    count: () =>
-      db.query<{ n: number }, []>("SELECT count(*) AS n FROM temp.next_files").get()?.n ?? 0,
+    count: () => counting.get(batch)?.n ?? 0,
   };
 }
 
 type NextRelease = {
   reason: string;
   asOf: number;
+  /** Paths that must not exist any more. */
+  removed?: readonly string[];
+  /** Whether every path that is not among the next files goes, as after a full build. */
   removeOthers: boolean;
   state: Partial<PublisherState>;
   now: Date;
 };
 
 /** Makes the next files current in one transaction, by the rules of `commitRelease`. */
-export function commitNextFiles(manifest: Manifest, draft: NextRelease): Committed {
+export function commitNextFiles(
+  manifest: Manifest,
+  { batch }: Pick<NextFiles, "batch">,
+  draft: NextRelease,
+): Committed {
   const commit = manifest.db.transaction((): Committed => {
     const release = manifest.state().current_release + 1;
-    const changed = differing(manifest, draft.asOf);
-    const removed = draft.removeOthers ? vanished(manifest, draft.asOf) : [];
-    if (changed.length + removed.length > 0) {
-      replaceFiles(manifest, release, draft.asOf);
-      removeFiles(manifest, release, removed);
-    }
-    if (draft.removeOthers) doomAssets(manifest, draft.now);
-    keepAssets(manifest);
-    manifest.db
-      .query(
-        `UPDATE files SET as_of = ?1
-         WHERE as_of < ?1 AND path IN (SELECT path FROM temp.next_files)`,
-      )
-      .run(draft.asOf);
+    const changed = differing(manifest, batch, draft.asOf);
+    const removed = draft.removeOthers
+      ? vanished(manifest, batch, draft.asOf)
+      : stillThere(manifest, draft.removed ?? [], draft.asOf);
+    if (changed.length > 0) replaceFiles(manifest, { batch, release, asOf: draft.asOf });
+    if (removed.length > 0) removeFiles(manifest, release, removed);
+    if (draft.removeOthers) doomAssets(manifest, batch, draft.now);
+    keepNamed(manifest, batch, draft.asOf);
+    manifest.db.query("DELETE FROM temp.next_files WHERE batch = ?").run(batch);
     if (changed.length + removed.length === 0) {
       manifest.setState(draft.state);
       return { release: release - 1, changed, removed };
@@ -68,50 +87,61 @@ export function commitNextFiles(manifest: Manifest, draft: NextRelease): Committ
     recordRelease(manifest, release, draft, changed.length + removed.length);
     return { release, changed, removed };
   });
-  const committed = commit.immediate();
-  manifest.db.run("DROP TABLE temp.next_files");
-  return committed;
+  return commit.immediate();
 }
 
-const differing = ({ db }: Manifest, asOf: number): NewFile[] =>
+const differing = ({ db }: Manifest, batch: number, asOf: number): NewFile[] =>
   db
-    .query<NewFile, [number]>(
+    .query<NewFile, [number, number]>(
       `SELECT next.path, next.digest, next.size
        FROM temp.next_files AS next LEFT JOIN files USING (path)
-       WHERE files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?)`,
+       WHERE next.batch = ?1
+         AND (files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?2))`,
     )
-    .all(asOf);
+    .all(batch, asOf);
 
-function vanished({ db }: Manifest, asOf: number): string[] {
+function vanished({ db }: Manifest, batch: number, asOf: number): string[] {
   const rows = db
-    .query<{ path: string }, [number]>(
+    .query<{ path: string }, [number, number]>(
       `SELECT path FROM files
-       WHERE as_of <= ? AND path NOT IN (SELECT path FROM temp.next_files)`,
+       WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
     )
-    .all(asOf);
+    .all(batch, asOf);
   const kept = [...othersFiles, assetsFolder];
   return rows
     .map(({ path }) => path)
     .filter((path) => !kept.some((start) => path.startsWith(start)));
 }
 
-function replaceFiles({ db }: Manifest, release: number, asOf: number): void {
+const stillThere = ({ db }: Manifest, removed: readonly string[], asOf: number): string[] =>
+  db
+    .query<{ path: string }, [string, number]>(
+      "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?)) AND as_of <= ?",
+    )
+    .all(JSON.stringify(removed), asOf)
+    .map(({ path }) => path);
+
+function replaceFiles(
+  { db }: Manifest,
+  { batch, release, asOf }: { batch: number; release: number; asOf: number },
+): void {
   // Before the first release there is nothing to go back to.
   if (release > 1) {
     db.query(
       `INSERT OR IGNORE INTO history (path, release, digest, size)
-       SELECT next.path, ?1, files.digest, files.size
+       SELECT next.path, ?2, files.digest, files.size
        FROM temp.next_files AS next LEFT JOIN files USING (path)
-       WHERE files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?2)`,
-    ).run(release, asOf);
+       WHERE next.batch = ?1
+         AND (files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?3))`,
+    ).run(batch, release, asOf);
   }
   db.query(
     `INSERT INTO files (path, digest, size, release, as_of)
-     SELECT path, digest, size, ?1, ?2 FROM temp.next_files WHERE true
+     SELECT path, digest, size, ?2, ?3 FROM temp.next_files WHERE batch = ?1
      ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size = excluded.size,
        release = excluded.release, as_of = excluded.as_of, doomed_at = NULL
-     WHERE files.digest <> excluded.digest AND files.as_of <= ?2`,
-  ).run(release, asOf);
+     WHERE files.digest <> excluded.digest AND files.as_of <= ?3`,
+  ).run(batch, release, asOf);
 }
 
 function removeFiles({ db }: Manifest, release: number, removed: readonly string[]): void {
@@ -123,17 +153,19 @@ function removeFiles({ db }: Manifest, release: number, removed: readonly string
   db.query("DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))").run(paths);
 }
 
-function doomAssets({ db }: Manifest, now: Date): void {
+function doomAssets({ db }: Manifest, batch: number, now: Date): void {
   db.query(
-    `UPDATE files SET doomed_at = ?1
-     WHERE path >= ?2 AND path < ?3 AND doomed_at IS NULL
-       AND path NOT IN (SELECT path FROM temp.next_files)`,
-  ).run(now.getTime(), assetsFolder, "_astro0");
+    `UPDATE files SET doomed_at = ?2
+     WHERE path >= ?3 AND path < ?4 AND doomed_at IS NULL
+       AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
+  ).run(batch, now.getTime(), assetsFolder, "_astro0");
 }
 
-/** What this build names is not old, whatever an earlier one said. */
-function keepAssets({ db }: Manifest): void {
+/** What a release names is as new as it, and not old, whatever an earlier one said. */
+function keepNamed({ db }: Manifest, batch: number, asOf: number): void {
   db.query(
-    "UPDATE files SET doomed_at = NULL WHERE doomed_at IS NOT NULL AND path IN (SELECT path FROM temp.next_files)",
-  ).run();
+    `UPDATE files SET as_of = max(as_of, ?2), doomed_at = NULL
+     WHERE path IN (SELECT path FROM temp.next_files WHERE batch = ?1)
+       AND (as_of < ?2 OR doomed_at IS NOT NULL)`,
+  ).run(batch, asOf);
 }

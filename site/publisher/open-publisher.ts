@@ -2,26 +2,28 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#content/rules/time.ts";
-import { closeFeedFiles } from "#content/store/feed.ts";
+import type { DonationNetwork } from "#content/shapes/network.ts";
+import { openListIndex } from "#content/store/list-index.ts";
 import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { publishLunrList } from "#site/search/publish-indexes.ts";
 import { openSearchLane, type SearchLane } from "#site/search/search-lane.ts";
 import { openBlobs, removeDrafts } from "./blobs.ts";
-import type { DocumentKind } from "./document.ts";
-import { survivedBoot, syncAll } from "./durable.ts";
+import { survivedBoot } from "./durable.ts";
 import { type FeedLane, openFeedLane } from "./feed-lane.ts";
 import { sweepBlobs } from "./sweep.ts";
-import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
+import { buildBundle, type BuildOptions } from "./build-bundle.ts";
+import type { FullBuildOutcome } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "./manifest.ts";
 import { precompressFolder } from "./precompress.ts";
-import { bringExportInStep } from "./publish-files.ts";
+import { bringExportInStep } from "./export-step.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
+import { slowWorkApart } from "./slow-work-apart.ts";
+import { slowWorkHere } from "./slow-work.ts";
 import { openWebExport } from "./web-export.ts";
-import { openSigner } from "./signing.ts";
+import { openSigner } from "#content/signing/keys.ts";
 
 export type PublisherSettings = {
   dataDir: string;
@@ -29,6 +31,8 @@ export type PublisherSettings = {
   databaseToken: string | undefined;
   /** Without a trailing slash. */
   baseUrl: string;
+  /** Where donations are settled. */
+  network: DonationNetwork;
   /** Where compiled sites are kept; default in the data folder. */
   compiledFolder?: string;
   /** Ed25519 private key by which the list of all files is signed: PKCS#8, PEM. */
@@ -37,6 +41,8 @@ export type PublisherSettings = {
   precompress?: boolean;
   /** Whether there is a search index for people; default no. */
   searchIndex?: boolean;
+  /** Whether slow work is done in a process of its own, for a publisher that others wait for; default no. */
+  apart?: boolean;
   log: PublisherParts["log"];
 };
 
@@ -49,20 +55,17 @@ export const publisherFolders = (dataDir: string) => ({
   compiled: join(dataDir, "site"),
 });
 
-type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress"> & {
-  /** Only these documents, for measuring them; the bundle is not complete then. */
-  kinds?: readonly DocumentKind[];
-};
-
 export type Publisher = {
   readonly parts: PublisherParts;
   /** What tells mirrors of the releases; to run after each lane that made one. */
   readonly feedLane: FeedLane;
   /** What keeps search indexes in step; to run when nobody waits. */
   readonly searchLane: SearchLane;
-  /** Renders everything anew and makes it durable. */
+  /** Renders everything anew. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
   buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
-  /** Whether there is no release yet, or the site or the base URL is another than the release's. */
+  /** What is left to do after a build, when nobody waits: compressed siblings, and blobs that nothing names. */
+  tidy(): Promise<void>;
+  /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
   isOutdated(): boolean;
   close(): void;
 };
@@ -80,61 +83,54 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   const store = await openStore({ url: settings.databaseUrl, authToken: settings.databaseToken });
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
-  const parts: PublisherParts = {
-    source: { store, renderer, baseUrl: settings.baseUrl },
-    kinds: documentKinds,
-    manifest: openManifest(folders.bundle),
-    blobs: openBlobs(folders.blobs),
-    exported: await openWebExport(folders.exported, { precompress }),
-    clock: systemClock,
-    inputsDigest: inputsDigestOf(renderer.digest, settings.baseUrl),
-    log: settings.log,
-  };
-  repair(parts);
   const workerSettings = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
   };
-  const building = { settings: workerSettings, prepare: closeFeed };
-  const feedLane = openFeedLane(parts, signer);
-  const buildSome = async (some: PublisherParts, options: BuildOptions) => {
-    const outcome = await buildAll(some, { ...options, settings: workerSettings });
-    await syncAll(parts);
-    return outcome;
+  const { baseUrl, network } = settings;
+  const made = {
+    source: { store, lists: openListIndex(store.raw), renderer, baseUrl, network },
+    kinds: documentKinds,
+    manifest: openManifest(folders.bundle),
+    blobs: openBlobs(folders.blobs),
   };
+  const bundle = { bundleFolder: folders.bundle, blobsFolder: folders.blobs };
+  const apart =
+    settings.apart === true
+      ? slowWorkApart({ ...workerSettings, ...bundle, baseUrl, network })
+      : null;
+  const parts: PublisherParts = {
+    ...made,
+    slowWork: apart ?? slowWorkHere(made),
+    exported: await openWebExport(folders.exported, { precompress }),
+    soon: new Set(),
+    clock: systemClock,
+    inputsDigest: inputsDigestOf(renderer.digest, settings),
+    log: settings.log,
+  };
+  repair(parts);
+  const feedLane = openFeedLane(parts, signer);
+  const searchLane = openSearchLane(parts, { ...workerSettings, pagefind, apart: apart !== null });
   return {
     parts,
     feedLane,
-    searchLane: openSearchLane(parts, { ...workerSettings, pagefind }),
-    buildAll: async ({ kinds, ...options } = {}) => {
-      if (kinds !== undefined) return buildSome({ ...parts, kinds }, options);
-      // A snapshot that merely lags behind its parts must not be told as a difference.
-      if (parts.manifest.state().current_release > 0) await feedLane.run({});
-      const outcome = await buildAll(parts, { ...options, ...building });
-      const indexes = publishLunrList(parts);
-      const { release, changed } = await feedLane.run({ full: true });
-      await syncAll(parts);
+    searchLane,
+    buildAll: (options = {}) =>
+      buildBundle({ parts, feedLane, searchLane }, workerSettings, options),
+    tidy: async () => {
       // Workers that fill an export nobody reads yet leave siblings to this.
       if (precompress) await precompressFolder(folders.exported);
       await sweepBlobs(parts);
-      const later = [...indexes.changed, ...changed];
-      const differing = [...outcome.differing, ...later.map(({ path }) => path)];
-      return { ...outcome, release, differing };
     },
     isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,
     close: () => {
+      parts.slowWork.close();
       parts.manifest.close();
       store.close();
       lock.release();
     },
   };
-}
-
-/** A build renders the change feed as well: files that are due have to be closed before. */
-async function closeFeed({ manifest, source, clock }: PublisherParts, upTo: number): Promise<void> {
-  const { slow_sequence } = manifest.state();
-  await closeFeedFiles(source.store, { after: slow_sequence, upTo, now: clock() });
 }
 
 /** Mends what a publisher that was killed, or a machine that went down, left behind. */
@@ -151,5 +147,7 @@ function repair(parts: PublisherParts): void {
 }
 
 /** All that goes into a page beside the store. */
-const inputsDigestOf = (siteDigest: string, baseUrl: string): string =>
-  createHash("sha256").update(`${siteDigest}\0${baseUrl}`).digest("hex");
+const inputsDigestOf = (
+  siteDigest: string,
+  { baseUrl, network }: Pick<PublisherSettings, "baseUrl" | "network">,
+): string => createHash("sha256").update(`${siteDigest}\0${baseUrl}\0${network}`).digest("hex");

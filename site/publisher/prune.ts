@@ -18,18 +18,19 @@ type Digest = { digest: string };
 export function prune(parts: PublisherParts, keeping: Keeping): number {
   const { manifest, blobs, exported, clock } = parts;
   const { db } = manifest;
-  const oldest = manifest.state().current_release - keeping.releases + 1;
+  const { current_release, listed_release } = manifest.state();
+  const oldest = current_release - keeping.releases + 1;
   // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
-  // people alone, so what an older one named may go.
+  // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
   const doomed = db
-    .query<{ path: string; digest: string }, [number, number]>(
+    .query<{ path: string; digest: string }, [number, number, number]>(
       `DELETE FROM files
-       WHERE doomed_at < ?
+       WHERE doomed_at < ? AND release <= ?
          AND (path LIKE 'pagefind/%'
            OR doomed_at < (SELECT min(created_at) FROM releases WHERE id >= ?))
        RETURNING path, digest`,
     )
-    .all(clock().getTime() - keeping.assetGraceMs, oldest);
+    .all(clock().getTime() - keeping.assetGraceMs, listed_release, oldest);
   for (const { path } of doomed) exported.remove(path);
   const past = db
     .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")

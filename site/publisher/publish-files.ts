@@ -1,5 +1,6 @@
 import type { BundleFile, DocumentKey } from "./document.ts";
 import type { NewFile, PublisherState } from "./manifest.ts";
+import { exportCommitted } from "./export-step.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { type Committed, commitRelease } from "./release.ts";
 
@@ -38,66 +39,6 @@ export function publishFiles(
   exportCommitted(parts, committed);
   return committed;
 }
-
-/** Pages before the lists that name them, deletions last. */
-export function exportRelease(
-  { exported, blobs }: Pick<PublisherParts, "exported" | "blobs">,
-  { changed, removed }: Pick<Committed, "changed" | "removed">,
-): void {
-  for (const { path, digest } of [...changed].sort(byExportOrder)) {
-    exported.put(path, blobs.pathOf(digest));
-  }
-  for (const path of removed) exported.remove(path);
-}
-
-type ExportParts = Pick<PublisherParts, "manifest" | "exported" | "blobs">;
-
-/** Shows a new release in the folder for other web servers, and what did not get there before. */
-export function exportCommitted(parts: ExportParts, committed: Committed): void {
-  const { exported_release } = parts.manifest.state();
-  if (exported_release === committed.release) return;
-  const isNext = committed.changed.length + committed.removed.length > 0;
-  // An earlier release did not get there whole: the disk was full, say.
-  if (!isNext || exported_release < committed.release - 1) return bringExportInStep(parts);
-  exportRelease(parts, committed);
-  parts.manifest.setState({ exported_release: committed.release });
-}
-
-/** Shows in the folder what releases changed that a publisher could not export before it ended. */
-export function bringExportInStep({ manifest, exported, blobs }: ExportParts): void {
-  const { exported_release, current_release } = manifest.state();
-  if (exported_release >= current_release) return;
-  const { db } = manifest;
-  const changed = db.query<{ path: string; digest: string }, [number]>(
-    "SELECT path, digest FROM files WHERE release > ?",
-  );
-  for (const rank of [0, 1, 2, 3]) {
-    for (const { path, digest } of changed.iterate(exported_release)) {
-      if (exportRank(path) === rank) exported.put(path, blobs.pathOf(digest));
-    }
-  }
-  const gone = db.query<{ path: string }, [number]>(
-    `SELECT DISTINCT path FROM history
-     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
-  );
-  for (const { path } of gone.iterate(exported_release)) exported.remove(path);
-  manifest.setState({ exported_release: current_release });
-}
-
-/** Assets, then profiles, then all that names them, then what tells that the rest is there. */
-export function exportRank(path: string): number {
-  if (path.startsWith("_astro/") || /\.pf_[a-z]+$/.test(path)) return 0;
-  if (path.startsWith("nonprofits/") || path.startsWith("api/nonprofits/")) return 1;
-  return lastFiles.has(path) ? 3 : 2;
-}
-
-const lastFiles: ReadonlySet<string> = new Set([
-  "changes/state.json",
-  "pagefind/shards.json",
-  "search/index.json",
-]);
-
-const byExportOrder = (a: NewFile, b: NewFile): number => exportRank(a.path) - exportRank(b.path);
 
 /** Notes which documents could not be rendered, and forgets those that could. */
 export function noteFailures(

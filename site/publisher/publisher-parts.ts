@@ -1,7 +1,8 @@
 import type { Clock } from "#content/rules/time.ts";
 import type { Blobs, ExportFolder } from "./blobs.ts";
-import type { DocumentKind, Source } from "./document.ts";
+import type { DocumentKey, DocumentKind, Source } from "./document.ts";
 import type { Manifest } from "./manifest.ts";
+import type { SlowWork } from "./slow-work.ts";
 
 /** What publishing needs, handed in once. */
 export type PublisherParts = {
@@ -10,6 +11,10 @@ export type PublisherParts = {
   readonly manifest: Manifest;
   readonly blobs: Blobs;
   readonly exported: ExportFolder;
+  /** Does what takes seconds, here or in another process. */
+  readonly slowWork: SlowWork;
+  /** List pages that a burst of changes made stale, for when no change waits. The second lane renders them anyway. */
+  readonly soon: Set<DocumentKey>;
   readonly clock: Clock;
   /** Digest of all that goes into a page beside the store. */
   readonly inputsDigest: string;

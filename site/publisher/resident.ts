@@ -3,7 +3,7 @@ import { runFastLane } from "./fast-lane.ts";
 import { codeOf } from "./blobs.ts";
 import type { FeedLane } from "./feed-lane.ts";
 import { defaultKeeping, type Keeping, prune } from "./prune.ts";
-import { exportCommitted } from "./publish-files.ts";
+import { exportCommitted } from "./export-step.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { type Committed, rollBack } from "./release.ts";
 import { retryFailures } from "./retry-failures.ts";
@@ -23,7 +23,8 @@ export type ResidentOptions = {
   onRelease?: () => Promise<void>;
 };
 
-const housekeepingEveryMs = 2_000;
+const signOfLifeEveryMs = 2_000;
+const durableEveryMs = 2_000;
 const pruneEveryMs = 60_000;
 const afterFailureMs = 1_000;
 
@@ -32,7 +33,8 @@ const afterFailureMs = 1_000;
  * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again.
  */
 export async function runResident(parts: PublisherParts, options: ResidentOptions): Promise<void> {
-  const turn = oneTurn(parts, options);
+  const behind = backgroundLanes(parts, options);
+  const turn = oneTurn(parts, options, behind);
   let told = parts.manifest.state().current_release;
   while (!options.signal.aborted) {
     try {
@@ -52,57 +54,104 @@ export async function runResident(parts: PublisherParts, options: ResidentOption
       await Bun.sleep(afterFailureMs);
     }
   }
+  // What is half done commits nothing and is taken up again by the next process.
+  parts.slowWork.close();
+  await behind.ended();
 }
 
 /** One look at what there is to do; answers whether there may be more at once. */
-function oneTurn(parts: PublisherParts, options: ResidentOptions): () => Promise<boolean> {
+function oneTurn(
+  parts: PublisherParts,
+  options: ResidentOptions,
+  behind: BackgroundLanes,
+): () => Promise<boolean> {
   const { manifest } = parts;
-  let waitingSinceMs: number | null = null;
-  let housekeptMs = 0;
-  let prunedMs = performance.now();
-  let durableAfterMs = 0;
-  const giveWay = async () => {
-    while ((await runFastLane(parts)) > 0);
-    await Bun.sleep(0);
-  };
+  const keepHouse = housekeeping(parts, options);
+  let signedMs = 0;
   return async () => {
+    behind.throwIfFailed();
     const nowMs = performance.now();
-    if (nowMs - housekeptMs > housekeepingEveryMs) {
-      housekeptMs = nowMs;
+    if (nowMs - signedMs > signOfLifeEveryMs) {
+      signedMs = nowMs;
       manifest.setState({ seen_at: parts.clock().getTime() });
-      await takeRequest(parts, options);
+      // What an operator asks for finds no lane half-way.
+      if (!behind.running()) await takeRequest(parts, options);
     }
-    if (manifest.state().held_at > 0) {
+    const { held_at, request, fast_sequence, slow_sequence } = manifest.state();
+    if (held_at > 0) {
       // What was gone back to is told to mirrors too; no lane may take changes meanwhile.
-      if (options.feedLane.isDue()) await options.feedLane.run({ paced: true });
+      if (!behind.running() && options.feedLane.isDue())
+        await options.feedLane.run({ paced: true });
       return false;
     }
-    if ((await runFastLane(parts)) > 0) {
+    const busy = (await runFastLane(parts)) > 0;
+    const free = !behind.running() && request === "";
+    const started = free && behind.start({ lists: slow_sequence < fast_sequence, nowMs });
+    if (free && !busy && !started) await keepHouse(nowMs);
+    return busy;
+  };
+}
+
+type BackgroundLanes = ReturnType<typeof backgroundLanes>;
+
+/** The lanes that nobody waits for: they go on beside the fast lane, one run at a time. */
+function backgroundLanes(parts: PublisherParts, { feedLane, secondLaneDelayMs }: ResidentOptions) {
+  const giveWay = () => Bun.sleep(0);
+  let waitingSinceMs: number | null = null;
+  let running: Promise<void> | null = null;
+  let failed: unknown = null;
+  const begin = (work: () => Promise<unknown>) => {
+    running = work().then(
+      () => void (running = null),
+      (error: unknown) => void ([running, failed] = [null, error]),
+    );
+    return true;
+  };
+  return {
+    running: () => running !== null,
+    ended: async () => {
+      await running;
+    },
+    /** A failure is thrown once, where those of the fast lane are. */
+    throwIfFailed: () => {
+      const error = failed;
+      failed = null;
+      if (error !== null) throw error;
+    },
+    /** Starts what is due; a burst of changes costs one run. Answers whether anything was started or waits. */
+    start: ({ lists, nowMs }: { lists: boolean; nowMs: number }): boolean => {
+      if (!lists) return feedLane.isDue() && begin(() => feedLane.run({ giveWay, paced: true }));
       waitingSinceMs ??= nowMs;
-      return true;
-    }
-    const { fast_sequence, slow_sequence } = manifest.state();
-    if (slow_sequence < fast_sequence) {
-      waitingSinceMs ??= nowMs;
-      if (nowMs - waitingSinceMs < options.secondLaneDelayMs) return false;
-      await runSecondLane(parts, giveWay);
-      await options.feedLane.run({ giveWay, paced: true });
+      if (nowMs - waitingSinceMs < secondLaneDelayMs) return true;
       waitingSinceMs = null;
-      return true;
-    }
-    if (options.feedLane.isDue()) {
-      await options.feedLane.run({ giveWay, paced: true });
-      return true;
-    }
+      return begin(async () => {
+        await runSecondLane(parts, giveWay);
+        await feedLane.run({ giveWay, paced: true });
+      });
+    },
+  };
+}
+
+/** What is done in quiet moments, when no lane has anything in hand. */
+function housekeeping(parts: PublisherParts, { keeping, signal }: ResidentOptions) {
+  let prunedMs = performance.now();
+  let durableAfterMs = 0;
+  return async (nowMs: number): Promise<void> => {
     if (nowMs - prunedMs > pruneEveryMs) {
       prunedMs = nowMs;
-      prune(parts, options.keeping ?? defaultKeeping);
+      prune(parts, keeping ?? defaultKeeping);
       await retryFailures(parts);
     }
-    if (nowMs >= durableAfterMs && !(await makeDurable(parts))) {
-      durableAfterMs = nowMs + housekeepingEveryMs;
-    }
-    return false;
+    if (nowMs < durableAfterMs) return;
+    // A busy disk takes its time, and no change waits for it.
+    durableAfterMs = Number.POSITIVE_INFINITY;
+    makeDurable(parts)
+      .catch((error: unknown) => {
+        if (!signal.aborted) parts.log("releases are not durable yet", { error: String(error) });
+      })
+      .finally(() => {
+        durableAfterMs = performance.now() + durableEveryMs;
+      });
   };
 }
 

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { isManifestPath, type ManifestEntry } from "#content/shapes/feed.ts";
 import type { NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import type { GiveWay } from "./second-lane.ts";
 
 /** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
 export type ShardSpool = { read(shard: string): ManifestEntry[]; close(): void };
@@ -12,10 +11,10 @@ const filesPerSlice = 1_000;
 const linesBufferedMax = 200;
 
 /** Reads every file that is listed, some thousands at a time, into a file per shard. Close it after use. */
-export async function spoolShards(
+export function spoolShards(
   { manifest, blobs }: Pick<PublisherParts, "manifest" | "blobs">,
-  { shardOf, giveWay }: { shardOf: (path: string) => string; giveWay: GiveWay },
-): Promise<ShardSpool> {
+  { shardOf }: { shardOf: (path: string) => string },
+): ShardSpool {
   const folder = join(dirname(blobs.folder), "manifest-spool");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -38,7 +37,6 @@ export async function spoolShards(
     }
     after = files.at(-1)?.path ?? "";
     if (files.length < filesPerSlice) break;
-    await giveWay();
   }
   for (const [shard, lines] of waiting) flush(shard, lines);
   return {

@@ -5,9 +5,7 @@ import { feedPaths } from "#content/shapes/feed.ts";
 import { digestOf } from "./blobs.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import type { GiveWay } from "./second-lane.ts";
 
-const partsPerSlice = 16;
 const compress = promisify(gzip);
 
 /** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
@@ -32,7 +30,6 @@ export function snapshotParts({ db }: Manifest): { parts: NewFile[]; digest: str
 export async function joinSnapshot(
   { blobs }: Pick<PublisherParts, "blobs">,
   parts: readonly NewFile[],
-  giveWay: GiveWay,
 ): Promise<NewFile> {
   const draft = `${blobs.folder}/${process.pid}-snapshot.draft`;
   const hasher = new Bun.CryptoHasher("sha256");
@@ -46,10 +43,7 @@ export async function joinSnapshot(
     };
     // A file without any gzip member would be no gzip file.
     if (parts.length === 0) await add(await compress(""));
-    for (const [at, { digest }] of parts.entries()) {
-      await add(await readFile(blobs.pathOf(digest)));
-      if (at % partsPerSlice === 0) await giveWay();
-    }
+    for (const { digest } of parts) await add(await readFile(blobs.pathOf(digest)));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

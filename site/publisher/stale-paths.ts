@@ -35,11 +35,24 @@ export type Stale = { keys: DocumentKey[]; lists: string[] };
 const touches = (change: Change, fields: ReadonlySet<string>): boolean =>
   change.fields.some((field) => fields.has(field));
 
+/** Fields that may move a nonprofit in the list of those that want help, though it keeps its place elsewhere. */
+const helpWantedOrder: ReadonlySet<string> = new Set([
+  "verified",
+  "status",
+  "beneficiaries_per_year",
+  "slug",
+]);
+
 /**
- * The fast lane: the profile itself, the cause pages where it keeps its place, and help-wanted. `places` holds the
- * place (from 0) of the nonprofit in each of its lists. Everything else waits for the second lane.
+ * The fast lane: the profile itself, the cause pages where it keeps its place, and help-wanted when it stands there
+ * (`helpWanted`, the slugs on it; null when nobody knows) or may come to. `places` holds the place (from 0) of the
+ * nonprofit in each of its lists. Everything else waits for the second lane.
  */
-export function staleAtOnce(change: Change, places: ReadonlyMap<string, number>): DocumentKey[] {
+export function staleAtOnce(
+  change: Change,
+  places: ReadonlyMap<string, number>,
+  helpWanted: ReadonlySet<string> | null,
+): DocumentKey[] {
   if (change.nonprofit_id === null) return [];
   const keys = [keyOf.profile(change.nonprofit_id)];
   if (touches(change, listedFields)) {
@@ -48,9 +61,9 @@ export function staleAtOnce(change: Change, places: ReadonlyMap<string, number>)
       keys.push(keyOf.listPage(list, pageOf(list, place)));
     }
   }
-  if (touches(change, helpWantedFields) || change.moved_lists.includes("thin")) {
-    keys.push(keyOf.helpWanted);
-  }
+  const mayMove = change.moved_lists.includes("thin") || touches(change, helpWantedOrder);
+  const stands = helpWanted?.has(change.slug ?? "") ?? true;
+  if (mayMove || (stands && touches(change, helpWantedFields))) keys.push(keyOf.helpWanted);
   return keys;
 }
 

@@ -1,7 +1,7 @@
 import type { Blobs } from "./blobs.ts";
 import { headerRulesText, headersOf, urlPathsOf } from "./http-headers.ts";
 import type { Manifest } from "./manifest.ts";
-import { exportRank } from "./publish-files.ts";
+import { exportRank } from "./export-step.ts";
 import type { UploadFailure, UploadTarget } from "./upload-target.ts";
 import { openUploadPlan, type PlannedFile, type UploadPlan } from "./upload-plan.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ExportFolder } from "#site/publisher/blobs.ts";
 import { removeDrafts } from "#site/publisher/blobs.ts";
 import { runFastLane } from "#site/publisher/fast-lane.ts";
-import { bringExportInStep } from "#site/publisher/publish-files.ts";
+import { bringExportInStep } from "#site/publisher/export-step.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
 let directory: Directory;

@@ -15,7 +15,7 @@ import { runFastLane } from "#site/publisher/fast-lane.ts";
 import { openFeedLane } from "#site/publisher/feed-lane.ts";
 import { rollBackTo } from "#site/publisher/resident.ts";
 import { runSecondLane } from "#site/publisher/second-lane.ts";
-import { KeySet, openSigner, verifyDetached } from "#site/publisher/signing.ts";
+import { KeySet, openSigner, verifyDetached } from "#content/signing/keys.ts";
 import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;

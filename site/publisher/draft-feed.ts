@@ -1,0 +1,88 @@
+import { type FeedState, feedPaths } from "#content/shapes/feed.ts";
+import { feedEpoch, newestFeedFile } from "#content/store/feed.ts";
+import { draftManifest } from "./bundle-manifest.ts";
+import type { NewFile } from "./manifest.ts";
+import type { PublisherParts } from "./publisher-parts.ts";
+import { joinSnapshot, snapshotParts } from "./snapshot-file.ts";
+
+export type FeedJob = {
+  /** Everything anew, as a full build does. */
+  full: boolean;
+  /** Whether the snapshot is joined again when its parts have changed. */
+  joining: boolean;
+  /** The public keys, as they are published. */
+  keySet: string;
+};
+
+/** What tells mirrors of a release, among the blobs but not published or signed yet. */
+export type FeedDraft = {
+  files: NewFile[];
+  /** The list of all files, to be signed. */
+  root: string;
+  /** The release of whose files it tells. */
+  release: number;
+  joined: Joined;
+};
+
+export type Joined = { snapshot_parts: string; snapshot_number: number; parts: number };
+
+type DraftParts = Pick<PublisherParts, "manifest" | "blobs" | "source">;
+
+const encoder = new TextEncoder();
+
+/** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
+export async function draftFeed(parts: DraftParts, job: FeedJob): Promise<FeedDraft> {
+  const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
+  const own = [
+    ...snapshot,
+    textFile(parts, feedPaths.keys, job.keySet),
+    textFile(parts, feedPaths.state, await feedState(parts, joined)),
+  ].filter(({ path, digest }) => parts.manifest.find(path)?.digest !== digest);
+  const { files, root, release } = draftManifest(parts, { full: job.full, own });
+  const list = textFile(parts, feedPaths.manifest, root);
+  return { files: [...own, ...files, list], root, release, joined };
+}
+
+async function currentSnapshot(
+  parts: DraftParts,
+  { full, joining }: FeedJob,
+): Promise<{ file: NewFile[]; state: Joined }> {
+  const { manifest, source, blobs } = parts;
+  const state = manifest.state();
+  const newest = (await newestFeedFile(source.store.raw, state.slow_sequence))?.number ?? 0;
+  const { parts: pieces, digest } = snapshotParts(manifest);
+  const held = manifest.find(feedPaths.snapshot);
+  const there = held !== null && blobs.has(held.digest);
+  const inStep = there && digest === state.snapshot_parts && !full;
+  if (inStep || (there && !joining)) {
+    const snapshot_number = inStep ? newest : Math.min(state.snapshot_number, newest);
+    const { snapshot_parts } = state;
+    return { file: [], state: { snapshot_parts, snapshot_number, parts: pieces.length } };
+  }
+  return {
+    file: [await joinSnapshot(parts, pieces)],
+    state: { snapshot_parts: digest, snapshot_number: newest, parts: pieces.length },
+  };
+}
+
+async function feedState({ manifest, source }: DraftParts, joined: Joined): Promise<string> {
+  const newest = await newestFeedFile(source.store.raw, manifest.state().slow_sequence);
+  const state: FeedState = {
+    epoch: await feedEpoch(source.store.raw),
+    sequence: newest?.number ?? 0,
+    change_sequence: newest?.last_sequence ?? 0,
+    snapshot: {
+      path: `/${feedPaths.snapshot}`,
+      sequence: joined.snapshot_number,
+      parts: joined.parts,
+      part_path: `/${feedPaths.snapshotPart("{n}")}`,
+    },
+    manifest: `/${feedPaths.manifest}`,
+  };
+  return `${JSON.stringify(state)}\n`;
+}
+
+function textFile({ blobs }: DraftParts, path: string, text: string): NewFile {
+  const body = encoder.encode(text);
+  return { path, digest: blobs.put(body), size: body.length };
+}

@@ -1,0 +1,122 @@
+import { type Change, changesAfter } from "#content/store/changes.ts";
+import { feedPaths } from "#content/shapes/feed.ts";
+import { folderOf, keyOf, pageSizeOf, snapshotPartOf } from "#site/documents/keys.ts";
+import { patchedPart, snapshotLines } from "#site/documents/snapshot.ts";
+import { type DocumentKey, partsOf } from "./document.ts";
+import type { Manifest, NewFile } from "./manifest.ts";
+import { storeFiles } from "./publish-files.ts";
+import type { PublisherParts } from "./publisher-parts.ts";
+import { renderKeys } from "./render-keys.ts";
+import { staleLater } from "./stale-paths.ts";
+
+/** Which changes the second lane takes: those after `after`, up to `upTo`. */
+export type ListsJob = { after: number; upTo: number; feedFiles: readonly number[] };
+
+/** What the changes made stale, rendered into blobs and not published yet. */
+export type MadeLists = {
+  keys: DocumentKey[];
+  kept: NewFile[];
+  removed: string[];
+  failed: { key: DocumentKey; error: string }[];
+};
+
+type MakingParts = Pick<PublisherParts, "source" | "kinds" | "manifest" | "blobs">;
+
+/** Changes read at once; the second lane takes at most so many in one go. */
+export const listChangesMax = 20_000;
+/** Documents of one kind that are rendered together, with one query per table. */
+const keysPerBatch = 20;
+
+/**
+ * Renders all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. Costs seconds
+ * when much has moved, so it belongs into a process of its own wherever somebody waits for another thing.
+ */
+export async function makeLists(parts: MakingParts, job: ListsJob): Promise<MadeLists> {
+  const { source, kinds, manifest, blobs } = parts;
+  const changes = (await changesAfter(source.store.raw, job.after, listChangesMax)).filter(
+    ({ sequence }) => sequence <= job.upTo,
+  );
+  const moved = new Set(changes.flatMap(({ moved_lists }) => moved_lists));
+  source.lists.follow({ ...job, moved: [...moved] });
+  const keys = await staleKeys(parts, changes);
+  for (const number of job.feedFiles) keys.add(keyOf.feed(number));
+  const made: MadeLists = { keys: [...keys], kept: [], removed: [], failed: [] };
+  const patched = await patchSnapshot(parts, changes);
+  made.kept.push(...patched.kept);
+  for (const batch of batchesOf(keys.difference(patched.keys))) {
+    const { files, failed } = await renderKeys(batch, kinds, source);
+    // Paths that must not exist and do not are no work.
+    const there = files.filter(({ path, body }) => body !== null || manifest.find(path) !== null);
+    const { kept, removed } = storeFiles({ blobs }, there);
+    made.kept.push(...kept);
+    made.removed.push(...removed);
+    made.failed.push(...failed);
+  }
+  return made;
+}
+
+/** Most parts of the snapshot are there already, and lack only the lines of what changed. */
+async function patchSnapshot(
+  { source, manifest, blobs }: MakingParts,
+  changes: readonly Change[],
+): Promise<{ keys: Set<DocumentKey>; kept: NewFile[] }> {
+  const ids = new Set(changes.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
+  const byPart = Map.groupBy(ids, snapshotPartOf);
+  const keys = new Set<DocumentKey>();
+  const kept: NewFile[] = [];
+  for (const [part, own] of byPart) {
+    const path = feedPaths.snapshotPart(part);
+    const held = manifest.find(path);
+    if (held === null || !blobs.has(held.digest)) continue;
+    const body = await patchedPart(
+      blobs.read(held.digest),
+      await snapshotLines(source.store.raw, own),
+    );
+    kept.push({ path, digest: blobs.put(body), size: body.length });
+    keys.add(keyOf.snapshotPart(part));
+  }
+  return { keys, kept };
+}
+
+function* batchesOf(keys: ReadonlySet<DocumentKey>): Generator<DocumentKey[]> {
+  for (const ofKind of Map.groupBy(keys, (key) => partsOf(key)[0]).values()) {
+    for (let at = 0; at < ofKind.length; at += keysPerBatch) {
+      yield ofKind.slice(at, at + keysPerBatch);
+    }
+  }
+}
+
+async function staleKeys(
+  { source, manifest }: MakingParts,
+  changes: readonly Change[],
+): Promise<Set<DocumentKey>> {
+  const { lists } = source;
+  const ids = new Set(changes.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
+  const places = await lists.places([...ids]);
+  const keys = new Set<DocumentKey>();
+  const stale = changes.map((change) =>
+    staleLater(change, places.get(change.nonprofit_id ?? 0) ?? new Map()),
+  );
+  for (const one of stale) for (const key of one.keys) keys.add(key);
+  for (const list of new Set(stale.flatMap((one) => one.lists))) {
+    for (const key of pagesOf(list, await lists.count(list), manifest)) keys.add(key);
+  }
+  return keys;
+}
+
+/** All pages of a list, and those beyond its end that an earlier release still holds. */
+function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
+  if (list === "thin") return [];
+  const pages = Math.max(1, Math.ceil(count / pageSizeOf(list)), pagesHeld(list, manifest));
+  return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
+}
+
+function pagesHeld(list: string, manifest: Manifest): number {
+  const folder = list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`;
+  const held = manifest.db
+    .query<{ count: number }, [string, string]>(
+      "SELECT count(*) AS count FROM files WHERE path >= ? AND path < ?",
+    )
+    .get(folder, `${folder.slice(0, -1)}0`); // "0" follows "/".
+  return (held?.count ?? 0) + 1;
+}
