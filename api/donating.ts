@@ -1,0 +1,24 @@
+import { base58Text } from "#api/chain/base58.ts";
+import { caip2Of, clusters } from "#api/chain/clusters.ts";
+import type { Parts } from "./parts.ts";
+import type { DonateParts } from "#api/verbs/donate-parts.ts";
+
+type Needed = Pick<Parts, "store" | "clock" | "chain" | "config" | "secrets">;
+
+/** Stock clients know no other networks than Solana's own, so the local chain borrows the name of one. */
+const devnet = caip2Of(clusters["solana-devnet"]);
+
+/** What the verbs of donating take of the service's parts. */
+export const donatingOf = ({ store, clock, chain, config, secrets }: Needed): DonateParts => ({
+  store,
+  clock,
+  chain,
+  seal: { key: secrets.donationMemoKey, network: chain.caip2 },
+  offeredNetwork: chain.cluster === "local" ? devnet : chain.caip2,
+  baseUrl: config.baseUrl,
+  commitment: config.commitment,
+  windowMs: config.donationWindowMs,
+  sponsoredMin: config.sponsoredMin,
+  addressOf: base58Text,
+  pause: (ms) => Bun.sleep(ms),
+});

@@ -1,0 +1,189 @@
+import { z } from "zod";
+
+const signature = z.string().describe("Signature of the Solana transaction, base58");
+const address = (description: string) => z.string().describe(`${description}, base58`);
+const usdc = (description: string) => z.number().positive().describe(`${description}, in USDC`);
+
+export const Cluster = z
+  .enum(["mainnet", "devnet", "local"])
+  .describe("Which Solana: real money moves on mainnet alone")
+  .meta({ id: "Cluster" });
+export type Cluster = z.infer<typeof Cluster>;
+
+/** What x402 clients need to sign a transfer, beside its amount. */
+export const PaymentExtra = z
+  .object({
+    feePayer: address("Account that pays the network fee: our sponsor, or the donor named by ?payer="),
+    memo: z.string().describe("Must stand in the transaction as a memo instruction"),
+    decimals: z.literal(6),
+    name: z.literal("USDC"),
+  })
+  .meta({ id: "PaymentExtra" }); // prettier-ignore
+
+/** One way to pay, in the words of x402 version 1. */
+export const PaymentOptionV1 = z
+  .object({
+    scheme: z.literal("exact"),
+    network: z.enum(["solana", "solana-devnet"]),
+    maxAmountRequired: z.string().describe("Millionths of a USDC"),
+    asset: address("Mint of the token"),
+    payTo: address("Wallet of the nonprofit"),
+    maxTimeoutSeconds: z.int(),
+    resource: z.string().describe("The address that was asked, without ?payer="),
+    description: z.string(),
+    mimeType: z.literal("application/json"),
+    extra: PaymentExtra,
+  })
+  .meta({ id: "PaymentOptionV1" });
+export type PaymentOptionV1 = z.infer<typeof PaymentOptionV1>;
+
+/** One way to pay, in the words of x402 version 2: in the header PAYMENT-REQUIRED. */
+export type PaymentOptionV2 = Pick<
+  PaymentOptionV1,
+  "scheme" | "asset" | "payTo" | "maxTimeoutSeconds" | "extra"
+> & { network: string; amount: string };
+
+/** The seven fields of the contract. `network` is always solana; `cluster` says which. */
+const contractFields = {
+  x402: z.literal(true),
+  recipient: address("Wallet of the nonprofit"),
+  amount: usdc("What to pay"),
+  currency: z.literal("USDC"),
+  network: z.literal("solana"),
+  nonprofit: z.string().describe("Name of the nonprofit"),
+  slug: z.string(),
+};
+
+/** The body of a 402: no money has moved, and this is how to pay. */
+export const PaymentRequirements = z
+  .object({
+    ...contractFields,
+    cluster: Cluster,
+    mint: address("Mint of the token that counts as USDC here"),
+    decimals: z.literal(6),
+    amount_atomic: z.string().describe("The amount in millionths of a USDC"),
+    memo: z.string().describe("Put it into the transaction: it proves what the transfer is for, however late it is found"),
+    reference: address("Solana Pay reference of this memo: a transfer that names it is found without telling us"),
+    solana_pay: z.string().describe("Solana Pay link with amount, token, memo and reference"),
+    expires_in: z.int().describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
+    status_url: z.string().describe("GET it to hear whether the transfer has been found"),
+    code: z.string().describe("payment_required, or why the payment that came was not taken; no money has moved"),
+    error: z.string().describe("The same in words"),
+    x402Version: z.literal(1),
+    accepts: z.array(PaymentOptionV1).describe("Empty: pay by a transfer of your own and POST its tx_signature"),
+  })
+  .meta({ id: "PaymentRequirements" }); // prettier-ignore
+export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
+
+/** Query of GET and POST /api/donate/{slug}. */
+export const DonateParameters = z.object({
+  amount: z
+    .number()
+    .gt(0)
+    .max(10_000)
+    .optional()
+    .describe("USDC to give: 1 unless given, at most 6 decimals, written as plain digits")
+    .meta({ examples: [2.5] }),
+  payer: z
+    .string()
+    .max(44)
+    .optional()
+    .describe("Wallet of the donor, who then pays the network fee and signs alone")
+    .meta({ examples: ["4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"] }),
+});
+
+/** Query of GET /api/donate/{slug}/status. */
+export const DonationStatusParameters = z.object({
+  memo: z
+    .string()
+    .length(32)
+    .describe("The memo of a payment requirement")
+    .meta({ examples: ["AAAADAAAJiWgahLUwAAAKlRm3EkL9mXq"] }),
+});
+
+/** Body of POST /api/donate/{slug}. Without a proof the answer is that of a GET. */
+export const DonateBody = z
+  .object({ tx_signature: signature.optional().describe("Signature of the transfer that paid, base58 of 64 bytes") })
+  .meta({ id: "DonateBody" }); // prettier-ignore
+
+/** A recorded donation, under the name that published clients read. */
+export const DonationRecord = z
+  .object({
+    id: z.string(),
+    nonprofit: z.string().describe("Name of the nonprofit"),
+    slug: z.string(),
+    amount_usdc: usdc("What the nonprofit was paid"),
+    network: z.literal("solana"),
+    tx_hash: signature,
+    confirmed: z.literal(true),
+    settled_at: z.string().describe("When the chain took it: ISO 8601, UTC"),
+  })
+  .meta({ id: "DonationRecord" });
+
+/** A donation that is verified on chain and recorded. */
+export const Settlement = z
+  .object({
+    success: z.literal(true),
+    donation_id: z.string(),
+    nonprofit: z.string().describe("Name of the nonprofit"),
+    amount: usdc("What the nonprofit was paid, whatever was asked for"),
+    currency: z.literal("USDC"),
+    tx_signature: signature,
+    cluster: Cluster,
+    explorer_url: z.string().nullable().describe("The transaction in a block explorer; null on the local chain"),
+    receipt_url: z.string(),
+    donation: DonationRecord,
+  })
+  .meta({ id: "Settlement" }); // prettier-ignore
+export type Settlement = z.infer<typeof Settlement>;
+
+/** 202: money may have moved, and the chain does not show it yet. We go on looking. */
+export const PendingDonation = z
+  .object({
+    status: z.literal("pending"),
+    tx_signature: signature,
+    retry_after_s: z.int().positive(),
+    message: z.string(),
+  })
+  .meta({ id: "PendingDonation" });
+export type PendingDonation = z.infer<typeof PendingDonation>;
+
+/** What became of a payment requirement. */
+export const DonationStatus = z
+  .object({
+    status: z.enum(["pending", "received"]),
+    memo: z.string(),
+    retry_after_s: z.int().positive().describe("Seconds until it is worth asking again"),
+    settlement: Settlement.nullable().describe("Of the transfer with this memo; null while pending"),
+  })
+  .meta({ id: "DonationStatus" }); // prettier-ignore
+export type DonationStatus = z.infer<typeof DonationStatus>;
+
+export const RecentDonation = z
+  .object({
+    id: z.string(),
+    amount_usdc: usdc("What the nonprofit was paid"),
+    network: z.literal("solana"),
+    tx_hash: signature,
+    tx_signature: signature,
+    donor: address("Wallet that gave").nullable(),
+    settled_at: z.string().describe("ISO 8601, UTC"),
+    explorer_url: z.string().nullable().describe("Null on the local chain"),
+    receipt_url: z.string(),
+  })
+  .meta({ id: "RecentDonation" });
+export type RecentDonation = z.infer<typeof RecentDonation>;
+
+/** GET /api/donations/{slug}. */
+export const DonationHistory = z
+  .object({
+    nonprofit: z.string().describe("Name of the nonprofit"),
+    slug: z.string(),
+    total_donated_usdc: z.number().min(0),
+    donation_count: z.int().min(0),
+    currency: z.literal("USDC"),
+    cluster: Cluster,
+    recent_donations: z.array(RecentDonation).max(50).describe("Newest first"),
+  })
+  .meta({ id: "DonationHistory" });
+export type DonationHistory = z.infer<typeof DonationHistory>;

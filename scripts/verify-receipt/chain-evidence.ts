@@ -1,0 +1,73 @@
+import { openChain } from "#api/chain/open-chain.ts";
+import type { Cluster } from "#content/shapes/donation.ts";
+import type { DonationNetwork } from "#content/shapes/network.ts";
+import type { Receipt } from "#content/shapes/receipt.ts";
+import { fail, ok, type Result } from "#content/shapes/result.ts";
+import type { Landed } from "#content/shapes/transfer.ts";
+
+export type EvidenceFailure =
+  | { kind: "chain_disagrees"; what: string; receipt: string; chain: string }
+  | { kind: "not_on_chain"; tx_signature: string }
+  | { kind: "unreachable"; from: string; why: string }
+  | { kind: "wrong_chain"; why: string };
+
+const networks: Record<Cluster, DonationNetwork> = {
+  mainnet: "solana",
+  devnet: "solana-devnet",
+  local: "local",
+};
+
+/** Looks the transfer of a receipt up on the chain, by a node of whoever checks. */
+export async function evidenceOnChain(
+  receipt: Receipt,
+  rpcUrl: string,
+): Promise<Result<null, EvidenceFailure>> {
+  const { evidence } = receipt;
+  const opened = await openChain({
+    network: networks[evidence.cluster],
+    rpcUrls: [rpcUrl],
+    sponsorKey: null,
+    commitment: "confirmed",
+    clock: () => new Date(),
+  });
+  if (!opened.ok) return fail({ kind: "wrong_chain", why: opened.failure.message });
+  const chain = opened.value;
+  const landed = await chain.landed(evidence.tx_signature);
+  if (!landed.ok) return fail({ kind: "unreachable", from: rpcUrl, why: landed.failure.why });
+  if (landed.value === null) {
+    return fail({ kind: "not_on_chain", tx_signature: evidence.tx_signature });
+  }
+  const differing = differences(receipt, landed.value, chain).find(
+    ({ receipt: said, chain: shown }) => said !== shown,
+  );
+  return differing === undefined ? ok(null) : fail({ kind: "chain_disagrees", ...differing });
+}
+
+type Fact = { what: string; receipt: string; chain: string };
+
+/** What the receipt says beside what the chain shows, each as text. */
+function differences(
+  { evidence, amount_atomic, amount_usdc, settled_at }: Receipt,
+  { slot, failed, block_time, credits, memos }: Landed,
+  { mint, caip2 }: { mint: string; caip2: string },
+): Fact[] {
+  const credit = credits.find(({ destination }) => destination === evidence.destination);
+  const fact = (what: string, said: unknown, shown: unknown): Fact => ({
+    what,
+    receipt: String(said),
+    chain: String(shown),
+  });
+  return [
+    fact("chain", evidence.network, caip2),
+    fact("failed", false, failed),
+    fact("slot", evidence.slot, slot),
+    fact("mint", evidence.mint, mint),
+    fact("token of the transfer", evidence.mint, credit?.mint ?? "none"),
+    fact("recipient", evidence.recipient, credit?.owner ?? "none"),
+    fact("amount_atomic", amount_atomic, credit?.amount_micro_usdc ?? 0n),
+    fact("amount_usdc", amount_usdc, Number(credit?.amount_micro_usdc ?? 0n) / 1_000_000),
+    fact("donor", evidence.donor, credit?.donor ?? null),
+    fact("memo", evidence.memo, evidence.memo === null || memos.includes(evidence.memo) ? evidence.memo : memos.join(", ")),
+    ...(block_time === null ? [] : [fact("settled_at", Date.parse(settled_at) / 1_000, block_time)]),
+  ]; // prettier-ignore
+}

@@ -1,0 +1,43 @@
+import { KeySet, PublicKey, publicKeyOf } from "#content/signing/keys.ts";
+import type { ClaimedReceipt } from "#content/signing/receipt.ts";
+import { feedPaths } from "#content/shapes/feed.ts";
+import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { readSource, type SourceFailure } from "./source.ts";
+
+export type KeyFailure = SourceFailure | { kind: "no_key"; from: string };
+
+/** A key, and where it came from. */
+export type FoundKey = { key: PublicKey; from: string };
+
+/**
+ * The key that has to have signed: the one that is named, or, when none is, what the issuer of the receipt publishes.
+ * Of a set, the one that the signature names; of a set without it, any, so that the check says which key signed.
+ */
+export async function keyFor(
+  { receipt, signed_by }: Pick<ClaimedReceipt, "receipt" | "signed_by">,
+  named: string | undefined,
+): Promise<Result<FoundKey, KeyFailure>> {
+  if (named !== undefined && /^[A-Za-z0-9_-]{43}$/.test(named)) {
+    return ok({ key: await publicKeyOf(named), from: "--key" });
+  }
+  const from = named ?? `${receipt.issuer}/${feedPaths.keys}`;
+  // What an unproven receipt names must not make this read a file.
+  if (named === undefined && !/^https?:\/\//.test(from)) return fail({ kind: "no_key", from });
+  const text = await readSource(from);
+  if (!text.ok) return text;
+  const keys = await keysIn(text.value);
+  const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
+  return key === undefined ? fail({ kind: "no_key", from }) : ok({ key, from });
+}
+
+/** A key's id is made anew from the key itself: a file could say anything. */
+async function keysIn(text: string): Promise<PublicKey[]> {
+  try {
+    const value: unknown = JSON.parse(text);
+    const set = KeySet.safeParse(value);
+    const keys = set.success ? set.data.keys : [PublicKey.omit({ kid: true }).parse(value)];
+    return await Promise.all(keys.map(({ x }) => publicKeyOf(x)));
+  } catch {
+    return [];
+  }
+}

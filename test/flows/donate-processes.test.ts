@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PaymentRequirements, Settlement } from "#content/shapes/donation.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { paymentHeader } from "#test/support/donating.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { freePort, untilAnswers } from "#test/support/processes.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const kills = Number(process.env["ALMONER_TEST_KILLS"] ?? 5);
+const posts = 1_000;
+const main = join(import.meta.dirname, "../../api/main.ts");
+
+let chain: TestChain;
+let store: Store;
+let dataDir: string;
+let wallet: string;
+let shared: string;
+let ports: number[];
+const running: Bun.Subprocess[] = [];
+
+beforeAll(async () => {
+  chain = await aChain({ now: () => new Date() });
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-donating-"));
+  [wallet, shared] = [chain.wallet(), chain.wallet()];
+  store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
+  const saves = [
+    aNonprofit({ slug: "well", usdc_wallet: wallet }),
+    aNonprofit({ slug: "one", usdc_wallet: shared }),
+    aNonprofit({ slug: "two", usdc_wallet: shared }),
+  ].map((after) => ({ before: null, after }));
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  ports = [await freePort(), await freePort()];
+  await Promise.all([start(0), start(1)]);
+}, 30_000);
+
+afterAll(async () => {
+  for (const one of running) one.kill("SIGTERM");
+  await Promise.all(running.map((one) => one.exited));
+  store.close();
+  await chain.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}, 30_000);
+
+async function start(at: 0 | 1): Promise<void> {
+  running[at] = Bun.spawn([process.execPath, main], {
+    env: {
+      ...process.env,
+      ...chain.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_PORT: String(ports[at]),
+      ALMONER_TRUSTED_HOPS: "1",
+      ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef",
+      ALMONER_LOG_LEVEL: "error",
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  await untilAnswers(`http://127.0.0.1:${ports[at]}/healthz`, running[at]);
+}
+
+let clients = 0;
+const ask = (at: number, path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`http://127.0.0.1:${ports[at % 2]}${path}`, {
+    ...init,
+    headers: { ...(init.headers as Record<string, string>), "x-forwarded-for": `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients++ & 255}` },
+  }); // prettier-ignore
+const prove = (at: number, slug: string, tx_signature: string) =>
+  ask(at, `/api/donate/${slug}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ tx_signature }),
+  });
+const rows = async (where: string) =>
+  (await store.raw.execute(`SELECT tx_signature, nonprofit_id FROM donations WHERE ${where}`)).rows;
+
+test("one signature a thousand times at once, over two processes and three slugs: a row per paid wallet", async () => {
+  const payment = chain.donor().pay({
+    to: [{ to: wallet, usdc: "2" }, { to: shared, usdc: "3" }],
+  }); // prettier-ignore
+  chain.land(payment);
+  await Promise.all(["well", "one"].flatMap((slug) => [0, 1].map((at) => ask(at, `/api/donations/${slug}`)))); // prettier-ignore
+  const beganMs = performance.now();
+  const slugs = ["well", "one", "two"];
+  const answers = await Promise.all(
+    Array.from({ length: posts }, async (_, n) => {
+      const slug = slugs[n % slugs.length] ?? "";
+      const response = await prove(Math.floor(n / 3), slug, payment.signature);
+      const { code = "settled", donation_id = "" } = (await response.json()) as Partial<Settlement> & { code?: string }; // prettier-ignore
+      return `${slug} ${response.status} ${code} ${donation_id}`;
+    }),
+  );
+  const tookMs = performance.now() - beganMs;
+  const different = [...new Set(answers)].toSorted();
+  // Of the two that share a wallet the first to be recorded has it; all others hear so.
+  expect(different).toHaveLength(3);
+  expect(different.filter((one) => one.includes("200 settled"))).toHaveLength(2);
+  expect(different.filter((one) => one.includes("409 recorded_elsewhere"))).toHaveLength(1);
+  expect(await rows(`tx_signature = '${payment.signature}'`)).toHaveLength(2);
+  process.stdout.write(`${posts} answers in ${Math.round(tookMs)} ms\n`);
+  // Issue 6 wants 2 s of a machine that does nothing else; this one may run a dozen other tests.
+  expect(tookMs).toBeLessThan(15_000);
+}, 30_000);
+
+test("processes are killed while they settle: every payment that landed is recorded, once", async () => {
+  let stop = false;
+  let taken = 0;
+  const donate = async (at: number): Promise<void> => {
+    while (!stop) {
+      try {
+        const demand = (await (await ask(at, "/api/donate/well?amount=2")).json()) as PaymentRequirements;
+        const { accepts: [option], recipient, memo } = demand;
+        const payment = chain.donor().pay({ to: recipient, usdc: "2", memo, feePayer: option?.extra.feePayer ?? "" });
+        const headers = paymentHeader(payment.bytes, 1, "solana-devnet");
+        const response = await ask(at, "/api/donate/well", { headers });
+        if (response.status === 200) taken += 1;
+      } catch {
+        await Bun.sleep(20); // The process is down.
+      }
+    }
+  }; // prettier-ignore
+  const donors = [0, 1, 0, 1].map(donate);
+  for (let n = 0; n < kills; n++) {
+    await Bun.sleep(100 + Math.random() * 300);
+    const at = n % 2 === 0 ? 0 : 1;
+    running[at]?.kill("SIGKILL");
+    await running[at]?.exited;
+    await start(at);
+  }
+  stop = true;
+  await Promise.all(donors);
+  expect(taken).toBeGreaterThan(kills);
+  const given = () => chain.usdcOf(wallet) / 2_000_000n;
+  const recorded = async () => BigInt((await rows("nonprofit_id = 1")).length);
+  const deadlineMs = performance.now() + 60_000;
+  const isWaiting = async () =>
+    (await store.raw.execute("SELECT 1 FROM donation_intents WHERE status = 'waiting'")).rows.length > 0; // prettier-ignore
+  while (performance.now() < deadlineMs && ((await isWaiting()) || (await recorded()) < given())) {
+    await Bun.sleep(500);
+  }
+  expect([await recorded(), await isWaiting()]).toEqual([given(), false]);
+  expect(await rows("nonprofit_id = 1 GROUP BY tx_signature HAVING count(*) > 1")).toEqual([]);
+}, 180_000);

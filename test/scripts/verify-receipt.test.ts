@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { signedAnswer, receiptOf } from "#content/rules/receipt.ts";
+import type { Receipt } from "#content/shapes/receipt.ts";
+import { keySetOf, openSigner, type Signer } from "#content/signing/keys.ts";
+import { signReceipt } from "#content/signing/receipt.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
+import { aReceipt } from "#test/support/receipts.ts";
+
+let folder: string;
+let signer: Signer;
+let other: Signer;
+let local: TestChain;
+/** A receipt of a transfer that is on the local chain. */
+let paid: Receipt;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-receipts-"));
+  [signer, other] = [await openSigner(aSigningKey()), await openSigner(aSigningKey())];
+  local = await aChain();
+  const chain = await local.open();
+  const wallet = local.wallet();
+  const { signature } = local.land(local.donor().pay({ to: wallet, usdc: "2.5", memo: "intent" }));
+  const landed = await chain.landed(signature);
+  const credit = landed.ok ? landed.value?.credits[0] : undefined;
+  if (!landed.ok || landed.value === null || credit === undefined) throw new Error("not landed");
+  const at = (landed.value.block_time ?? 0) * 1_000;
+  paid = receiptOf(
+    {
+      ...landed.value,
+      ...credit,
+      id: "paid",
+      network: chain.caip2,
+      recipient: credit.owner,
+      commitment: "confirmed",
+      memo: "intent",
+      settled_at: at,
+      recorded_at: at,
+    },
+    { slug: "wells", name: "Wells", registrations: [], identifiers: [] },
+    "https://almoner.example",
+  );
+});
+afterAll(async () => {
+  await local.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const textOf = async (receipt: Receipt, by = signer) =>
+  JSON.stringify(signedAnswer(receipt, await signReceipt(receipt, by)));
+
+/** A file with this text. */
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function verify(words: string[], input = "") {
+  const child = Bun.spawn([process.execPath, "scripts/verify-receipt.ts", ...words], {
+    stdin: new Blob([input]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [said, complained, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, said, complained };
+}
+
+describe("verify-receipt, offline", () => {
+  test("says of a valid one what it is", async () => {
+    const path = file("valid.json", await textOf(aReceipt()));
+    const { code, said } = await verify([path, "--key", signer.publicKey.x]);
+    expect(code).toBe(0);
+    expect(said).toStartWith("VALID");
+    for (const shown of [
+      "2.5 USDC",
+      "Lantern School (lantern-school)",
+      "53-0196605",
+      "312000000",
+    ]) {
+      expect(said).toContain(shown);
+    }
+    expect(said).not.toContain("NO REAL MONEY");
+  }, 20_000);
+
+  test("takes the key as a file, as a set and by its x, and the receipt from standard input", async () => {
+    const text = await textOf(aReceipt());
+    const set = file("keys.json", keySetOf(signer));
+    const one = file("key.json", JSON.stringify(signer.publicKey));
+    for (const key of [set, one, signer.publicKey.x]) {
+      const { code, said } = await verify(["-", "--key", key, "--json"], text);
+      expect(code).toBe(0);
+      expect(JSON.parse(said)).toMatchObject({ valid: true, signed_by: signer.publicKey.kid, on_chain: false });
+    }
+  }, 30_000); // prettier-ignore
+
+  test("tells an altered one from one that another key signed", async () => {
+    const altered = (await textOf(aReceipt())).replace('"amount_usdc":2.5', '"amount_usdc":2500');
+    const first = await verify(["-", "--key", signer.publicKey.x], altered);
+    expect([first.code, first.said]).toEqual([1, ""]);
+    expect(first.complained).toContain("NOT VALID: the receipt was altered");
+    const second = await verify(["-", "--key", other.publicKey.x, "--json"], await textOf(aReceipt()));
+    expect(second.code).toBe(1);
+    expect(JSON.parse(second.said)).toMatchObject({ valid: false, kind: "wrong_key" });
+  }, 30_000); // prettier-ignore
+
+  test("does not let a name write to the terminal", async () => {
+    const receipt = aReceipt();
+    receipt.nonprofit.name = "Wells\u001b[2J\u202E";
+    const { said } = await verify(["-", "--key", signer.publicKey.x], await textOf(receipt));
+    for (const control of ["\u001b", "\u202E"]) expect(said).not.toContain(control);
+  }, 20_000);
+
+  test.each([
+    [["/no/such/file.json", "--key", "x".repeat(43)], 2, "cannot be read"],
+    [["-", "--key", "x".repeat(43)], 2, "no receipt of a donation"],
+    [["-", "--kee", "x"], 2, "no option --kee"],
+  ])(
+    "%j ends with %d",
+    async (words, code, complaint) => {
+      const ended = await verify(words, "{}");
+      expect(ended.code).toBe(code);
+      expect(ended.complained).toContain(complaint);
+    },
+    20_000,
+  );
+
+  test("refuses a key that is none", async () => {
+    const path = file("none.json", "{}");
+    const ended = await verify(["-", "--key", path], await textOf(aReceipt()));
+    expect([ended.code, ended.complained]).toEqual([
+      2,
+      expect.stringContaining("holds no Ed25519"),
+    ]);
+  }, 20_000);
+});
+
+describe("verify-receipt, with a network", () => {
+  test("fetches receipt and key from the directory that issued it", async () => {
+    let text = "";
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) =>
+        request.url.endsWith("/almoner-keys.json")
+          ? new Response(keySetOf(signer))
+          : new Response(text, { status: text === "" ? 404 : 200 }),
+    });
+    const issuer = `http://127.0.0.1:${server.port}`;
+    const url = `${issuer}/api/donations/lantern-school/1`;
+    expect((await verify([url])).code).toBe(2);
+    text = await textOf(aReceipt({ issuer }));
+    const ended = await verify([url, "--json"]);
+    await server.stop(true);
+    expect(ended.code).toBe(0);
+    expect(JSON.parse(ended.said).key_from).toBe(`${issuer}/.well-known/almoner-keys.json`);
+    expect((await verify([url])).code).toBe(3);
+  }, 40_000);
+
+  test("reads no file for an issuer that is no address", async () => {
+    const ended = await verify(["-"], await textOf(aReceipt({ issuer: folder })));
+    expect([ended.code, ended.complained]).toEqual([
+      2,
+      expect.stringContaining("holds no Ed25519"),
+    ]);
+  }, 20_000);
+
+  const key = () => ["--key", signer.publicKey.x];
+
+  test("looks the transfer up on the chain", async () => {
+    const ended = await verify(["-", ...key(), "--rpc", local.url], await textOf(paid));
+    expect(ended.complained).toBe("");
+    expect(ended.code).toBe(0);
+    expect(ended.said).toContain("it shows the same");
+    expect(ended.said).toContain("NO REAL MONEY");
+  }, 30_000);
+
+  const lies: [string, (receipt: Receipt) => Receipt][] = [
+    ["amount_atomic", (one) => ({ ...one, amount_atomic: "25000000" })],
+    ["recipient", (one) => withEvidence(one, { recipient: one.evidence.destination })],
+    ["slot", (one) => withEvidence(one, { slot: one.evidence.slot + 1 })],
+    ["memo", (one) => withEvidence(one, { memo: "another" })],
+    ["mint", (one) => withEvidence(one, { mint: one.evidence.destination })],
+    ["settled_at", (one) => ({ ...one, settled_at: "2020-01-01T00:00:00Z" })],
+  ];
+  test.each(lies)(
+    "finds out a directory that signs another %s",
+    async (what, lie) => {
+      const words = ["-", ...key(), "--rpc", local.url, "--json"];
+      const ended = await verify(words, await textOf(lie(paid)));
+      expect(ended.code).toBe(1);
+      expect(JSON.parse(ended.said)).toMatchObject({ kind: "chain_disagrees", what });
+    },
+    30_000,
+  );
+
+  test("says what no node knows, and that a node serves another chain or none", async () => {
+    const unknown = withEvidence(paid, { tx_signature: "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW" });
+    const ask = async (receipt: Receipt, rpc: string) =>
+      verify(["-", ...key(), "--rpc", rpc, "--json"], await textOf(receipt));
+    expect(JSON.parse((await ask(unknown, local.url)).said).kind).toBe("not_on_chain");
+    expect(JSON.parse((await ask(aReceipt(), local.url)).said).kind).toBe("wrong_chain");
+    expect((await ask(paid, "http://127.0.0.1:1")).code).toBe(3);
+  }, 60_000); // prettier-ignore
+});
+
+const withEvidence = (receipt: Receipt, evidence: Partial<Receipt["evidence"]>): Receipt => ({
+  ...receipt,
+  evidence: { ...receipt.evidence, ...evidence },
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const attack = `</script><img src=x onerror=alert(2)>"' onload='x' & \u2028 <!-- ]]> {{x}}`;
+const badWallets = [
+  attack,
+  `${wallet}" onclick="x`,
+  "javascript:alert(1)",
+  "0OIl",
+  "",
+  wallet.repeat(2),
+];
+
+let sites: Record<"local" | "solana-devnet" | "solana", TestSite>;
+beforeAll(async () => {
+  const nonprofits = [
+    aRichNonprofit(), // 1
+    aNonprofit({ slug: "link-only", donation_url: "https://link.example/give" }), // 2
+    aNonprofit({ slug: "neither" }), // 3
+    aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [] }), // 4
+    aRichNonprofit({ slug: "hostile", name: attack, city: attack, registrations: [] }), // 5
+    ...badWallets.map((usdc_wallet, at) => aNonprofit({ slug: `bad-${at}`, usdc_wallet })), // 6…
+  ];
+  const open = async (network: "local" | "solana-devnet" | "solana") => {
+    const site = await aSite([], { network });
+    await site.save(nonprofits);
+    return site;
+  };
+  sites = {
+    local: await open("local"),
+    "solana-devnet": await open("solana-devnet"),
+    solana: await open("solana"),
+  };
+});
+afterAll(() => {
+  for (const site of Object.values(sites)) site.close();
+});
+
+/** A page's text with white space folded. */
+const textOf = ({ $ }: Awaited<ReturnType<TestSite["page"]>>, selector = "main") =>
+  $(selector).text().replaceAll(/\s+/g, " ");
+
+describe("a nonprofit with a wallet", () => {
+  test("has a page for donations that says all that is needed without a script", async () => {
+    const page = await sites.solana.page("profile 1", "donate/");
+    const { $ } = page;
+    expect($("h1").text()).toBe("Give to Lantern School");
+    expect($(".wallet").text()).toBe(wallet);
+    const text = textOf(page);
+    for (const words of [
+      "Network: Solana (mainnet). Token: USDC.",
+      "The directory takes no part of it",
+      `curl -X POST "${siteBaseUrl}/api/donate/lantern-school?amount=5"`,
+      `curl -i "${siteBaseUrl}/api/donate/lantern-school?amount=5"`,
+    ]) {
+      expect(text).toContain(words);
+    }
+    expect($('a[href="https://lantern-school.example/give"]').length).toBe(1);
+    expect($('a[href="/nonprofits/lantern-school"]').length).toBe(1);
+    expect($('meta[name="robots"]').attr("content")).toBe("noindex");
+    expect($('link[rel="canonical"]').attr("href")).toBe(`${siteBaseUrl}/donate/lantern-school`);
+  });
+
+  test("shows what needs a script only with one", async () => {
+    const { $ } = await sites.solana.page("profile 1", "donate/");
+    for (const part of [".ask", ".tell", ".copy", ".payment", ".again"]) {
+      expect($(`.giving ${part}[hidden]`).length).toBe(1);
+    }
+    expect($(".found").attr("role")).toBe("status");
+    expect($("script[src]").attr("type")).toBe("module");
+  });
+
+  test("has the same box on its profile, to which #give leads", async () => {
+    const { $ } = await sites.solana.page("profile 1");
+    expect($("#give .giving").attr("data-wallet")).toBe(wallet);
+    expect($("#give .giving").attr("data-slug")).toBe("lantern-school");
+    expect($('#give a[href="https://lantern-school.example/give"]').length).toBe(1);
+  });
+});
+
+describe("a nonprofit without a wallet", () => {
+  test("has no page for donations; its profile shows its own donation page", async () => {
+    const files = await sites.solana.files("profile 2");
+    expect(files["donate/link-only.html"]).toBeNull();
+    const page = await sites.solana.page("profile 2");
+    expect(page.$('#give a[href="https://link.example/give"]').text().trim()).toBe("Donation page");
+    expect(page.$(".giving, script[src]").length).toBe(0);
+  });
+
+  test("and without a donation page says so", async () => {
+    expect(textOf(await sites.solana.page("profile 3"), "#give")).toContain(
+      "knows no way to give to this organisation yet",
+    );
+  });
+
+  test("is what a withdrawn one is: nothing invites to give", async () => {
+    const files = await sites.solana.files("profile 4");
+    expect(files["donate/gone.html"]).toBeNull();
+    const { $, html } = await sites.solana.page("profile 4");
+    expect($("#give, .giving").length).toBe(0);
+    expect(html).not.toContain(wallet);
+  });
+
+  test.each(badWallets.map((bad, at) => [bad.slice(0, 30), at] as const))(
+    "is what one with the text %p for a wallet is",
+    async (_, at) => {
+      const files = await sites.solana.files(`profile ${6 + at}`);
+      expect(files[`donate/bad-${at}.html`]).toBeNull();
+      expect(files[`nonprofits/bad-${at}.html`]).not.toContain('class="giving"');
+    },
+  );
+});
+
+describe("a hostile name", () => {
+  test.each(["", "donate/"])("stays text on the page in %p", async (folder) => {
+    const { $, html } = await sites.local.page("profile 5", folder);
+    expect($("img, iframe, style, [onerror], [onload], [onclick]").length).toBe(0);
+    expect($("h1").text()).toContain(attack.slice(0, 30));
+    expect(html).not.toContain("<img src=x");
+    for (const script of $("script").toArray()) {
+      expect($(script).attr("src") ?? $(script).attr("type")).toMatch(
+        /^(\/_astro\/|application\/ld)/,
+      );
+    }
+  });
+});
+
+describe("whether money is real", () => {
+  const shown = ["profile 1", "profile 1 donate/", "page receipt", "page widget"];
+  const notices = async (site: TestSite, name: string) => {
+    const [, key = name, folder] = /^(.+) (donate\/)$/.exec(name) ?? [];
+    return (await site.page(key, folder)).$("main .notice").text().replaceAll(/\s+/g, " ").trim();
+  };
+  test.each(shown)("is said on %s when it is not", async (name) => {
+    expect(await notices(sites.local, name)).toMatch(/^Test network\. .*no real money moves/);
+    expect(await notices(sites["solana-devnet"], name)).toMatch(/^Test network\. .*Solana devnet/);
+  });
+  test.each(shown)("is no matter on %s of mainnet", async (name) => {
+    expect(await notices(sites.solana, name)).toBe("");
+  });
+});

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/support/chromium.ts";
+import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
+import { readQr } from "#test/support/qr.ts";
+
+if (chromiumPath === null) {
+  process.stderr.write(
+    "skipped: pages that pay need a browser (Debian: apt-get install chromium)\n",
+  );
+}
+
+const name = `Wells <img src=x onerror="document.title='broken'"> of Kisumu`;
+
+describe.skipIf(chromiumPath === null)("giving in a browser", () => {
+  let browser: Browser;
+  let site: GivingSite;
+  beforeAll(async () => {
+    site = await aGivingSite((usdc_wallet) => [
+      { slug: "wells", name, usdc_wallet },
+      { slug: "link-only", donation_url: "https://link.example/give" },
+    ]);
+    browser = await openChromium();
+  }, 240_000);
+  afterAll(async () => {
+    await browser.close();
+    await site.close();
+  });
+  beforeEach(() => site.answerWith(null));
+
+  const open = async (path: string): Promise<WatchedPage> => {
+    const page = await openPage(browser);
+    await page.goto(site.origin + path);
+    return page;
+  };
+  const status = ".found";
+  const linkOn = async (page: WatchedPage) =>
+    (await page.getAttribute(".payment a", "href", { timeout: 10_000 })) ?? "";
+  const shown = (page: WatchedPage) => page.waitForSelector(".qr svg", { timeout: 20_000 });
+  /** The browser itself reports each 402, though it is the answer that was hoped for. */
+  const troubles = (page: WatchedPage) => page.troubles.filter((one) => !one.includes("402"));
+
+  test("the QR code holds the payment, and the page says when it has come", async () => {
+    const page = await open("/donate/wells?amount=2.5");
+    const code = await shown(page);
+    const link = await readQr(browser, await code.screenshot());
+    expect(link).toBe(await linkOn(page));
+    const asked = new URL(link ?? "");
+    expect(asked.protocol).toBe("solana:");
+    expect(asked.pathname).toBe((await page.textContent(".wallet")) ?? "");
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ amount: "2.5", memo: expect.any(String), reference: expect.any(String), label: expect.stringContaining("Wells <img"), "spl-token": expect.any(String) });
+    expect(await page.textContent(status)).toContain("Waiting for 2.5 USDC");
+    site.pay(link ?? "");
+    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.startsWith("Received: 2.5 USDC"), undefined, { timeout: 30_000 });
+    expect(await page.isVisible(".qr svg")).toBe(false);
+    expect(await page.title()).not.toBe("broken");
+    expect(troubles(page)).toEqual([]);
+    await page.click(".found a");
+    await page.waitForSelector("#receipt-shown:not([hidden])");
+    const receipt = (await page.textContent("#receipt")) ?? "";
+    for (const part of ["2.5 USDC", name, asked.searchParams.get("memo") ?? "", "NO", "Slot"]) {
+      if (part !== "NO") expect(receipt).toContain(part);
+    }
+    expect(receipt).toContain("no real money moves");
+    expect(troubles(page)).toEqual([]);
+  }, 90_000); // prettier-ignore
+
+  test("is led through by keys alone, and announces what happens", async () => {
+    const page = await open("/nonprofits/wells");
+    expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
+    await page.waitForSelector(".ask:not([hidden])");
+    await page.focus(".presets button");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await shown(page);
+    expect(await page.inputValue("#give-amount")).toBe("25");
+    expect(await page.getAttribute(".presets button:nth-child(2)", "aria-pressed")).toBe("true");
+    expect(await linkOn(page)).toContain("amount=25&");
+    await page.fill("#give-amount", "0,5");
+    await page.waitForFunction(() => document.querySelector<HTMLAnchorElement>(".payment a")?.href.includes("amount=0.5&"), undefined, { timeout: 10_000 });
+    await page.focus("#give-amount");
+    await page.keyboard.press("Enter");
+    expect(await page.getAttribute(status, "role")).toBe("status");
+    expect(await page.getAttribute(".qr svg", "aria-label")).toContain("0.5 USDC to Wells");
+    expect(troubles(page)).toEqual([]);
+  }, 60_000); // prettier-ignore
+
+  test.each(["", "0", "-1", "1e3", "1.1234567", "10001", "<b>"])(
+    "the amount %p is refused in words, without asking",
+    async (amount) => {
+      const page = await open("/nonprofits/wells");
+      await page.waitForSelector(".ask:not([hidden])");
+      await page.fill("#give-amount", amount);
+      await page.click(".ask button[type=submit]");
+      expect(await page.textContent(status)).toStartWith("amount is ");
+      expect(await page.getAttribute("#give-amount", "aria-invalid")).toBe("true");
+      expect(page.asked.filter((path) => path.startsWith("/api/"))).toEqual([]);
+      await page.context().close();
+    },
+    30_000,
+  );
+
+  test("a transfer made by hand counts when its signature is told", async () => {
+    const page = await open("/donate/wells?amount=3");
+    await shown(page);
+    const tx_signature = site.pay(await linkOn(page), { references: [], memo: undefined });
+    await page.click("summary");
+    await page.fill("#give-signature", tx_signature);
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.startsWith("Received: 3 USDC"), undefined, { timeout: 30_000 });
+    const other = await open("/donate/wells");
+    await shown(other);
+    await other.click("summary");
+    await other.fill("#give-signature", "no signature");
+    await other.keyboard.press("Enter");
+    await other.waitForFunction(() => /signature|base58/i.test(document.querySelector(".found")?.textContent ?? "") && !document.querySelector(".found")?.textContent?.includes("Looking"), undefined, { timeout: 10_000 });
+    expect(await other.textContent(status)).not.toContain("Received");
+  }, 90_000); // prettier-ignore
+
+  test("looks less and less often, stops, and looks again when it is asked to", async () => {
+    // Half an hour of looks in seconds would be too many for the service.
+    const pending = { status: "pending", memo: "", retry_after_s: 3, settlement: null };
+    site.answerWith((request) => (request.url.includes("/status") ? Response.json(pending) : null));
+    const page = await openPage(browser);
+    await page.clock.install();
+    await page.goto(`${site.origin}/donate/wells?amount=4`);
+    await shown(page);
+    const link = await linkOn(page);
+    const looks = () => page.asked.filter((path) => path.endsWith("/status")).length;
+    const stopped = () => page.isVisible(".again");
+    let minutes = 0;
+    for (; minutes < 40 && !(await stopped()); minutes += 0.25) {
+      const before = looks();
+      await page.clock.runFor(15_000);
+      // The clock of the page stands until the service has answered.
+      for (let waited = 0; waited < 40 && looks() === before; waited++) await Bun.sleep(5);
+      await Bun.sleep(30);
+    }
+    expect(await stopped()).toBe(true);
+    expect(minutes).toBeWithin(10, 40);
+    expect(looks()).toBeWithin(60, 91);
+    expect(await page.textContent(status)).toContain("No transfer was found so far");
+    site.answerWith(null);
+    site.pay(link);
+    await page.click(".again");
+    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.startsWith("Received: 4 USDC"), undefined, { timeout: 30_000 });
+    expect(await stopped()).toBe(false);
+  }, 240_000); // prettier-ignore
+
+  test("another wallet than the one on the page is never offered", async () => {
+    site.answerWith((request) =>
+      request.url.includes("/api/donate/")
+        ? Response.json({ recipient: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin", solana_pay: "solana:9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin?amount=5", amount: 5, nonprofit: "Wells", memo: "x", cluster: "local" }, { status: 402 })
+        : null,
+    );
+    const page = await open("/donate/wells");
+    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.includes("no longer the one"));
+    expect(await page.locator(".qr svg").count()).toBe(0);
+    expect(await page.getAttribute(".payment a", "href")).toBe("/donate/wells");
+  }, 30_000); // prettier-ignore
+
+  test("a link that is no Solana Pay link is never offered", async () => {
+    const wallet = (await (await fetch(`${site.origin}/api/nonprofits/wells`)).json()).usdc_wallet;
+    site.answerWith((request) =>
+      request.url.includes("/api/donate/")
+        ? Response.json({ recipient: wallet, solana_pay: "javascript:alert(1)", amount: 5, nonprofit: "Wells", memo: "x", cluster: "local" }, { status: 402 })
+        : null,
+    );
+    const page = await open("/donate/wells");
+    await page.waitForFunction(() => document.querySelector(".found")?.textContent !== "" && !document.querySelector(".found")?.textContent?.startsWith("Asking"));
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+  }, 30_000); // prettier-ignore
+
+  test("while the service is away the address stays, with words", async () => {
+    site.answerWith((request) =>
+      request.url.includes("/api/donate/") ? new Response("<html>bad gateway", { status: 502 }) : null,
+    );
+    const page = await open("/donate/wells");
+    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.includes("does not answer"));
+    expect(await page.isVisible(".wallet")).toBe(true);
+    expect(await page.isVisible(".qr svg")).toBe(false);
+  }, 30_000); // prettier-ignore
+
+  test("without JavaScript the page says all that is needed", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${site.origin}/donate/wells`);
+    expect(await page.isVisible(".wallet")).toBe(true);
+    expect(await page.isVisible(".notice")).toBe(true);
+    for (const hidden of [".ask", ".payment", ".copy", ".again"]) {
+      expect(await page.isVisible(hidden)).toBe(false);
+    }
+    await context.close();
+  }, 30_000);
+
+  test("a nonprofit without a wallet is given to at its profile", async () => {
+    const page = await open("/donate/link-only?amount=5");
+    expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe("/nonprofits/link-only#give");
+    expect(await page.isVisible('#give a[href="https://link.example/give"]')).toBe(true);
+  }, 30_000); // prettier-ignore
+
+  test("a receipt that is not there is told so", async () => {
+    for (const [query, words] of [["?nonprofit=wells&id=none", "no receipt at this address"], ["", "names no receipt"], ["?nonprofit=../..&id=%00", "no receipt"]]) {
+      const page = await open(`/receipt${query}`);
+      await page.waitForFunction((text) => document.querySelector("#receipt-status")?.textContent?.includes(text ?? ""), words);
+      expect(await page.isVisible("#receipt-shown")).toBe(false);
+    }
+  }, 60_000); // prettier-ignore
+});

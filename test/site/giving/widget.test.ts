@@ -1,0 +1,232 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/support/chromium.ts";
+import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
+import { readQr } from "#test/support/qr.ts";
+
+if (chromiumPath === null) {
+  process.stderr.write(
+    "skipped: the donation button needs a browser (Debian: apt-get install chromium)\n",
+  );
+}
+
+const name = `Wells "of" <i>Kisumu</i>`;
+
+/** All that a page could do to elements that it does not own. */
+const hostileCss = `
+  * { display: none !important; color: red !important; font-size: 90px !important; transform: rotate(20deg) !important;
+    pointer-events: none !important; position: fixed !important; opacity: 0 !important; visibility: hidden !important; }
+  html, head ~ body, body, main { all: revert !important; display: block !important; opacity: 1 !important;
+    visibility: visible !important; pointer-events: auto !important; position: static !important; transform: none !important; }
+  button, dialog, input, svg { display: none !important; width: 0 !important; }
+  body { text-transform: uppercase; letter-spacing: 2em; direction: rtl; color: transparent; }
+`;
+
+describe.skipIf(chromiumPath === null)("the donation button on a page of others", () => {
+  let browser: Browser;
+  let site: GivingSite;
+  let host: Bun.Server<undefined>;
+  let hostPage = { body: "", policy: "" };
+  const open: WatchedPage[] = [];
+  beforeAll(async () => {
+    site = await aGivingSite((usdc_wallet) => [
+      { slug: "wells", name, usdc_wallet },
+      { slug: "link-only", donation_url: "https://link.example/give" },
+      { slug: "neither" },
+      { slug: "bad-link", donation_url: "javascript:alert(1)" },
+    ]);
+    // Another origin than the directory's.
+    host = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        new Response(hostPage.body, {
+          headers: {
+            "content-type": "text/html",
+            ...(hostPage.policy === "" ? {} : { "content-security-policy": hostPage.policy }),
+          },
+        }),
+    });
+    browser = await openChromium();
+  }, 240_000);
+  afterEach(async () => {
+    for (const page of open.splice(0)) await page.context().close();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.stop(true);
+    await site.close();
+  });
+
+  const tag = (attributes: string) =>
+    `<script async src="${site.origin}/widget/donate.js" ${attributes}></script>`;
+  const strict = () =>
+    `default-src 'none'; script-src ${site.origin}; connect-src ${site.origin}; require-trusted-types-for 'script'`;
+
+  /** The shadow root is closed, so the test leaves the door ajar: nothing else about it is another. */
+  async function visit(inside: string, { css = "", policy = "", ajar = true } = {}): Promise<WatchedPage> {
+    hostPage = {
+      body: `<!doctype html><html lang="en"><title>Host</title>${css === "" ? "" : `<style>${css}</style>`}<body><main>Before ${inside}</main></body></html>`,
+      policy,
+    };
+    const page = await openPage(browser);
+    open.push(page);
+    if (ajar) {
+      await page.addInitScript(() => {
+        // oxlint-disable-next-line typescript/unbound-method
+        const attach = Element.prototype.attachShadow;
+        Element.prototype.attachShadow = function (this: Element, init: ShadowRootInit) {
+          return attach.call(this, { ...init, mode: "open" });
+        };
+      });
+    }
+    await page.goto(`http://127.0.0.1:${host.port}/`);
+    return page;
+  } // prettier-ignore
+
+  const press = async (page: Page) => {
+    await page.locator("button.open").first().click({ timeout: 10_000 });
+    return page.locator("dialog[open]");
+  };
+  const troubles = (page: WatchedPage) => page.troubles.filter((one) => !one.includes("402"));
+
+  test("weighs less than 10 kB compressed and asks for nothing before it is pressed", async () => {
+    const script = await (await fetch(`${site.origin}/widget/donate.js`)).text();
+    expect(gzipSync(script, { level: 6 }).length).toBeLessThan(10_000);
+    expect(brotliCompressSync(script).length).toBeLessThan(10_000);
+    const page = await visit(tag('data-nonprofit="wells"'));
+    await page.locator("button.open").waitFor();
+    expect(page.asked).toEqual(["/", "/widget/donate.js"]);
+  }, 30_000);
+
+  test("is paid from another origin, under a strict policy, and says when money has come", async () => {
+    const page = await visit(tag('data-nonprofit="wells" data-amount="2.5" data-label="Give water"'), { policy: strict() });
+    expect(await page.locator("button.open").textContent()).toBe("Give water");
+    const dialog = await press(page);
+    const code = dialog.locator(".qr svg");
+    await code.waitFor({ timeout: 20_000 });
+    const link = await readQr(browser, await code.screenshot());
+    expect(link).toBe(await dialog.locator("a.main").getAttribute("href"));
+    expect(link).toContain("amount=2.5&");
+    expect(await dialog.locator("h2").textContent()).toBe(`Give to ${name}`);
+    expect(await dialog.locator(".notice").textContent()).toContain("no real money moves");
+    expect(await dialog.locator("code").textContent()).toBe(new URL(link ?? "").pathname);
+    site.pay(link ?? "");
+    await dialog.locator(".found", { hasText: "Received: 2.5 USDC" }).waitFor({ timeout: 30_000 });
+    const receipt = await dialog.locator(".found a").getAttribute("href");
+    expect(receipt).toStartWith(`${site.origin}/receipt?nonprofit=wells&id=`);
+    expect(troubles(page)).toEqual([]);
+  }, 90_000); // prettier-ignore
+
+  test("looks the same on a page whose styles are hostile", async () => {
+    const looks = async (css: string) => {
+      const page = await visit(tag('data-nonprofit="wells"'), { css });
+      const button = page.locator("button.open");
+      await button.waitFor({ timeout: 10_000 });
+      const dialog = await press(page);
+      await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+      return dialog.evaluate((element) => {
+        const parts = ["h2", "input", ".qr svg", "a.main", ".presets button"];
+        const root = element.getRootNode() as ShadowRoot;
+        const opener = root.querySelector(".open");
+        return [opener, element, ...parts.map((part) => element.querySelector(part))].map((one) => {
+          const style = getComputedStyle(one as Element);
+          const { width, height } = (one as Element).getBoundingClientRect();
+          return [style.color, style.fontSize, style.display, style.direction, style.letterSpacing, style.textTransform, style.opacity, style.visibility, Math.round(width), Math.round(height)].join(" ");
+        });
+      });
+    };
+    expect(await looks(hostileCss)).toEqual(await looks(""));
+  }, 60_000); // prettier-ignore
+
+  test("and leaves the page as it is", async () => {
+    const page = await visit(`<button>Mine</button>${tag('data-nonprofit="wells"')}`, { ajar: false });
+    const before = await page.locator("main > button").evaluate((one) => getComputedStyle(one).cssText);
+    const globals = await page.evaluate(() => Object.keys(globalThis).length);
+    await page.waitForFunction(() => document.querySelectorAll("main > div").length === 1);
+    expect(await page.locator("main > button").evaluate((one) => getComputedStyle(one).cssText)).toBe(before);
+    expect(await page.evaluate(() => Object.keys(globalThis).length)).toBe(globals);
+    expect(await page.evaluate(() => document.querySelector("main > div")?.shadowRoot)).toBeNull();
+  }, 30_000); // prettier-ignore
+
+  test("is led through by keys, with the closed door closed; what is typed stays inside", async () => {
+    const page = await visit(`<p id="heard"></p>${tag('data-nonprofit="wells"')}`, { ajar: true });
+    await page.evaluate(() => {
+      document.addEventListener("keydown", (event) => {
+        const heard = document.querySelector("#heard");
+        if (heard !== null) heard.textContent += event.key;
+      });
+    });
+    await page.locator("button.open").focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.locator("dialog[open]");
+    await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+    await dialog.locator("#amount").focus();
+    await page.keyboard.press("End");
+    await page.keyboard.type("0");
+    await dialog.locator(".qr svg[aria-label*='50 USDC']").waitFor({ timeout: 10_000 });
+    expect(await page.textContent("#heard")).toBe("Enter");
+    await page.keyboard.press("Escape");
+    expect(await page.locator("dialog[open]").count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className)).toBe("open");
+  }, 60_000); // prettier-ignore
+
+  test("has names for everything that is pressed or typed into", async () => {
+    const page = await visit(tag('data-nonprofit="wells"'));
+    const dialog = await press(page);
+    await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+    const seen = await dialog.ariaSnapshot();
+    for (const part of [`dialog "Give to`, 'button "Close"', 'textbox "Amount in USDC"', 'group "Usual amounts"', 'button "Show QR code"', 'img "QR code to give 5 USDC', 'link "Open in a wallet on this device"', "status", "note"]) {
+      expect(seen).toContain(part);
+    }
+  }, 60_000); // prettier-ignore
+
+  test("leads to the directory's own page where the policy lets nothing through", async () => {
+    const page = await visit(tag('data-nonprofit="wells" data-amount="7"'), {
+      policy: `default-src 'none'; script-src ${site.origin}`,
+    });
+    const dialog = await press(page);
+    await dialog.getByText("cannot be reached from this page").waitFor();
+    const link = dialog.locator("a");
+    expect(await link.getAttribute("href")).toBe(`${site.origin}/donate/wells?amount=7`);
+    expect(await link.getAttribute("target")).toBe("_blank");
+  }, 30_000);
+
+  test.each([
+    ["link-only", "The organisation’s own donation page", "https://link.example/give"],
+    ["neither", "knows no way to give", null],
+    ["bad-link", "knows no way to give", null],
+    ["nobody", "knows no nonprofit of this name", null],
+  ])("for %s it says %p", async (slug, words, href) => {
+    const page = await visit(tag(`data-nonprofit="${slug}"`));
+    const dialog = await press(page);
+    await dialog.getByText(words).waitFor({ timeout: 10_000 });
+    expect(await dialog.locator(".qr").count()).toBe(0);
+    expect(await dialog.locator('a[href^="javascript"]').count()).toBe(0);
+    if (href !== null) expect(await dialog.locator("a").first().getAttribute("href")).toBe(href);
+  }, 30_000); // prettier-ignore
+
+  test("each tag has its own button; a tag that names nothing has none", async () => {
+    const page = await visit(
+      `${tag('data-nonprofit="wells" data-label="One"')}${tag('data-nonprofit="neither" data-label="<b>Two"')}${tag("")}${tag('data-nonprofit="../evil"')}`,
+    );
+    await page.locator("button.open").nth(1).waitFor();
+    await page.waitForLoadState("load");
+    expect((await page.locator("button.open").allTextContents()).toSorted()).toEqual(["<b>Two", "One"]);
+  }, 30_000); // prettier-ignore
+
+  test("the page of the button makes a tag and shows what it makes", async () => {
+    const page = await openPage(browser);
+    open.push(page);
+    await page.goto(`${site.origin}/widget?nonprofit=wells`);
+    await page.fill("#button-label", `Give "now" <b>`);
+    await page.waitForFunction(() => document.querySelector("#button-tag")?.textContent?.includes("&quot;now&quot; &lt;b>"));
+    const made = (await page.textContent("#button-tag")) ?? "";
+    expect(made).toContain(`src="${site.origin}/widget/donate.js"`);
+    expect(await page.locator("#button-place div").count()).toBe(1);
+    expect(page.troubles).toEqual([]);
+    const other = await visit(made);
+    expect(await other.locator("button.open").textContent()).toBe(`Give "now" <b>`);
+  }, 60_000); // prettier-ignore
+});

@@ -1,0 +1,87 @@
+import type { Parts } from "#api/parts.ts";
+import type { PaymentRequirements } from "#content/shapes/donation.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { Donor } from "./donor.ts";
+import { aChain, type TestChain, type TestChainOptions } from "./local-chain.ts";
+import { aNonprofit } from "./records.ts";
+import { aService, type TestService } from "./service.ts";
+
+/** A service that settles on a local chain, with a nonprofit `well` that has a wallet. */
+export type DonatingService = {
+  chain: TestChain;
+  service: TestService;
+  /** Of `well`. */
+  wallet: string;
+  /** What the service asks for. */
+  demand(path?: string): Promise<PaymentRequirements>;
+  /** A donor's transaction that pays what was asked for, on the chain. Answers its signature. */
+  paid(demand: PaymentRequirements, has?: { donor?: Donor }): string;
+  /** Hands in a signature. */
+  prove(path: string, tx_signature: unknown): Promise<Response>;
+  /** Sends a signed payment in a header. */
+  send(path: string, header: Record<string, string>, method?: "GET" | "POST"): Promise<Response>;
+  stop(): Promise<void>;
+};
+
+let clients = 0;
+/** Each request comes from a client of its own, so that no limit hides an answer. */
+const client = () => ({ "x-forwarded-for": `10.1.${(clients >> 8) & 255}.${clients++ & 255}` });
+
+export async function aDonatingService(
+  options: {
+    chain?: TestChainOptions;
+    env?: Record<string, string>;
+    records?: (chain: TestChain) => NonprofitRecord[];
+    parts?: (chain: TestChain) => Partial<Parts>;
+  } = {},
+): Promise<DonatingService> {
+  const chain = await aChain(options.chain);
+  const wallet = chain.wallet();
+  const service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ...chain.env, ...options.env },
+    records: [
+      aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet }),
+      ...(options.records?.(chain) ?? []),
+    ],
+    parts: { clock: chain.clock, ...options.parts?.(chain) },
+  });
+  return {
+    chain,
+    service,
+    wallet,
+    demand: async (path = "/api/donate/well") => {
+      const response = await service.get(path, client());
+      if (response.status !== 402) throw new Error(`${path} answers ${response.status}`);
+      return (await response.json()) as PaymentRequirements;
+    },
+    paid: ({ recipient, amount, memo }, { donor = chain.donor() } = {}) => {
+      const payment = donor.pay({ to: recipient, usdc: String(amount), memo });
+      chain.land(payment);
+      return payment.signature;
+    },
+    prove: (path, tx_signature) => service.post(path, { tx_signature }, client()),
+    send: (path, header, method = "GET") =>
+      service.app.handle(
+        new Request(`http://localhost${path}`, { method, headers: { ...header, ...client() } }),
+      ),
+    stop: async () => {
+      service.close();
+      await chain.stop();
+    },
+  };
+}
+
+/** A signed transaction as the header of an x402 client. */
+export const paymentHeader = (
+  bytes: Uint8Array,
+  version: 1 | 2,
+  network: string,
+): Record<string, string> => {
+  const payload = { transaction: Buffer.from(bytes).toString("base64") };
+  const value =
+    version === 1
+      ? { x402Version: 1, scheme: "exact", network, payload }
+      : { x402Version: 2, accepted: { scheme: "exact", network }, payload };
+  const text = Buffer.from(JSON.stringify(value)).toString("base64");
+  return version === 1 ? { "x-payment": text } : { "payment-signature": text };
+};

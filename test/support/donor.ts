@@ -1,0 +1,32 @@
+import { Keypair, PublicKey } from "@solana/web3.js";
+import { programs } from "#api/chain/programs.ts";
+import { give } from "#scripts/chain/faucet.ts";
+import type { Ledger } from "#scripts/chain/ledger.ts";
+import { buildPayment, micro, type Paying } from "#scripts/chain/paying.ts";
+import type { Built } from "#scripts/chain/transactions.ts";
+import { fakeMint } from "./fake-mint.ts";
+
+export type Donor = {
+  keypair: Keypair;
+  address: string;
+  /** A signed transaction that pays; nobody has sent it yet. */
+  pay(paying: Paying): Built;
+  /** A token of the donor's own making that looks like USDC; it holds 1,000 of it, and the wallet can receive it. */
+  fakeMint(forWallet: string, program?: PublicKey): PublicKey;
+};
+
+const lamportsPerSol = 1_000_000_000;
+
+export function aDonor(ledger: Ledger, has: { sol?: number; usdc?: string } = {}): Donor {
+  const { sol = 1, usdc = "1000" } = has;
+  const keypair = Keypair.generate();
+  const lamports = BigInt(Math.round(sol * lamportsPerSol));
+  give(ledger, { wallet: keypair.publicKey, lamports, usdc: micro(usdc) });
+  return {
+    keypair,
+    address: keypair.publicKey.toBase58(),
+    pay: (paying) => buildPayment(keypair, paying, ledger.slots.blockhash(ledger.slots.now())),
+    fakeMint: (forWallet, program = programs.token) =>
+      fakeMint(ledger, { owner: keypair, program, forWallet: new PublicKey(forWallet) }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Parts } from "#api/parts.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { type PayLink, readPayLink } from "#scripts/chain/pay-link.ts";
+import { openBundleReader } from "#site/server/bundle-reader.ts";
+import { createBundleServer } from "#site/server/bundle-server.ts";
+import { aChain, type TestChain } from "./local-chain.ts";
+import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
+import { aService, type TestService } from "./service.ts";
+
+/** The whole directory on a port: its published pages, the service behind them, and a local chain. */
+export type GivingSite = {
+  origin: string;
+  chain: TestChain;
+  directory: Directory;
+  service: TestService;
+  /** What the service is asked from now on is answered by this instead; null ends that. */
+  answerWith(other: ((request: Request) => Response | null) | null): void;
+  /** Pays as a wallet does that opened this Solana Pay link. Answers the signature. */
+  pay(link: string, changes?: Partial<PayLink>): string;
+  close(): Promise<void>;
+};
+
+/** The chain keeps real time, because pages do. `nonprofits` are told of a wallet that can receive USDC. */
+export async function aGivingSite(
+  nonprofits: (wallet: string) => Partial<NonprofitRecord>[],
+  parts: Partial<Parts> = {},
+): Promise<GivingSite> {
+  const chain = await aChain({ now: () => new Date() });
+  const directory = await aDirectory(nonprofits(chain.wallet()));
+  await directory.publisher.buildAll({ processes: 1 });
+  await directory.drain();
+  const service = await aService({
+    env: chain.env,
+    parts: { store: directory.store, clock: chain.clock, ...parts },
+  });
+  const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
+  const bundle = createBundleServer(reader);
+  let other: ((request: Request) => Response | null) | null = null;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) =>
+      other?.(request) ?? bundle.answer(request) ?? service.app.handle(request, "127.0.0.1"),
+  });
+  return {
+    origin: `http://127.0.0.1:${server.port}`,
+    chain,
+    directory,
+    service,
+    answerWith: (given) => {
+      other = given;
+    },
+    pay: (link, changes = {}) => {
+      const asked = readPayLink(link);
+      if (asked === null) throw new Error(`${link} is no Solana Pay link`);
+      const { to, amount = "1", memo, references } = { ...asked, ...changes };
+      const paying = { to, usdc: amount, references, ...(memo === undefined ? {} : { memo }) };
+      return chain.land(chain.donor().pay(paying)).signature;
+    },
+    close: async () => {
+      await server.stop(true);
+      service.close();
+      reader.close();
+      directory.close();
+      await chain.stop();
+    },
+  };
+}
