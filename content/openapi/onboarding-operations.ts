@@ -1,0 +1,77 @@
+import { ChallengeParameters, claimExample } from "#content/shapes/onboarding.ts";
+import * as examples from "./onboarding-examples.ts";
+import { type Operation, withBody } from "./operation.ts";
+
+/** How an organisation gets hold of its profile. */
+export const onboardingOperations: readonly Operation[] = [
+  {
+    operationId: "claimOrRegisterNonprofit",
+    method: "post",
+    path: "/api/onboard",
+    tag: "Onboarding",
+    summary: "Claim a listing, or register a nonprofit",
+    description:
+      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval. The same request again is answered with the one that waits.",
+    headers: ["IdempotencyKey"],
+    body: { schema: "OnboardingBody", example: { ...claimExample } },
+    ok: {
+      description: "It waits for review",
+      schema: "OnboardingAnswer",
+      example: examples.onboardingAnswer,
+    },
+    refusals: [...withBody, 404, 409, 410],
+  },
+  {
+    operationId: "getWalletChallenge",
+    method: "get",
+    path: "/api/onboard/challenge",
+    tag: "Onboarding",
+    summary: "Get a text by whose signature a wallet is proven",
+    description:
+      "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
+    query: ChallengeParameters,
+    fresh: true,
+    ok: {
+      description: "The text to sign",
+      schema: "WalletChallenge",
+      example: examples.walletChallenge,
+    },
+    refusals: [400],
+  },
+  {
+    operationId: "getOnboardingStatus",
+    method: "get",
+    path: "/api/onboard/status/{token}",
+    tag: "Onboarding",
+    summary: "Get what became of a request",
+    description:
+      "The token stands after # in the `status_url` of the answer to POST /api/onboard. Whoever has the link can read this, so keep it to yourself.",
+    fresh: true,
+    ok: {
+      description: "What became of it",
+      schema: "OnboardingStatus",
+      example: examples.onboardingStatus,
+    },
+    refusals: [404],
+  },
+];
+
+/** What only operators do about it, beside reviews. */
+export const verificationOperations: readonly Operation[] = [
+  {
+    operationId: "revokeVerification",
+    method: "post",
+    path: "/api/admin/nonprofits/{slug}/revoke",
+    tag: "Operator",
+    summary: "Take back a verification",
+    description:
+      "The profile is a listing again and can be claimed anew. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
+    body: {
+      schema: "Revocation",
+      example: { reason: "The claim came from somebody else.", take_back_values: true },
+    },
+    ok: { description: "Taken back", schema: "RevocationResult", example: examples.revoked },
+    refusals: [...withBody, 401, 404, 409],
+    operator: true,
+  },
+];

@@ -1,0 +1,171 @@
+import { z } from "zod";
+import { NonprofitStatus } from "./nonprofit.ts";
+
+export const onboardingTypes = ["claim", "registration", "change"] as const;
+export type OnboardingType = (typeof onboardingTypes)[number];
+
+export const onboardingStates = ["pending_review", "approved", "rejected"] as const;
+export type OnboardingState = (typeof onboardingStates)[number];
+
+/** Longest values in characters, where an enrichable field does not give the bound. */
+export const onboardingLengthMax = {
+  claim_slug: 200,
+  name: 200,
+  contact_name: 128,
+  country: 100,
+  registration_number: 64,
+  wallet_challenge: 1_000,
+} as const;
+
+/** No text of a request is longer than this; each field has its own, smaller bound. */
+const textLengthMax = 20_000;
+
+/** Absent, null and "" all mean that nothing was given. */
+const optionalText = (description: string) =>
+  z
+    .string()
+    .max(textLengthMax)
+    .nullish()
+    .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text))
+    .describe(description);
+
+/** A body that can be sent as it stands: shown in the API's description and to whoever sent a bad one. */
+export const claimExample = {
+  claim_slug: "hope-kitchen",
+  contact_email: "office@hope-kitchen.example",
+  contact_name: "Ada Okello",
+  website: "https://hope-kitchen.example",
+} as const;
+
+export const registrationExample = {
+  name: "Lantern School Trust",
+  country: "Kenya",
+  city: "Kisumu",
+  contact_email: "office@lantern-school.example",
+  mission: "We teach children to read.",
+} as const;
+
+/** The body of POST /api/onboard. With claim_slug a listing is claimed or changed, otherwise a profile is registered. */
+export const OnboardingBody = z
+  .object({
+    claim_slug: optionalText("Slug of the listing that is yours; absent: a new profile is asked for"),
+    name: optionalText("Name of the organisation; a registration needs it"),
+    contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
+    contact_name: optionalText("Who asks; never public"),
+    usdc_wallet: optionalText("Solana address that takes USDC: base58 of 32 bytes"),
+    mission: optionalText("What the organisation is for, up to 1,000 characters"),
+    website: optionalText("http(s) address of its own site"),
+    country: optionalText("English name or ISO 3166 code; a registration needs it"),
+    city: optionalText("City"),
+    registration_number: optionalText("Number in a public register of charities, with or without its prefix"),
+    wallet_challenge: optionalText("The text of GET /api/onboard/challenge that was signed; absent: looked for among the last 15 minutes'"),
+    wallet_signature: optionalText("Base58 Ed25519 signature of that text by the wallet: proof of control"),
+  })
+  .meta({ id: "OnboardingBody", examples: [claimExample, registrationExample] }); // prettier-ignore
+export type OnboardingBody = z.infer<typeof OnboardingBody>;
+
+/** 200 of POST /api/onboard. */
+export const OnboardingAnswer = z
+  .object({
+    success: z.literal(true),
+    type: z
+      .enum(onboardingTypes)
+      .describe("change: the profile is claimed already, and the request asks to change it"),
+    submission_id: z.string(),
+    slug: z
+      .string()
+      .describe(
+        "Of the profile; of a registration the one it will have unless it is taken by then",
+      ),
+    status: z.enum(onboardingStates),
+    message: z.string(),
+    status_url: z
+      .string()
+      .nullable()
+      .describe("A page for you alone that shows what became of it: keep the link to yourself"),
+  })
+  .meta({ id: "OnboardingAnswer" });
+export type OnboardingAnswer = z.infer<typeof OnboardingAnswer>;
+
+/** 200 of GET /api/onboard/challenge. */
+export const WalletChallenge = z
+  .object({
+    wallet: z.string(),
+    challenge: z.string().describe("Sign exactly these bytes (UTF-8), line breaks included"),
+    issued_at: z.string().describe("ISO 8601, UTC"),
+    expires_at: z.string().describe("ISO 8601, UTC"),
+    message: z.string(),
+  })
+  .meta({ id: "WalletChallenge" });
+export type WalletChallenge = z.infer<typeof WalletChallenge>;
+
+/** Query of GET /api/onboard/challenge. */
+export const ChallengeParameters = z.object({
+  wallet: z
+    .string()
+    .describe("The Solana address whose control is to be proved")
+    .meta({ examples: ["7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"] }),
+});
+
+export const walletStates = ["none", "in_review", "held", "in_effect", "stopped", "replaced", "rejected"] as const; // prettier-ignore
+
+/** 200 of GET /api/onboard/status/{token}: what the person who sent it may know. */
+export const OnboardingStatus = z
+  .object({
+    submission_id: z.string(),
+    type: z.enum(onboardingTypes),
+    status: z.enum(onboardingStates),
+    slug: z.string().nullable().describe("Null for a registration that is not approved"),
+    name: z.string().nullable().describe("Name of the organisation"),
+    reason: z.string().nullable().describe("What the reviewer says, above all why it was rejected"),
+    wallet: z
+      .object({
+        state: z.enum(walletStates),
+        address: z.string().nullable().describe("The first and last four characters"),
+        proven: z.boolean().describe("Whether its control was proved by a signature"),
+        takes_effect_at: z.string().nullable().describe("ISO 8601, UTC; while it is held"),
+        reason: z.string().nullable().describe("Why the change was stopped"),
+      })
+      .describe("What became of the wallet that was sent"),
+    submitted_at: z.string().describe("ISO 8601, UTC"),
+    reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
+    profile_url: z.string().nullable(),
+    message: z.string(),
+  })
+  .meta({ id: "OnboardingStatus" });
+export type OnboardingStatus = z.infer<typeof OnboardingStatus>;
+
+/** A profile that may be the same organisation as the one that asks. Shown to reviewers only. */
+export const Duplicate = z.object({
+  slug: z.string(),
+  name: z.string(),
+  city: z.string().nullable(),
+  status: NonprofitStatus,
+  reasons: z.array(z.enum(["same_registration", "same_site", "near_name"])),
+  name_similarity: z.number().describe("Sørensen–Dice of letter pairs, 0 to 1"),
+});
+export type Duplicate = z.infer<typeof Duplicate>;
+
+const reason = z.string().trim().min(1).max(500);
+
+/** The body of POST /api/admin/nonprofits/{slug}/revoke. */
+export const RevokeBody = z
+  .object({
+    reason: reason.describe("Why, for the audit log"),
+    take_back_values: z
+      .boolean()
+      .nullish()
+      .describe("Also empty mission, website and city where the organisation set them"),
+  })
+  .meta({ id: "Revocation" });
+
+/** 200 of it. */
+export const RevokeAnswer = z
+  .object({
+    slug: z.string(),
+    taken_back: z.array(z.string()).describe("Fields that are empty now"),
+    stopped_hold: z.boolean().describe("Whether a held change of wallet was stopped"),
+    live: z.boolean().nullable().describe("Whether the published profile shows it already"),
+  })
+  .meta({ id: "RevocationResult" });
+export type RevokeAnswer = z.infer<typeof RevokeAnswer>;

@@ -1,0 +1,69 @@
+import type { OnboardingAnswer } from "#content/shapes/onboarding.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import { aService, type TestService, testNow } from "./service.ts";
+
+export const operatorTokens = { ada: "a-token-of-operator-ada", bob: "a-token-of-operator-bob" };
+
+export type OnboardingService = TestService & {
+  /** Milliseconds of the clock. */
+  now(): number;
+  pass(ms: number): void;
+  /** POST /api/onboard from an address of its own. */
+  send(body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** The same, and it must be accepted. */
+  submit(body: object): Promise<OnboardingAnswer>;
+  decide(
+    id: string,
+    decision: "approve" | "reject",
+    body?: object,
+    operator?: keyof typeof operatorTokens,
+  ): Promise<Response>;
+  live(slug: string): Promise<NonprofitRecord>;
+  /** An operator's GET. */
+  admin(path: string): Promise<Response>;
+};
+
+/** A service whose clock the test turns, with two operators. */
+export async function anOnboardingService(
+  records: NonprofitRecord[] = [],
+): Promise<OnboardingService> {
+  let nowMs = testNow.getTime();
+  const service = await aService({
+    env: {
+      ALMONER_TRUSTED_HOPS: "1",
+      ALMONER_ADMIN_TOKENS: Object.entries(operatorTokens).map((pair) => pair.join(":")).join(","),
+    },
+    parts: { clock: () => new Date(nowMs), waitForPublication: () => Promise.resolve({ release: "r1" }) },
+    records,
+  }); // prettier-ignore
+  let clients = 0;
+  const client = () => ({ "x-forwarded-for": `10.3.${(clients >> 8) & 255}.${clients++ & 255}` });
+  const bearer = (operator: keyof typeof operatorTokens) => ({
+    authorization: `Bearer ${operatorTokens[operator]}`,
+    ...client(),
+  });
+  const send = (body: unknown, headers = {}) =>
+    service.post("/api/onboard", body, { ...client(), ...headers });
+  return {
+    ...service,
+    now: () => nowMs,
+    pass: (ms) => {
+      nowMs += ms;
+    },
+    send,
+    submit: async (body) => {
+      const response = await send(body);
+      if (response.status !== 200) throw new Error(await response.text());
+      return (await response.json()) as OnboardingAnswer;
+    },
+    decide: (id, decision, body = {}, operator = "ada") =>
+      service.post(`/api/admin/reviews/${id}/${decision}`, body, bearer(operator)),
+    live: async (slug) => {
+      const record = await recordBySlug(service.store.raw, slug);
+      if (record === null) throw new Error(`no ${slug}`);
+      return record;
+    },
+    admin: (path) => service.get(path, bearer("ada")),
+  };
+}
