@@ -2,20 +2,41 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Parts } from "./parts.ts";
 import { problem } from "./problem.ts";
 
+/** Who a client is by the token it gave; a client with five failures in the last minute is not looked at. */
+export type TokenAnswer =
+  | { kind: "operator"; name: string }
+  | { kind: "unknown_token" }
+  | { kind: "locked_out"; resetMs: number };
+
+/** Finds the operator of a token in constant time, and counts failures. Source: promises.md, 10. */
+export function checkToken(
+  { secrets, limits, activity }: Pick<Parts, "secrets" | "limits" | "activity">,
+  request: Request,
+  token: string | null,
+): TokenAnswer {
+  const looked = limits.adminFailures(request, 0);
+  if (looked.remaining === 0) {
+    activity.count("limited:admin");
+    return { kind: "locked_out", resetMs: looked.resetMs };
+  }
+  const name = token === null ? null : known(secrets.adminTokens, token);
+  if (name !== null) return { kind: "operator", name };
+  limits.adminFailures(request, 1);
+  return { kind: "unknown_token" };
+}
+
 /**
- * The operator who sent this request, by `Authorization: Bearer <token>`; else the answer: 401, or 429 for a client with
- * five failures in the last minute, whatever it sends. Compared in constant time. Source: promises.md, 10.
+ * The operator who sent this request, by `Authorization: Bearer <token>`; else the answer: 401, or 429 for a client that
+ * is locked out, whatever it sends.
  */
 export function operatorOf(
-  { secrets, limits }: Pick<Parts, "secrets" | "limits">,
+  parts: Pick<Parts, "secrets" | "limits" | "activity">,
   request: Request,
 ): { name: string } | Response {
-  const looked = limits.adminFailures(request, 0);
-  if (looked.remaining === 0) return lockedOut(looked.resetMs);
   const token = /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-  const operator = token === undefined ? null : known(secrets.adminTokens, token);
-  if (operator !== null) return { name: operator };
-  limits.adminFailures(request, 1);
+  const answer = checkToken(parts, request, token ?? null);
+  if (answer.kind === "operator") return { name: answer.name };
+  if (answer.kind === "locked_out") return lockedOut(answer.resetMs);
   return problem({
     status: 401,
     code: "not_an_operator",
@@ -29,8 +50,12 @@ const lockedOut = (resetMs: number): Response =>
     status: 429,
     code: "locked_out",
     detail: "Too many failed attempts. Retry-After says when the next one is looked at.",
-    headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
+    headers: { "retry-after": retryAfter(resetMs) },
   });
+
+/** Whole seconds until something is looked at again, at least 1. */
+export const retryAfter = (resetMs: number): string =>
+  String(Math.max(1, Math.ceil(resetMs / 1_000)));
 
 /** Looks at every token, also after a match, so that time tells nothing about which one nearly fits. */
 function known(tokens: Parts["secrets"]["adminTokens"], given: string): string | null {

@@ -12,6 +12,14 @@ export type Secrets = {
   signingKey: string;
   /** Key of the hashes that stand for client addresses. */
   dailyHashKey: Uint8Array;
+  /** Key of the desk's sessions and forms. */
+  deskKey: Uint8Array;
+  /** Signs webhooks: `whsec_` and base64. Null when they are off. */
+  webhookSecret: string | null;
+  /** Key that seals the memos of donations. */
+  donationMemoKey: Uint8Array;
+  /** Secret key of the account that pays network fees for donors: base58 or JSON array, null for none. */
+  sponsorKey: string | null;
 };
 
 /** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
@@ -23,7 +31,11 @@ export function loadSecrets(config: Config): Secrets {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
     newAdminToken: made?.fresh === true ? made.text : null,
     signingKey: signingKeyOf(config),
-    dailyHashKey: Buffer.from(kept("daily-hash-key", () => token()).text, "base64url"),
+    dailyHashKey: dailyHashKeyOf(config),
+    deskKey: Buffer.from(kept("desk-key", () => token()).text, "base64url"),
+    webhookSecret: webhookSecretOf(config),
+    donationMemoKey: Buffer.from(kept("donation-memo-key", () => token()).text, "base64url"),
+    sponsorKey: sponsorKeyOf(config),
   };
 }
 
@@ -31,12 +43,44 @@ export function loadSecrets(config: Config): Secrets {
 export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
   ed25519(config.signingKey ?? keptFile(folderOf(config), "signing-key.pem", newSigningKey).text);
 
+/** The secret of webhooks alone, read, or made once there is someone to send to. */
+export const webhookSecretOf = (
+  config: Pick<Config, "dataDir" | "webhookUrls" | "webhookSecret">,
+): string | null =>
+  config.webhookUrls.length === 0
+    ? null
+    : (config.webhookSecret ?? keptFile(folderOf(config), "webhook-secret", newWebhookSecret).text);
+
+/** The sponsor's key alone: the local chain puts money on its account. Made for `local`, where it is worth nothing. */
+export const sponsorKeyOf = ({
+  dataDir,
+  feePayerKey,
+  network,
+}: Pick<Config, "dataDir" | "feePayerKey" | "network">): string | null =>
+  feePayerKey ??
+  (network === "local"
+    ? keptFile(folderOf({ dataDir }), "local-sponsor.json", newSolanaKey).text
+    : null);
+
+/** The key of the daily hashes alone, read or made: for commands that compare clients. */
+export const dailyHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
+  Buffer.from(keptFile(folderOf(config), "daily-hash-key", token).text, "base64url");
+
 const folderOf = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "secrets");
 
 const token = () => randomBytes(32).toString("base64url");
 
+const newWebhookSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
+
 const newSigningKey = (): string =>
   generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+
+/** A keypair as Solana's own tools keep it: a JSON array of the 32 bytes of the secret and the 32 of the public key. */
+function newSolanaKey(): string {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const { d = "", x = "" } = privateKey.export({ format: "jwk" });
+  return JSON.stringify([...Buffer.from(d, "base64url"), ...Buffer.from(x, "base64url")]);
+}
 
 /** The key as PKCS#8 PEM, whether it came as PEM or as the base64 of its DER form. */
 function ed25519(given: string): string {

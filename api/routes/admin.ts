@@ -4,13 +4,25 @@ import { ApproveBody, RejectBody, reviewKinds } from "#content/shapes/review.ts"
 import { operatorOf } from "../operators.ts";
 import type { Parts } from "../parts.ts";
 import { type Prepared, preparedJson } from "../prepared.ts";
-import { type FailureTable, problem, refuse } from "../problem.ts";
+import { problem, refuse } from "../problem.ts";
 import { queryOf, refuseParameter } from "../query.ts";
-import { decideReview, listReviews, type ReviewFailure, reviewsMax } from "#api/verbs/review.ts";
+import { reviewRefusals } from "../review-refusals.ts";
+import {
+  decideReview,
+  findReview,
+  listReviews,
+  reviewQueues,
+  reviewsMax,
+} from "#api/verbs/review.ts";
 
-/** The operator's desk for programs: GET /api/admin/reviews, and approve and reject of one. Never cached. */
+/** The operator's reviews for programs: queues, one of them, and approve and reject of one. Never cached. */
 export const adminRoutes = (parts: Parts) =>
   new Elysia()
+    .get("/api/admin/queues", async ({ request }) => {
+      const operator = operatorOf(parts, request);
+      if (operator instanceof Response) return operator;
+      return preparedJson({ queues: await reviewQueues(parts) }, "no-store");
+    })
     .get("/api/admin/reviews", async ({ request }) => {
       const operator = operatorOf(parts, request);
       if (operator instanceof Response) return operator;
@@ -19,8 +31,16 @@ export const adminRoutes = (parts: Parts) =>
       const limit = query.limit({ fallback: 50, max: reviewsMax });
       if (!kind.ok) return refuseParameter(kind.failure);
       if (!limit.ok) return refuseParameter(limit.failure);
-      const reviews = await listReviews(parts, { kind: kind.value, limit: limit.value });
-      return preparedJson({ count: reviews.length, reviews }, "no-store");
+      const page = { kind: kind.value, limit: limit.value, after: query.text("after") };
+      const { reviews, next } = await listReviews(parts, page);
+      return preparedJson({ count: reviews.length, reviews, next }, "no-store");
+    })
+    .get("/api/admin/reviews/:id", async ({ params, request }) => {
+      const operator = operatorOf(parts, request);
+      if (operator instanceof Response) return operator;
+      const review = await findReview(parts, params.id);
+      const notFound = { kind: "review_not_found", id: params.id } as const;
+      return review === null ? refuse(reviewRefusals, notFound) : preparedJson(review, "no-store");
     })
     .post("/api/admin/reviews/:id/approve", ({ params, body, request }) =>
       decide(parts, request, { id: params.id, decision: "approved", body, shape: ApproveBody }),
@@ -45,7 +65,12 @@ async function decide(
   if (operator instanceof Response) return operator;
   // Approving as it stands needs no body at all.
   const read = shape.safeParse(body ?? {});
-  if (!read.success) return badBody(read.error);
+  if (!read.success) {
+    return refuseBody(
+      read.error,
+      'Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve.',
+    );
+  }
   const given: { value?: string | null | undefined; reason?: string | null | undefined } =
     read.data;
   const outcome = await decideReview(parts, {
@@ -55,28 +80,23 @@ async function decide(
     value: given.value ?? null,
     reason: given.reason ?? null,
   });
-  return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(answers, outcome.failure);
+  return outcome.ok
+    ? preparedJson(outcome.value, "no-store")
+    : refuse(reviewRefusals, outcome.failure);
 }
 
-const badBody = (error: z.ZodError): Response => {
+const errorsMax = 10;
+
+/** The answer to a body that an operator's verb cannot use; `help` says what to send. */
+export const refuseBody = (error: z.ZodError, help: string): Response => {
   const errors = error.issues
-    .slice(0, 10)
+    .slice(0, errorsMax)
     .map(({ path, message }) => ({ path: path.join("."), message }));
   const [first] = errors;
   return problem({
     status: 400,
     code: "invalid_review",
-    detail: `Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve. ${first?.path ?? ""}: ${first?.message ?? ""}`,
+    detail: `${help} ${first?.path ?? ""}: ${first?.message ?? ""}`,
     errors,
   });
 };
-
-const answers = {
-  review_not_found: { status: 404, detail: "Nothing with this id waits for a decision." },
-  review_decided: ({ status }) => ({ status: 409, detail: `This was decided before: ${status}.` }),
-  field_has_value: ({ field }) => ({
-    status: 409,
-    detail: `The profile holds a ${field} by now, which is never overwritten. Reject this one.`,
-  }),
-  review_value_not_usable: ({ message }) => ({ status: 400, detail: message }),
-} as const satisfies FailureTable<ReviewFailure>;

@@ -2,24 +2,37 @@ import { agentFlags } from "#content/rules/agent-id.ts";
 import { isoTime } from "#content/rules/time.ts";
 import { checkValue } from "#content/rules/validity.ts";
 import { isStructured } from "#content/shapes/enrichment.ts";
-import type { ReviewItem } from "#content/shapes/review.ts";
+import type { FoundReview } from "#content/shapes/review.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { applyAgreed } from "#content/store/apply-field.ts";
 import { closePending } from "#content/store/pending-fields.ts";
 import { type Asked, recordsById } from "#content/store/records.ts";
 import {
   contestedFields,
+  contestedWaiting,
   type FieldOf,
   fieldVoices,
   rejectPending,
   type WaitingField,
 } from "#content/store/review-queues.ts";
 import type { StoredSubmission } from "#content/store/submissions.ts";
-import type { ReviewDesk, ReviewFailure } from "./review.ts";
+import { checksOf } from "./review-checks.ts";
+import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 
 /** Fields on which agents disagree: an operator may pick a value, or reject all of them. */
 export const contestedDesk: ReviewDesk = {
-  list: async (asked, limit) => (await contestedFields(asked, limit)).map(itemOf),
+  list: async (asked, { after, limit, now }) => {
+    const place = after === null ? null : fieldFrom(after);
+    const found = await contestedFields(asked, { after: place, limit });
+    return found.map((one) => itemOf(one, now));
+  },
+
+  find: async (asked, key, now) => {
+    const waiting = await waitingField(asked, key);
+    return waiting.ok ? itemOf(waiting.value, now) : null;
+  },
+
+  count: contestedWaiting,
 
   approve: async (tx, tally, { key, value, now }) => {
     const waiting = await waitingField(tx.raw, key);
@@ -60,21 +73,48 @@ export const contestedDesk: ReviewDesk = {
   },
 };
 
-const itemOf = ({ nonprofit_id, field, slug, name, voices }: WaitingField): ReviewItem => ({
-  id: `contested-${nonprofit_id}-${field}`,
-  kind: "contested",
-  slug,
-  name,
-  summary: `Agents disagree on ${field}. Approve with the value that is right, or reject all of them with a reason.`,
-  detail: { field, values: voices.map(voiceOf) },
-  created_at: isoTime(voices[0]?.created_at ?? 0),
-});
+const itemOf = (
+  { nonprofit_id, field, slug, name, voices }: WaitingField,
+  now: Date,
+): FoundReview => {
+  const choices = distinct(voices.map(({ value }) => value));
+  return {
+    id: `contested-${nonprofit_id}-${field}`,
+    kind: "contested",
+    slug,
+    name,
+    summary: `Agents disagree on ${field}. Approve with the value that is right, or reject all of them with a reason.`,
+    detail: { field, values: voices.map(voiceOf) },
+    comparison: choices.map((after) => ({ field, before: null, after })),
+    checks: voices.flatMap((voice) =>
+      checksOf(field, voice, now).map((check) => ({ ...check, name: `${check.name}: ${voice.value}` })),
+    ),
+    sources: distinct(voices.flatMap(({ source_url }) => source_url ?? [])),
+    flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
+    editing: { field, required: true, current: null, choices },
+    cursor: `${nonprofit_id}-${field}`,
+    created_at: isoTime(voices[0]?.created_at ?? 0),
+  };
+}; // prettier-ignore
 
-const voiceOf = ({ value, agent_id, agent_name, source_url }: StoredSubmission) => ({
+/** Without repetitions, in the order in which they came. */
+export const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+/** One agent's value, as an operator sees it. */
+export const voiceOf = ({
   value,
   agent_id,
   agent_name,
   source_url,
+  confidence,
+  created_at,
+}: StoredSubmission) => ({
+  value,
+  agent_id,
+  agent_name,
+  source_url,
+  confidence,
+  sent_at: isoTime(created_at),
   flags: agentFlags(agent_id),
 });
 

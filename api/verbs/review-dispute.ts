@@ -1,23 +1,42 @@
 import { agentFlags } from "#content/rules/agent-id.ts";
 import { isoTime } from "#content/rules/time.ts";
-import type { ReviewItem } from "#content/shapes/review.ts";
+import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { FoundReview } from "#content/shapes/review.ts";
 import { fail, ok } from "#content/shapes/result.ts";
 import { recordsById } from "#content/store/records.ts";
-import { disputes, type QueuedSubmission, rejectDisputes } from "#content/store/review-queues.ts";
+import {
+  disputes,
+  disputesWaiting,
+  disputingVoices,
+  rejectDisputes,
+  type WaitingField,
+} from "#content/store/review-queues.ts";
 import { revertField } from "#content/store/revert.ts";
-import { fieldFrom } from "./review-contested.ts";
-import type { ReviewDesk } from "./review.ts";
+import { checksOf } from "./review-checks.ts";
+import { distinct, fieldFrom, voiceOf } from "./review-contested.ts";
+import type { ReviewDesk } from "./review-desk.ts";
 
 /** Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. */
 export const disputeDesk: ReviewDesk = {
-  list: async (asked, limit) => {
-    const byField = new Map<string, QueuedSubmission[]>();
-    for (const one of await disputes(asked, limit)) {
-      const key = `${one.nonprofit_id}-${one.field}`;
-      byField.set(key, [...(byField.get(key) ?? []), one]);
-    }
-    return [...byField].map(([key, found]) => itemOf(key, found));
+  list: async (asked, { after, limit, now }) => {
+    const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
+    const found = await disputes(asked, { after: place, limit });
+    const ids = distinct(found.map(({ nonprofit_id }) => String(nonprofit_id))).map(Number);
+    const records = await recordsById(asked, ids);
+    const recordOf = new Map(records.map((record) => [record.id, record]));
+    return found.map((one) => itemOf(one, recordOf.get(one.nonprofit_id), now));
   },
+
+  find: async (asked, key, now) => {
+    const field = fieldFrom(key);
+    const [record] = field === null ? [] : await recordsById(asked, [field.nonprofit_id]);
+    if (field === null || record === undefined || record.status === "withdrawn") return null;
+    const voices = await disputingVoices(asked, field);
+    if (voices.length === 0) return null;
+    return itemOf({ ...field, slug: record.slug, name: record.name, voices }, record, now);
+  },
+
+  count: disputesWaiting,
 
   approve: async (tx, tally, { key, reason, now }) => {
     const field = fieldFrom(key);
@@ -48,23 +67,32 @@ export const disputeDesk: ReviewDesk = {
   },
 };
 
-const itemOf = (key: string, found: readonly QueuedSubmission[]): ReviewItem => ({
-  id: `revert-${key}`,
-  kind: "revert",
-  slug: found[0]?.slug ?? null,
-  name: found[0]?.name ?? null,
-  summary:
-    "Agents contradict a value that agents made live. Approve to empty the field, so that it counts anew; reject, with a reason, to keep the value.",
-  detail: {
-    field: found[0]?.field,
-    values: found.map(({ value, agent_id, agent_name, source_url, confidence }) => ({
-      value,
-      agent_id,
-      agent_name,
-      source_url,
-      confidence,
-      flags: agentFlags(agent_id),
-    })),
-  },
-  created_at: isoTime(found[0]?.created_at ?? 0),
-});
+const itemOf = (
+  { nonprofit_id, field, slug, name, voices }: WaitingField,
+  record: NonprofitRecord | undefined,
+  now: Date,
+): FoundReview => {
+  const live = record?.[field] ?? null;
+  const origin = record?.provenance[field];
+  return {
+    id: `revert-${nonprofit_id}-${field}`,
+    kind: "revert",
+    slug,
+    name,
+    summary:
+      "Agents contradict a value that agents made live. Approve to empty the field, so that it counts anew; reject, with a reason, to keep the value.",
+    detail: {
+      field,
+      live: { value: live, agents: origin?.agents ?? [], source_url: origin?.source_url ?? null },
+      values: voices.map(voiceOf),
+    },
+    comparison: [{ field, before: live === null ? null : String(live), after: null }],
+    checks: voices.flatMap((voice) =>
+      checksOf(field, voice, now).map((check) => ({ ...check, name: `${check.name}: ${voice.value}` })),
+    ),
+    sources: distinct([origin?.source_url ?? [], ...voices.map((voice) => voice.source_url ?? [])].flat()),
+    flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
+    cursor: String(voices[0]?.id ?? 0),
+    created_at: isoTime(voices[0]?.created_at ?? 0),
+  };
+}; // prettier-ignore

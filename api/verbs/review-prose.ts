@@ -3,7 +3,7 @@ import { rowFrom } from "#content/rules/prose-rows.ts";
 import { isoTime } from "#content/rules/time.ts";
 import { checkValue } from "#content/rules/validity.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
-import type { ReviewItem } from "#content/shapes/review.ts";
+import type { FoundReview } from "#content/shapes/review.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { applied } from "#content/store/apply-field.ts";
 import { newestChangeOf } from "#content/store/history.ts";
@@ -11,6 +11,7 @@ import { type Asked, recordsById } from "#content/store/records.ts";
 import {
   applyProse,
   proseQueue,
+  proseWaiting,
   type QueuedSubmission,
   rejectOtherProse,
 } from "#content/store/review-queues.ts";
@@ -20,11 +21,28 @@ import {
   type StoredSubmission,
   submissionById,
 } from "#content/store/submissions.ts";
-import type { ReviewDesk, ReviewFailure } from "./review.ts";
+import { checksOf } from "./review-checks.ts";
+import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
 export const proseDesk: ReviewDesk = {
-  list: async (asked, limit) => (await proseQueue(asked, limit)).map(itemOf),
+  list: async (asked, { after, limit, now }) => {
+    const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
+    const found = await proseQueue(asked, { after: place, limit });
+    const ids = [...new Set(found.map(({ nonprofit_id }) => nonprofit_id))];
+    const records = await recordsById(asked, ids, { summaries: true });
+    const recordOf = new Map(records.map((record) => [record.id, record]));
+    return found.map((one) => itemOf(one, recordOf.get(one.nonprofit_id), now));
+  },
+
+  find: async (asked, key, now) => {
+    const waiting = await waitingProse(asked, key);
+    if (!waiting.ok) return null;
+    const { submission, record } = waiting.value;
+    return itemOf({ ...submission, slug: record.slug, name: record.name }, record, now);
+  },
+
+  count: proseWaiting,
 
   approve: async (tx, tally, { key, value, now }) => {
     const waiting = await waitingProse(tx.raw, key);
@@ -77,7 +95,11 @@ export const proseDesk: ReviewDesk = {
   },
 };
 
-const itemOf = (one: QueuedSubmission): ReviewItem => ({
+const itemOf = (
+  one: QueuedSubmission,
+  record: NonprofitRecord | undefined,
+  now: Date,
+): FoundReview => ({
   id: `prose-${one.id}`,
   kind: "prose",
   slug: one.slug,
@@ -89,11 +111,28 @@ const itemOf = (one: QueuedSubmission): ReviewItem => ({
     source_url: one.source_url,
     agent_id: one.agent_id,
     agent_name: one.agent_name,
-    flags: [...agentFlags(one.agent_id), ...(one.test_data === 1 ? ["test_data"] : [])],
+    flags: flagsOf(one),
     confidence: one.confidence,
   },
+  comparison: [
+    {
+      field: one.field,
+      before: isText(one.field) ? (record?.[one.field] ?? null) : null,
+      after: one.value,
+    },
+  ],
+  checks: checksOf(one.field, one, now),
+  sources: one.source_url === null ? [] : [one.source_url],
+  flags: flagsOf(one),
+  editing: { field: one.field, required: false, current: one.value, choices: [] },
+  cursor: String(one.id),
   created_at: isoTime(one.created_at),
 });
+
+const flagsOf = ({ agent_id, test_data }: QueuedSubmission): string[] => [
+  ...agentFlags(agent_id),
+  ...(test_data === 1 ? ["test_data"] : []),
+];
 
 type Waiting = { submission: StoredSubmission; record: NonprofitRecord };
 
@@ -109,6 +148,9 @@ async function waitingProse(asked: Asked, key: string): Promise<Result<Waiting, 
   if (record === undefined || record.status === "withdrawn") return notFound;
   return ok({ submission, record });
 }
+
+const isText = (field: string): field is "mission" | "description" | "tagline" =>
+  field === "mission" || field === "description" || field === "tagline";
 
 const isRow = (field: string): field is "programme" | "impact_metric" =>
   field === "programme" || field === "impact_metric";
@@ -145,9 +187,7 @@ function accept(
         : { ...record, impact_metrics: [...record.impact_metrics, row.row], provenance: provenance("impact_metrics") }; // prettier-ignore
     return ok({ after, text });
   }
-  if (field !== "mission" && field !== "description" && field !== "tagline") {
-    throw new Error(`${field} is no prose`);
-  }
+  if (!isText(field)) throw new Error(`${field} is no prose`);
   if (record[field] !== null && record[field] !== "")
     return fail({ kind: "field_has_value", field });
   return ok({ after: { ...record, [field]: text, provenance: provenance(field) }, text });

@@ -1,72 +1,111 @@
 import type { Clock } from "#content/rules/time.ts";
-import type { ReviewDecision, ReviewItem, ReviewKind } from "#content/shapes/review.ts";
+import {
+  type FoundReview,
+  type ReviewDecision,
+  ReviewItem,
+  type ReviewKind,
+  reviewKinds,
+} from "#content/shapes/review.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { EnrichmentTally } from "#content/store/enrichment-tally.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
-import type { Asked } from "#content/store/records.ts";
-import { logOperator } from "#content/store/review-queues.ts";
+import type { Store } from "#content/store/open.ts";
+import { logOperator } from "#content/store/audit-log.ts";
 import { contestedDesk } from "./review-contested.ts";
+import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 import { disputeDesk } from "./review-dispute.ts";
+import { draftDesk } from "./review-draft.ts";
+import { holdDesk } from "./review-hold.ts";
+import { onboardingDesk } from "./review-onboarding.ts";
 import { proseDesk } from "./review-prose.ts";
 
 export type ReviewParts = {
   store: Store;
   clock: Clock;
+  config: { walletHoldMs: number };
   /** As for enrich: absent where nothing is published beside this process. */
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
 };
 
-export type ReviewFailure =
-  | { kind: "review_not_found"; id: string }
-  | { kind: "review_decided"; status: string }
-  | { kind: "field_has_value"; field: string }
-  | { kind: "review_value_not_usable"; message: string };
-
-/** What a decision did, inside its transaction. `sequence` is that of the public change it made, if any. */
-export type Decided = { slug: string | null; sequence: number | null; message: string };
-
-export type Deciding = {
-  /** The part of the id after the kind. */
-  key: string;
-  value: string | null;
-  reason: string;
-  now: Date;
-};
-
-type Decide = (
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  deciding: Deciding,
-) => Promise<Result<Decided, ReviewFailure>>;
-
-/** One kind of review: what waits, and what approving and rejecting do. Ids are `<kind>-<key>`. */
-export type ReviewDesk = {
-  list(asked: Asked, limit: number): Promise<ReviewItem[]>;
-  approve: Decide;
-  reject: Decide;
-};
-
 /** A kind without a desk has nothing waiting yet. */
 const desks: Partial<Record<ReviewKind, ReviewDesk>> = {
+  onboarding: onboardingDesk,
   prose: proseDesk,
+  draft: draftDesk,
   contested: contestedDesk,
   revert: disputeDesk,
+  hold: holdDesk,
 };
 
 export const reviewsMax = 200;
 
-/** What waits for an operator, of one kind or of all, the oldest of each kind first. */
+export type ReviewPage = {
+  reviews: ReviewItem[];
+  /** Where the next page begins; null at the end. */
+  next: string | null;
+};
+
+/**
+ * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
+ * stands for. A place stays good when what stood there was decided.
+ */
 export async function listReviews(
-  { store }: Pick<ReviewParts, "store">,
-  { kind, limit }: { kind: ReviewKind | null; limit: number },
-): Promise<ReviewItem[]> {
+  { store, clock }: Pick<ReviewParts, "store" | "clock">,
+  { kind, limit, after }: { kind: ReviewKind | null; limit: number; after: string | null },
+): Promise<ReviewPage> {
+  const [, startKind = null, startAfter = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(after ?? "") ?? [];
+  const asked = kindsWithDesk.filter((name) => kind === null || kind === name);
+  const start = Math.max(0, asked.findIndex((name) => name === startKind));
   const found: ReviewItem[] = [];
-  for (const [name, desk] of Object.entries(desks)) {
-    if (kind !== null && kind !== name) continue;
-    found.push(...(await desk.list(store.raw, limit - found.length)));
-    if (found.length >= limit) break;
+  for (const name of asked.slice(start)) {
+    const page = {
+      after: name === startKind ? startAfter : null,
+      limit: limit + 1 - found.length,
+      now: clock(),
+    };
+    const waiting = (await desks[name]?.list(store.raw, page)) ?? [];
+    found.push(...waiting.map(completed));
+    if (found.length > limit) break;
   }
-  return found;
+  const reviews = found.slice(0, limit);
+  return { reviews, next: found.length > limit ? (reviews.at(-1)?.cursor ?? null) : null };
+} // prettier-ignore
+
+/** One thing that waits, by its id; null when nothing waits under it. */
+export async function findReview(
+  { store, clock }: Pick<ReviewParts, "store" | "clock">,
+  id: string,
+): Promise<ReviewItem | null> {
+  const { desk, key } = deskOf(id);
+  const found = (await desk?.find(store.raw, key, clock())) ?? null;
+  return found === null ? null : completed(found);
+}
+
+/** Counting stops here: an operator with so much to do needs no exact number. */
+export const waitingMax = 100_000;
+
+/** How many of each kind, or of one, wait; at most waitingMax. */
+export async function reviewQueues(
+  { store }: Pick<ReviewParts, "store">,
+  only: ReviewKind | null = null,
+): Promise<{ kind: ReviewKind; waiting: number }[]> {
+  const queues: { kind: ReviewKind; waiting: number }[] = [];
+  for (const kind of kindsWithDesk) {
+    if (only !== null && kind !== only) continue;
+    queues.push({ kind, waiting: (await desks[kind]?.count(store.raw, waitingMax)) ?? 0 });
+  }
+  return queues;
+}
+
+const kindsWithDesk: readonly ReviewKind[] = reviewKinds.filter((kind) => kind in desks);
+
+/** What a desk left out is empty; a cursor says of which kind it is. */
+const completed = (found: FoundReview): ReviewItem =>
+  ReviewItem.parse({ ...found, cursor: `${found.kind}:${found.cursor}` });
+
+function deskOf(id: string): { desk: ReviewDesk | undefined; key: string } {
+  const [, kind = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
+  const known = kindsWithDesk.find((one) => one === kind);
+  return { desk: known === undefined ? undefined : desks[known], key };
 }
 
 export type ReviewCall = {
@@ -83,15 +122,16 @@ export async function decideReview(
   parts: ReviewParts,
   call: ReviewCall,
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
-  const [, kind = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(call.id) ?? [];
-  const desk = desks[kind as ReviewKind];
+  const { desk, key } = deskOf(call.id);
   if (desk === undefined) return fail({ kind: "review_not_found", id: call.id });
   const decide = call.decision === "approved" ? desk.approve : desk.reject;
   const outcome = await parts.store.write(async (tx) => {
     const now = parts.clock();
     const tally = new EnrichmentTally();
     const reason = call.reason ?? "";
-    const decided = await decide(tx, tally, { key, value: call.value, reason, now });
+    const { value, operator } = call;
+    const { walletHoldMs } = parts.config;
+    const decided = await decide(tx, tally, { key, value, reason, operator, now, walletHoldMs });
     if (!decided.ok) return decided;
     await tally.write(tx);
     await logOperator(tx, {

@@ -5,7 +5,31 @@ export const reviewKinds = ["onboarding", "prose", "draft", "contested", "revert
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
-/** One thing that waits for an operator. Third-party text stands only in `detail`. */
+/** What a field of the public profile holds, and what it would hold. Third-party text. */
+export const ReviewComparison = z.object({
+  field: z.string(),
+  before: z.string().nullable().describe("As it is live; null for none"),
+  after: z.string().nullable().describe("As it would be after approval; null for none"),
+});
+export type ReviewComparison = z.infer<typeof ReviewComparison>;
+
+/** What was checked of a thing that waits. `noted` is for the operator to weigh. */
+export const ReviewCheck = z.object({
+  name: z.string(),
+  outcome: z.enum(["passed", "failed", "noted"]),
+  message: z.string(),
+});
+export type ReviewCheck = z.infer<typeof ReviewCheck>;
+
+/** What may stand in `value` of an approval: an edited text, or the right one of several. */
+export const ReviewEditing = z.object({
+  field: z.string(),
+  required: z.boolean(),
+  current: z.string().nullable().describe("What is approved without a value"),
+  choices: z.array(z.string()).describe("Values that were sent; another may be given, too"),
+});
+
+/** One thing that waits for an operator. Third-party text stands only in detail, comparison, checks, sources and editing. */
 export const ReviewItem = z
   .object({
     id: z.string().describe("For approve and reject, for example prose-12"),
@@ -14,14 +38,28 @@ export const ReviewItem = z
     name: z.string().nullable().describe("Name of the nonprofit"),
     summary: z.string().describe("What is to be decided, and what approving and rejecting do"),
     detail: z.record(z.string(), z.unknown()),
+    comparison: z.array(ReviewComparison).default([]).describe("Old and new, field by field"),
+    checks: z.array(ReviewCheck).default([]),
+    sources: z.array(z.string()).default([]).describe("Where it was found, as it was sent"),
+    flags: z.array(z.string()).default([]).describe("What deserves a second look"),
+    editing: ReviewEditing.nullable()
+      .default(null)
+      .describe("What approve takes as `value`; null for none"),
+    cursor: z.string().describe("Its place in the queue, for `after`"),
     created_at: z.string().describe("ISO 8601, UTC"),
   })
   .meta({ id: "ReviewItem" });
 export type ReviewItem = z.infer<typeof ReviewItem>;
+/** A review as its desk finds it: what it leaves out is empty. */
+export type FoundReview = z.input<typeof ReviewItem>;
 
 /** 200 of GET /api/admin/reviews: the oldest first. */
 export const ReviewList = z
-  .object({ count: z.int().min(0), reviews: z.array(ReviewItem) })
+  .object({
+    count: z.int().min(0).describe("Reviews in this page"),
+    reviews: z.array(ReviewItem),
+    next: z.string().nullable().describe("`after` of the next page; null at the end"),
+  })
   .meta({ id: "ReviewList" });
 export type ReviewList = z.infer<typeof ReviewList>;
 
@@ -48,3 +86,35 @@ export const ReviewDecision = z
   })
   .meta({ id: "ReviewDecision" });
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
+
+/** 200 of GET /api/admin/queues. */
+export const ReviewQueues = z
+  .object({
+    queues: z.array(
+      z.object({
+        kind: ReviewKind,
+        waiting: z.int().min(0).describe("How many wait; counting stops at 100,000"),
+      }),
+    ),
+  })
+  .meta({ id: "ReviewQueues" });
+export type ReviewQueues = z.infer<typeof ReviewQueues>;
+
+/** The body of POST /api/admin/agents/revert. */
+export const RevertBody = z
+  .object({ agent_id: z.string().trim().min(1).max(128), reason })
+  .meta({ id: "AgentReversion" });
+
+/** 200 of POST /api/admin/agents/revert. */
+export const Reverted = z
+  .object({
+    agent_id: z.string().describe("As ids are compared"),
+    submissions: z.int().min(0).describe("Its submissions that were live by agreement"),
+    emptied: z
+      .int()
+      .min(0)
+      .describe("Fields that are empty now; the others were set from elsewhere since, and stay"),
+    complete: z.boolean().describe("False: there is more to undo; send the same once more"),
+  })
+  .meta({ id: "AgentReverted" });
+export type Reverted = z.infer<typeof Reverted>;

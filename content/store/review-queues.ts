@@ -1,4 +1,6 @@
+import type { Row } from "@libsql/client";
 import type { EnrichableField, StructuredField } from "#content/shapes/enrichment.ts";
+import { countUpTo } from "./count-up-to.ts";
 import type { WriteTransaction } from "./open.ts";
 import { inConsensus } from "./pending-fields.ts";
 import type { Asked } from "./records.ts";
@@ -9,19 +11,38 @@ export type QueuedSubmission = StoredSubmission & { slug: string; name: string }
 
 const columns = "s.*, n.slug, n.name";
 
-/** Prose that waits for a person, oldest first. Index: submissions_for_review. */
-export async function proseQueue(asked: Asked, limit: number): Promise<QueuedSubmission[]> {
+const queued = (rows: readonly Row[]): QueuedSubmission[] =>
+  rows.map((row) => ({ ...row }) as unknown as QueuedSubmission);
+
+const waitingProse = `s.field_type = 'prose' AND s.status = 'pending' AND s.audit_only = 0`;
+
+/** Prose that waits for a person, oldest first, after a submission's id. Index: submissions_for_review. */
+export async function proseQueue(
+  asked: Asked,
+  { after, limit }: { after: number; limit: number },
+): Promise<QueuedSubmission[]> {
   const { rows } = await asked.execute({
     sql: `SELECT ${columns}
           FROM submissions AS s INDEXED BY submissions_for_review
           JOIN nonprofits AS n ON n.id = s.nonprofit_id
-          WHERE s.field_type = 'prose' AND s.status = 'pending' AND s.audit_only = 0 AND n.status <> 'withdrawn'
+          WHERE ${waitingProse} AND s.id > ? AND n.status <> 'withdrawn'
           ORDER BY s.id
           LIMIT ?`,
-    args: [limit],
+    args: [after, limit],
   });
-  return rows.map((row) => ({ ...row }) as unknown as QueuedSubmission);
+  return queued(rows);
 }
+
+/** How many texts wait; stops counting at `max`. */
+export const proseWaiting = (asked: Asked, max: number): Promise<number> =>
+  countUpTo(
+    asked,
+    max,
+    `SELECT 1
+     FROM submissions AS s INDEXED BY submissions_for_review
+     JOIN nonprofits AS n ON n.id = s.nonprofit_id
+     WHERE ${waitingProse} AND n.status <> 'withdrawn'`,
+  );
 
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
 export type WaitingField = FieldOf & { slug: string; name: string; voices: StoredSubmission[] };
@@ -29,22 +50,29 @@ export type WaitingField = FieldOf & { slug: string; name: string; voices: Store
 /** An operator sees at most so many of the values on one field. */
 const voicesMax = 20;
 
-/** Fields on which agents disagree: two or more pending values. Index: pending_fields_contested. */
-export async function contestedFields(asked: Asked, limit: number): Promise<WaitingField[]> {
+/** Fields on which agents disagree: two or more pending values; after a field. Index: pending_fields_contested. */
+export async function contestedFields(
+  asked: Asked,
+  { after, limit }: { after: FieldOf | null; limit: number },
+): Promise<WaitingField[]> {
   const { rows } = await asked.execute({
     sql: `SELECT p.nonprofit_id, p.field, n.slug, n.name
           FROM pending_fields AS p
           JOIN nonprofits AS n ON n.id = p.nonprofit_id
-          WHERE p.pending > 1
+          WHERE p.pending > 1 AND (p.nonprofit_id, p.field) > (?, ?)
           ORDER BY p.nonprofit_id, p.field
           LIMIT ?`,
-    args: [limit],
+    args: [after?.nonprofit_id ?? 0, after?.field ?? "", limit],
   });
   const fields = rows.map((row) => ({ ...row }) as unknown as Omit<WaitingField, "voices">);
   const found: WaitingField[] = [];
   for (const one of fields) found.push({ ...one, voices: await fieldVoices(asked, one) });
   return found;
 }
+
+/** On how many fields agents disagree; stops counting at `max`. */
+export const contestedWaiting = (asked: Asked, max: number): Promise<number> =>
+  countUpTo(asked, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
 /** The pending submissions of one field that take part in consensus, oldest first. */
 export async function fieldVoices(asked: Asked, one: FieldOf): Promise<StoredSubmission[]> {
@@ -58,22 +86,55 @@ export async function fieldVoices(asked: Asked, one: FieldOf): Promise<StoredSub
   return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
 }
 
-const disputing = `s.status = 'pending' AND s.audit_only = 1 AND s.field_type = 'structured'
-  AND s.confidence > 1 AND s.reason IS NULL`;
+const disputing = (s: string) => `${s}.status = 'pending' AND ${s}.audit_only = 1
+  AND ${s}.field_type = 'structured' AND ${s}.confidence > 1 AND ${s}.reason IS NULL`;
 
-/** Submissions by which two or more agents contradict a value that agents made live. Index: submissions_disputing. */
-export async function disputes(asked: Asked, limit: number): Promise<QueuedSubmission[]> {
+/** The first submission of each field on which two or more agents contradict a value that agents made live. */
+const disputedFields = `FROM submissions AS s INDEXED BY submissions_disputing
+  JOIN nonprofits AS n ON n.id = s.nonprofit_id
+  JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
+  WHERE ${disputing("s")} AND p.set_by = 'consensus' AND n.status <> 'withdrawn' AND NOT EXISTS (
+    SELECT 1 FROM submissions AS e
+    WHERE e.nonprofit_id = s.nonprofit_id AND e.field = s.field AND e.id < s.id AND ${disputing("e")}
+  )`;
+
+/**
+ * Fields whose live value agents contradict, by the first submission that does, after a submission's id. Index:
+ * submissions_disputing.
+ */
+export async function disputes(
+  asked: Asked,
+  { after, limit }: { after: number; limit: number },
+): Promise<WaitingField[]> {
   const { rows } = await asked.execute({
-    sql: `SELECT ${columns}
-          FROM submissions AS s INDEXED BY submissions_disputing
-          JOIN nonprofits AS n ON n.id = s.nonprofit_id
-          JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
-          WHERE ${disputing} AND p.set_by = 'consensus' AND n.status <> 'withdrawn'
-          ORDER BY s.id
-          LIMIT ?`,
-    args: [limit],
+    sql: `SELECT ${columns} ${disputedFields} AND s.id > ? ORDER BY s.id LIMIT ?`,
+    args: [after, limit],
   });
-  return rows.map((row) => ({ ...row }) as unknown as QueuedSubmission);
+  const found: WaitingField[] = [];
+  for (const one of queued(rows)) {
+    const { nonprofit_id, field, slug, name } = one as QueuedSubmission & FieldOf;
+    const voices = await disputingVoices(asked, { nonprofit_id, field });
+    found.push({ nonprofit_id, field, slug, name, voices });
+  }
+  return found;
+}
+
+/** On how many fields agents contradict what agents made live; stops counting at `max`. */
+export const disputesWaiting = (asked: Asked, max: number): Promise<number> =>
+  countUpTo(asked, max, `SELECT 1 ${disputedFields}`);
+
+/** The submissions that contradict the live value of one field, oldest first. */
+export async function disputingVoices(asked: Asked, one: FieldOf): Promise<StoredSubmission[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT s.*
+          FROM submissions AS s
+          JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
+          WHERE s.nonprofit_id = ? AND s.field = ? AND ${disputing("s")} AND p.set_by = 'consensus'
+          ORDER BY s.id
+          LIMIT ${voicesMax}`,
+    args: [one.nonprofit_id, one.field],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
 }
 
 /** Rejects what contradicts a live value that an operator confirmed. Answers how many submissions that were. */
@@ -131,21 +192,4 @@ export async function rejectOtherProse(
     args: [one.reason, one.winning_value, one.at, one.nonprofit_id, one.field],
   });
   return rowsAffected;
-}
-
-/** Appends what an operator did to the log that is never changed. */
-export async function logOperator(
-  tx: WriteTransaction,
-  {
-    operator,
-    action,
-    subject,
-    detail,
-    at,
-  }: { operator: string; action: string; subject: string; detail: object; at: number },
-): Promise<void> {
-  await tx.raw.execute({
-    sql: "INSERT INTO audit_log (operator, action, subject, detail, happened_at) VALUES (?, ?, ?, ?, ?)",
-    args: [operator, action, subject, JSON.stringify(detail), at],
-  });
 }

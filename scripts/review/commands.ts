@@ -1,4 +1,12 @@
-import { decideReview, listReviews, reviewsMax } from "#api/verbs/review.ts";
+import { lastDecision } from "#api/verbs/audit.ts";
+import {
+  decideReview,
+  findReview,
+  listReviews,
+  reviewQueues,
+  reviewsMax,
+} from "#api/verbs/review.ts";
+import type { Config } from "#api/config.ts";
 import { revertAgent } from "#api/verbs/revert-agent.ts";
 import { systemClock } from "#content/rules/time.ts";
 import { type ReviewItem, ReviewKind } from "#content/shapes/review.ts";
@@ -9,11 +17,15 @@ import { startProgress } from "../support/progress.ts";
 /** A person at a terminal waits longer for another writer than a request does. */
 const busyWaitMs = 30_000;
 
-async function withStore(work: (store: Store) => Promise<void>): Promise<void> {
-  const { databaseUrl: url, databaseToken: authToken } = configOrExit();
+/** Opens the store that the settings name for a command, and closes it afterwards. */
+export async function withStore(
+  work: (store: Store, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = configOrExit();
+  const { databaseUrl: url, databaseToken: authToken } = config;
   const store = await openStore({ url, authToken, busyWaitMs });
   try {
-    await work(store);
+    await work(store, config);
   } finally {
     store.close();
   }
@@ -22,19 +34,53 @@ async function withStore(work: (store: Store) => Promise<void>): Promise<void> {
 type Output = { json?: boolean | undefined };
 
 /** `bun run review list`. */
-export async function listed(args: { kind?: string | undefined; limit: string } & Output) {
+export async function listed(
+  args: { kind?: string | undefined; limit: string; after?: string | undefined } & Output,
+) {
   const kind = args.kind === undefined ? null : ReviewKind.safeParse(args.kind).data;
   if (kind === undefined) stopWith(`--kind: give one of ${ReviewKind.options.join(", ")}.`, 2);
   const limit = Number(args.limit);
   if (!Number.isInteger(limit) || limit < 1) stopWith("--limit: give a whole number from 1.", 2);
   await withStore(async (store) => {
-    const reviews = await listReviews({ store }, { kind, limit: Math.min(limit, reviewsMax) });
+    const page = { kind, limit: Math.min(limit, reviewsMax), after: args.after ?? null };
+    const { reviews, next } = await listReviews({ store, clock: systemClock }, page);
     if (args.json === true) {
-      console.log(JSON.stringify({ count: reviews.length, reviews }));
+      console.log(JSON.stringify({ count: reviews.length, reviews, next }));
       return;
     }
     for (const review of reviews) console.log(printed(review));
     if (reviews.length === 0) console.log("Nothing waits for a decision.");
+    if (next !== null) console.log(`More: --after ${next}`);
+  });
+}
+
+/** `bun run review queues`. */
+export async function counted(args: Output) {
+  await withStore(async (store) => {
+    const queues = await reviewQueues({ store });
+    if (args.json === true) console.log(JSON.stringify({ queues }));
+    else for (const { kind, waiting } of queues) console.log(`${kind.padEnd(12)}${waiting}`);
+  });
+}
+
+/** `bun run review show ID`. */
+export async function shown(args: { id: string } & Output) {
+  await withStore(async (store) => {
+    const review = await findReview({ store, clock: systemClock }, args.id);
+    if (review === null) {
+      const decision = await lastDecision({ store }, args.id);
+      const by = decision === null ? "" : ` ${decision.operator}: ${decision.action}, ${decision.happened_at}.`; // prettier-ignore
+      stopWith(`${args.id}: nothing with this id waits for a decision.${by}`);
+    }
+    console.log(args.json === true ? JSON.stringify(review) : printed(review));
+    if (args.json === true) return;
+    for (const { field, before, after } of review.comparison) {
+      console.log(`  ${field}: ${JSON.stringify(before)} becomes ${JSON.stringify(after)}`);
+    }
+    for (const { name, outcome, message } of review.checks) {
+      console.log(`  ${outcome}: ${JSON.stringify(name)}: ${JSON.stringify(message)}`);
+    }
+    if (review.flags.length > 0) console.log(`  flags: ${JSON.stringify(review.flags)}`);
   });
 }
 
@@ -60,9 +106,9 @@ export async function decided(decision: "approved" | "rejected", args: Decision)
   if (decision === "rejected" && reason === null) {
     stopWith("--reason: say why; the agents see it.", 2);
   }
-  await withStore(async (store) => {
+  await withStore(async (store, config) => {
     const outcome = await decideReview(
-      { store, clock: systemClock },
+      { store, clock: systemClock, config },
       { id: args.id, decision, operator: args.operator, value: args.value ?? null, reason },
     );
     if (args.json === true) console.log(JSON.stringify(outcome));

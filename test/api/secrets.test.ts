@@ -32,6 +32,9 @@ describe("generated secrets", () => {
     expect(readdirSync(folder).sort()).toEqual([
       "admin-token",
       "daily-hash-key",
+      "desk-key",
+      "donation-memo-key",
+      "local-sponsor.json",
       "signing-key.pem",
     ]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);

@@ -55,7 +55,12 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
   expect((await review("reject", tagline ?? "", "--reason", "a claim")).code).toBe(0);
 
   const reverted = await review("revert", "--agent", "BOT-A", "--json");
-  expect(JSON.parse(reverted.out)).toEqual({ agent_id: "bot-a", submissions: 1, emptied: 1 });
+  expect(JSON.parse(reverted.out)).toEqual({
+    agent_id: "bot-a",
+    submissions: 1,
+    emptied: 1,
+    complete: true,
+  });
   expect((await recordBySlug(service.store.raw, slug))?.city).toBeNull();
   expect((await review("revert", "--agent", "bot-a")).code).toBe(1);
 }, 30_000);

@@ -1,0 +1,53 @@
+import { dailyNumbers, daysMax } from "#api/verbs/daily-numbers.ts";
+import { operatorHealth } from "#api/verbs/operator-health.ts";
+import { systemClock } from "#content/rules/time.ts";
+import { bundleExists } from "#site/publisher/manifest.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { openBundleReader } from "#site/server/bundle-reader.ts";
+import { publicationOf } from "#site/server/publication.ts";
+import { stopWith } from "../support/config.ts";
+import { withStore } from "./commands.ts";
+
+type Output = { json?: boolean | undefined };
+
+/** `bun run review health`: the chain is left out, because the service holds its connection. */
+export async function healthShown(args: Output) {
+  await withStore(async (store, { dataDir, webhookUrls }) => {
+    const { bundle } = publisherFolders(dataDir);
+    const reader = bundleExists(bundle) ? openBundleReader(bundle) : null;
+    const publication = reader === null ? null : () => publicationOf(reader);
+    const parts = { store, clock: systemClock, publication, chain: null, dataDir, webhookUrls };
+    const { warnings, at, ...health } = await operatorHealth(parts);
+    reader?.close();
+    if (args.json === true) console.log(JSON.stringify({ at, warnings, ...health }));
+    else {
+      for (const [name, value] of Object.entries(health)) {
+        console.log(
+          `${name.padEnd(14)}${value === null ? "not known here" : JSON.stringify(value)}`,
+        );
+      }
+      for (const warning of warnings) console.log(`! ${warning}`);
+    }
+    if (warnings.length > 0) process.exitCode = 1;
+  });
+}
+
+/** `bun run review numbers`. */
+export async function numbersShown(args: { days: string } & Output) {
+  const days = Number(args.days);
+  if (!Number.isInteger(days) || days < 1 || days > daysMax) {
+    stopWith(`--days: give a whole number from 1 to ${daysMax}.`, 2);
+  }
+  await withStore(async (store) => {
+    const numbers = await dailyNumbers({ store, clock: systemClock }, days);
+    if (args.json === true) {
+      console.log(JSON.stringify(numbers));
+      return;
+    }
+    for (const [name, values] of Object.entries(numbers)) {
+      console.log(
+        `${name.padEnd(18)}${values.map((value) => String(value).padStart(10)).join(" ")}`,
+      );
+    }
+  });
+}

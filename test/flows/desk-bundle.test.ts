@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Glob } from "bun";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(...command: string[]): Promise<void> {
+  const env = { ...process.env, ALMONER_DATA_DIR: folder, ALMONER_LOG_LEVEL: "silent", ALMONER_WEBHOOK_URLS: "http://127.0.0.1:9/", ALMONER_SEARCH_INDEX: "off" }; // prettier-ignore
+  const child = Bun.spawn([process.execPath, ...command], {
+    env,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const said = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(said);
+}
+
+test("no byte of the desk and no secret is in the bundle", async () => {
+  await run("scripts/seed.ts", "--profiles", "40");
+  // What the service makes at its first start: tokens and keys.
+  await run("-e", 'import { readConfig } from "#api/config.ts"; import { loadSecrets } from "#api/secrets.ts"; loadSecrets(readConfig(process.env));');
+  await run("scripts/publish.ts");
+  const secrets = readdirSync(join(folder, "secrets")).map((name) => readFileSync(join(folder, "secrets", name), "utf8").trim());
+  expect(secrets.length).toBeGreaterThan(4);
+  const ofDesk = readdirSync("api/desk").map((name) => readFileSync(join("api/desk", name), "utf8"));
+  // Long runs of the desk's own source: its words, its markup, its styles.
+  const lines = ofDesk.flatMap((text) => text.split("\n").map((line) => line.trim()).filter((line) => line.length > 60 && !line.startsWith("import") && !/font|sans|mono/i.test(line)));
+  expect(lines.length).toBeGreaterThan(100);
+  const marks = [...secrets, "almoner-desk", "operator-token", "/desk/sign-in", "/desk/desk.css", ...lines];
+  const found: string[] = [];
+  let files = 0;
+  for await (const path of new Glob("**/*").scan({ cwd: join(folder, "public"), dot: true })) {
+    files += 1;
+    expect(path.split("/")).not.toContain("desk");
+    const bytes = readFileSync(join(folder, "public", path));
+    const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+    for (const mark of marks) if (text.includes(mark)) found.push(`${path}: ${mark.slice(0, 60)}`);
+  }
+  expect(files).toBeGreaterThan(150);
+  expect(found).toEqual([]);
+}, 240_000); // prettier-ignore

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { listen, type Listening } from "#api/listen.ts";
+import { aBundle, sampleFiles, type TestBundle } from "../support/bundle.ts";
+import { hasNginx, startNginx, type TestNginx } from "../support/nginx.ts";
+import { aService, type TestService } from "../support/service.ts";
+import { hasVarnish, startVarnish, type TestVarnish } from "../support/varnish.ts";
+
+const ready = hasVarnish && hasNginx;
+if (!ready) process.stderr.write("skipped: varnish, its modules or nginx are not installed\n");
+const token = "a-token-of-ada-0123456789";
+
+describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
+  let service: TestService;
+  let listening: Listening;
+  let bundle: TestBundle;
+  let nginx: TestNginx;
+  let varnish: TestVarnish;
+  beforeAll(async () => {
+    service = await aService({
+      env: { ALMONER_ADMIN_TOKENS: `ada:${token}`, ALMONER_TRUSTED_HOPS: "2" },
+      parts: { clock: () => new Date() },
+    });
+    listening = listen(service.app, { host: "127.0.0.1", port: 0 });
+    bundle = aBundle();
+    bundle.publish(sampleFiles);
+    nginx = await startNginx({ root: bundle.exported.folder, servicePort: listening.port });
+    varnish = await startVarnish(nginx.port);
+  });
+  afterAll(async () => {
+    await varnish?.close();
+    await nginx?.close();
+    await listening?.stop(100);
+    bundle?.close();
+    service?.close();
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(varnish.origin + path, { headers, redirect: "manual" }); // prettier-ignore
+  const post = (path: string, cookie: string, fields: Record<string, string>) =>
+    fetch(varnish.origin + path, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie, origin: varnish.origin, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields).toString(),
+    }); // prettier-ignore
+  const cookieOf = (answer: Response, name: string) =>
+    answer.headers
+      .getSetCookie()
+      .find((line) => line.includes(name))
+      ?.split(";")[0] ?? "";
+  const tokenIn = (body: string) => /name="token"\s+value="([^"]+)"/.exec(body)?.[1] ?? "";
+
+  test("is signed in to, worked with and left, and nothing of it is kept for others", async () => {
+    const page = await get("/desk/sign-in");
+    const form = cookieOf(page, "desk-form");
+    const signedIn = await post("/desk/sign-in", form, { token: tokenIn(await page.text()), operator_token: token, next: "/desk/log" }); // prettier-ignore
+    expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/desk/log"]);
+    const session = cookieOf(signedIn, "almoner-desk=");
+    for (const path of ["/desk", "/desk/log", "/desk/queues/prose", "/desk/charts?days=7"]) {
+      const own = await get(path, { cookie: session });
+      expect([path, own.status, own.headers.get("x-cache")]).toEqual([path, 200, "miss"]);
+      expect(own.headers.get("cache-control")).toBe("no-store");
+      expect(own.headers.get("access-control-allow-origin")).toBeNull();
+      expect(own.headers.get("content-security-policy")).toStartWith("default-src 'none'");
+      expect(await own.text()).toContain("Signed in as");
+      // Whoever comes next without a session gets nothing of what has just been shown.
+      const other = await get(path);
+      expect([path, other.status]).toEqual([path, 401]);
+      expect(await other.text()).not.toContain("Signed in as");
+    }
+    const desk = await get("/desk", { cookie: session });
+    const left = await post("/desk/sign-out", session, { token: tokenIn(await desk.text()) });
+    expect(left.status).toBe(303);
+    expect((await get("/desk", { cookie: session })).status).toBe(401);
+  });
+
+  test("takes no form from another site", async () => {
+    const page = await get("/desk/sign-in");
+    const fields = { token: tokenIn(await page.text()), operator_token: token };
+    const answer = await fetch(`${varnish.origin}/desk/sign-in`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie: cookieOf(page, "desk-form"), origin: "https://evil.example", "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields).toString(),
+    }); // prettier-ignore
+    expect(answer.status).toBe(403);
+  });
+
+  test("sets no cookie on files", async () => {
+    for (const path of ["/", "/causes/education", "/api/causes"]) {
+      expect((await get(path)).headers.getSetCookie()).toEqual([]);
+    }
+  });
+});
+
+test("hosts that go by lists of paths pass the desk to the service", () => {
+  const redirects = readFileSync("site/edge/_redirects", "utf8");
+  for (const path of ["/desk ", "/desk/* "]) {
+    const line = redirects.split("\n").find((one) => one.startsWith(path)) ?? "";
+    expect(line).toEndWith("200!"); // Before any file of that name.
+  }
+  expect(readFileSync("docs/deploying.md", "utf8")).toContain("`/desk*`"); // A behaviour of its own in CloudFront.
+});

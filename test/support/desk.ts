@@ -1,0 +1,65 @@
+import { type CheerioAPI, load } from "cheerio";
+import type { TestService } from "./service.ts";
+
+/** A page of the desk as a browser without scripts got it. */
+export type DeskPage = {
+  status: number;
+  path: string;
+  headers: Headers;
+  body: string;
+  $: CheerioAPI;
+};
+
+/** A browser without scripts: keeps cookies, follows redirects, sends forms as they stand. */
+export function aVisitor(service: Pick<TestService, "app">, headers: Record<string, string> = {}) {
+  const cookies = new Map<string, string>();
+  const request = async (path: string, init: RequestInit = {}): Promise<DeskPage> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const response = await service.app.handle(
+      new Request(`http://localhost${path}`, {
+        ...init,
+        headers: { ...headers, ...(cookie === "" ? {} : { cookie }), ...(init.headers as Record<string, string>) },
+      }),
+    ); // prettier-ignore
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === "") cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    const location = response.headers.get("location");
+    if (response.status === 303 && location !== null) return request(location);
+    const body = await response.text();
+    return { status: response.status, path, headers: response.headers, body, $: load(body) };
+  };
+  const post = (path: string, fields: Record<string, string>, extra: Record<string, string> = {}) =>
+    request(path, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", origin: "https://almoner.example", ...extra },
+      body: new URLSearchParams(fields).toString(),
+    }); // prettier-ignore
+  return {
+    cookies,
+    get: (path: string, extra: Record<string, string> = {}) => request(path, { headers: extra }),
+    post,
+    /** Fills the form that holds this button and presses it; fields that are not given keep what they show. */
+    send: (page: DeskPage, button: string, fields: Record<string, string> = {}) => {
+      const form = page.$("form").filter((_, one) => page.$(one).find("button").text().startsWith(button)).first(); // prettier-ignore
+      if (form.length !== 1) throw new Error(`no form with a button ${button} on ${page.path}`);
+      const shown: Record<string, string> = {};
+      form.find("input, textarea, select").each((_, element) => {
+        const one = page.$(element);
+        const name = one.attr("name");
+        if (name === undefined) return;
+        if (one.attr("type") === "radio" && one.attr("checked") === undefined) return;
+        shown[name] = String(one.val() ?? "");
+      });
+      return post(form.attr("action") ?? "", { ...shown, ...fields });
+    },
+    async signIn(token: string): Promise<DeskPage> {
+      const page = await request("/desk");
+      return this.send(page, "Sign in", { operator_token: token });
+    },
+  };
+}
+
+export type Visitor = ReturnType<typeof aVisitor>;

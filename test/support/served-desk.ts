@@ -1,0 +1,55 @@
+import { listen } from "#api/listen.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { freePort } from "./processes.ts";
+import { aNonprofit } from "./records.ts";
+import { aService, type TestService } from "./service.ts";
+
+export const deskToken = "a-token-of-ada-0123456789";
+
+export type ServedDesk = { service: TestService; origin: string; close(): Promise<void> };
+
+/** The service on a socket of this machine, as a browser meets it. */
+export async function aServedDesk(env: Record<string, string> = {}): Promise<ServedDesk> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const service = await aService({
+    env: { ALMONER_ADMIN_TOKENS: `ada:${deskToken}`, ALMONER_BASE_URL: origin, ...env },
+    parts: { clock: () => new Date() },
+  });
+  const listening = listen(service.app, { host: "127.0.0.1", port });
+  return {
+    service,
+    origin,
+    close: async () => {
+      await listening.stop(100);
+      service.close();
+    },
+  };
+}
+
+/** Stores a submission as it is: what validation would refuse today may have come in before, or otherwise. */
+export async function plant(
+  { store }: Pick<TestService, "store">,
+  row: { field: string; value: string; agent: string; source_url: string | null; audit_only?: 0 | 1; confidence?: number; nonprofit_id: number; field_type: "prose" | "structured" },
+): Promise<void> {
+  const { nonprofit_id, field, field_type, value, agent, source_url, audit_only = 0, confidence = 1 } = row;
+  await store.write((tx) =>
+    tx.raw.execute({
+      sql: `INSERT INTO submissions (nonprofit_id, field, field_type, value, normalised_value, source_url, agent_id, agent_name,
+              status, audit_only, confidence, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)`,
+      args: [nonprofit_id, field, field_type, value, value, source_url, agent, agent, audit_only, confidence, Date.now()],
+    }),
+  );
+} // prettier-ignore
+
+/** A nonprofit whose every text is the given one. */
+export async function plantNonprofit({ store }: Pick<TestService, "store">, text: string): Promise<number> {
+  const record = aNonprofit({ name: text, tagline: text, mission: null, city: text, region: null });
+  const provenance = { city: { set_by: "consensus" as const, source: text, source_url: text, agents: [text], applied_at: Date.now() } };
+  const [saved] = await store.write((tx) =>
+    saveNonprofits(tx, [{ before: null, after: { ...record, provenance } }], { origin: "test", now: new Date() }),
+  );
+  if (saved === undefined) throw new Error("nothing was saved");
+  return saved.id;
+} // prettier-ignore
