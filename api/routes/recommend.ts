@@ -8,17 +8,17 @@ import {
 import type { Result } from "#content/shapes/result.ts";
 import type { Curation } from "#content/store/candidates.ts";
 import type { LoggedRecommendation } from "#content/store/recommendation-log.ts";
-import { clientOf } from "../client.ts";
 import { freshCacheControl } from "../headers.ts";
 import type { Parts } from "../parts.ts";
 import { type Prepared, preparedJson } from "../prepared.ts";
 import { type FailureTable, refuse } from "../problem.ts";
 import { queryOf, refuseParameter } from "../query.ts";
+import { userAgentHash } from "../user-agent.ts";
 import { recommend, type RecommendFailure } from "#api/verbs/recommend.ts";
 
 type Told = {
   answer: Prepared;
-  toLog: Pick<LoggedRecommendation, "result_count" | "top_slug" | "ranking_signals">;
+  toLog: Pick<LoggedRecommendation, "result_count" | "top_slug" | "slugs" | "ranking_signals">;
 };
 
 const toldMax = 1_000;
@@ -26,8 +26,7 @@ const minuteMs = 60_000;
 
 /** GET /api/recommend. */
 export const recommendRoutes = (parts: Parts) => {
-  // A curation is replaced at any change of a curated profile and every 5 s: so long an answer may be given again.
-  const told = new WeakMap<Curation, Map<string, Told>>();
+  const told = toldBefore();
   return new Elysia().get("/api/recommend", async ({ request }) => {
     const query = queryOf(request.url);
     const limit = query.limit({ fallback: recommendLimitDefault, max: recommendLimitMax });
@@ -42,36 +41,57 @@ export const recommendRoutes = (parts: Parts) => {
       limit: limit.value,
     };
     const now = parts.clock();
+    // Points fade with time: told to the minute, so that an answer can be given again. Those for curation end with one.
+    const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
     const curation = await parts.curated.current();
-    const before = told.get(curation) ?? new Map<string, Told>();
-    told.set(curation, before);
-    // Points fade with time, and those for curation end at a full minute.
-    const key = JSON.stringify([asked, Math.floor(now.getTime() / minuteMs)]);
+    const before = told(curation, minute.getTime());
+    const key = JSON.stringify(asked);
     let known = before.get(key);
     if (known === undefined) {
-      const outcome = await tell(parts, { curation, now }, asked);
+      const outcome = tell(parts, { curation, now: minute }, asked);
       if (!outcome.ok) return refuse(answers, outcome.failure);
       known = outcome.value;
       if (before.size < toldMax) before.set(key, known);
     }
     parts.activity.count("query:recommend");
-    const client = clientOf(parts, request).userAgent;
-    parts.recommendationLog.add({ query: asked, ...known.toLog, client, called_at: now });
+    const client = userAgentHash(
+      parts.secrets.dailyHashKey,
+      request.headers.get("user-agent") ?? "",
+      now.getTime(),
+    );
+    const phase = parts.config.recommendationPhase;
+    parts.recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
     return known.answer;
   });
 };
 
-async function tell(
+/** What was answered in this minute. A curation is another object as soon as a recommended profile changed. */
+function toldBefore() {
+  let before: { curation: Curation | null; minuteMs: number; answers: Map<string, Told> } = {
+    curation: null,
+    minuteMs: 0,
+    answers: new Map(),
+  };
+  return (curation: Curation, atMs: number): Map<string, Told> => {
+    if (before.curation !== curation || before.minuteMs !== atMs) {
+      before = { curation, minuteMs: atMs, answers: new Map() };
+    }
+    return before.answers;
+  };
+}
+
+function tell(
   { config }: Parts,
   of: { curation: Curation; now: Date },
   asked: RecommendQuery,
-): Promise<Result<Told, RecommendFailure>> {
-  const outcome = await recommend({ ...of, baseUrl: config.baseUrl }, asked);
+): Result<Told, RecommendFailure> {
+  const { baseUrl, recommendationPhase: phase } = config;
+  const outcome = recommend({ ...of, phase, baseUrl }, asked);
   if (!outcome.ok) return outcome;
   const { count, recommendations, ranking_signals } = outcome.value;
-  const top_slug = recommendations[0]?.slug ?? null;
-  const answer = preparedJson(outcome.value, freshCacheControl);
-  return { ok: true, value: { answer, toLog: { result_count: count, top_slug, ranking_signals } } };
+  const slugs = recommendations.map(({ slug }) => slug);
+  const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
+  return { ok: true, value: { answer: preparedJson(outcome.value, freshCacheControl), toLog } };
 }
 
 const answers: FailureTable<RecommendFailure> = {

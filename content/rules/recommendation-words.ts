@@ -14,9 +14,16 @@ export const donationMethods = (record: {
 /** What speaks for relying on a profile: facts the directory holds, without praise. */
 export function trustSignals(
   record: NonprofitRecord,
-  { donations, enriched_at }: { donations: number; enriched_at: number | null },
+  {
+    donations,
+    enriched_at,
+    by_consensus = false,
+  }: { donations: number; enriched_at: number | null; by_consensus?: boolean },
 ): string[] {
   const found: string[] = [];
+  if (by_consensus) {
+    found.push("Recommended alike by two agents with sources; no person has reviewed it");
+  }
   if (record.verified === 1) found.push("Profile claimed by the organisation and reviewed");
   const [org] = record.registrations.flatMap(({ org_id }) => org_id ?? []);
   if (org !== undefined) found.push(`Listed in a public register as ${org}`);

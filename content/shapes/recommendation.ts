@@ -5,6 +5,13 @@ export const intents = ["discover", "donate", "compare", "verify"] as const;
 export const Intent = z.enum(intents).meta({ id: "Intent" });
 export type Intent = z.infer<typeof Intent>;
 
+/**
+ * Phases of the governance of recommendations: 1 the operator picks; 2 agents draft and the operator approves; 3 two
+ * agents that agree promote. Source: spec, "Versioning" 3.
+ */
+export const phases = [1, 2, 3] as const;
+export type GovernancePhase = (typeof phases)[number];
+
 export const recommendLimitMax = 5;
 export const recommendLimitDefault = 3;
 
@@ -39,7 +46,11 @@ export const Recommendation = z
     country: z.string().nullable(),
     city: z.string().nullable(),
     verified: z.boolean().describe("True when the organisation has claimed its profile"),
-    editorial_curated: z.boolean().describe("True when the operator picked the profile by hand"),
+    editorial_curated: z
+      .boolean()
+      .describe(
+        "True when the operator picked the profile by hand or approved a draft; false when agents' agreement promoted it",
+      ),
     recommended_for: z.array(z.string()).describe("Donor intents; restrained wording only"),
     why_recommended: z.string(),
     trust_signals: z.array(z.string()),

@@ -16,7 +16,10 @@ export const isPicked = ({ index, tier }: Pick<Outline, "index" | "tier">): bool
   (tier === "rich" && index % (2 * round) === 1 && index < unverifiedPicks * 2 * round);
 
 /** What the sample's curation says of a stored profile. Throws when a sentence claims too much. */
-export function pickOf(outline: Outline, record: NonprofitRecord): Omit<CuratedPick, "causes"> {
+export function pickOf(
+  outline: Outline,
+  record: NonprofitRecord,
+): Pick<CuratedPick, "nonprofit_id" | "recommended_for" | "why_recommended"> {
   const values = {
     ...slotsOf(outline, record),
     interest: causes[outline.causes[0]].interest,

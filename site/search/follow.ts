@@ -19,7 +19,7 @@ export type FollowOptions = {
 };
 
 /**
- * Runs the lane in a process of its own after releases, never more often than every `gapMs`. A failure is logged and
+ * Runs the lane after releases, never more often than every `gapMs`. A failure is logged and
  * tried again; publishing goes on whatever happens here.
  */
 export function followWithIndexes(
@@ -44,7 +44,7 @@ export function followWithIndexes(
   };
   const once = async () => {
     try {
-      const committed = await lane.run({ apart: true, signal });
+      const committed = await lane.run({ signal });
       if (committed !== null) log("search indexes are in step", { release: committed.release });
       notBeforeMs = performance.now() + (committed === null ? 0 : gapMs);
     } catch (error) {

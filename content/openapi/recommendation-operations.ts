@@ -1,0 +1,136 @@
+import { draftExample } from "#content/shapes/recommendation-draft.ts";
+import type { DraftAnswer } from "#content/shapes/recommendation-draft.ts";
+import type { PickChange, PickList } from "#content/shapes/pick.ts";
+import { PickParameters } from "#content/shapes/parameters.ts";
+import { origin, slug, summary } from "./examples.ts";
+import { type Operation, withBody } from "./operation.ts";
+
+const draft: DraftAnswer = {
+  message: "Thank you: the draft is stored and waits. promotion_note says what comes next.",
+  draft_id: 7,
+  slug,
+  nonprofit: summary.name,
+  status: "pending",
+  applied: false,
+  confidence: 1,
+  consensus: false,
+  sensitive_claims: [],
+  phase: 3,
+  promotion_note:
+    "Waits for a second agent that names the same donor intents with a source (1 of 2), or for the operator.",
+  profile_url: `${origin}/nonprofits/${slug}`,
+};
+
+/** What agents propose to recommend. */
+export const draftOperations: readonly Operation[] = [
+  {
+    operationId: "draftRecommendation",
+    method: "post",
+    path: "/api/recommend/drafts",
+    tag: "Recommendation",
+    summary: "Propose to recommend a nonprofit",
+    description:
+      'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are.',
+    headers: ["IdempotencyKey"],
+    body: { schema: "RecommendationDraftBody", example: { ...draftExample } },
+    ok: {
+      description: "Stored; promotion_note says what comes next",
+      schema: "RecommendationDraft",
+      example: draft,
+    },
+    refusals: [...withBody, 403, 404, 409, 410],
+  },
+];
+
+const pickText = {
+  recommended_for: draftExample.recommended_for,
+  why_recommended: draftExample.why_recommended,
+};
+
+const picks: PickList = {
+  count: 1,
+  picks: [
+    {
+      slug,
+      name: summary.name,
+      ...pickText,
+      causes: null,
+      origin: "operator",
+      draft_id: null,
+      added_by: "operator",
+      updated_at: "2026-05-04T10:00:00Z",
+    },
+  ],
+  next: null,
+  in_file: [],
+};
+
+const change = (of: PickChange["change"], message: string): PickChange => ({
+  slug,
+  change: of,
+  message,
+});
+
+/** The recommended profiles, for operators. */
+export const pickOperations: readonly Operation[] = [
+  {
+    operationId: "listPicks",
+    method: "get",
+    path: "/api/admin/picks",
+    tag: "Operator",
+    summary: "List the recommended profiles",
+    description: "By slug. `in_file` names those of the operator's file, which wins.",
+    query: PickParameters,
+    ok: { description: "The picks", schema: "PickList", example: picks },
+    refusals: [400, 401],
+    operator: true,
+  },
+  {
+    operationId: "addPick",
+    method: "post",
+    path: "/api/admin/picks",
+    tag: "Operator",
+    summary: "Recommend a nonprofit",
+    description: "Restrained wording only: a refusal names the phrase and what to say instead.",
+    body: { schema: "PickBody", example: { slug, ...pickText } },
+    ok: {
+      description: "Added",
+      schema: "PickChange",
+      example: change("added", "Recommended within seconds."),
+    },
+    refusals: [...withBody, 401, 404, 409, 410],
+    operator: true,
+  },
+  {
+    operationId: "editPick",
+    method: "post",
+    path: "/api/admin/picks/{slug}",
+    tag: "Operator",
+    summary: "Change what is said of a recommended nonprofit",
+    description: "What is absent stays as it is.",
+    body: { schema: "PickEdit", example: { why_recommended: pickText.why_recommended } },
+    ok: {
+      description: "Changed",
+      schema: "PickChange",
+      example: change("edited", "Recommended in these words within seconds."),
+    },
+    refusals: [...withBody, 401, 404, 409, 410],
+    operator: true,
+  },
+  {
+    operationId: "removePick",
+    method: "post",
+    path: "/api/admin/picks/{slug}/remove",
+    tag: "Operator",
+    summary: "Stop recommending a nonprofit",
+    description: "From then on the agreement of agents alone cannot promote it.",
+    body: { schema: "PickRemoval", example: { reason: "The organisation asked for it." } },
+    ok: {
+      description: "Removed",
+      schema: "PickChange",
+      example: change("removed", "No longer recommended within seconds."),
+    },
+    refusals: [...withBody, 401, 404, 409, 410],
+    operator: true,
+  },
+];

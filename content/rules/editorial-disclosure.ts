@@ -1,0 +1,23 @@
+import disclosures from "#content/editorial/disclosures.json";
+import type { GovernancePhase } from "#content/shapes/recommendation.ts";
+import { editorialPoints, editorialSteps, editorialSunset } from "./ranking.ts";
+
+/** What the answer with recommendations says of who picked them, and what that weighs at this moment. */
+export function recommendationDisclosure(
+  phase: GovernancePhase,
+  { consensus_share, now }: { consensus_share: number; now: Date },
+): string {
+  const texts = disclosures.recommendation;
+  const weight =
+    now >= editorialSunset
+      ? texts.weight_ended
+      : texts.weight
+          .replace("{points}", String(editorialPoints(consensus_share, now)))
+          .replace("{most}", String(editorialSteps[0].points))
+          .replace("{share}", String(Math.round(consensus_share * 100)));
+  return `${texts[`phase_${phase}`]} ${texts.order} ${weight}`;
+}
+
+/** What the answer without any says. */
+export const noRecommendationDisclosure = (phase: GovernancePhase): string =>
+  `${disclosures.no_recommendation} ${disclosures.recommendation[`phase_${phase}`]}`;

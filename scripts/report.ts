@@ -1,0 +1,47 @@
+import { defineCommand } from "citty";
+import { isoTime, systemClock } from "#content/rules/time.ts";
+import { oldestCall, openedByRank, recommendationFunnel } from "#content/store/funnel.ts";
+import { openStore } from "#content/store/open.ts";
+import { asJson, asTable, type Report } from "./report/print.ts";
+import { sinceFrom } from "./report/since.ts";
+import { runCommand } from "./support/command.ts";
+import { configOrExit, stopWith } from "./support/config.ts";
+
+const command = defineCommand({
+  meta: {
+    name: "report",
+    description:
+      "Prints the funnel of recommendations: calls, profiles opened and payment requirements asked for within 60 s by the same user agent, donations recorded; by phase, intent and cause. Works beside a running service. What a CDN served counts once its access logs were imported (bun run import-hits).",
+  },
+  args: {
+    since: {
+      type: "string",
+      description:
+        "Calls from then on: 30d, 12h, or a date like 2026-11-01 (UTC); else all that are kept",
+    },
+    json: { type: "boolean", description: "Answer as JSON on standard output" },
+  },
+  run: async ({ args }) => {
+    const now = systemClock();
+    const asked = args.since === undefined ? -Infinity : sinceFrom(args.since, now);
+    if (asked === null) stopWith("--since: give 30d, 12h, or a date like 2026-11-01.", 2);
+    const config = configOrExit();
+    const { databaseUrl: url, databaseToken: authToken } = config;
+    const store = await openStore({ url, authToken, busyWaitMs: 30_000 });
+    try {
+      const sinceMs = Math.max(asked, (await oldestCall(store.raw)) ?? now.getTime());
+      const report: Report = {
+        since: isoTime(sinceMs),
+        until: isoTime(now.getTime()),
+        kept_days: config.recommendationLogDays,
+        rows: await recommendationFunnel(store.raw, sinceMs),
+        ranks: await openedByRank(store.raw, sinceMs),
+      };
+      console.log(args.json === true ? JSON.stringify(asJson(report)) : asTable(report));
+    } finally {
+      store.close();
+    }
+  },
+});
+
+await runCommand(command);

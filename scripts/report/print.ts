@@ -1,0 +1,89 @@
+import { micro, usdcNumber, usdcText } from "#content/rules/money.ts";
+import { sum, totalOf } from "./fold.ts";
+import type { FunnelRow, FunnelStep } from "#content/store/funnel.ts";
+
+export type Report = {
+  /** ISO 8601, UTC. */
+  since: string;
+  until: string;
+  kept_days: number;
+  rows: readonly FunnelRow[];
+  ranks: readonly { rank: number | null; opened: number }[];
+};
+
+/** The report as an object for programs: amounts in USDC. */
+export const asJson = ({ since, until, kept_days, rows, ranks }: Report) => ({
+  since,
+  until,
+  kept_days,
+  total: stepJson(totalOf(rows)),
+  by_phase: grouped(rows, ({ phase }) => `${phase}`).map(([phase, step]) => ({ phase: Number(phase), ...stepJson(step) })),
+  by_intent: grouped(rows, ({ intent }) => intent).map(([intent, step]) => ({ intent, ...stepJson(step) })),
+  by_cause: grouped(rows, ({ cause }) => cause).map(([cause, step]) => ({ cause, ...stepJson(step) })),
+  opened_by_rank: ranks,
+}); // prettier-ignore
+
+const stepJson = ({ given_micro_usdc, ...step }: FunnelStep) => ({
+  ...step,
+  given_usdc: usdcNumber(micro(given_micro_usdc)),
+});
+
+/** The report as a table for people. */
+export function asTable(report: Report): string {
+  const { since, until, kept_days, rows, ranks } = report;
+  const total = totalOf(rows);
+  if (total.calls === 0) return `No recommendation was asked for since ${since}.`;
+  const lines = [
+    headings,
+    cells("all", total),
+    ...grouped(rows, ({ phase }) => `phase ${phase}`).map(([name, step]) => cells(name, step)),
+    ...grouped(rows, ({ intent }) => `intent ${intent}`).map(([name, step]) => cells(name, step)),
+    ...grouped(rows, ({ cause }) => `cause ${cause}`).map(([name, step]) => cells(name, step)),
+  ];
+  return [
+    `Recommendations from ${since} to ${until} (kept for ${kept_days} days)`,
+    "",
+    ...aligned(lines),
+    "",
+    `Shares are of the answered calls. A donation counts when a payment that was asked for after a call arrived: ${usdcText(micro(total.given_micro_usdc))} USDC in all.`,
+    `Profiles opened by their rank: ${ranksInWords(ranks)}.`,
+  ].join("\n");
+}
+
+const headings = ["", "calls", "answered", "profile", "donate request", "donation"];
+
+const cells = (name: string, step: FunnelStep): string[] => [
+  name,
+  whole(step.calls),
+  whole(step.answered),
+  ...[step.profile, step.donate, step.donation].map((count) => withShare(count, step.answered)),
+];
+
+const whole = (count: number): string => count.toLocaleString("en");
+
+const withShare = (count: number, of: number): string =>
+  of === 0 ? whole(count) : `${whole(count)} (${((100 * count) / of).toFixed(1)} %)`;
+
+function aligned(lines: readonly (readonly string[])[]): string[] {
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  return lines.map((line) =>
+    line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ").trimEnd(),
+  );
+} // prettier-ignore
+
+const ranksInWords = (ranks: Report["ranks"]): string =>
+  ranks.length === 0
+    ? "none"
+    : ranks
+        .map(({ rank, opened }) => `${rank === null ? "not recommended" : rank}: ${whole(opened)}`)
+        .join(", ");
+
+/** Steps by a name, those with most calls first. */
+function grouped(
+  rows: readonly FunnelRow[],
+  nameOf: (row: FunnelRow) => string,
+): [string, FunnelStep][] {
+  const groups = new Map<string, FunnelStep>();
+  for (const row of rows) groups.set(nameOf(row), sum(groups.get(nameOf(row)), row));
+  return [...groups].sort(([a, one], [b, other]) => other.calls - one.calls || (a < b ? -1 : 1));
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { recommendationFunnel } from "#content/store/funnel.ts";
+import { openFrontDoor } from "#scripts/start/front-door.ts";
+import { openBundleReader } from "#site/server/bundle-reader.ts";
+import { aBundle, type TestBundle } from "../support/bundle.ts";
+import { curate } from "../support/curate.ts";
+import { aDonatingService, type DonatingService } from "../support/donating.ts";
+import { aNonprofit } from "../support/records.ts";
+
+let at: DonatingService;
+let bundle: TestBundle;
+let ask: (path: string, agent: string, method?: string) => Promise<Response>;
+let clients = 0;
+
+beforeAll(async () => {
+  at = await aDonatingService();
+  const usdc_wallet = at.chain.wallet();
+  await curate(at.service, aNonprofit({ slug: "pumps", causes: ["health"], usdc_wallet }));
+  await curate(at.service, aNonprofit({ slug: "poor", causes: ["health"] }));
+  bundle = aBundle();
+  bundle.publish({
+    "nonprofits/pumps.html": "<h1>Pumps</h1>",
+    "nonprofits/pumps.md": "# Pumps",
+    "api/nonprofits/pumps.json": "{}",
+    "llms.txt": "Almoner",
+  });
+  const reader = openBundleReader(bundle.folder);
+  const frontDoor = await openFrontDoor(at.service.parts, reader);
+  ask = async (path, agent, method = "GET") => {
+    const headers = { "user-agent": agent, "x-forwarded-for": `10.3.${clients++ >> 8}.${clients & 255}` };
+    const request = new Request(`http://localhost${path}`, { method, headers });
+    return (await frontDoor(request)) ?? at.service.app.handle(request);
+  }; // prettier-ignore
+});
+afterAll(async () => {
+  await at.stop();
+  bundle.close();
+});
+beforeEach(() => at.service.parts.recommendationLog.flush());
+
+async function stored(agentsCall: number) {
+  await at.service.parts.recommendationLog.flush();
+  const { rows } = await at.service.store.raw.execute({
+    sql: `SELECT slug, action, form, rank FROM recommendation_follow_throughs
+          WHERE recommendation_id = (SELECT max(id) - ? FROM recommendation_log) ORDER BY id`,
+    args: [agentsCall],
+  });
+  return rows.map((row): Record<string, unknown> => ({ ...row }));
+}
+
+test("a recommendation, its page, a payment and the donation make one line of the funnel", async () => {
+  const answer = await ask("/api/recommend?cause=health&limit=1", "Donor's Agent/1.0");
+  expect(((await answer.json()) as { recommendations: { slug: string }[] }).recommendations).toMatchObject([{ slug: "pumps" }]); // prettier-ignore
+  expect((await ask("/nonprofits/pumps", "Donor's Agent/1.0")).status).toBe(200);
+  const demand = await ask("/api/donate/pumps?amount=1.5", "Donor's Agent/1.0");
+  expect(demand.status).toBe(402);
+  const signature = at.paid(await demand.json());
+  expect((await at.prove("/api/donate/pumps?amount=1.5", signature)).status).toBe(200);
+  expect(await stored(0)).toEqual([
+    { slug: "pumps", action: "profile", form: "page", rank: 1 },
+    { slug: "pumps", action: "donate", form: null, rank: 1 },
+  ]);
+  expect(await recommendationFunnel(at.service.store.raw, 0)).toEqual([
+    {
+      phase: 1, intent: "discover", cause: "health", calls: 1, answered: 1, profile: 1, donate: 1, donation: 1,
+      given_micro_usdc: 1_500_000n,
+    },
+  ]); // prettier-ignore
+});
+
+test("pages, markdown and JSON count, by whoever was recommended something", async () => {
+  await ask("/api/recommend?cause=health", "Reader A");
+  await ask("/api/recommend?cause=health", "Reader B");
+  await ask("/nonprofits/pumps.md", "Reader A");
+  await ask("/api/nonprofits/pumps", "Reader B");
+  await ask("/nonprofits/pumps", "Reader C");
+  await ask("/nonprofits/pumps", "Reader B", "HEAD");
+  await ask("/llms.txt", "Reader B");
+  expect(await stored(1)).toEqual([
+    { slug: "pumps", action: "profile", form: "markdown", rank: 1 },
+  ]);
+  expect(await stored(0)).toEqual([{ slug: "pumps", action: "profile", form: "json", rank: 1 }]);
+});
+
+test("whoever finds no wallet there followed all the same", async () => {
+  await ask("/api/recommend?cause=health", "Follower");
+  expect((await ask("/api/donate/poor", "Follower")).status).toBe(422);
+  expect((await ask("/api/donate/nobody", "Follower")).status).toBe(404);
+  expect(await stored(0)).toEqual([{ slug: "poor", action: "donate", form: null, rank: 2 }]);
+});
+
+test("nothing of it names a client or is told to one", async () => {
+  const dump = JSON.stringify([
+    (await at.service.store.raw.execute("SELECT * FROM recommendation_log")).rows,
+    (await at.service.store.raw.execute("SELECT * FROM recommendation_follow_throughs")).rows,
+  ]);
+  expect(dump).not.toMatch(/Agent\/1\.0|Reader|Follower|10\.3\./);
+  for (const path of ["/api/recommend?cause=health", "/api/stats", "/api/nonprofits/pumps"]) {
+    expect(await (await ask(path, "Someone")).text()).not.toMatch(
+      /follow.?through|recommendation_id/,
+    );
+  }
+});

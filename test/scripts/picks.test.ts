@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { curatedPicks } from "#content/store/curation.ts";
+import { draftExample } from "#content/shapes/recommendation-draft.ts";
+import { aNonprofit } from "../support/records.ts";
+import { aService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({
+    env: { ALMONER_RECOMMENDATION_PHASE: "2" },
+    records: ["wells", "pumps"].map((slug) => aNonprofit({ slug })),
+  });
+});
+afterAll(() => service.close());
+
+/** Runs the command in a process of its own, beside the open service. */
+async function review(...args: string[]) {
+  const { dataDir, databaseUrl } = service.parts.config;
+  const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { code: await child.exited, out, err };
+} // prettier-ignore
+
+const picks = () => curatedPicks(service.store.raw, { phase: 1 });
+
+test("an operator adds, edits, lists and removes picks at the command line", async () => {
+  const words = ["--for", "donors interested in wells; repairs", "--why", "Mends wells."];
+  const boast = await review("pick", "add", "wells", "--for", "wells", "--why", "The best wells.");
+  expect([boast.code, boast.err]).toEqual([1, expect.stringContaining('"best" claims too much')]);
+  expect(await review("pick", "add", "wells", ...words)).toMatchObject({ code: 0 });
+  expect((await review("pick", "add", "wells", ...words)).err).toContain("recommended already");
+  expect(await picks()).toMatchObject([
+    {
+      recommended_for: ["donors interested in wells", "repairs"],
+      origin: "operator",
+      causes: null,
+    },
+  ]);
+  const edited = await review("pick", "edit", "wells", "--causes", "health,education", "--json");
+  expect(JSON.parse(edited.out)).toMatchObject({ ok: true, value: { change: "edited" } });
+  expect(await picks()).toMatchObject([
+    { why_recommended: "Mends wells.", causes: ["health", "education"] },
+  ]);
+  await review("pick", "edit", "wells", "--causes", "all");
+  expect((await picks())[0]?.causes).toBeNull();
+  const listed = await review("pick", "list", "--json");
+  expect(JSON.parse(listed.out)).toMatchObject({ count: 1, picks: [{ slug: "wells" }], in_file: [] }); // prettier-ignore
+  expect((await review("pick", "list")).out).toContain('for "repairs"');
+  expect(await review("pick", "remove", "wells", "--reason", "Closed.")).toMatchObject({ code: 0 });
+  expect((await review("pick", "remove", "wells", "--reason", "Closed.")).code).toBe(1);
+  expect((await review("pick", "list")).out).toContain("Nothing is recommended");
+}, 60_000);
+
+test("says what is missing, with code 2", async () => {
+  const refused = [
+    await review("pick", "add", "wells", "--why", "Mends wells."),
+    await review("pick", "add", "wells", "--for", "wells"),
+    await review("pick", "edit", "wells"),
+    await review("pick", "edit", "wells", "--causes", "nonsense"),
+    await review("pick", "remove", "wells"),
+    await review("pick", "list", "--limit", "0"),
+    await review("pick", "add", "wells", "--four", "wells"),
+  ];
+  expect(refused.map(({ code }) => code)).toEqual(refused.map(() => 2));
+  expect((await review("pick", "add", "nobody", "--for", "x", "--why", "y")).err).toContain("No nonprofit"); // prettier-ignore
+}, 60_000);
+
+test("approves an agent's draft in other words", async () => {
+  const sent = await service.post("/api/recommend/drafts", { ...draftExample, slug: "pumps" });
+  const { draft_id } = (await sent.json()) as { draft_id: number };
+  expect((await review("list", "--kind", "draft")).out).toContain(`draft-${draft_id}`);
+  const approved = await review("approve", `draft-${draft_id}`, "--value", "Mends pumps.", "--operator", "ada"); // prettier-ignore
+  expect(approved).toMatchObject({ code: 0 });
+  expect(await picks()).toMatchObject([{ why_recommended: "Mends pumps.", origin: "draft" }]);
+  expect((await review("approve", `draft-${draft_id}`)).code).toBe(1);
+}, 60_000);
