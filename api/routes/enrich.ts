@@ -1,21 +1,20 @@
-import { createHmac } from "node:crypto";
 import { Elysia } from "elysia";
 import { enrichmentExample } from "#content/shapes/enrichment.ts";
-import { networkOf } from "../client.ts";
+import { consensusNetwork } from "../consensus-network.ts";
 import type { Parts } from "../parts.ts";
 import { type FailureTable, refuse } from "../problem.ts";
 import { enrich, type EnrichFailure } from "#api/verbs/enrich.ts";
 
 /** POST /api/enrich/{slug}. */
 export const enrichRoutes = (parts: Parts) => {
-  const { store, clock, config, limits, waitForPublication } = parts;
+  const { store, clock, config, limits, activity, waitForPublication } = parts;
   const verb = {
     store,
     clock,
     baseUrl: config.baseUrl,
     mode: config.consensus,
-    takeAgent: (agentId: string, submissions: number) => {
-      const { allowed, resetMs } = limits.agent(agentId, submissions);
+    takeAgent: async (agentId: string, submissions: number) => {
+      const { allowed, resetMs } = await limits.agent(agentId, submissions);
       return { allowed, retryAfterMs: resetMs };
     },
     waitForPublication,
@@ -28,7 +27,12 @@ export const enrichRoutes = (parts: Parts) => {
       idempotencyKey: request.headers.get("idempotency-key"),
       network: consensusNetwork(parts, request),
     });
-    return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+    if (!outcome.ok) return refuse(answers, outcome.failure);
+    const { submissions } = outcome.value;
+    const live = submissions.filter(({ status }) => status === "applied").length;
+    activity.count("enrich:submitted", submissions.length);
+    if (live > 0) activity.count("enrich:applied", live);
+    return outcome.value;
   });
 };
 
@@ -80,17 +84,3 @@ const answersTo = (baseUrl: string) => {
     }),
   } as const satisfies FailureTable<EnrichFailure>;
 }; // prettier-ignore
-
-/**
- * A keyed hash of the client's /24 or /48, for the strict consensus mode only: two agents on one network are one voice.
- * Not by the day, because agreement may take longer than that; without the mode nothing is kept.
- */
-function consensusNetwork({ config, secrets }: Parts, request: Request): string | null {
-  if (config.consensus !== "networks") return null;
-  const network = networkOf(request, config);
-  const wide = network.includes(":")
-    ? network.split(":").slice(0, 3).join(":")
-    : /^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1];
-  if (wide === undefined) return null;
-  return createHmac("sha256", secrets.dailyHashKey).update(`consensus ${wide}`).digest("base64url").slice(0, 22); // prettier-ignore
-}

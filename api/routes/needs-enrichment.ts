@@ -32,7 +32,7 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Parts) =>
     const answer = await helpWantedAnswer(store.raw, asked, {
       baseUrl,
       totals,
-      secondOpinions: true,
+      secondOpinions: config.consensus,
     });
     return preparedJson(answer, freshCacheControl);
   });

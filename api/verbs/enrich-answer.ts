@@ -10,7 +10,7 @@ import type {
   PriorRejection,
 } from "#content/shapes/enrichment-answers.ts";
 import type { Rejection } from "#content/store/submissions.ts";
-import type { EnrichOutcome, StoredItem } from "./enrich-transaction.ts";
+import type { EnrichOutcome, StoredItem } from "./enrich-job.ts";
 
 type Context = {
   baseUrl: string;

@@ -1,138 +1,115 @@
 import { createHash } from "node:crypto";
-import type { ConsensusMode } from "#content/rules/consensus.ts";
-import type { EnrichmentRequest } from "#content/rules/read-enrichment.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import {
-  type EnrichTarget,
-  enrichTarget,
-  type OwnSubmission,
-} from "#content/store/enrich-target.ts";
-import type { EnrichmentTally } from "#content/store/enrichment-tally.ts";
-import { newestChangeOf } from "#content/store/history.ts";
-import { keepAnswer, keptAnswer } from "#content/store/idempotency.ts";
+import { type EnrichTarget, enrichTargets } from "#content/store/enrich-target.ts";
+import { EnrichmentWrites } from "#content/store/enrichment-writes.ts";
+import { type AskedKey, type KeptAnswer, keptAnswers } from "#content/store/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import {
-  fieldStanding,
-  type Rejection,
-  runningConfidence,
-  type StoredSubmission,
-} from "#content/store/submissions.ts";
+import type { EnrichJob, EnrichOutcome, Group, StoredItem, StoreFailure, Stored } from "./enrich-job.ts"; // prettier-ignore
 import { corroborates, storeSubmission } from "./store-submission.ts";
 
-export type StoreFailure =
-  | { kind: "nonprofit_not_found"; slug: string }
-  | { kind: "nonprofit_withdrawn"; slug: string }
-  | { kind: "idempotency_key_reused" };
+type Outcome = Result<EnrichOutcome, StoreFailure>;
 
-export type StoredItem = Pick<
-  StoredSubmission,
-  "id" | "field" | "field_type" | "status" | "audit_only" | "confidence" | "reason"
-> & {
-  corroborates: boolean;
-  rivals: boolean;
-  prior_rejections: Rejection[];
-};
+/** A job with its place in order of arrival, and what its Idempotency-Key asks for. */
+type Placed = { job: EnrichJob; place: number; key: AskedKey | null };
 
-/** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
-export type EnrichOutcome = {
-  slug: string;
-  name: string;
-  items: StoredItem[];
-  /** The newest change that made one of these values live; null when none is live. */
-  sequence: number | null;
-};
-
-export type EnrichJob = {
-  request: EnrichmentRequest;
-  slug: string;
-  idempotencyKey: string | null;
-  network: string | null;
-  mode: ConsensusMode;
-  now: Date;
-};
-
-/** Stores all submissions of one request, or none, inside the caller's transaction. */
-export async function storeEnrichment(
+/**
+ * Stores all submissions of each request, or none of it, inside the caller's transaction: as if one request after the
+ * other, but looked up and written together. Answers outcomes in the order of the jobs.
+ */
+export async function storeEnrichments(
   tx: WriteTransaction,
-  tally: EnrichmentTally,
-  job: EnrichJob,
-): Promise<Result<EnrichOutcome, StoreFailure>> {
-  const { request, slug, idempotencyKey, now } = job;
-  // An agent's keys are its own: another one may use the same text.
-  const kept = { route: "enrich", key: `${request.agent_id} ${idempotencyKey ?? ""}` };
-  const digest = idempotencyKey === null ? "" : digestOf(job);
-  if (idempotencyKey !== null) {
-    const found = await keptAnswer(tx, kept, digest, now);
-    if (found.kind === "same") return ok(JSON.parse(found.body) as EnrichOutcome);
-    if (found.kind === "other") return fail({ kind: "idempotency_key_reused" });
+  jobs: readonly EnrichJob[],
+): Promise<Outcome[]> {
+  const writes = await EnrichmentWrites.begin(tx);
+  const outcomes: Outcome[] = [];
+  for (const wave of waves(jobs.map((job, place) => ({ job, place, key: askedKey(job) })))) {
+    const kept = await keptAnswers(
+      tx,
+      wave.flatMap(({ key }) => key ?? []),
+    );
+    const targets = await enrichTargets(tx.raw, wave.map(wantedBy));
+    for (const [at, { job, place, key }] of wave.entries()) {
+      const known = key === null ? null : outcomeOf(kept.shift());
+      const target = targets[at] ?? null;
+      const outcome = known ?? (await storeOne({ tx, writes, place }, job, target));
+      if (key !== null && known === null && outcome.ok) {
+        writes.keepAnswer({ ...key, status: 200, body: JSON.stringify(outcome.value) });
+      }
+      outcomes[place] = outcome;
+    }
+    await writes.flush();
   }
-  const target = await enrichTarget(tx.raw, slug, request.agent_id);
-  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
-  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+  await writes.end();
+  return outcomes;
+}
+
+/**
+ * Jobs parted so that no two in one wave are about the same nonprofit or use the same Idempotency-Key: those cannot see
+ * each other, so one look serves them all. What may see another comes in a later wave, in the order of arrival.
+ */
+function waves(jobs: readonly Placed[]): Placed[][] {
+  const parted: Placed[][] = [];
+  const next = new Map<string, number>();
+  for (const one of jobs) {
+    const { job, key } = one;
+    const touched = [`slug ${job.slug}`, ...(key === null ? [] : [`key ${key.key}`])];
+    const wave = Math.max(...touched.map((name) => next.get(name) ?? 0));
+    for (const name of touched) next.set(name, wave + 1);
+    (parted[wave] ??= []).push(one);
+  }
+  return parted;
+}
+
+const wantedBy = ({ job: { slug, request } }: Placed) => ({
+  slug,
+  agent_id: request.agent_id,
+  items: request.items,
+});
+
+/** An agent's keys are its own: another one may use the same text. Null for a request without a key. */
+function askedKey({ idempotencyKey, request, slug, now }: EnrichJob): AskedKey | null {
+  if (idempotencyKey === null) return null;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([slug, request]))
+    .digest("base64url");
+  return { route: "enrich", key: `${request.agent_id} ${idempotencyKey}`, digest, at: now.getTime() }; // prettier-ignore
+}
+
+/** What a kept answer says; null when there is none and the request is to be done. */
+function outcomeOf(kept: KeptAnswer | undefined): Outcome | null {
+  if (kept === undefined || kept.kind === "none") return null;
+  if (kept.kind === "other") return fail({ kind: "idempotency_key_reused" });
+  return ok(JSON.parse(kept.body) as EnrichOutcome);
+}
+
+async function storeOne(
+  group: Group,
+  job: EnrichJob,
+  target: EnrichTarget | null,
+): Promise<Outcome> {
+  if (target === null) return fail({ kind: "nonprofit_not_found", slug: job.slug });
+  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug: job.slug });
   const items: StoredItem[] = [];
   let sequence: number | null = null;
-  for (const item of request.items) {
-    const stored = await oneItem(tx, tally, { job, target, item });
-    items.push(stored.item);
+  for (const [at, item] of job.request.items.entries()) {
+    const standing = target.standings[at];
+    if (standing === undefined) throw new Error(`nothing was asked about ${item.field}`);
+    const stored = await storeSubmission(group, { job, target, item, standing });
+    items.push(described(stored));
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
-  const outcome = { slug: target.slug, name: target.name, items, sequence };
-  if (idempotencyKey !== null) {
-    await keepAnswer(tx, kept, { digest, status: 200, body: JSON.stringify(outcome) }, now);
-  }
-  return ok(outcome);
+  return ok({ slug: target.slug, name: target.name, items, sequence });
 }
 
-export type OneItem = {
-  job: EnrichJob;
-  target: EnrichTarget;
-  item: EnrichmentRequest["items"][number];
-};
-
-/** An agent that sends the same value again is answered with the submission it has; else a new one is stored. */
-async function oneItem(tx: WriteTransaction, tally: EnrichmentTally, one: OneItem) {
-  const { target, item } = one;
-  const own = target.own.find(
-    ({ field, normalised_value, status }) =>
-      field === item.field && normalised_value === item.normalised_value && status !== "rejected",
-  );
-  if (own === undefined || !stillStands(own, target)) {
-    const stored = await storeSubmission(tx, tally, one);
-    return { item: described(stored.submission, stored), sequence: stored.sequence };
-  }
-  const waits = own.status === "pending" && own.audit_only === 0 && own.field_type === "structured";
-  const { rivals, rejections } = await fieldStanding(tx.raw, own);
-  const confidence =
-    waits || own.status === "applied" ? 1 : (await runningConfidence(tx.raw, own)) - 1;
-  const sequence = own.status === "applied" ? await newestChangeOf(tx.raw, target.id) : null;
-  const again = { ...own, confidence: Math.max(own.confidence, confidence) };
-  return { item: described(again, { rivals: waits && rivals, rejections }), sequence };
-}
-
-/** False when the field was emptied since: then the value counts anew. */
-function stillStands(own: OwnSubmission, target: EnrichTarget): boolean {
-  if (target.live(own.field) !== null) return true;
-  if (own.status === "applied") return own.field === "programme" || own.field === "impact_metric";
-  return own.audit_only === 0;
-}
-
-const described = (
-  one: OwnSubmission,
-  { rivals, rejections }: { rivals: boolean; rejections: Rejection[] },
-): StoredItem => ({
-  id: one.id,
-  field: one.field,
-  field_type: one.field_type,
-  status: one.status,
-  audit_only: one.audit_only,
-  confidence: one.confidence,
-  reason: one.reason,
-  corroborates: one.reason === corroborates,
+const described = ({ submission, rivals, rejections }: Stored): StoredItem => ({
+  id: submission.id,
+  field: submission.field,
+  field_type: submission.field_type,
+  status: submission.status,
+  audit_only: submission.audit_only,
+  confidence: submission.confidence,
+  reason: submission.reason,
+  corroborates: submission.reason === corroborates,
   rivals,
   prior_rejections: rejections,
 });
-
-const digestOf = ({ slug, request }: EnrichJob): string =>
-  createHash("sha256")
-    .update(JSON.stringify([slug, request]))
-    .digest("base64url");

@@ -7,11 +7,11 @@ import {
 import type { Clock } from "#content/rules/time.ts";
 import type { EnrichmentAnswer } from "#content/shapes/enrichment-answers.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import { EnrichmentTally } from "#content/store/enrichment-tally.ts";
 import { type GroupCommit, groupCommit } from "#content/store/group-commit.ts";
 import type { Store } from "#content/store/open.ts";
-import { type EnrichOutcome, type StoreFailure, storeEnrichment } from "./enrich-transaction.ts";
 import { enrichmentAnswer } from "./enrich-answer.ts";
+import type { EnrichJob, EnrichOutcome, StoreFailure } from "./enrich-job.ts";
+import { storeEnrichments } from "./enrich-transaction.ts";
 
 /** What the verb works with; the service fills it from its parts. */
 export type EnrichParts = {
@@ -21,10 +21,12 @@ export type EnrichParts = {
   baseUrl: string;
   mode: ConsensusMode;
   /** Counts submissions of an agent; answers how long it must wait, 0 for not at all. */
-  takeAgent: (agentId: string, submissions: number) => { allowed: boolean; retryAfterMs: number };
+  takeAgent: (agentId: string, submissions: number) => Promise<AgentAllowance>;
   /** Waits, bounded, until a change is published; absent where nothing is published beside the service. */
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
 };
+
+type AgentAllowance = { allowed: boolean; retryAfterMs: number };
 
 export type EnrichCall = {
   slug: string;
@@ -55,18 +57,16 @@ export async function enrich(
   if (!read.ok) return fail({ kind: "invalid_enrichment", errors: read.failure });
   const key = call.idempotencyKey;
   if (key !== null && !isUsableKey(key)) return fail({ kind: "invalid_idempotency_key" });
-  const limited = limitAgent(parts, read.value);
+  const limited = await limitAgent(parts, read.value);
   if (limited !== null) return fail(limited);
-  const stored = await groupOf(parts.store).run((tx, tally) =>
-    storeEnrichment(tx, tally, {
-      request: read.value,
-      slug: call.slug,
-      idempotencyKey: key,
-      network: parts.mode === "networks" ? call.network : null,
-      mode: parts.mode,
-      now: parts.clock(),
-    }),
-  );
+  const stored = await groupOf(parts.store).run({
+    request: read.value,
+    slug: call.slug,
+    idempotencyKey: key,
+    network: parts.mode === "networks" ? call.network : null,
+    mode: parts.mode,
+    now: parts.clock(),
+  });
   if (!stored.ok) return stored;
   const published = await publication(parts, stored.value);
   return ok(
@@ -75,14 +75,14 @@ export async function enrich(
 }
 
 /** Printable, so that a key is the same thing to every proxy on its way. */
-const isUsableKey = (key: string): boolean =>
+export const isUsableKey = (key: string): boolean =>
   key.length <= idempotencyKeyLengthMax && /^[\x21-\x7e]+$/.test(key);
 
-function limitAgent(
+async function limitAgent(
   { takeAgent }: EnrichParts,
   { agent_id, items }: EnrichmentRequest,
-): EnrichFailure | null {
-  const { allowed, retryAfterMs } = takeAgent(agent_id, items.length);
+): Promise<EnrichFailure | null> {
+  const { allowed, retryAfterMs } = await takeAgent(agent_id, items.length);
   return allowed ? null : { kind: "agent_rate_limited", agent_id, retryAfterMs };
 }
 
@@ -96,16 +96,14 @@ async function publication(
   return { live: published !== null, release: published?.release ?? null };
 }
 
-const groups = new WeakMap<Store, GroupCommit<EnrichmentTally>>();
+type EnrichGroup = GroupCommit<EnrichJob, Result<EnrichOutcome, StoreFailure>>;
+const groups = new WeakMap<Store, EnrichGroup>();
 
 /** Submissions of one process that arrive together share a transaction and a sync to disk. */
-function groupOf(store: Store): GroupCommit<EnrichmentTally> {
+function groupOf(store: Store): EnrichGroup {
   const known = groups.get(store);
   if (known !== undefined) return known;
-  const made = groupCommit(store, {
-    begin: () => new EnrichmentTally(),
-    end: (tx, tally: EnrichmentTally) => tally.write(tx),
-  });
+  const made = groupCommit(store, storeEnrichments);
   groups.set(store, made);
   return made;
 }

@@ -1,92 +1,45 @@
 import { decide, type Decision } from "#content/rules/consensus.ts";
 import { comparedValue } from "#content/rules/normalise.ts";
-import { rejectionReasons } from "#content/rules/promotion-note.ts";
-import { isStructured } from "#content/shapes/enrichment.ts";
-import { addCorroboration, applyAgreed } from "#content/store/apply-field.ts";
-import type { EnrichmentTally } from "#content/store/enrichment-tally.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
-import { countPending } from "#content/store/pending-fields.ts";
-import {
-  fieldStanding,
-  insertSubmission,
-  type NewSubmission,
-  priorRejections,
-  type Rejection,
-  rejectSubmission,
-  runningConfidence,
-  setConfidence,
-  type StoredSubmission,
-  submissionById,
-} from "#content/store/submissions.ts";
-import type { OneItem } from "./enrich-transaction.ts";
+import { addCorroboration } from "#content/store/apply-field.ts";
+import type { OwnSubmission } from "#content/store/enrich-target.ts";
+import { type NewSubmission, priorRejections } from "#content/store/submissions.ts";
+import type { Group, OneItem, Stored } from "./enrich-job.ts";
+import { applySubmission, recount, replaceOwn } from "./apply-submission.ts";
+import { earlierOf, repeatSubmission } from "./repeat-submission.ts";
 
 /** The reason stored with an audit-only submission that equals the live value. */
 export const corroborates = "corroborates the live value";
 
-/** `rivals`: other values are pending too. `rejections`: what was rejected on this field, as of after this submission. */
-type Stored = {
-  submission: StoredSubmission;
-  sequence: number | null;
-  rivals: boolean;
-  rejections: Rejection[];
-};
-
-/** Stores a new submission and does what the rules decide of it. `sequence` is that of the change it made, if any. */
-export async function storeSubmission(
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  one: OneItem,
-): Promise<Stored> {
-  const { job, target, item } = one;
+/** Stores a submission and does what the rules decide of it; one that the agent sent before is not stored again. */
+export async function storeSubmission(group: Group, one: OneItem): Promise<Stored> {
+  const earlier = earlierOf(one);
+  if (earlier !== null) return repeatSubmission(group, one, earlier);
+  const { job, item, standing } = one;
   const fresh = newSubmission(one);
-  const live = target.live(item.field);
-  const { voices, rivals, rejections } = await fieldStanding(tx.raw, fresh);
-  const pending = live === null && item.field_type === "structured" ? voices : [];
-  // Only the newest of its submissions were looked at; this one is as good as new.
-  const again = pending.find(
-    (voice) =>
-      voice.agent_id === fresh.agent_id && voice.normalised_value === fresh.normalised_value,
-  );
-  const known = again === undefined ? null : await submissionById(tx.raw, again.id);
-  if (known !== null) return { submission: known, sequence: null, rivals, rejections };
   const decision = decide({
     field_type: item.field_type,
-    live: live === null ? null : comparedValue(item.field, live),
-    pending,
+    live: standing.live === null ? null : comparedValue(item.field, standing.live),
+    pending: standing.voices,
     mine: fresh,
     mode: job.mode,
   });
-  countSubmission(tally, one, fresh);
+  countSubmission(group, one, fresh);
   switch (decision.kind) {
     case "audit":
-      return {
-        ...nothingLive,
-        submission: await audit(tx, tally, one, { fresh, corroborating: decision.corroborates }),
-        rejections,
-      };
-    case "queued": {
-      const confidence = await runningConfidence(tx.raw, fresh);
-      const submission = await insert(tx, tally, { ...fresh, confidence });
-      return { ...nothingLive, submission, rejections };
+      return told(one, await audit(group, one, fresh, decision.corroborates));
+    case "queued":
+      return told(one, group.writes.insert({ ...fresh, confidence: standing.running + 1 }));
+    case "pending":
+      return wait(group, one, { fresh, decision });
+    case "applied": {
+      await replaceOwn(group, fresh, decision);
+      const mine = group.writes.insert({ ...fresh, confidence: decision.confidence });
+      return applySubmission(group, one, { mine, decision });
     }
-    case "pending": {
-      await replaceOwn(tx, tally, fresh, decision);
-      const submission = await insert(tx, tally, { ...fresh, confidence: decision.confidence });
-      // Alone with its value there is nobody else to tell.
-      if (decision.confidence > 1) await recount(tx, tally, fresh, decision.confidence);
-      if (fresh.test_data === 0) await countPending(tx, fresh, 1);
-      const isNews = decision.replaces !== null;
-      const now = isNews ? await priorRejections(tx.raw, fresh) : rejections;
-      return { ...nothingLive, submission, rivals, rejections: now };
-    }
-    case "applied":
-      return apply(tx, tally, one, { fresh, decision });
     default:
       return decision satisfies never;
   }
 }
-
-const nothingLive = { sequence: null, rivals: false };
 
 const newSubmission = ({ job, target, item }: OneItem): NewSubmission => ({
   nonprofit_id: target.id,
@@ -109,92 +62,53 @@ const newSubmission = ({ job, target, item }: OneItem): NewSubmission => ({
   decided_at: null,
 });
 
+/** For a submission that makes nothing live and competes with none. */
+const told = ({ standing }: OneItem, submission: OwnSubmission): Stored => ({
+  submission,
+  sequence: null,
+  rivals: false,
+  rejections: standing.rejections,
+});
+
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
 async function audit(
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  { job, target }: OneItem,
-  { fresh, corroborating }: { fresh: NewSubmission; corroborating: boolean },
-): Promise<StoredSubmission> {
-  const confidence = await runningConfidence(tx.raw, fresh);
+  { tx, writes }: Group,
+  { job, target, standing }: OneItem,
+  fresh: NewSubmission,
+  corroborating: boolean,
+): Promise<OwnSubmission> {
+  const confidence = standing.running + 1;
   const reason = corroborating ? corroborates : null;
-  const submission = await insert(tx, tally, { ...fresh, audit_only: 1, confidence, reason });
+  const submission = writes.insert({ ...fresh, audit_only: 1, confidence, reason });
   if (corroborating && fresh.test_data === 0) {
     await addCorroboration(tx, { ...fresh, slug: target.slug, now: job.now });
   }
   return submission;
 }
 
-type Applied = Extract<Decision, { kind: "applied" }>;
+type Pending = Extract<Decision, { kind: "pending" }>;
 
-async function apply(
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  { job, target }: OneItem,
-  { fresh, decision }: { fresh: NewSubmission; decision: Applied },
+async function wait(
+  group: Group,
+  { standing }: OneItem,
+  { fresh, decision }: { fresh: NewSubmission; decision: Pending },
 ): Promise<Stored> {
-  const { field, normalised_value } = fresh;
-  if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
-  await replaceOwn(tx, tally, fresh, decision);
-  const { confidence } = decision;
-  const mine = await insert(tx, tally, { ...fresh, confidence });
-  await recount(tx, tally, fresh, confidence);
-  const earliest = decision.winner === null ? null : await submissionById(tx.raw, decision.winner);
-  const sequence = await applyAgreed(tx, tally, {
-    nonprofit_id: target.id,
-    slug: target.slug,
-    field,
-    value: earliest?.value ?? mine.value,
-    normalised_value,
-    confidence,
-    now: job.now,
-  });
-  // The transaction holds the write lock, so the field is as empty as it was when it was read.
-  if (sequence === null) throw new Error(`${field} of nonprofit ${target.id} was filled meanwhile`);
-  const submission = { ...mine, status: "applied" as const, decided_at: job.now.getTime() };
-  return { submission, sequence, rivals: false, rejections: await priorRejections(tx.raw, fresh) };
-}
-
-/** An agent has one pending value per field: its earlier one is rejected. */
-async function replaceOwn(
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  fresh: NewSubmission,
-  { replaces }: { replaces: number | null },
-): Promise<void> {
-  if (replaces === null) return;
-  const earlier = await submissionById(tx.raw, replaces);
-  const reason = rejectionReasons.replaced;
-  const at = fresh.created_at;
-  await rejectSubmission(tx, { id: replaces, reason, winning_value: fresh.value, at });
-  tally.move("pending", "rejected");
-  if (earlier === null) return;
-  if (earlier.test_data === 0) await countPending(tx, fresh, -1);
-  if (earlier.confidence > 1) await recount(tx, tally, earlier, earlier.confidence - 1);
-}
-
-/** Brings the number of agreeing agents on the other submissions of a value up to date. */
-async function recount(
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  { nonprofit_id, field, normalised_value }: NewSubmission,
-  confidence: number,
-): Promise<void> {
-  const changed = await setConfidence(tx, { nonprofit_id, field, normalised_value, confidence });
-  if (changed.risen > 0) tally.add("high_confidence", changed.risen);
-  if (changed.fallen > 0) tally.add("high_confidence", -changed.fallen);
-}
-
-async function insert(tx: WriteTransaction, tally: EnrichmentTally, one: NewSubmission) {
-  if (one.confidence > 1) tally.add("high_confidence");
-  return insertSubmission(tx, one);
+  const { tx, writes } = group;
+  await replaceOwn(group, fresh, decision);
+  // Alone with its value there is nobody else to tell.
+  if (decision.confidence > 1) await recount(group, fresh, decision.confidence);
+  const submission = writes.insert({ ...fresh, confidence: decision.confidence });
+  if (fresh.test_data === 0) writes.countPending(fresh);
+  const isNews = decision.replaces !== null;
+  const rejections = isNews ? await priorRejections(tx.raw, fresh) : standing.rejections;
+  return { submission, sequence: null, rivals: standing.rivals, rejections };
 }
 
 function countSubmission(
-  tally: EnrichmentTally,
+  { writes: { tally }, place }: Group,
   { target, job, item }: OneItem,
   fresh: NewSubmission,
-) {
+): void {
   const counted = fresh.test_data === 0;
   tally.add("total");
   tally.add(`status:${fresh.status}`);
@@ -202,6 +116,6 @@ function countSubmission(
   if (counted) tally.add("public_submissions");
   // Of a batch the first item that counts is the one that touches the nonprofit.
   const first = job.request.items.find(({ test_data }) => !test_data) === item;
-  const touched = counted && first && target.own.every(({ test_data }) => test_data === 1);
-  tally.seen({ ...fresh, at: fresh.created_at }, { counted, touched });
+  const touched = counted && first && !target.touched;
+  tally.seen({ ...fresh, at: fresh.created_at, place }, { counted, touched });
 }

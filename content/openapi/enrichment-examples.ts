@@ -6,7 +6,6 @@ import type {
   History,
   Leaderboard,
 } from "#content/shapes/enrichment-answers.ts";
-import type { ReviewDecision, ReviewList } from "#content/shapes/review.ts";
 import { origin, slug, summary } from "./examples.ts";
 
 export const helpWanted: HelpWanted = {
@@ -134,27 +133,4 @@ export const history: History = {
       changed_at: "2026-05-04T10:00:00Z",
     },
   ],
-};
-
-export const reviews: ReviewList = {
-  count: 1,
-  reviews: [
-    {
-      id: "prose-12",
-      kind: "prose",
-      slug,
-      name: summary.name,
-      summary: "Approve to make the text live, reject to refuse it.",
-      detail: { field: "mission", value: "We cook and share a warm meal every day." },
-      created_at: "2026-05-04T10:00:00Z",
-    },
-  ],
-};
-
-export const decision: ReviewDecision = {
-  id: "prose-12",
-  decision: "approved",
-  slug,
-  live: true,
-  message: "The text is live.",
 };

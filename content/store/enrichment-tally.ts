@@ -13,6 +13,8 @@ export type CountName =
 
 type AgentDelta = {
   agent_name: string;
+  /** The place of the job that gave the name. */
+  named: number;
   submissions: number;
   applied: number;
   nonprofits_touched: number;
@@ -34,13 +36,17 @@ export class EnrichmentTally {
     this.add(`status:${to}`, by);
   }
 
-  /** A submission of this agent came in; test data names the agent, but counts nothing for it. */
+  /**
+   * A submission of this agent came in; test data names the agent, but counts nothing for it. The name is that of the
+   * submission with the greatest `place`, in whatever order they are told.
+   */
   seen(
-    agent: { agent_id: string; agent_name: string; at: number },
+    agent: { agent_id: string; agent_name: string; at: number; place: number },
     { counted, touched }: { counted: boolean; touched: boolean },
   ): void {
     const delta = this.#agent(agent.agent_id);
-    delta.agent_name = agent.agent_name;
+    if (agent.place >= delta.named)
+      [delta.agent_name, delta.named] = [agent.agent_name, agent.place];
     delta.last_seen = Math.max(delta.last_seen, agent.at);
     delta.submissions += counted ? 1 : 0;
     delta.nonprofits_touched += touched ? 1 : 0;
@@ -84,6 +90,7 @@ export class EnrichmentTally {
     if (known !== undefined) return known;
     const delta = {
       agent_name: "",
+      named: 0,
       submissions: 0,
       applied: 0,
       nonprofits_touched: 0,

@@ -1,6 +1,8 @@
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineCommand } from "citty";
 import { startProgress } from "../support/progress.ts";
+import type { Sending, Sent } from "./enrich/sender.ts";
 import { cpuMs, type Figure, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
 import { storeMany } from "./support/many-submissions.ts";
@@ -25,7 +27,7 @@ const command = defineCommand({
     json: { type: "boolean", description: "One JSON line" },
   }, // prettier-ignore
   run: async ({ args }) => {
-    // Every request claims an address of its own, so that the limit per address is not what is measured.
+    // The sender claims an address of its own for every request.
     process.env["ALMONER_TRUSTED_HOPS"] = "1";
     const served = await serveSample(args.dir, Number(args.profiles), Number(args.port));
     try {
@@ -81,32 +83,37 @@ async function measure(
 ): Promise<Measured> {
   round += 1;
   const slugs = await thinSlugs(served, asked.applied);
-  const waits: number[] = [];
-  const [startedMs, usedMs] = [performance.now(), await cpuMs(served.servicePid)];
-  await atOnce(concurrency, asked.submissions, async (at) => {
-    const slug = slugs[at % slugs.length] ?? "";
-    // No two agree, so nothing is applied.
-    waits.push((await submit(served, slug, `r${round}-${at}`, `r${round}-${at}@bench.example`)).ms);
-  });
-  const perSecond = (asked.submissions / (performance.now() - startedMs)) * 1_000;
+  const port = Number(new URL(served.url).port);
+  const usedMs = await cpuMs(served.servicePid);
+  const apart = await send({
+    port, concurrency, count: asked.submissions, slugs: slugs.slice(0, -asked.applied), round: `r${round}`, kind: "apart",
+  }); // prettier-ignore
   const cpuUs = ((await cpuMs(served.servicePid)) - usedMs) * (1_000 / asked.submissions);
-  const applied: number[] = [];
-  let published = 0;
-  await atOnce(appliedAtOnce, asked.applied, async (at) => {
-    const slug = slugs[slugs.length - 1 - at] ?? "";
-    await submit(served, slug, `r${round}-x${at}`, `agreed@round-${round}.example`);
-    const second = await submit(served, slug, `r${round}-y${at}`, `agreed@round-${round}.example`);
-    applied.push(second.ms);
-    if (second.live) published += 1;
-  });
+  const agreed = await send({
+    port, concurrency: appliedAtOnce, count: asked.applied, slugs: slugs.slice(-asked.applied), round: `r${round}`, kind: "agree",
+  }); // prettier-ignore
   return {
-    perSecond,
+    perSecond: (asked.submissions / apart.totalMs) * 1_000,
     cpuUs,
-    p50: quantile(waits, 0.5),
-    p99: quantile(waits, 0.99),
-    appliedP99: quantile(applied, 0.99),
-    published: published / applied.length,
+    p50: quantile(apart.waitsMs, 0.5),
+    p99: quantile(apart.waitsMs, 0.99),
+    appliedP99: quantile(agreed.waitsMs, 0.99),
+    published: agreed.published / asked.applied,
   };
+}
+
+const sender = join(import.meta.dirname, "enrich/sender.ts");
+
+/** Sends from a process of its own: a client in this one would measure itself. */
+async function send(sending: Sending): Promise<Sent> {
+  const child = Bun.spawn([process.execPath, sender], {
+    stdin: new Blob([JSON.stringify(sending)]),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const sent = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error("the sending process failed");
+  return JSON.parse(sent) as Sent;
 }
 
 const figuresOf = (when: string, measured: Measured): Figure[] => {
@@ -150,32 +157,6 @@ async function thinSlugs(served: ServedDirectory, own: number): Promise<string[]
   if (rows.length < own * 2)
     throw new Error("too few profiles without a contact_email: ask for more profiles");
   return rows.map((row) => String(row["slug"]));
-}
-
-let address = 0;
-
-async function submit(served: ServedDirectory, slug: string, agent_id: string, value: string) {
-  address += 1;
-  const startedMs = performance.now();
-  const response = await fetch(`${served.url}/api/enrich/${slug}`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "x-forwarded-for": `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`,
-    },
-    body: JSON.stringify({ field: "contact_email", value, agent_id }),
-  });
-  const body = (await response.json()) as { submissions?: { applied: boolean }[]; detail?: string };
-  if (response.status !== 200) throw new Error(`${response.status}: ${body.detail}`);
-  return { ms: performance.now() - startedMs, live: body.submissions?.[0]?.applied === true };
-}
-
-async function atOnce(workers: number, total: number, work: (at: number) => Promise<void>) {
-  let next = 0;
-  const run = async () => {
-    while (next < total) await work(next++);
-  };
-  await Promise.all(Array.from({ length: workers }, run));
 }
 
 await runCommand(command);

@@ -109,7 +109,7 @@ describe("what is simulated is what the service does", () => {
         clock: () => new Date("2026-01-05T00:00:00Z"),
         baseUrl: "https://almoner.example",
         mode,
-        takeAgent: () => ({ allowed: true, retryAfterMs: 0 }),
+        takeAgent: () => Promise.resolve({ allowed: true, retryAfterMs: 0 }),
       };
       // Sent at once, stored in this order: the verb hands them to one queue.
       const answers = await Promise.all(
@@ -120,7 +120,7 @@ describe("what is simulated is what the service does", () => {
       expect(answers.filter(({ ok }) => !ok)).toEqual([]);
       expect(await liveIn(store, ran)).toEqual(simulatedLive(ran));
       expect(await agreedIn(store)).toEqual(simulatedAgreed(ran));
-      expect(await opinionsIn(store)).toEqual(simulatedOpinions(ran));
+      expect(await opinionsIn(store, mode)).toEqual(simulatedOpinions(ran));
     },
     60_000,
   );
@@ -181,10 +181,10 @@ const simulatedAgreed = ({ promotions }: Run): string[] =>
     )
     .toSorted();
 
-async function opinionsIn(store: Store): Promise<string[]> {
+async function opinionsIn(store: Store, mode: ConsensusMode): Promise<string[]> {
   const query = { day: "2026-01-05", limit: 50, field: null, cause: null, pending: false };
   const totals = { total_enrichments_received: 0, second_opinions_available: 0 };
-  const shown = { baseUrl: "https://almoner.example", totals, secondOpinions: true };
+  const shown = { baseUrl: "https://almoner.example", totals, secondOpinions: mode };
   const { nonprofits } = await helpWantedAnswer(store.raw, query, shown);
   return nonprofits
     .flatMap(({ slug, second_opinion_needed = [] }) =>

@@ -14,7 +14,7 @@ const parts = {
   clock: () => new Date(),
   baseUrl: "http://localhost",
   mode: "agents" as const,
-  takeAgent: () => ({ allowed: true, retryAfterMs: 0 }),
+  takeAgent: () => Promise.resolve({ allowed: true, retryAfterMs: 0 }),
 };
 const fields = ["website", "city", "region", "founded_year", "contact_email"] as const;
 const valueOf = {

@@ -65,14 +65,13 @@ export type Opinion = { field: StructuredField; value: string; masked: boolean }
 /** Source: content/store/help-wanted-answer.ts. */
 const opinionsPerFieldMax = 3;
 
-/** The values for which one agent spoke, the earliest first. */
+/** The values that want one more agent, each as it was sent first, the earliest first. */
 export function opinionsOf(field: StructuredField, { pending }: FieldState): Opinion[] {
-  const alone = pending.filter(
-    (one) =>
-      pending.filter(({ normalised_value }) => normalised_value === one.normalised_value).length ===
-      1,
+  const firsts = pending.filter(
+    (one, at) =>
+      pending.findIndex(({ normalised_value }) => normalised_value === one.normalised_value) === at,
   );
-  return alone.slice(0, opinionsPerFieldMax).map(({ value }) => {
+  return firsts.slice(0, opinionsPerFieldMax).map(({ value }) => {
     const shown = publicValue(field, value);
     return { field, value: shown, masked: shown !== value };
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createApp } from "#api/app.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { changesAfter } from "#content/store/changes.ts";
 import { groupCommit } from "#content/store/group-commit.ts";
@@ -142,6 +143,43 @@ describe("the strict mode", () => {
     expect(JSON.stringify(kept)).not.toMatch(/192\.0|2001:/);
     strict.close();
   }); // prettier-ignore
+  test("asks for a second opinion until another network spoke", async () => {
+    const strict = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" } });
+    const [record] = await strict.add(aNonprofit());
+    const from = (ip: string, agent_id: string) =>
+      strict.post(`/api/enrich/${record?.slug}`, { field: "city", value: "Oslo", agent_id }, { "x-forwarded-for": ip });
+    const wanted = async () => {
+      const { nonprofits } = (await (await strict.get("/api/needs-enrichment?pending=true")).json()) as { nonprofits: { second_opinion_needed?: { submitted_by: string; action: string }[] }[] };
+      return nonprofits.flatMap((one) => one.second_opinion_needed ?? []);
+    };
+    await from("192.0.2.1", "a");
+    await from("192.0.2.2", "b");
+    const asked = await wanted();
+    expect(asked.map((one) => one.submitted_by)).toEqual(["a"]);
+    expect(asked[0]?.action).toContain("on another network");
+    await from("198.51.100.1", "c");
+    expect(await wanted()).toEqual([]);
+    strict.close();
+  }); // prettier-ignore
+
+  test("what was sent before it was switched on counts once it is sent again", async () => {
+    const { slug } = await add();
+    await submit(slug, "early", "city", "Oslo");
+    const parts = { ...service.parts, config: { ...service.parts.config, consensus: "networks" as const } };
+    const strict = createApp(parts);
+    const from = async (ip: string, agent_id: string) => {
+      const headers = { "content-type": "application/json", "x-forwarded-for": ip };
+      const body = JSON.stringify({ field: "city", value: "Oslo", agent_id });
+      const response = await strict.handle(new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers, body }));
+      return ((await response.json()) as { submissions: Said[] }).submissions[0];
+    };
+    expect(await from("192.0.2.1", "late")).toMatchObject({ status: "pending", confidence: 2 });
+    expect(await from("198.51.100.1", "early")).toMatchObject({ status: "applied", confidence: 2 });
+    const stored = await rowsOf("SELECT s.status || ' ' || s.confidence AS stands FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id WHERE n.slug = ?", [slug]);
+    expect(stored.map(({ stands }) => stands)).toEqual(["applied 2", "applied 2"]);
+    await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET network = NULL"));
+  }); // prettier-ignore
+
   test("keeps no network otherwise", async () => {
     expect(await rowsOf("SELECT id FROM submissions WHERE network IS NOT NULL")).toEqual([]);
   });
@@ -161,30 +199,39 @@ test("30 requests a minute per address, 120 submissions a minute per agent", asy
 });
 
 describe("group commit", () => {
+  const insertSql = "INSERT INTO directory_facts VALUES (?, '', 0)";
+
   test("jobs that arrive together share a transaction, a failing one fails alone", async () => {
-    let ended = 0;
-    const group = groupCommit(service.store, {
-      begin: () => ({}),
-      end: () => {
-        ended += 1;
-        return Promise.resolve();
-      },
-    });
-    const jobs = Array.from({ length: 20 }, (_, at) =>
-      group.run(async (tx) => {
+    const sizes: number[] = [];
+    const group = groupCommit(service.store, async (tx, jobs: readonly number[]) => {
+      sizes.push(jobs.length);
+      for (const at of jobs) {
+        await tx.raw.execute({ sql: insertSql, args: [`group-${at}`] });
         if (at === 7) throw new Error("a bug");
-        await tx.raw.execute({ sql: "INSERT INTO directory_facts VALUES (?, '', 0)", args: [`group-${at}`] });
-        return at;
-      }),
-    ); // prettier-ignore
+      }
+      return jobs.map((at) => at * 2);
+    });
+    const jobs = Array.from({ length: 20 }, (_, at) => group.run(at));
     const settled = await Promise.allSettled(jobs);
     expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(1);
     expect(settled[7]).toMatchObject({ status: "rejected" });
+    expect(settled[8]).toEqual({ status: "fulfilled", value: 16 });
     expect(await rowsOf("SELECT name FROM directory_facts WHERE name LIKE 'group-%'")).toHaveLength(
       19,
     );
-    ended = 0;
-    await Promise.all(Array.from({ length: 20 }, (_, at) => group.run(() => Promise.resolve(at))));
-    expect(ended).toBeLessThan(20);
+    sizes.length = 0;
+    await Promise.all(Array.from({ length: 20 }, (_, at) => group.run(100 + at)));
+    expect(sizes).toEqual([20]);
+  });
+
+  test("what the store cannot do is not tried again for each", async () => {
+    let tries = 0;
+    const group = groupCommit(service.store, () => {
+      tries += 1;
+      return Promise.reject(Object.assign(new Error("disk full"), { code: "SQLITE_FULL" }));
+    });
+    const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => group.run(at)));
+    expect(settled.every(({ status }) => status === "rejected")).toBe(true);
+    expect(tries).toBe(1);
   });
 });

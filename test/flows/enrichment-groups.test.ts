@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import type { EnrichJob } from "#api/verbs/enrich-job.ts";
+import { storeEnrichments } from "#api/verbs/enrich-transaction.ts";
+import { EnrichmentTally } from "#content/store/enrichment-tally.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import { revertField } from "#content/store/revert.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { readEnrichment } from "#content/rules/read-enrichment.ts";
+import type { StructuredField } from "#content/shapes/enrichment.ts";
+import { aNonprofit } from "../support/records.ts";
+
+/** How many histories are tried; ALMONER_FULL_TESTS=1 tries many more. */
+const runs = process.env["ALMONER_FULL_TESTS"] === "1" ? 2_000 : 60;
+
+/** One store takes submissions in groups, the other the same ones one by one. */
+let folder: string;
+let grouped: Store;
+let single: Store;
+let round = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-groups-"));
+  const open = (name: string) =>
+    openStore({ url: `file:${join(folder, name)}.db`, synchronous: "OFF" });
+  [grouped, single] = [await open("grouped"), await open("single")];
+});
+afterAll(() => {
+  grouped.close();
+  single.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const agents = ["oak", "elm", "ash", "fir", "test-bot"];
+const values: Record<string, readonly string[]> = {
+  city: ["Oslo", "Oslo,", "Bergen", "Hamar"],
+  website: ["https://one.example", "http://www.one.example/", "https://example.org"],
+  founded_year: ["1998", "since 1998", "2001"],
+  mission: ["Food for all.", "Food."],
+  programme: ["Meals", "Beds"],
+};
+const fields = Object.keys(values);
+
+type Sent = {
+  profile: number;
+  agent: number;
+  name: number;
+  items: readonly (readonly [field: number, value: number])[];
+  key: number | null;
+  network: number | null;
+};
+/** What a history is made of; `fill` and `empty` are what an operator does between submissions. */
+type Event =
+  | { kind: "sent"; sent: Sent }
+  | { kind: "fill" | "empty"; profile: number; field: number };
+
+const small = (max: number) => fc.nat({ max });
+const sent: fc.Arbitrary<Event> = fc.record({
+  kind: fc.constant("sent" as const),
+  sent: fc.record({
+    profile: small(4),
+    agent: small(agents.length - 1),
+    name: small(1),
+    items: fc.uniqueArray(fc.tuple(small(fields.length - 1), small(3)), {
+      minLength: 1, maxLength: 3, selector: ([field]) => field,
+    }), // prettier-ignore
+    key: fc.option(small(2), { freq: 3 }),
+    network: fc.option(small(2), { freq: 3 }),
+  }),
+});
+const operated: fc.Arbitrary<Event> = fc.record({
+  kind: fc.constantFrom("fill" as const, "empty" as const),
+  profile: small(3),
+  field: small(2),
+});
+const histories = fc.record({
+  mode: fc.constantFrom("agents" as const, "networks" as const),
+  events: fc.array(fc.oneof({ arbitrary: sent, weight: 12 }, { arbitrary: operated, weight: 1 }), {
+    minLength: 1, maxLength: 60,
+  }), // prettier-ignore
+  sizes: fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 }),
+});
+
+/** Three open profiles, one with values, and an unknown slug; the third is withdrawn. */
+const slugAt = (profile: number): string => `round-${round}-${profile}`;
+async function begin(store: Store): Promise<void> {
+  const after = [0, 1, 2, 3].map((at) =>
+    aNonprofit({
+      slug: slugAt(at),
+      name: `Round ${round} ${at}`,
+      ...(at === 1 ? { city: "Oslo", mission: "Food." } : {}),
+      ...(at === 2 ? { status: "withdrawn" as const } : {}),
+    }),
+  );
+  const saves = after.map((one) => ({ before: null, after: one }));
+  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date(0) }));
+}
+
+function jobOf(one: Sent, at: number, mode: EnrichJob["mode"]): EnrichJob {
+  const agent_id = `${agents[one.agent]} ${round}`;
+  const items = one.items.map(([field, value]) => {
+    const name = fields[field] ?? "city";
+    const known = values[name] ?? [];
+    return { field: name, value: known[value % known.length] };
+  });
+  const body = { agent_id, agent_name: `${agent_id} ${one.name}`, fields: items };
+  const read = readEnrichment(body, { thisYear: 2026 });
+  if (!read.ok) throw new Error(JSON.stringify(read.failure));
+  return {
+    request: read.value,
+    slug: slugAt(one.profile),
+    idempotencyKey: one.key === null ? null : `key-${one.key}`,
+    network: mode === "networks" && one.network !== null ? `net-${one.network}` : null,
+    mode,
+    now: new Date(1_000 + at),
+  };
+}
+
+async function operate(store: Store, event: Event & { kind: "fill" | "empty" }, at: number) {
+  const field = fields[event.field] as StructuredField;
+  const now = new Date(1_000 + at);
+  const record = await recordBySlug(store.raw, slugAt(event.profile));
+  if (record === null || record.status === "withdrawn") return;
+  await store.write(async (tx) => {
+    if (event.kind === "empty") {
+      const tally = new EnrichmentTally();
+      const one = { nonprofit_id: record.id, field, reason: "reverted", now };
+      await revertField(tx, tally, one);
+      return tally.write(tx);
+    }
+    const value = field === "founded_year" ? 1901 : field === "city" ? "Filled" : "https://f.example"; // prettier-ignore
+    await saveNonprofits(tx, [{ before: record, after: { ...record, [field]: value } }], { origin: "test", now }); // prettier-ignore
+  });
+}
+
+type History = { mode: EnrichJob["mode"]; events: readonly Event[]; sizes: readonly number[] };
+
+/** Plays a history, submissions in groups of the given sizes; answers what they were told. */
+async function play(store: Store, { mode, events }: History, sizes: readonly number[]) {
+  await begin(store);
+  const told: unknown[] = [];
+  let group: EnrichJob[] = [];
+  let groups = 0;
+  const commit = async () => {
+    const jobs = group;
+    group = [];
+    groups += 1;
+    if (jobs.length > 0) told.push(...(await store.write((tx) => storeEnrichments(tx, jobs))));
+  };
+  for (const [at, event] of events.entries()) {
+    if (event.kind === "sent") {
+      group.push(jobOf(event.sent, at, mode));
+      if (group.length < (sizes[groups % sizes.length] ?? 1)) continue;
+      await commit();
+    } else {
+      await commit();
+      await operate(store, event, at);
+    }
+  }
+  await commit();
+  return { told, tables: await tablesOf(store) };
+}
+
+/** Ids and sequences as ranks within a nonprofit: a group hands them out in another order among nonprofits. */
+const submissionRank =
+  "(SELECT count(*) FROM submissions AS o WHERE o.nonprofit_id = s.nonprofit_id AND o.id <= s.id)";
+const tables = {
+  submissions: `SELECT ${submissionRank} AS rank, s.* FROM submissions AS s ORDER BY s.nonprofit_id, s.id`,
+  changes: "SELECT * FROM changes WHERE nonprofit_id IS NOT NULL ORDER BY nonprofit_id, sequence",
+  nonprofits: "SELECT * FROM nonprofits ORDER BY id",
+  provenance: "SELECT * FROM provenance ORDER BY nonprofit_id, field",
+  listings: "SELECT * FROM listings ORDER BY nonprofit_id, list",
+  pending_fields: "SELECT * FROM pending_fields ORDER BY nonprofit_id, field",
+  agents: "SELECT * FROM agents ORDER BY agent_id",
+  enrichment_counts: "SELECT * FROM enrichment_counts WHERE count <> 0 ORDER BY name",
+  idempotency_keys: "SELECT * FROM idempotency_keys ORDER BY key",
+};
+async function tablesOf(store: Store): Promise<Record<string, unknown[]>> {
+  const found: Record<string, unknown[]> = {};
+  for (const [name, sql] of Object.entries(tables)) {
+    const { rows } = await store.raw.execute(sql);
+    // Ids of nonprofits are the same in both; those of submissions and changes are not.
+    const ranked = name === "submissions" || name === "changes";
+    found[name] = rows.map((row) => ({ ...row, ...(ranked ? { id: null, sequence: null } : {}) }));
+  }
+  return found;
+}
+
+/** What was told, with ids and sequences as ranks. */
+async function comparable(store: Store, value: unknown): Promise<unknown> {
+  const { rows } = await store.raw.execute(
+    `SELECT s.id, s.nonprofit_id || ' ' || ${submissionRank} AS place FROM submissions AS s`,
+  );
+  const places = new Map(rows.map((row) => [Number(row["id"]), row["place"]]));
+  const changes = await store.raw.execute(`SELECT sequence, nonprofit_id || ' ' || (SELECT count(*) FROM changes AS o
+    WHERE o.nonprofit_id = c.nonprofit_id AND o.sequence <= c.sequence) AS place FROM changes AS c`); // prettier-ignore
+  const moments = new Map(changes.rows.map((row) => [Number(row["sequence"]), row["place"]]));
+  const text = JSON.stringify(value, (name, one: unknown) => {
+    if (name === "id" && typeof one === "number") return places.get(one);
+    if (name === "sequence" && typeof one === "number") return moments.get(one);
+    if (name === "body" && typeof one === "string") return JSON.parse(one) as unknown;
+    return one;
+  });
+  return JSON.parse(text) as unknown;
+}
+
+test("submissions in groups leave and tell what the same leave one by one", async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, async (history) => {
+      round += 1;
+      const together = await play(grouped, history, history.sizes);
+      const apart = await play(single, history, [1]);
+      expect(await comparable(grouped, together)).toEqual(await comparable(single, apart));
+      for (const store of [grouped, single]) await clear(store);
+    }),
+    { numRuns: runs },
+  );
+}, 600_000);
+
+/** Histories do not add up, or each would take longer than the one before. */
+async function clear(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    for (const name of Object.keys(tables)) await tx.raw.execute(`DELETE FROM ${name}`);
+  });
+}
