@@ -1,31 +1,8 @@
 import { createHmac } from "node:crypto";
-import { isoDay } from "#content/rules/time.ts";
 import type { Config } from "./config.ts";
-import type { Parts } from "./parts.ts";
-
-/** Who sent a request, without saying who: keyed hashes that change daily. Raw addresses are never kept. */
-export type Client = {
-  /** Keyed hash of the client's network: the IPv4 address or the IPv6 /64. */
-  network: string;
-  /** Keyed hash of the user agent. */
-  userAgent: string;
-};
 
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
-
-/** Who sent this request, hashed with today's key. */
-export function clientOf(
-  { clock, config, secrets }: Pick<Parts, "clock" | "config" | "secrets">,
-  request: Request,
-): Client {
-  const day = isoDay(clock().getTime());
-  const hash = (text: string) => dailyHash(secrets.dailyHashKey, day, text);
-  return {
-    network: hash(networkOf(request, config)),
-    userAgent: hash(request.headers.get("user-agent") ?? ""),
-  };
-}
 
 /** Remembers the socket's address of a request, for `networkOf`. Called by whoever took the request off a socket. */
 export const rememberAddress = (request: Request, address: string): void => {

@@ -16,14 +16,25 @@ export type Config = {
   readsPerMinute: Raw["ALMONER_READS_PER_MINUTE"];
   trustedHops: Raw["ALMONER_TRUSTED_HOPS"];
   network: Raw["ALMONER_NETWORK"];
+  /** RPC nodes, the best first. For `local`, where the local chain is to be found; empty when only it knows its port. */
   solanaRpcUrls: string[];
+  /** Port of the local chain that `bun start` runs, 0 for a free one; null when it is not to run one. */
+  localChainPort: number | null;
   feePayerKey: string | undefined;
   commitment: Raw["ALMONER_COMMITMENT"];
+  /** How old a transfer may be that is proven without our memo. */
+  donationWindowMs: number;
+  /** The sponsor pays the network fee of donations from this amount on. */
+  sponsoredMin: Raw["ALMONER_SPONSORED_MINIMUM"];
   /** Operators and their tokens; empty when one is to be generated. */
   adminTokens: { name: string; token: string }[];
   signingKey: string | undefined;
   consensus: Raw["ALMONER_CONSENSUS"];
+  /** Between the approval of a changed wallet and its effect. */
+  walletHoldMs: number;
   recommendationPhase: 1 | 2 | 3;
+  /** How long calls of recommend, and what followed them, are kept. */
+  recommendationLogDays: number;
   publishWaitMs: number;
   releasesKept: number;
   rebuildSchedule: string;
@@ -36,6 +47,9 @@ export type Config = {
   purgeMode: Raw["ALMONER_PURGE_MODE"];
   /** Sent with each PURGE. */
   purgeHeaders: Record<string, string>;
+  /** Who is told of changes and donations; empty: nothing is sent. */
+  webhookUrls: string[];
+  webhookSecret: string | undefined;
   logLevel: Raw["ALMONER_LOG_LEVEL"];
 };
 
@@ -66,13 +80,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
     trustedHops: raw.ALMONER_TRUSTED_HOPS,
     network: raw.ALMONER_NETWORK,
-    solanaRpcUrls: raw.ALMONER_SOLANA_RPC_URLS ?? [],
+    ...chainOf(raw),
     feePayerKey: raw.ALMONER_FEE_PAYER_KEY,
     commitment: raw.ALMONER_COMMITMENT,
+    donationWindowMs: raw.ALMONER_DONATION_WINDOW_S * 1_000,
+    sponsoredMin: raw.ALMONER_SPONSORED_MINIMUM,
     adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
     signingKey: raw.ALMONER_SIGNING_KEY,
     consensus: raw.ALMONER_CONSENSUS,
+    walletHoldMs: raw.ALMONER_WALLET_HOLD_HOURS * 3_600_000,
     recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
+    recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,
     publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
     releasesKept: raw.ALMONER_RELEASES_KEPT,
     rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
@@ -81,8 +99,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     purgeUrls: (raw.ALMONER_PURGE_URLS ?? []).map((url) => url.replace(/\/+$/, "")),
     purgeMode: raw.ALMONER_PURGE_MODE,
     purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
+    webhookUrls: [...new Set(raw.ALMONER_WEBHOOK_URLS)],
+    webhookSecret: raw.ALMONER_WEBHOOK_SECRET,
     logLevel: raw.ALMONER_LOG_LEVEL,
   };
+}
+
+function chainOf({
+  ALMONER_NETWORK: network,
+  ALMONER_SOLANA_RPC_URLS: urls,
+  ALMONER_CHAIN_PORT: port,
+}: Raw): Pick<Config, "solanaRpcUrls" | "localChainPort"> {
+  if (urls !== undefined || network !== "local") {
+    return { solanaRpcUrls: urls ?? [], localChainPort: null };
+  }
+  return { solanaRpcUrls: port === 0 ? [] : [`http://127.0.0.1:${port}`], localChainPort: port };
 }
 
 function headerOf(line: string | undefined): Record<string, string> {

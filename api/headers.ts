@@ -8,9 +8,11 @@ const links = [
   '</llms.txt>; rel="describedby"; type="text/plain"',
 ].join(", ");
 
+const nosniff = ["x-content-type-options", "nosniff"] as const;
+
 /**
- * Sent with every answer: the directory is public, for any origin. By hand, because @elysiajs/cors sends `Vary: *`,
- * which no cache keeps.
+ * Sent with every answer but the desk's: the directory is public, for any origin. By hand, because @elysiajs/cors sends
+ * `Vary: *`, which no cache keeps.
  */
 const always: readonly (readonly [string, string])[] = [
   ["access-control-allow-origin", "*"],
@@ -19,7 +21,7 @@ const always: readonly (readonly [string, string])[] = [
     "ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-PAYMENT-REQUIRED, PAYMENT-REQUIRED, X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, Deprecation, Sunset",
   ],
   ["link", links],
-  ["x-content-type-options", "nosniff"],
+  nosniff,
   ["referrer-policy", "strict-origin-when-cross-origin"],
 ];
 
@@ -34,7 +36,11 @@ export const freshCacheControl = "public, max-age=5, stale-while-revalidate=60";
 /** Adds what every answer carries, without touching what the route said itself. */
 export function addHeaders(response: Response, method: string, allowance: Allowance | null): void {
   const { headers } = response;
-  for (const [name, value] of always) if (!headers.has(name)) headers.set(name, value);
+  // What the desk keeps to its own origin is no part of the public directory.
+  const own = headers.get("cross-origin-resource-policy") === "same-origin";
+  for (const [name, value] of own ? [nosniff] : always) {
+    if (!headers.has(name)) headers.set(name, value);
+  }
   if (!headers.has("cache-control")) headers.set("cache-control", method === "GET" && response.ok ? freshCacheControl : "no-store"); // prettier-ignore
   if (headers.get("content-type")?.startsWith("text/html") === true) {
     if (!headers.has("content-security-policy")) {

@@ -1,6 +1,9 @@
 import pino, { type Logger } from "pino";
 import type { Config } from "./config.ts";
 
+/** What the service logs with. */
+export type Log = Pick<Logger, "info" | "warn" | "error" | "debug">;
+
 /** The log of a process: JSON lines on stderr, without personal data and secrets. */
 export const openLog = ({ logLevel }: Pick<Config, "logLevel">): Logger =>
   pino(

@@ -1,18 +1,23 @@
 import { join } from "node:path";
 import { systemClock } from "#content/rules/time.ts";
 import { countActivity } from "#content/store/activity.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { logRecommendations } from "#content/store/recommendation-log.ts";
 import { watchChanges } from "#content/store/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openCurated } from "./curated.ts";
+import { openDonationChain } from "./donation-chain.ts";
 import { keepFresh } from "./kept.ts";
 import { openLog } from "./log.ts";
 import type { Parts } from "./parts.ts";
 import { openLimits } from "./rate-limit.ts";
+import { donatingOf } from "./donating.ts";
 import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
+import { sweepAlways } from "./sweeping.ts";
+import { settleWalletsAlways } from "./wallet-sweep.ts";
+import { startWebhooks } from "./webhooks/start.ts";
 
 export type Service = {
   app: App;
@@ -33,26 +38,40 @@ const flushEveryMs = 1_000;
 export async function openService(config: Config, given: Given = {}): Promise<Service> {
   const log = given.log ?? openLog(config);
   const store =
-    given.store ?? (await openStore({ url: config.databaseUrl, authToken: config.databaseToken }));
-  const parts = partsOf(config, store, log, given);
+    given.store ??
+    (await openStore({
+      url: config.databaseUrl,
+      authToken: config.databaseToken,
+      ...servingStore,
+    }));
+  const parts = await partsOf(config, store, log, given);
   const flushing = { activity: quietly(parts, "counters"), log: quietly(parts, "recommendations") };
   const flushCounters = () => flushing.activity(() => parts.activity.flush());
+  const sweeping = sweepAlways(donatingOf(parts), log);
+  const wallets = settleWalletsAlways(parts);
+  const webhooks = startWebhooks(parts);
   const timer = setInterval(() => void flushCounters(), flushEveryMs);
   return {
     app: createApp(parts),
     parts,
     close: async () => {
       clearInterval(timer);
+      await Promise.all([sweeping.stop(), wallets.stop(), webhooks?.stop()]);
       await flushCounters();
       await flushing.log(() => parts.recommendationLog.flush());
       if (given.limits === undefined) parts.limits.close();
-      if (given.search === undefined) parts.search.close();
+      if (given.search === undefined) await parts.search.close();
       if (given.store === undefined) store.close();
     },
   };
 }
 
-function partsOf(config: Config, store: Store, log: Parts["log"], given: Given): Parts {
+async function partsOf(
+  config: Config,
+  store: Store,
+  log: Parts["log"],
+  given: Given,
+): Promise<Parts> {
   const clock = given.clock ?? systemClock;
   const secrets = given.secrets ?? loadSecrets(config);
   const watch = watchChanges(store);
@@ -68,9 +87,16 @@ function partsOf(config: Config, store: Store, log: Parts["log"], given: Given):
     kept: given.kept ?? keepFresh(watch),
     search:
       given.search ??
-      openSearch(store, watch, { databaseUrl: config.databaseUrl, baseUrl: config.baseUrl }),
-    curated: given.curated ?? openCurated(store, watch),
-    recommendationLog: given.recommendationLog ?? logRecommendations(store, onLogError),
+      openSearch(store, watch, {
+        databaseUrl: config.databaseUrl,
+        baseUrl: config.baseUrl,
+        onWarning: (message) => log.warn({ message }, "search goes on without an index in memory"),
+      }),
+    curated: given.curated ?? openCurated(store, watch, config.recommendationPhase),
+    chain: given.chain ?? (await openDonationChain(config, { secrets, log, clock })),
+    recommendationLog:
+      given.recommendationLog ??
+      logRecommendations(store, onLogError, { keptDays: config.recommendationLogDays }),
     activity: given.activity ?? countActivity(store, clock),
   };
 }

@@ -1,11 +1,12 @@
-import type { Logger } from "pino";
 import type { Clock } from "#content/rules/time.ts";
 import type { Activity } from "#content/store/activity.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/store/recommendation-log.ts";
+import type { Chain } from "#api/chain/chain.ts";
 import type { Config } from "./config.ts";
 import type { Curated } from "./curated.ts";
 import type { Kept } from "./kept.ts";
+import type { Log } from "./log.ts";
 import type { Limits } from "./rate-limit.ts";
 import type { SearchEngine } from "./search/engine.ts";
 import type { Secrets } from "./secrets.ts";
@@ -13,13 +14,25 @@ import type { Secrets } from "./secrets.ts";
 /** A file of the current release as the service may serve it. */
 export type BundleFileAnswer = { body: Uint8Array; etag: string };
 
+/** How far publishing is. */
+export type Publication = {
+  /** Number of the current release, 0 before the first. */
+  release: number;
+  /** The newest change that published profiles show. */
+  profilesTo: number;
+  /** The newest change that lists and the feed show. */
+  listsTo: number;
+  /** Pages that could not be rendered; their older versions stay. */
+  failures: number;
+};
+
 /** What the service is made of. Every route takes this and nothing else; tests hand in their own. */
 export type Parts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly config: Config;
   readonly secrets: Secrets;
-  readonly log: Pick<Logger, "info" | "warn" | "error" | "debug">;
+  readonly log: Log;
   /** Requests of clients and submissions of agents, counted. */
   readonly limits: Limits;
   /** Answers kept until a change of public data makes them stale. */
@@ -28,6 +41,8 @@ export type Parts = {
   readonly search: SearchEngine;
   /** The profiles picked for recommendations: `openCurated`. */
   readonly curated: Curated;
+  /** Where donations are settled: `openChain`. */
+  readonly chain: Chain;
   /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
   readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */
@@ -39,4 +54,6 @@ export type Parts = {
    * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.
    */
   readonly waitForPublication?: (sequence: number) => Promise<{ release: string } | null>;
+  /** How far publishing is. Absent: nothing is published beside the service. */
+  readonly publication?: () => Publication;
 };

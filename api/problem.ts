@@ -19,16 +19,22 @@ export type FailureTable<Failure extends { kind: string }> = {
     | ((failure: Extract<Failure, { kind: Kind }>) => Omit<Refusal, "code">);
 };
 
-/** Turns a verb's failure into its answer; the failure's kind is the problem's code. */
-export function refuse<Failure extends { kind: string }>(
+/** Turns a verb's failure into its answer. */
+export const refuse = <Failure extends { kind: string }>(
   table: FailureTable<Failure>,
   failure: Failure,
-): Response {
+): Response => problem(refusalOf(table, failure));
+
+/** What a client is told of a verb's failure; the failure's kind is the problem's code. */
+export function refusalOf<Failure extends { kind: string }>(
+  table: FailureTable<Failure>,
+  failure: Failure,
+): Refusal {
   const entry = table[failure.kind as Failure["kind"]] as
     | Omit<Refusal, "code">
     | ((failure: Failure) => Omit<Refusal, "code">);
   const refusal = typeof entry === "function" ? entry(failure) : entry;
-  return problem({ ...refusal, code: failure.kind });
+  return { ...refusal, code: failure.kind };
 }
 
 /** A refusal thrown where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */

@@ -12,12 +12,16 @@ export type BadParameter = {
 
 /** The query string of a request. Of a repeated parameter the first counts; unknown ones are ignored. */
 export type Query = {
+  /** The value as it came, null when absent: for what must not be read liberally, like money. */
+  raw(name: string): string | null;
   /** A text without control characters, trimmed, at most `maxLength` characters; null when absent or empty. */
   text(name: string, maxLength?: number): string | null;
   /** A whole number from 1; above `max` it is capped. */
   limit(options: { fallback: number; max: number }): Result<number, BadParameter>;
   /** A whole number from 0. */
   offset(): Result<number, BadParameter>;
+  /** A whole number from 1; null when absent or empty. */
+  number(name: string): Result<number | null, BadParameter>;
   /** One of a closed list; `fallback` when absent or empty. */
   choice<const Value extends string, Fallback extends Value | null>(
     name: string,
@@ -36,6 +40,7 @@ export function queryOf(url: string): Query {
   const params = new URLSearchParams(start === -1 ? "" : url.slice(start + 1).split("#", 1)[0]);
   const first = (name: string) => params.get(name);
   return {
+    raw: first,
     text: (name, maxLength = textLengthMax) => cleaned(first(name), maxLength),
     limit: ({ fallback, max }) => {
       const number = whole(first("limit"));
@@ -50,6 +55,12 @@ export function queryOf(url: string): Query {
       if (number >= 0) return ok(Math.min(number, offsetMax));
       const message = "offset is a whole number from 0.";
       return fail({ kind: "invalid_parameter", parameter: "offset", message });
+    },
+    number: (name) => {
+      const number = whole(first(name));
+      if (number === null || number >= 1) return ok(number);
+      const message = `${name} is a whole number from 1.`;
+      return fail({ kind: "invalid_parameter", parameter: name, message });
     },
     choice: (name, { values, fallback }) => {
       const value = cleaned(first(name), textLengthMax);

@@ -1,8 +1,11 @@
 import { createHmac } from "node:crypto";
 import { networkOf } from "./client.ts";
-import type { Parts } from "./parts.ts";
+import type { Config } from "./config.ts";
+import type { Log } from "./log.ts";
 import { countReads } from "./read-window.ts";
-import { openWindows, type Taken, type Window, type Windows } from "./windows.ts";
+import type { Secrets } from "./secrets.ts";
+import { together } from "./together.ts";
+import { type Hits, openWindows, type Taken, type Window, type Windows } from "./windows.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -24,9 +27,9 @@ export type Allowance = Taken & { limit: number; windowMs: number };
 
 export type Limits = {
   /** Counts a request of the client; null when its kind is not limited. */
-  request(policy: Policy, request: Request): Allowance | null;
+  request(policy: Policy, request: Request): Promise<Allowance | null>;
   /** Counts submissions of an agent, by its folded id, in its minute and its day. */
-  agent(agentId: string, submissions?: number): Allowance;
+  agent(agentId: string, submissions?: number): Promise<Allowance>;
   /** Counts failed attempts of a client to be an operator; 0 only looks. None remaining means: locked out. */
   adminFailures(request: Request, count: 0 | 1): Allowance;
   close(): void;
@@ -38,7 +41,7 @@ export type Limits = {
  */
 export function openLimits(
   path: string,
-  { config, secrets, log }: Pick<Parts, "config" | "secrets" | "log">,
+  { config, secrets, log }: { config: Config; secrets: Secrets; log: Log },
   uptimeMs?: () => number,
 ): Limits {
   const shared = openWindows(path, uptimeMs);
@@ -57,27 +60,27 @@ export function openLimits(
   };
   const take: Windows["take"] = (windows, clients, count) =>
     ask((asked) => asked.take(windows, clients, count));
+  // Those that come together share a transaction: it costs several times what is counted in it.
+  const taking = together((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
   const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   const now = () => shared.now();
   const names = clientNames(secrets.dailyHashKey, now);
   const reads = countReads({ take, record, now }, config.readsPerMinute);
   return {
-    request: (policy, request) => {
+    request: async (policy, request) => {
       if (policy === "read" && config.readsPerMinute === 0) return null;
       const clients = names(networkOf(request, config));
       if (policy === "read")
         return { ...reads.take(clients), limit: config.readsPerMinute, windowMs: minuteMs };
       const limit = requestsPerMinute[policy];
       const window = { policy, limit, windowMs: minuteMs, grainMs: 1 };
-      return { ...take([window], clients), limit, windowMs: minuteMs };
+      const taken = await taking.ask({ windows: [window], clients, count: 1 });
+      return { ...taken, limit, windowMs: minuteMs };
     },
-    agent: (agentId, submissions = 1) => {
-      const taken = take(agentWindows, [agentId], submissions);
-      const { limit, windowMs } = agentWindows.find(({ policy }) => policy === taken.policy) ?? {
-        limit: 0,
-        windowMs: minuteMs,
-      };
-      return { ...taken, limit, windowMs };
+    agent: async (agentId, submissions = 1) => {
+      const hits = { windows: agentWindows, clients: [agentId], count: submissions };
+      const taken = await taking.ask(hits);
+      return { ...taken, ...sizeOf(taken.policy) };
     },
     adminFailures: (request, count) => {
       const clients = names(networkOf(request, config));
@@ -88,12 +91,19 @@ export function openLimits(
       };
     },
     close: () => {
+      taking.flush();
       reads.close();
       shared.close();
       alone?.close();
     },
   };
 }
+
+const sizeOf = (asked: string): { limit: number; windowMs: number } => {
+  const { limit = 0, windowMs = minuteMs } =
+    agentWindows.find(({ policy }) => policy === asked) ?? {};
+  return { limit, windowMs };
+};
 
 const namesMax = 20_000;
 

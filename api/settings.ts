@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { donationMax, microUsdcFrom } from "#content/rules/money.ts";
+import { donationNetworks } from "#content/shapes/network.ts";
 
 const described = <Shape extends z.ZodType>(shape: Shape, meaning: string, fallback: string) =>
   shape.describe(`${meaning} (default: ${fallback})`).meta({ meaning, fallback });
@@ -10,6 +12,13 @@ const whole = (min: number, max: number, fallback: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `send a whole number from ${min} to ${max}`)
     .default(fallback);
+
+const usdc = z.string().transform((text, context) => {
+  const amount = microUsdcFrom(text);
+  if (amount !== null && amount <= donationMax) return amount;
+  context.addIssue({ code: "custom", message: "send USDC as a plain decimal number, like 0.25" });
+  return z.NEVER;
+});
 
 const choice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `send one of ${values.join(", ")}` });
@@ -30,6 +39,11 @@ const urls = z
       .min(1)
       .max(20),
   );
+
+const receivers = urls.refine(
+  (all) => all.every((text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text) && !text.includes("#")),
+  { error: "send http(s) URLs without user name and fragment, comma-separated" },
+);
 
 const operators = z
   .string()
@@ -64,14 +78,19 @@ export const settings = z
     ALMONER_BASE_URL: described(origin.optional(), "origin in absolute URLs; an input of the build", "`http://localhost:<port>`"),
     ALMONER_READS_PER_MINUTE: described(whole(0, 100_000_000, 600), "service reads that one client may make in a minute; 0 for no limit", "600"),
     ALMONER_TRUSTED_HOPS: described(whole(0, 16, 0), "proxies in front whose X-Forwarded-For is believed", "0"),
-    ALMONER_NETWORK: described(choice(["local", "solana-devnet", "solana"]).default("local"), "where donations are settled: `local`, `solana-devnet` or `solana`", "`local`"),
+    ALMONER_NETWORK: described(choice(donationNetworks).default("local"), "where donations are settled: `local`, `solana-devnet` or `solana`", "`local`"),
     ALMONER_SOLANA_RPC_URLS: described(urls.optional(), "RPC endpoints, comma-separated; required unless the network is `local`", "the local chain"),
+    ALMONER_CHAIN_PORT: described(whole(0, 65_535, 8899), "port of the local chain, which `bun start` runs as long as no RPC endpoints are given; 0 takes a free one", "8899, or a free one when that is taken"),
     ALMONER_FEE_PAYER_KEY: described(z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "send a base58 secret key of 64 bytes").optional(), "base58 key that sponsors network fees", "none: donors pay their own; made for `local` only"),
     ALMONER_COMMITMENT: described(choice(["confirmed", "finalized"]).default("confirmed"), "when a transfer counts: `confirmed` or `finalized`", "`confirmed`"),
+    ALMONER_DONATION_WINDOW_S: described(whole(60, 604_800, 3_600), "how old a transfer may be that is proven without our memo, in seconds", "3600"),
+    ALMONER_SPONSORED_MINIMUM: described(usdc.prefault("0.1"), "least donation, in USDC, of which the sponsor pays the network fee", "0.1"),
     ALMONER_ADMIN_TOKENS: described(operators.optional(), "operators as `name:token`, comma-separated", "one is made, stored and printed once"),
     ALMONER_SIGNING_KEY: described(z.string().optional(), "Ed25519 private key (PKCS#8, PEM or base64) of snapshots and receipts", "made and stored on first start"),
     ALMONER_CONSENSUS: described(choice(["agents", "networks"]).default("agents"), "what agreement takes: two `agents`, or two agents on two `networks`", "`agents`"),
+    ALMONER_WALLET_HOLD_HOURS: described(whole(1, 8_760, 72), "hours between the approval of a changed wallet and its effect", "72"),
     ALMONER_RECOMMENDATION_PHASE: described(choice(["1", "2", "3"]).default("1"), "phase of recommendation governance: 1, 2 or 3", "1"),
+    ALMONER_RECOMMENDATION_LOG_DAYS: described(whole(1, 3_650, 90), "days for which calls of recommend and what followed them are kept", "90"),
     ALMONER_PUBLISH_WAIT_MS: described(whole(0, 30_000, 1_000), "how long a write waits until its change is published, in milliseconds", "1000"),
     ALMONER_RELEASES_KEPT: described(whole(1, 100_000, 200), "releases that can be rolled back to; every change makes one", "200"),
     ALMONER_REBUILD_SCHEDULE: described(z.string().default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
@@ -80,6 +99,8 @@ export const settings = z
     ALMONER_PURGE_URLS: described(urls.optional(), "caches that are told what a release changed, comma-separated", "none"),
     ALMONER_PURGE_MODE: described(choice(["url", "xkey", "xkey-soft"]).default("url"), "how caches are told: PURGE per `url`, or by surrogate key: `xkey`, `xkey-soft`", "`url`"),
     ALMONER_PURGE_HEADER: described(z.string().regex(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "send a header like `Fastly-Key: secret`").optional(), "header sent with each PURGE, for caches that want a key", "none"),
+    ALMONER_WEBHOOK_URLS: described(receivers.optional(), "addresses that are told of changed profiles and donations, comma-separated; no other host is contacted", "none: nothing is sent"),
+    ALMONER_WEBHOOK_SECRET: described(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, "send whsec_ and 24 to 64 bytes in base64").optional(), "secret with which webhooks are signed: `whsec_` and 24 to 64 bytes in base64", "made and stored when webhooks are on"),
     ALMONER_LOG_LEVEL: described(choice(["silent", "error", "warn", "info", "debug"]).default("info"), "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug`", "`info`"),
   })
   .superRefine((all, context) => {

@@ -9,12 +9,16 @@ export type Window = { policy: string; limit: number; windowMs: number; grainMs:
 /** `remaining` hits are left; the next comes free in `resetMs`. */
 export type Taken = { allowed: boolean; policy: string; remaining: number; resetMs: number };
 
+/**
+ * `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all names under
+ * which the client may have been counted; new hits are counted under the first.
+ */
+export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
+
 export type Windows = {
-  /**
-   * Counts `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all
-   * names under which the client may have been counted; new hits are counted under the first.
-   */
   take(windows: readonly Window[], clients: readonly string[], count?: number): Taken;
+  /** Takes for many at once, in their order. */
+  takeAll(hits: readonly Hits[]): Taken[];
   /** Counts hits that were let through already, many clients at once; answers what each has used now. */
   record(window: Window, hits: readonly { clients: readonly string[]; count: number }[]): number[];
   /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
@@ -22,7 +26,10 @@ export type Windows = {
   close(): void;
 };
 
-const sweepEveryMs = 5_000;
+const sweepEveryMs = 100;
+/** What came in since the last sweep goes out again, and something of what was left over. */
+const sweptAtLeast = 100;
+const seenEveryMs = 5_000;
 
 /**
  * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
@@ -34,16 +41,8 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const now = () => Math.floor(bootedAtMs + uptimeMs());
   const counting = db.query<{ used: number; next: number | null }, Counted>(countingSql);
   const adding = db.query<null, [string, string, number, number]>(addingSql);
-  const sweeping = db.query<null, [number]>("DELETE FROM hits WHERE until <= ?");
-  const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
-  let sweptAtMs = now();
-  const take = (windows: readonly Window[], clients: readonly string[], count: number): Taken => {
-    const atMs = now();
-    if (atMs - sweptAtMs > sweepEveryMs) {
-      sweeping.run(atMs);
-      seeing.run(atMs);
-      sweptAtMs = atMs;
-    }
+  const sweep = sweeper(db, now());
+  const take = ({ windows, clients, count }: Hits, atMs: number): Taken => {
     const [first = "", second = first] = clients;
     let tightest: Taken | null = null;
     for (const { policy, limit, windowMs } of windows) {
@@ -61,6 +60,11 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
     }
     return tightest ?? { allowed: true, policy: "none", remaining: 0, resetMs: 0 };
   };
+  const takeAll = (hits: readonly Hits[]): Taken[] => {
+    const atMs = now();
+    sweep(atMs, hits.length);
+    return hits.map((one) => take(one, atMs));
+  };
   const record: Windows["record"] = ({ policy, windowMs }, hits) => {
     const atMs = now();
     return hits.map(({ clients: [first = "", second = first], count }) => {
@@ -68,13 +72,31 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
       return counting.get(policy, first, second, atMs)?.used ?? 0;
     });
   };
-  const taking = db.transaction(take);
+  const takingAll = db.transaction(takeAll);
+  const taking = db.transaction((hits: Hits) => take(hits, now()));
   const recording = db.transaction(record);
   return {
-    take: (windows, clients, count = 1) => taking.immediate(windows, clients, count),
+    take: (windows, clients, count = 1) => taking.immediate({ windows, clients, count }),
+    takeAll: (hits) => takingAll.immediate(hits),
     record: (window, hits) => recording.immediate(window, hits),
     now,
     close: () => db.close(),
+  };
+}
+
+/** Takes out hits that are over, a few at a time: nobody waits for a table of a million to be cleared. */
+function sweeper(db: Database, nowMs: number) {
+  const sweeping = db.query<null, [number, number]>(sweepingSql);
+  const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
+  let [sweptAtMs, seenAtMs, taken] = [nowMs, nowMs, 0];
+  return (atMs: number, hits: number): void => {
+    taken += hits;
+    if (atMs - sweptAtMs < sweepEveryMs) return;
+    sweeping.run(atMs, sweptAtLeast + 4 * taken);
+    [sweptAtMs, taken] = [atMs, 0];
+    if (atMs - seenAtMs < seenEveryMs) return;
+    seeing.run(atMs);
+    seenAtMs = atMs;
   };
 }
 
@@ -87,6 +109,11 @@ const countingSql = `
 const addingSql = `
   INSERT INTO hits (policy, client, until, count) VALUES (?, ?, ?, ?)
   ON CONFLICT (policy, client, until) DO UPDATE SET count = count + excluded.count`;
+
+const sweepingSql = `
+  DELETE FROM hits WHERE (policy, client, until) IN (
+    SELECT policy, client, until FROM hits WHERE until <= ? ORDER BY until LIMIT ?
+  )`;
 
 function openFile(path: string): Database {
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
@@ -103,6 +130,7 @@ const tables = [
      policy TEXT NOT NULL, client TEXT NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL,
      PRIMARY KEY (policy, client, until)
    ) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS hits_by_until ON hits (until)",
   "CREATE TABLE IF NOT EXISTS boot (id TEXT PRIMARY KEY, booted_at INTEGER NOT NULL, seen_at INTEGER NOT NULL) WITHOUT ROWID",
 ];
 
@@ -112,7 +140,7 @@ type Boot = { id: string; booted_at: number; seen_at: number };
 function bootOf(db: Database, uptimeNowMs: number): number {
   const id = bootId();
   const known = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();
-  if (known?.id === id && known.booted_at + uptimeNowMs >= known.seen_at - sweepEveryMs) {
+  if (known?.id === id && known.booted_at + uptimeNowMs >= known.seen_at - seenEveryMs) {
     return known.booted_at;
   }
   const seen_at = known?.seen_at ?? Math.floor(uptimeNowMs);

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { defineCommand } from "citty";
+import { dailyHashKeyOf } from "#api/secrets.ts";
 import { systemClock } from "#content/rules/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { countLog, type LogReport } from "./import-hits/count-log.ts";
@@ -11,7 +12,7 @@ const command = defineCommand({
   meta: {
     name: "import-hits",
     description:
-      "Counts hits on llms.txt, agents.md and the plugin manifest from access logs, for directories whose files a CDN or another web server sends. Reads nginx's combined format and Cloudflare's JSON, gzipped or not. What was counted before is left out, so the same log can be given again while it grows.",
+      "Counts hits on llms.txt, agents.md and the plugin manifest from access logs, and finds profiles that were opened within 60 s of a recommendation, for directories whose files a CDN or another web server sends. Reads nginx's combined format and Cloudflare's JSON, gzipped or not. What was counted before is left out, so the same log can be given again while it grows. Needs the secrets folder of the service: user agents are compared by its daily hash.",
   },
   args: {
     files: { type: "positional", required: true, description: "The access logs" },
@@ -35,13 +36,14 @@ const command = defineCommand({
       authToken: config.databaseToken,
       busyWaitMs: 5_000,
     });
+    const dailyHashKey = dailyHashKeyOf(config);
     const reports: LogReport[] = [];
     try {
       for (const file of files) {
         const progress = startProgress(file, statSync(file).size);
         let bytes = 0;
         const onBytes = (more: number) => progress.at((bytes += more));
-        const options = { all: args.all === true, now: systemClock(), onBytes };
+        const options = { all: args.all === true, now: systemClock(), dailyHashKey, onBytes };
         reports.push(await countLog(store, file, options));
         progress.end();
       }
@@ -55,10 +57,11 @@ const command = defineCommand({
   },
 });
 
-function inWords({ file, lines, unread, hits }: LogReport): string {
+function inWords({ file, lines, unread, hits, follow_throughs }: LogReport): string {
   const counts = Object.entries(hits).map(([kind, count]) => `${count} ${kind.replace("hit:", "")}`);
   const found = counts.length === 0 ? "no hits" : counts.join(", ");
-  return `${file}: ${lines} new lines, ${found}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
+  const followed = follow_throughs > 0 ? `, ${follow_throughs} follow-throughs` : "";
+  return `${file}: ${lines} new lines, ${found}${followed}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
 } // prettier-ignore
 
 await runCommand(command);

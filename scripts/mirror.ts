@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
-import { publicKeyOf } from "#site/publisher/signing.ts";
+import { publicKeyOf } from "#content/signing/keys.ts";
 import { describeFailure, describeReport } from "./mirror/describe.ts";
 import { OriginUnreachable } from "./mirror/gather.ts";
 import { type MirrorFolder, openMirrorFolder } from "./mirror/mirror-folder.ts";

@@ -85,6 +85,7 @@ async function publish(asked: Asked, config: Config, log: Logger): Promise<boole
   const publisher = await openPublisher({
     ...config,
     signingKey: signingKeyOf(config),
+    apart: asked.watch === true,
     // What went wrong must be seen at whatever level is logged.
     log: (event, detail = {}) =>
       ("error" in detail ? log.error : log.info).call(log, detail, event),

@@ -1,15 +1,19 @@
 import { defineCommand } from "citty";
 import { listen } from "#api/listen.ts";
+import { openDonationChain } from "#api/donation-chain.ts";
 import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
+import { loadSecrets } from "#api/secrets.ts";
+import { systemClock } from "#content/rules/time.ts";
 import { changedProfile } from "#content/store/changes.ts";
 import { idsInList } from "#content/store/lists.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { recordsById } from "#content/store/records.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { openBundleReader } from "#site/server/bundle-reader.ts";
-import { waitForPublication } from "#site/server/publication.ts";
+import { publicationOf, waitForPublication } from "#site/server/publication.ts";
 import { openFrontDoor } from "./start/front-door.ts";
+import { startLocalChain } from "./start/local-chain.ts";
 import { startPublisherChild } from "./start/publisher-child.ts";
 import { fillEmptyStore } from "./start/sample.ts";
 import { showAddresses } from "./start/addresses.ts";
@@ -29,27 +33,42 @@ const command = defineCommand({
     },
   },
   run: async ({ args }) => {
-    const config = configOrExit();
+    const given = configOrExit();
     const stop = stopSignal();
-    const store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
+    const log = openLog(given);
+    const starting = startLocalChain(given, (message) => log.warn(message));
+    const store = await openStore({
+      url: given.databaseUrl,
+      authToken: given.databaseToken,
+      ...servingStore,
+    });
     await fillEmptyStore(store, args.profiles);
-    const log = openLog(config);
+    const localChain = await starting;
+    const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
     const publisher = startPublisherChild((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
     const profileOf = (sequence: number) => changedProfile(store.raw, sequence);
+    const secrets = loadSecrets(config);
+    const chain = await openDonationChain(config, { secrets, log, clock: systemClock });
     const service = await openService(config, {
       store,
       log,
+      secrets,
+      chain: localChain?.withAccounts(chain) ?? chain,
       waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
+      publication: () => publicationOf(reader),
     });
-    const { activity, secrets } = service.parts;
-    const frontDoor = await openFrontDoor({ config, store, reader, activity });
+    const frontDoor = await openFrontDoor(service.parts, reader);
     const listening = listen(service.app, config, { before: frontDoor });
-    showAddresses(config, secrets, await exampleSlug(store));
+    showAddresses(config, secrets, {
+      example: await exampleSlug(store),
+      localChain: localChain?.url ?? null,
+    });
     void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
     await Promise.all([listening.stop(), publisher.stop()]);
     await service.close();
+    await localChain?.stop();
     reader.close();
     store.close();
     process.exit(0);

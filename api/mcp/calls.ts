@@ -20,6 +20,8 @@ export const callOf: Record<McpToolName, (input: Input) => Call> = {
     path: `/api/enrich/${segment(slug)}`,
     body,
   }),
+  donation_requirements: ({ slug, ...query }) => get(`/api/donate/${segment(slug)}`, query),
+  donation_history: ({ slug }) => get(`/api/donations/${segment(slug)}`),
 };
 
 /** What a resource is read from. */

@@ -82,6 +82,9 @@ function shown(name: McpToolName, value: Record<string, unknown>): Record<string
   return rest;
 }
 
+/** The normal answer to whoever asks what to pay. */
+const paymentRequired = 402;
+
 async function asked(
   ask: Ask,
   call: Call,
@@ -91,7 +94,10 @@ async function asked(
     status: response.status,
     detail: "The directory gave no answer that can be read.",
   }));
-  return { ok: response.ok, value: cleanAnswer(value) as Record<string, unknown> };
+  return {
+    ok: response.ok || response.status === paymentRequired,
+    value: cleanAnswer(value) as Record<string, unknown>,
+  };
 }
 
 const statsResource = {

@@ -4,13 +4,17 @@ import { toDetail, toSummary } from "#content/rules/wire.ts";
 import { countsOfLists } from "#content/store/list-pages.ts";
 import { idsInList } from "#content/store/lists.ts";
 import { recordBySlug, recordsById } from "#content/store/records.ts";
+import { noteFollowUp } from "../follow-up.ts";
 import { readCacheControl } from "../headers.ts";
 import type { Parts } from "../parts.ts";
 import { Prepared, preparedJson } from "../prepared.ts";
 import { problem } from "../problem.ts";
 import { queryOf, refuseParameter } from "../query.ts";
 
-type Needed = Pick<Parts, "store" | "kept" | "config" | "bundle">;
+type Needed = Pick<
+  Parts,
+  "store" | "kept" | "config" | "bundle" | "clock" | "secrets" | "recommendationLog"
+>;
 
 /** GET /api/nonprofits and GET /api/nonprofits/{slug}. */
 export const nonprofitRoutes = (parts: Needed) =>
@@ -23,7 +27,13 @@ export const nonprofitRoutes = (parts: Needed) =>
       if (!offset.ok) return refuseParameter(offset.failure);
       return listed(parts, limit.value, offset.value);
     })
-    .get("/api/nonprofits/:slug", ({ params }) => profile(parts, params.slug));
+    .get("/api/nonprofits/:slug", async ({ params, request }) => {
+      const answer = await profile(parts, params.slug);
+      if (answer instanceof Response) return answer;
+      const step = { action: "profile", slug: params.slug, form: "json" } as const;
+      noteFollowUp(parts, request, step, { elsewhere: true });
+      return answer;
+    });
 
 const whole = "all";
 
@@ -54,7 +64,7 @@ async function profile(
 ): Promise<Prepared | Response> {
   if (slug.length > slugLengthMax || !/^[\p{L}\p{N}._~-]+$/u.test(slug)) return unknownSlug();
   const file = await bundle?.read(`api/nonprofits/${slug}.json`);
-  if (file) return new Prepared(file.body, "application/json", readCacheControl);
+  if (file) return new Prepared([new Uint8Array(file.body)], "application/json", readCacheControl);
   const answer = await kept.get(`profile ${slug}`, async () => {
     const record = await recordBySlug(store.raw, slug);
     const value = record === null ? null : preparedJson(toDetail(record));

@@ -1,17 +1,10 @@
 import { foldAgentId } from "#content/rules/agent-id.ts";
 import type { Clock } from "#content/rules/time.ts";
+import type { Reverted } from "#content/shapes/review.ts";
 import { EnrichmentTally } from "#content/store/enrichment-tally.ts";
 import type { Store } from "#content/store/open.ts";
 import { agreedFieldsOf, revertField } from "#content/store/revert.ts";
-import { logOperator } from "#content/store/review-queues.ts";
-
-export type Reverted = {
-  agent_id: string;
-  /** Submissions of this agent that were live by agreement. */
-  submissions: number;
-  /** Fields that are empty now. The others had been set from elsewhere since, and stay. */
-  emptied: number;
-};
+import { logOperator } from "#content/store/audit-log.ts";
 
 /** A short transaction, so that a running service goes on writing meanwhile. */
 const perTransaction = 50;
@@ -19,16 +12,24 @@ const perTransaction = 50;
 /**
  * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
  * rejected with the reason, and credit is taken back. The log of submissions and changes stays. Prose that an operator
- * accepted stays too. Safe to repeat; `progress` hears how many submissions are done.
+ * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50;
+ * `progress` hears how many submissions are done.
  */
 export async function revertAgent(
   { store, clock }: { store: Store; clock: Clock },
-  { agent, operator, reason }: { agent: string; operator: string; reason: string },
+  {
+    agent,
+    operator,
+    reason,
+    submissionsMax = Number.POSITIVE_INFINITY,
+  }: { agent: string; operator: string; reason: string; submissionsMax?: number },
   progress: (done: number) => void = () => {},
 ): Promise<Reverted> {
   const agent_id = foldAgentId(agent);
-  const total: Reverted = { agent_id, submissions: 0, emptied: 0 };
+  const total: Reverted = { agent_id, submissions: 0, emptied: 0, complete: true };
   for (let after = 0; ;) {
+    total.complete = total.submissions < submissionsMax;
+    if (!total.complete) break;
     const found = await agreedFieldsOf(store.raw, agent_id, after, perTransaction);
     const last = found.at(-1);
     if (last === undefined) break;

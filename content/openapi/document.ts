@@ -1,16 +1,25 @@
 import type { z } from "zod";
+import { donationOperations } from "./donation-operations.ts";
 import { everywhere, type Json, type Operation, type Refusal, refusals } from "./operation.ts";
 import { fileOperations, readOperations } from "./read-operations.ts";
+import { draftOperations, pickOperations } from "./recommendation-operations.ts";
 import { componentSchemas, parameterSchema } from "./schemas.ts";
 import { commonHeaders, documentHead, headerComponents, parameterComponents } from "./parts.ts";
-import { enrichmentOperations, operatorOperations, serviceOperations } from "./write-operations.ts";
+import { onboardingOperations, verificationOperations } from "./onboarding-operations.ts";
+import { operatorOperations } from "./operator-operations.ts";
+import { enrichmentOperations, serviceOperations } from "./write-operations.ts";
 
 /** Every operation that the service and its files answer to, in the order of the description. */
 export const operations: readonly Operation[] = [
   ...readOperations,
+  ...draftOperations,
   ...enrichmentOperations,
+  ...donationOperations,
+  ...onboardingOperations,
   ...fileOperations,
   ...operatorOperations,
+  ...pickOperations,
+  ...verificationOperations,
   ...serviceOperations,
 ];
 
@@ -59,8 +68,8 @@ function described(operation: Operation): Json {
   };
 }
 
-const requestBody = ({ schema, example }: NonNullable<Operation["body"]>): Json => ({
-  required: true,
+const requestBody = ({ schema, example, optional }: NonNullable<Operation["body"]>): Json => ({
+  required: optional !== true,
   content: { "application/json": { schema: reference("schemas", schema), example } },
 });
 
@@ -84,26 +93,45 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
   return [...inPath, ...inQuery, ...headers.map((name) => reference("parameters", name))];
 }
 
-function responsesOf({ method, ok, refusals: own = [], limited }: Operation): Json {
-  const { description, schema, example, mediaType = "application/json" } = ok;
-  const shape: Json = schema === "text" ? { type: "string" } : reference("schemas", schema);
+function responsesOf(operation: Operation): Json {
+  const { method, also = [], refusals: own = [], limited, fresh } = operation;
   const names: readonly Refusal[] = [...own, ...(limited === false ? [] : [429 as const]), ...everywhere];
-  const kept = method === "get" ? ["ETag"] : [];
+  const kept = method === "get" && fresh !== true;
+  const common = [...commonHeaders, ...(limited === false ? [] : limitHeaders)];
   const refused = [...new Set(names)]
     .toSorted((a, b) => a - b)
     .map((status): [string, Json] => [String(status), reference("responses", `Refusal${status}`)]);
   return {
-    "200": {
-      description,
-      headers: headersOf([...kept, ...commonHeaders, ...(limited === false ? [] : limitHeaders)]),
-      content: { [mediaType]: { schema: shape, example: example as Json } },
-    },
-    ...(method === "get"
+    ...okResponse(operation, [...(kept ? ["ETag"] : []), ...common]),
+    ...Object.fromEntries(
+      also.map(({ status, description, schema, example, headers }): [string, Json] => [
+        String(status),
+        {
+          description,
+          headers: headersOf([...headers, ...common]),
+          content: { "application/json": { schema: reference("schemas", schema), example: example as Json } },
+        },
+      ]),
+    ),
+    ...(kept
       ? { "304": { description: "The client has it", headers: headersOf(["ETag"]) } }
       : {}),
     ...Object.fromEntries(refused),
   };
 } // prettier-ignore
+
+function okResponse({ ok }: Operation, common: readonly string[]): { [status: string]: Json } {
+  if (ok === undefined) return {};
+  const { description, schema, example, mediaType = "application/json", headers = [] } = ok;
+  const shape: Json = schema === "text" ? { type: "string" } : reference("schemas", schema);
+  return {
+    "200": {
+      description,
+      headers: headersOf([...headers, ...common]),
+      content: { [mediaType]: { schema: shape, example: example as Json } },
+    },
+  };
+}
 
 const limitHeaders = ["RateLimit", "RateLimit-Policy"];
 const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
@@ -130,13 +158,13 @@ const refusal = (status: Refusal, description: string): Json => ({
 });
 
 const exampleCodes: Record<Refusal, string> = {
-  400: "invalid_parameter", 401: "not_an_operator", 404: "nonprofit_not_found", 409: "idempotency_key_reused",
-  410: "nonprofit_withdrawn", 413: "body_too_large", 415: "not_json", 429: "rate_limited", 500: "internal",
+  400: "invalid_parameter", 401: "not_an_operator", 403: "drafts_not_open", 404: "nonprofit_not_found", 409: "idempotency_key_reused",
+  410: "nonprofit_withdrawn", 413: "body_too_large", 415: "not_json", 422: "nonprofit_without_wallet", 429: "rate_limited", 500: "internal",
   503: "store_busy", 507: "storage_full",
 }; // prettier-ignore
 
 const exampleTitles: Record<Refusal, string> = {
-  400: "Bad request", 401: "Not authorised", 404: "Not found", 409: "Conflict", 410: "Gone", 413: "Body too large",
-  415: "Unsupported media type", 429: "Too many requests", 500: "Internal error", 503: "Temporarily unavailable",
+  400: "Bad request", 401: "Not authorised", 403: "Forbidden", 404: "Not found", 409: "Conflict", 410: "Gone", 413: "Body too large",
+  415: "Unsupported media type", 422: "Not acceptable as it stands", 429: "Too many requests", 500: "Internal error", 503: "Temporarily unavailable",
   507: "Storage full",
 }; // prettier-ignore

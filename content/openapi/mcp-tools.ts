@@ -1,5 +1,10 @@
 import { z } from "zod";
 import { CauseList } from "#content/shapes/cause.ts";
+import {
+  DonateParameters,
+  DonationHistory,
+  PaymentRequirements,
+} from "#content/shapes/donation.ts";
 import { EnrichmentAnswer, HelpWanted } from "#content/shapes/enrichment-answers.ts";
 import { EnrichmentBody } from "#content/shapes/enrichment.ts";
 import { NonprofitDetail } from "#content/shapes/nonprofit.ts";
@@ -104,6 +109,24 @@ export const mcpTools = [
       idempotentHint: true,
       openWorldHint: false,
     },
+  },
+  {
+    name: "donation_requirements",
+    title: "Ask how to donate",
+    description:
+      "What a donor has to pay to give USDC to a nonprofit: recipient, amount, memo and ready payment options. Moves no money: only the donor can, by signing a transfer. Show amount, nonprofit and cluster to the donor and let them decide.",
+    input: DonateParameters.extend({ slug }),
+    output: PaymentRequirements,
+    annotations: { ...reads, idempotentHint: false },
+  },
+  {
+    name: "donation_history",
+    title: "See what a nonprofit was given",
+    description:
+      "Sum and number of the recorded donations of a nonprofit, with the 50 newest; each was verified on chain.",
+    input: z.object({ slug }),
+    output: DonationHistory,
+    annotations: reads,
   },
 ] as const satisfies readonly McpTool[];
 

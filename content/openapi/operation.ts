@@ -9,21 +9,42 @@ export type Operation = {
   method: "get" | "post";
   /** With {slug} and its like in the place of values. */
   path: string;
-  tag: "Directory" | "Recommendation" | "Enrichment" | "Changes" | "Operator" | "Service";
+  tag:
+    | "Directory"
+    | "Recommendation"
+    | "Enrichment"
+    | "Donation"
+    | "Onboarding"
+    | "Changes"
+    | "Operator"
+    | "Service";
   summary: string;
   description: string;
   query?: z.ZodObject;
   /** Names of components.parameters that are headers. */
   headers?: readonly string[];
-  body?: { schema: string; example: Json };
-  ok: {
+  /** `optional`: the request may come without one. */
+  body?: { schema: string; example: Json; optional?: true };
+  ok?: {
     description: string;
     /** Name of a component, or a schema of its own for what is no JSON. */
     schema: string;
     example: object | string;
     /** Absent: JSON. */
     mediaType?: string;
+    /** Names of components.headers beside those of every answer. */
+    headers?: readonly string[];
   };
+  /** Answers that are no refusals, beside 200. */
+  also?: readonly {
+    status: 202 | 402;
+    description: string;
+    schema: string;
+    example: object;
+    headers: readonly string[];
+  }[];
+  /** True: the answer is of this moment; no cache keeps it, so it has no ETag. */
+  fresh?: boolean;
   /** Statuses of refusals beside those that every operation has. */
   refusals?: readonly Refusal[];
   /** True: for operators only. */
@@ -35,11 +56,13 @@ export type Operation = {
 export const refusals = {
   400: "Something in the request cannot be used; the answer names it",
   401: "No operator's token came with the request",
+  403: "It is not open to you here; the code says why",
   404: "There is nothing by this name",
   409: "It does not fit what is stored",
-  410: "The nonprofit is withdrawn: its profile takes no more data",
+  410: "The nonprofit is withdrawn: it takes no more data and no donations",
   413: "The body has more than 64 KiB",
   415: "The body is not sent as JSON",
+  422: "This nonprofit, or this transfer, does not allow it; `code` says why. No 402, because paying again would not help",
   429: "Too many requests of this kind; Retry-After says when to send the next",
   500: "Something went wrong on our side",
   503: "Busy or unable to answer for a moment; Retry-After says when to try again",

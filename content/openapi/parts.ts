@@ -17,6 +17,8 @@ export const documentHead = (baseUrl: string): { [name: string]: Json } => ({
     { name: "Directory", description: "Search and read profiles" },
     { name: "Recommendation", description: "Picks for a donor's intent" },
     { name: "Enrichment", description: "Complete profiles and get credit for it" },
+    { name: "Donation", description: "Give USDC on Solana by x402" },
+    { name: "Onboarding", description: "Claim a listing, or register a nonprofit" },
     { name: "Changes", description: "Follow the directory" },
     { name: "Operator", description: "Decide what waits for a person" },
     { name: "Service", description: "The service itself" },
@@ -38,6 +40,19 @@ export const headerComponents: { [name: string]: Json } = {
   "Access-Control-Allow-Origin": text("The directory is open to scripts of any site", "*"),
   RateLimit: text("What is left of the limit, and seconds until it is whole", '"read";r=599;t=60'),
   "RateLimit-Policy": text("The limit: requests (q) in seconds (w)", '"read";q=600;w=60'),
+  "PAYMENT-REQUIRED": text(
+    "x402 version 2: base64 of JSON with resource and accepts",
+    "eyJ4NDAyVmVyc2lvbiI6Mn0=",
+  ),
+  "X-PAYMENT-REQUIRED": text(
+    "Base64 of JSON: the contract's seven fields with wallet, mint, memo and accepts",
+    "eyJ4NDAyIjp0cnVlfQ==",
+  ),
+  "PAYMENT-RESPONSE": text(
+    "x402 version 2: base64 of JSON with success, transaction, network and payer",
+    "eyJzdWNjZXNzIjp0cnVlfQ==",
+  ),
+  "X-PAYMENT-RESPONSE": text("The same in the words of x402 version 1", "eyJzdWNjZXNzIjp0cnVlfQ=="),
   "Retry-After": {
     description: "Seconds to wait",
     schema: { type: "integer", minimum: 1 },
@@ -62,12 +77,44 @@ export const parameterComponents: { [name: string]: Json } = {
     "hope-kitchen",
   ),
   id: pathParameter("id", "Of a review", { type: "string", minLength: 1 }, "prose-12"),
+  donation_id: pathParameter(
+    "donation_id",
+    "Of a donation, as settlement and history give it",
+    { type: "string", minLength: 1, maxLength: 64 },
+    "mC4l0bUq8dWm3s1Yc7RkZg",
+  ),
+  token: pathParameter(
+    "token",
+    "Secret of a request, as it stands after # in its status_url",
+    { type: "string", minLength: 1, maxLength: 100 },
+    "mK3v0uQ1yZ7w9xS5tR2pN8aB4cD6eF1gH3jL0kM7nPs",
+  ),
+  delivery: pathParameter(
+    "delivery",
+    "Number of a delivery, as the log shows it",
+    { type: "integer", minimum: 1 },
+    7,
+  ),
   number: pathParameter(
     "number",
     "From 1 to the newest in /changes/state.json",
     { type: "integer", minimum: 1 },
     41,
   ),
+  PaymentSignature: {
+    name: "PAYMENT-SIGNATURE",
+    in: "header",
+    description:
+      "A signed payment of x402 version 2: base64 of JSON with x402Version, accepted and payload.transaction",
+    schema: { type: "string", maxLength: 16_384 },
+  },
+  XPayment: {
+    name: "X-PAYMENT",
+    in: "header",
+    description:
+      "A signed payment of x402 version 1: base64 of JSON with x402Version, scheme, network and payload.transaction",
+    schema: { type: "string", maxLength: 16_384 },
+  },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Cause, CauseList } from "#content/shapes/cause.ts";
+import { AuditEntry, AuditLog } from "#content/shapes/audit.ts";
+import { Cause, CauseId, CauseList } from "#content/shapes/cause.ts";
 import {
   EnrichmentAnswer,
   EnrichmentStats,
@@ -12,6 +13,19 @@ import {
   SecondOpinion,
   ThinProfile,
 } from "#content/shapes/enrichment-answers.ts";
+import {
+  Cluster,
+  DonateBody,
+  DonationHistory,
+  DonationRecord,
+  DonationStatus,
+  PaymentExtra,
+  PaymentOptionV1,
+  PaymentRequirements,
+  PendingDonation,
+  RecentDonation,
+  Settlement,
+} from "#content/shapes/donation.ts";
 import { EnrichableField, EnrichmentBody, EnrichmentItem } from "#content/shapes/enrichment.ts";
 import { FeedEntry, FeedFile, FeedState } from "#content/shapes/feed.ts";
 import {
@@ -23,6 +37,14 @@ import {
   Program,
   Registration,
 } from "#content/shapes/nonprofit.ts";
+import {
+  OnboardingAnswer,
+  OnboardingBody,
+  OnboardingStatus,
+  RevokeAnswer,
+  RevokeBody,
+  WalletChallenge,
+} from "#content/shapes/onboarding.ts";
 import { Problem } from "#content/shapes/problem.ts";
 import {
   ExplainedSignal,
@@ -35,27 +57,58 @@ import {
 import {
   ApproveBody,
   RejectBody,
+  RevertBody,
+  Reverted,
   ReviewDecision,
   ReviewItem,
   ReviewList,
+  ReviewQueues,
 } from "#content/shapes/review.ts";
+import {
+  PickBody,
+  PickChange,
+  PickEdit,
+  PickItem,
+  PickList,
+  PickRemoval,
+} from "#content/shapes/pick.ts";
+import { DraftAnswer, DraftBody } from "#content/shapes/recommendation-draft.ts";
+import { DonationEvidence, Receipt, SignedReceipt } from "#content/shapes/receipt.ts";
 import { SearchAnswer, SearchEcho } from "#content/shapes/search.ts";
 import { Stats } from "#content/shapes/stats.ts";
+import { DailyNumbers, OperatorHealth } from "#content/shapes/operations.ts";
+import { WebhookDelivery, WebhookLog, WebhookTest } from "#content/shapes/webhook.ts";
 import type { Json } from "./operation.ts";
 
 const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });
 
 /** What the service answers. Each shape's own id is its name in the description. */
 const answers: readonly z.ZodType[] = [
-  Cause, CauseList, EnrichableField, EnrichmentAnswer, EnrichmentStats, EnrichmentSubmission, Exemplars,
+  AuditEntry, AuditLog, Cause, CauseList, Cluster, DonationEvidence, DonationHistory, DonationRecord, DonationStatus, EnrichableField, EnrichmentAnswer, EnrichmentStats, EnrichmentSubmission, Exemplars,
   ExplainedSignal, FeedEntry, FeedFile, FeedState, FieldProvenance, Health, HelpWanted, History, ImpactMetric,
-  Intent, Leaderboard, NonprofitDetail, NonprofitList, NonprofitSummary, PriorRejection, Problem, Program,
-  Recommendation, RecommendAnswer, RecommendQuery, Registration, ReviewDecision, ReviewItem, ReviewList,
-  SearchAnswer, SearchEcho, SearchRedirect, SecondOpinion, Stats, ThinProfile,
+  Intent, Leaderboard, NonprofitDetail, NonprofitList, NonprofitSummary, OnboardingAnswer, OnboardingStatus, RevokeAnswer, WalletChallenge, PaymentExtra, PaymentOptionV1, PaymentRequirements, PendingDonation, PriorRejection, Problem, Program,
+  RecentDonation, Recommendation, RecommendAnswer, RecommendQuery, Registration, Reverted, ReviewDecision,
+  ReviewItem, ReviewList, ReviewQueues, DraftAnswer, PickChange, PickItem, PickList,
+  SearchAnswer, SearchEcho, SearchRedirect, SecondOpinion, Receipt, Settlement, SignedReceipt, Stats, ThinProfile,
+  DailyNumbers, OperatorHealth, WebhookDelivery, WebhookLog, WebhookTest,
 ]; // prettier-ignore
 
 /** What is sent to it. */
-const bodies: readonly z.ZodType[] = [EnrichmentBody, EnrichmentItem, ApproveBody, RejectBody];
+const bodies: readonly z.ZodType[] = [
+  CauseId,
+  DraftBody,
+  PickBody,
+  PickEdit,
+  PickRemoval,
+  DonateBody,
+  EnrichmentBody,
+  EnrichmentItem,
+  ApproveBody,
+  OnboardingBody,
+  RejectBody,
+  RevertBody,
+  RevokeBody,
+];
 
 type Schema = { [name: string]: Json };
 

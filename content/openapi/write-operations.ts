@@ -1,9 +1,5 @@
 import { enrichmentExample } from "#content/shapes/enrichment.ts";
-import {
-  ExemplarParameters,
-  HelpWantedParameters,
-  ReviewParameters,
-} from "#content/shapes/parameters.ts";
+import { ExemplarParameters, HelpWantedParameters } from "#content/shapes/parameters.ts";
 import * as examples from "./enrichment-examples.ts";
 import { type Operation, withBody } from "./operation.ts";
 
@@ -71,40 +67,6 @@ export const enrichmentOperations: readonly Operation[] = [
     ok: { description: "The submissions", schema: "Exemplars", example: examples.exemplars },
     refusals: [400],
   },
-];
-
-/** What only operators do. */
-export const operatorOperations: readonly Operation[] = [
-  {
-    operationId: "listReviews",
-    method: "get",
-    path: "/api/admin/reviews",
-    tag: "Operator",
-    summary: "List what waits for an operator",
-    description: "The oldest first.",
-    query: ReviewParameters,
-    ok: { description: "The reviews", schema: "ReviewList", example: examples.reviews },
-    refusals: [400, 401],
-    operator: true,
-  },
-  ...(["approve", "reject"] as const).map((verb): Operation => ({
-    operationId: `${verb}Review`,
-    method: "post",
-    path: `/api/admin/reviews/{id}/${verb}`,
-    tag: "Operator",
-    summary: verb === "approve" ? "Approve what waits" : "Reject what waits, with a reason",
-    description:
-      verb === "approve"
-        ? "`value` is edited prose, or the chosen value of a contested field."
-        : "The reason is kept with the decision.",
-    body:
-      verb === "approve"
-        ? { schema: "ReviewApproval", example: { value: "We cook a warm meal every day." } }
-        : { schema: "ReviewRejection", example: { reason: "The source says otherwise." } },
-    ok: { description: "Decided", schema: "ReviewDecision", example: examples.decision },
-    refusals: [...withBody, 401, 404, 409],
-    operator: true,
-  })),
 ];
 
 export const serviceOperations: readonly Operation[] = [

@@ -4,6 +4,8 @@ import { thinFrom } from "./thin-fields.ts";
 /** What the signals look at in a candidate. */
 export type Signs = {
   editorial_curated: boolean;
+  /** Candidates that agents' agreement promoted, divided by all candidates of the directory: 0 to 1. */
+  consensus_share: number;
   verified: boolean;
   has_wallet: boolean;
   /** bm25 of this candidate divided by the best among the candidates, 0 to 1; 0 when no words were given. */
@@ -16,6 +18,31 @@ export type Signs = {
 
 /** The instant from which editorial curation gives no points any more. */
 export const editorialSunset = new Date("2027-01-01T00:00:00Z");
+
+/**
+ * What editorial curation is worth, by the share of candidates that agents' agreement promoted: the last row whose share
+ * is reached counts. Source: spec, "Versioning" 3; docs/decisions/0061.
+ */
+export const editorialSteps = [
+  { consensus_share_from: 0, points: 50 },
+  { consensus_share_from: 0.1, points: 40 },
+  { consensus_share_from: 0.25, points: 30 },
+  { consensus_share_from: 0.5, points: 20 },
+  { consensus_share_from: 0.75, points: 10 },
+  { consensus_share_from: 0.9, points: 0 },
+] as const;
+
+/** The points for editorial curation at this share of consensus and this instant: 50 at most, never below 0. */
+export function editorialPoints(consensus_share: number, now: Date): number {
+  if (now >= editorialSunset) return 0;
+  const reached = editorialSteps.findLast((step) => consensus_share >= step.consensus_share_from);
+  return (reached ?? editorialSteps[0]).points;
+}
+
+const stepsInWords = editorialSteps
+  .slice(1)
+  .map(({ points, consensus_share_from: from }) => `${points} from ${Math.round(from * 100)} %`)
+  .join(", ");
 
 const matchPointsMax = 25;
 const provenancePointsMax = 15;
@@ -30,8 +57,9 @@ export const signals = [
   {
     name: "editorial_curation_for_starter_set",
     weight: "+50",
-    description: "The operator picked the profile by hand. Ends with 2026-12-31 UTC.",
-    points: (c: Signs, now: Date) => (c.editorial_curated && now < editorialSunset ? 50 : 0),
+    description: `The operator picked the profile by hand, or approved an agent's draft. Steps down as the share of candidates that agents' agreement promoted grows: ${stepsInWords}. Ends with 2026-12-31 UTC.`,
+    points: (c: Signs, now: Date) =>
+      c.editorial_curated ? editorialPoints(c.consensus_share, now) : 0,
   },
   {
     name: "verified_status",
@@ -85,6 +113,15 @@ export const intentMultipliers: Record<Intent, Partial<Record<SignalName, number
   compare: { mission_match_strength: 2 },
   verify: { verified_status: 2, source_provenance_recent: 2 },
 };
+
+/** What the match with the words adds, the intent's multiplier in it: hundredths of points, rounded as in explainScore. */
+export const matchHundredths = (match_share: number, intent: Intent): number =>
+  Math.round(
+    100 *
+      matchPointsMax *
+      Math.min(Math.max(match_share, 0), 1) *
+      (intentMultipliers[intent].mission_match_strength ?? 1),
+  );
 
 /**
  * The points of each signal that contributes, in the table's order, rounded to hundredths; the score is exactly their

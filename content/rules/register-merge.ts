@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NonprofitField, NonprofitRecord } from "#content/shapes/record.ts";
 import type { RegisterDraft, RegisterTerms } from "#content/shapes/register-draft.ts";
+import { emptyRecord } from "./empty-record.ts";
 
 /**
  * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
@@ -84,38 +85,3 @@ function setField(
 
 const isEmptyValue = (value: unknown): boolean =>
   value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
-
-const emptyRecord: NonprofitRecord = {
-  id: 0,
-  slug: "",
-  name: "",
-  tagline: null,
-  mission: null,
-  description: null,
-  country_code: null,
-  region: null,
-  city: null,
-  website: null,
-  donation_url: null,
-  logo_url: null,
-  contact_email: null,
-  usdc_wallet: null,
-  wallet_challenge: null,
-  wallet_signature: null,
-  beneficiaries_per_year: null,
-  founded_year: null,
-  annual_budget_usd: null,
-  team_size: null,
-  ghd_aligned: 0,
-  verified: 0,
-  status: "listed",
-  causes: [],
-  programs: [],
-  impact_metrics: [],
-  registrations: [],
-  register: null,
-  register_scope: null,
-  created_at: 0,
-  updated_at: 0,
-  provenance: {},
-};

@@ -29,6 +29,23 @@ export function wordingFaults(text: string): WordingFault[] {
     .sort((a, b) => a.at - b.at);
 }
 
+const sensitive = wording.sensitive.map(({ claim, phrases }) => ({
+  claim: claim as SensitiveClaim["claim"],
+  phrases: pattern(phrases),
+}));
+
+/** A claim that only a person may let through. */
+export type SensitiveClaim = { claim: "impact" | "effectiveness"; phrase: string };
+
+/**
+ * What a text says of impact and effectiveness, by a closed list (wording.json, "sensitive"): allowed words, but agents'
+ * agreement alone does not make them recommendations. Source: spec, "Versioning" 3.
+ */
+export const sensitiveClaims = (text: string): SensitiveClaim[] =>
+  sensitive.flatMap(({ claim, phrases }) =>
+    [...text.matchAll(phrases)].map(([phrase]) => ({ claim, phrase })),
+  );
+
 /** The faults as one sentence for the writer of the text. */
 export const describeFaults = (faults: readonly WordingFault[]): string =>
   faults.map(({ phrase, use }) => `"${phrase}" claims too much: say ${use}`).join("; ");

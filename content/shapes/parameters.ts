@@ -3,6 +3,7 @@ import { enrichableFields } from "./enrichment.ts";
 import { Intent, recommendLimitDefault, recommendLimitMax } from "./recommendation.ts";
 import { reviewKinds } from "./review.ts";
 import { searchLimitDefault, searchLimitMax } from "./search.ts";
+import { webhookStatuses } from "./webhook.ts";
 
 const limit = (fallback: number, max: number) =>
   z
@@ -94,4 +95,41 @@ export const ExemplarParameters = z.object({
 export const ReviewParameters = z.object({
   kind: z.enum(reviewKinds).optional().describe("Only reviews of this kind"),
   limit: limit(50, 200),
+  after: z.string().max(300).optional().describe("`next` of the page before"),
+});
+
+/** Query of GET /api/admin/audit. */
+export const AuditParameters = z.object({
+  operator: z.string().max(64).optional().describe("Only what this operator did"),
+  action: z.string().max(64).optional().describe("Only this action, for example review.rejected"),
+  subject: z
+    .string()
+    .max(300)
+    .optional()
+    .describe("Only what was done to this, for example prose-12"),
+  before: z.int().min(1).optional().describe("`next` of the page before"),
+  limit: limit(50, 200),
+});
+
+/** Query of GET /api/admin/picks. */
+export const PickParameters = z.object({
+  limit: limit(50, 200),
+  after: z.string().max(200).optional().describe("`next` of the page before"),
+});
+
+/** Query of GET /api/admin/webhooks. */
+export const WebhookParameters = z.object({
+  status: z.enum(webhookStatuses).optional().describe("Only deliveries with this status"),
+  before: z.int().min(1).optional().describe("`next` of the page before"),
+  limit: limit(50, 200),
+});
+
+/** Query of GET /api/admin/numbers. */
+export const NumbersParameters = z.object({
+  days: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("30 unless given, at most 365")
+    .meta({ examples: [30] }),
 });

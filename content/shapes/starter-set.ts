@@ -1,15 +1,19 @@
 import { z } from "zod";
 import { CauseId } from "./cause.ts";
 
+export const intentLengthMax = 160;
+export const intentsMax = 10;
+export const reasonLengthMax = 600;
+
 /** One profile picked by hand. Sentences stay restrained: content/rules/wording.ts checks them where they are loaded. */
 const StarterPick = z.strictObject({
   slug: z.string().min(1),
   recommended_for: z
-    .array(z.string().trim().min(1).max(160))
+    .array(z.string().trim().min(1).max(intentLengthMax))
     .min(1)
-    .max(10)
+    .max(intentsMax)
     .describe("Donor-intent phrases"),
-  why_recommended: z.string().trim().min(1).max(600),
+  why_recommended: z.string().trim().min(1).max(reasonLengthMax),
   causes: z
     .array(CauseId)
     .min(1)

@@ -2,7 +2,7 @@ import type { Counters } from "#content/shapes/stats.ts";
 import type { Store } from "./open.ts";
 import { liveCounters, saveDirectoryFact } from "./stats.ts";
 
-/** What is counted: calls of the queries, and hits on the channels for agents. */
+/** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
 export type ActivityKind =
   | "query:search"
   | "query:recommend"
@@ -10,11 +10,14 @@ export type ActivityKind =
   | "hit:llms_txt"
   | "hit:agents_md"
   | "hit:ai_plugin"
-  | "hit:mcp";
+  | "hit:mcp"
+  | "enrich:submitted"
+  | "enrich:applied"
+  | `limited:${"enrich" | "onboard" | "donate" | "read" | "admin"}`;
 
 export type Activity = {
-  /** Counts one; kept in memory until the next flush. */
-  count(kind: ActivityKind): void;
+  /** Counts one, or as many as given; kept in memory until the next flush. */
+  count(kind: ActivityKind, by?: number): void;
   /** Writes what has been counted to the store. A failure keeps the counts for the next time, and throws. */
   flush(): Promise<void>;
   /** The counters as of now, with what is not flushed yet. The same object as long as nothing changed. */
@@ -52,9 +55,9 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     };
   };
   return {
-    count: (kind) => {
+    count: (kind, by = 1) => {
       const key = `${kind} ${Math.floor(clock().getTime() / hourMs) * hourMs}`;
-      pending.set(key, (pending.get(key) ?? 0) + 1);
+      pending.set(key, (pending.get(key) ?? 0) + by);
       version += 1;
     },
     flush: () =>

@@ -3,11 +3,25 @@ export class StoreBusy extends Error {
   override name = "StoreBusy";
 }
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error &&
-  ("code" in error && typeof error.code === "string"
-    ? error.code.startsWith("SQLITE_BUSY") || error.code.startsWith("SQLITE_LOCKED")
-    : isBusy(error.cause));
+/** The code of an error or of its cause: those of SQLite and of a libSQL server carry one. */
+const codeOf = (error: unknown): string | null =>
+  error instanceof Error
+    ? "code" in error && typeof error.code === "string"
+      ? error.code
+      : codeOf(error.cause)
+    : null;
+
+const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error) ?? "");
+
+/**
+ * Whether the store, and not what was asked of it, is why a write failed: a full disk, a lock, a server out of reach.
+ * Then the next one would fail as well.
+ */
+export function isStoreTrouble(error: unknown): boolean {
+  const code = codeOf(error);
+  if (error instanceof StoreBusy) return true;
+  return code !== null && !/^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|TOOBIG|RANGE)|ERR_)/.test(code);
+}
 
 /** Repeats `work` until it is not refused for a busy lock, at most for `waitMs`; then throws StoreBusy. */
 export async function retryWhileBusy<Value>(

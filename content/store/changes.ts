@@ -41,6 +41,20 @@ export async function newestSequence(asked: Asked): Promise<number> {
   return Number(rows[0]?.["newest"] ?? 0);
 }
 
+/** The newest of the next `limit` changes after a sequence number, not beyond `upTo`; null for none. */
+export async function newestSequenceWithin(
+  asked: Asked,
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+): Promise<number | null> {
+  const { rows } = await asked.execute({
+    sql: `SELECT max(sequence) AS newest
+          FROM (SELECT sequence FROM changes WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?)`,
+    args: [after, upTo, limit],
+  });
+  const newest = rows[0]?.["newest"] ?? null;
+  return newest === null ? null : Number(newest);
+}
+
 /** Which nonprofit a change is about, null for the directory itself. */
 export async function changedProfile(asked: Asked, sequence: number): Promise<number | null> {
   const { rows } = await asked.execute({

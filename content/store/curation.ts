@@ -1,34 +1,39 @@
 import operatorsFile from "#content/editorial/starter-set.json";
 import { describeFaults, wordingFaults } from "#content/rules/wording.ts";
+import type { GovernancePhase } from "#content/shapes/recommendation.ts";
 import { StarterSet } from "#content/shapes/starter-set.ts";
 import { insertMany } from "./bulk.ts";
 import type { WriteTransaction } from "./open.ts";
 import type { Asked } from "./records.ts";
 
-/** A profile picked by hand for recommendations. `causes` is null when it is picked for all causes of the profile. */
+/** Who made a recommendation: the operator, an agent whose draft the operator approved, or agents that agree. */
+export type PickOrigin = "operator" | "draft" | "consensus";
+
+/** A profile that is recommended. `causes` is null when it is so for all causes of the profile. */
 export type CuratedPick = {
   nonprofit_id: number;
   recommended_for: string[];
   why_recommended: string;
   causes: string[] | null;
+  origin: PickOrigin;
 };
 
 /**
- * All curated picks, by nonprofit id: the rows of the store and those picks of the operator's file whose slug exists;
- * the file wins over a row. Withdrawn nonprofits are left out. Throws, naming the pick, when the file is
- * malformed or a sentence in it claims too much.
+ * All recommended profiles, by nonprofit id: the rows of the store and those picks of the operator's file whose slug
+ * exists; the file wins over a row. What agents' agreement promoted counts in phase 3 only. Withdrawn nonprofits are left
+ * out. Throws, naming the pick, when the file is malformed or a sentence in it claims too much.
  */
 export async function curatedPicks(
   asked: Asked,
-  file: unknown = operatorsFile,
+  { phase, file = operatorsFile }: { phase: GovernancePhase; file?: unknown },
 ): Promise<CuratedPick[]> {
   const picked = checkedStarterSet(file).picks;
   const rows = await asked.execute({
-    sql: `SELECT p.nonprofit_id, p.recommended_for, p.why_recommended
+    sql: `SELECT p.nonprofit_id, p.recommended_for, p.why_recommended, p.causes, p.origin
           FROM curated_picks AS p
           JOIN nonprofits AS n ON n.id = p.nonprofit_id
-          WHERE n.status <> 'withdrawn'`,
-    args: [],
+          WHERE n.status <> 'withdrawn' AND (p.origin <> 'consensus' OR ?)`,
+    args: [phase === 3 ? 1 : 0],
   });
   const picks = new Map<number, CuratedPick>();
   for (const row of rows.rows) {
@@ -36,7 +41,8 @@ export async function curatedPicks(
       nonprofit_id: Number(row["nonprofit_id"]),
       recommended_for: JSON.parse(String(row["recommended_for"])),
       why_recommended: String(row["why_recommended"]),
-      causes: null,
+      causes: row["causes"] === null ? null : JSON.parse(String(row["causes"])),
+      origin: row["origin"] as PickOrigin,
     });
   }
   const ids = await idsBySlug(asked, picked.map(({ slug }) => slug)); // prettier-ignore
@@ -48,15 +54,25 @@ export async function curatedPicks(
       recommended_for,
       why_recommended,
       causes: causes ?? null,
+      origin: "operator",
     });
   }
   return [...picks.values()].sort((a, b) => a.nonprofit_id - b.nonprofit_id);
 }
 
-/** Stores picks, replacing those of the same nonprofits. Throws when a sentence claims too much. */
+let inFile: ReadonlySet<string> | null = null;
+
+/** The nonprofits that the operator's file holds. */
+export const fileSlugs = (): ReadonlySet<string> =>
+  (inFile ??= new Set(checkedStarterSet(operatorsFile).picks.map(({ slug }) => slug)));
+
+/** Whether the operator's file holds the nonprofit: what it says cannot be changed in the store. */
+export const isInFile = (slug: string): boolean => fileSlugs().has(slug);
+
+/** Stores the operator's picks, replacing those of the same nonprofits. Throws when a sentence claims too much. */
 export async function saveCuratedPicks(
   tx: WriteTransaction,
-  picks: readonly Omit<CuratedPick, "causes">[],
+  picks: readonly Pick<CuratedPick, "nonprofit_id" | "recommended_for" | "why_recommended">[],
 ): Promise<void> {
   for (const pick of picks) refuseClaims(`nonprofit ${pick.nonprofit_id}`, pick);
   await insertMany(

@@ -1,26 +1,24 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
-import { StoreBusy } from "./busy.ts";
+import { isStoreTrouble } from "./busy.ts";
 import type { Store, WriteTransaction } from "./open.ts";
 
-/** What the jobs of one transaction gather together, and how it is written at the end. */
-export type Gathering<Gathered> = {
-  begin(): Gathered;
-  end(tx: WriteTransaction, gathered: Gathered): Promise<void>;
-};
+/** Does jobs in the caller's transaction, as if one after the other; answers their values in their order. */
+export type DoTogether<Job, Value> = (
+  tx: WriteTransaction,
+  jobs: readonly Job[],
+) => Promise<Value[]>;
 
-export type Job<Value, Gathered> = (tx: WriteTransaction, gathered: Gathered) => Promise<Value>;
-
-export type GroupCommit<Gathered> = {
+export type GroupCommit<Job, Value> = {
   /**
-   * Runs a job in a transaction that it may share with others, and answers after the commit is on disk. A job must write
-   * nothing before it is sure to succeed. Throws what the job or the store throws, then nothing of the job is stored.
+   * Does a job in a transaction that it may share with others, and answers after the commit is on disk. Throws what the
+   * job or the store throws, then nothing of the job is stored.
    */
-  run<Value>(job: Job<Value, Gathered>): Promise<Value>;
+  run(job: Job): Promise<Value>;
 };
 
-type Waiting<Gathered> = {
-  job: Job<unknown, Gathered>;
-  resolve: (value: unknown) => void;
+type Waiting<Job, Value> = {
+  job: Job;
+  resolve: (value: Value) => void;
   reject: (error: unknown) => void;
 };
 
@@ -29,32 +27,25 @@ const groupSizeMax = 32;
 const turnsBeforeGroup = 2;
 
 /**
- * Lets writes that arrive while a commit is on its way share the next one: with synchronous=FULL the sync to disk is
- * most of what a small write costs. Nobody waits for company: an idle store commits a single job at once.
+ * Lets writes that arrive while a commit is on its way share the next one: with synchronous=FULL the sync to disk, and
+ * what each statement costs, are most of what a small write takes. Nobody waits for company: an idle store commits a
+ * single job at once.
  */
-export function groupCommit<Gathered>(
+export function groupCommit<Job, Value>(
   store: Store,
-  gathering: Gathering<Gathered>,
-): GroupCommit<Gathered> {
-  const waiting: Waiting<Gathered>[] = [];
+  doTogether: DoTogether<Job, Value>,
+): GroupCommit<Job, Value> {
+  const waiting: Waiting<Job, Value>[] = [];
   let draining = false;
 
-  const commit = (group: readonly Waiting<Gathered>[]) =>
-    store.write(async (tx) => {
-      const gathered = gathering.begin();
-      const values: unknown[] = [];
-      for (const { job } of group) values.push(await job(tx, gathered));
-      await gathering.end(tx, gathered);
-      return values;
-    });
-
-  const settle = async (group: readonly Waiting<Gathered>[]): Promise<void> => {
+  const settle = async (group: readonly Waiting<Job, Value>[]): Promise<void> => {
     try {
-      const values = await commit(group);
-      group.forEach(({ resolve }, at) => resolve(values[at]));
+      const jobs = group.map(({ job }) => job);
+      const values = await store.write((tx) => doTogether(tx, jobs));
+      for (const [at, { resolve }] of group.entries()) resolve(values[at] as Value);
     } catch (error) {
-      if (group.length === 1 || error instanceof StoreBusy) {
-        group.forEach(({ reject }) => reject(error));
+      if (group.length === 1 || isStoreTrouble(error)) {
+        for (const { reject } of group) reject(error);
         return;
       }
       // One job's bug must not refuse its neighbours: each gets a transaction of its own.
@@ -74,9 +65,9 @@ export function groupCommit<Gathered>(
   };
 
   return {
-    run: <Value>(job: Job<Value, Gathered>) =>
+    run: (job) =>
       new Promise<Value>((resolve, reject) => {
-        waiting.push({ job, resolve: resolve as (value: unknown) => void, reject });
+        waiting.push({ job, resolve, reject });
         if (!draining) void drain();
       }),
   };

@@ -1,7 +1,9 @@
+import type { ConsensusMode } from "#content/rules/consensus.ts";
 import { publicValue } from "#content/rules/mask.ts";
 import { thinFields } from "#content/rules/thin-fields.ts";
 import { wireTime } from "#content/rules/time.ts";
 import { countryName } from "#content/rules/wire.ts";
+import { enrichableFields } from "#content/shapes/enrichment.ts";
 import type { HelpWanted, SecondOpinion, ThinProfile } from "#content/shapes/enrichment-answers.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { helpWantedIds, type HelpWantedQuery } from "./help-wanted.ts";
@@ -49,18 +51,19 @@ export async function storedHelpWantedTotals(asked: Asked): Promise<HelpWantedTo
 
 /**
  * GET /api/needs-enrichment. Pending submissions change without a change of public data, so the bundle leaves second
- * opinions out (`secondOpinions: false`); the service always shows them.
+ * opinions out (`secondOpinions: null`); the service shows what its mode of consensus wants.
  */
 export async function helpWantedAnswer(
   asked: Asked,
   query: HelpWantedQuery,
-  shown: { baseUrl: string; totals: HelpWantedTotals; secondOpinions: boolean },
+  shown: { baseUrl: string; totals: HelpWantedTotals; secondOpinions: ConsensusMode | null },
 ): Promise<HelpWanted> {
   const ids = await helpWantedIds(asked, query);
   const records = await recordsById(asked, ids, { summaries: true });
-  const opinions = shown.secondOpinions
-    ? await secondOpinions(asked, records, shown.baseUrl)
-    : new Map<number, SecondOpinion[]>();
+  const opinions =
+    shown.secondOpinions === null
+      ? new Map<number, SecondOpinion[]>()
+      : await secondOpinions(asked, records, { ...shown, mode: shown.secondOpinions });
   return {
     message:
       "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
@@ -92,27 +95,29 @@ const itemOf = (
   enrich_url: enrichUrl(baseUrl, record.slug),
 });
 
-const currentFields = [
-  "mission",
-  "description",
-  "tagline",
-  "website",
-  "city",
-  "region",
-  "founded_year",
-  "contact_email",
-] as const;
+/** What a profile itself holds of the fields that agents can complete; programmes and metrics are rows beside it. */
+const currentFields = enrichableFields.filter(
+  (field) => field !== "programme" && field !== "impact_metric",
+);
 
 const enrichUrl = (baseUrl: string, slug: string): string => `${baseUrl}/api/enrich/${slug}`;
+
+const secondAgent: Readonly<Record<ConsensusMode, string>> = {
+  agents: "the second agent",
+  networks: "a second agent on another network",
+};
 
 /** A field may have many rival values; an agent needs no more than the earliest to go and check. */
 const opinionsPerFieldMax = 3;
 
-/** The pending values of one agent each, by nonprofit, in the order in which they came. */
+/**
+ * The pending values that want one more agent, by nonprofit, in the order in which they came, each as it was sent first.
+ * In the strict mode several agents of one network may have sent the same: that still wants one from another.
+ */
 async function secondOpinions(
   asked: Asked,
   records: readonly NonprofitRecord[],
-  baseUrl: string,
+  { baseUrl, mode }: { baseUrl: string; mode: ConsensusMode },
 ): Promise<Map<number, SecondOpinion[]>> {
   const slugs = new Map(records.map(({ id, slug }) => [id, slug]));
   const waiting = await asked.execute({
@@ -125,9 +130,10 @@ async function secondOpinions(
   for (const row of waiting.rows) {
     const [id, field] = [Number(row["nonprofit_id"]), String(row["field"])];
     const { rows } = await asked.execute({
-      sql: `SELECT value, agent_name, created_at FROM submissions
-            WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0 AND confidence = 1
-            ORDER BY id
+      sql: `SELECT value, agent_name, created_at, min(id) AS first FROM submissions
+            WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0
+            GROUP BY normalised_value
+            ORDER BY first
             LIMIT ${opinionsPerFieldMax}`,
       args: [id, field],
     });
@@ -136,7 +142,7 @@ async function secondOpinions(
       pending_value: publicValue(field, String(one["value"])),
       submitted_by: String(one["agent_name"]),
       submitted_at: wireTime(new Date(Number(one["created_at"]))),
-      action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: the second agent makes it live. If you find another, POST that.`,
+      action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: ${secondAgent[mode]} makes it live. If you find another, POST that.`,
     }));
     if (found.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...found]);
   }

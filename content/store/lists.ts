@@ -36,29 +36,6 @@ export async function countInList(asked: Asked, list: string): Promise<number> {
   return Number(rows[0]?.["count"] ?? 0);
 }
 
-/**
- * The place of a nonprofit in each of its lists, or in those of one kind, counted from 0. Counts what stands ahead of
- * it in the index: 0.1 ms for every 1,000 of them.
- */
-export async function placesInLists(
-  asked: Asked,
-  nonprofitId: number,
-  kind: "cause" | "country" | "every" = "every",
-): Promise<Map<string, number>> {
-  const { rows } = await asked.execute({
-    sql: `SELECT mine.list, (
-            SELECT count(*) FROM listings AS ahead
-            WHERE ahead.list = mine.list
-              AND (ahead.list_order, ahead.name_key, ahead.nonprofit_id)
-                < (mine.list_order, mine.name_key, mine.nonprofit_id)
-          ) AS place
-          FROM listings AS mine
-          WHERE mine.nonprofit_id = ? AND mine.list LIKE ?`,
-    args: [nonprofitId, kind === "every" ? "%" : `${kind}:%`],
-  });
-  return new Map(rows.map((row) => [String(row["list"]), Number(row["place"])]));
-}
-
 /** How many rows a table has; the name is ours, never a caller's text. */
 export async function countOf(asked: Asked, table: "nonprofits" | "changes"): Promise<number> {
   const { rows } = await asked.execute({ sql: `SELECT count(*) AS count FROM ${table}`, args: [] });

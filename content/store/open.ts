@@ -4,6 +4,7 @@ import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { retryWhileBusy } from "./busy.ts";
+import { checkpointApart } from "./checkpoints.ts";
 
 type Db = LibSQLDatabase;
 
@@ -37,10 +38,17 @@ export type OpenOptions = {
   synchronous?: "FULL" | "NORMAL" | "OFF";
   /** Memory that writing may use to keep pages of an embedded file, in MB. Default: SQLite's 2. */
   writeCacheMb?: number;
+  /** Checkpoint an embedded file on another thread: for a process that must answer meanwhile. */
+  checkpointsApart?: boolean;
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
 };
 
+/** How a process opens the store that writes while it answers. The cache holds the upper pages of the indexes. */
+export const servingStore = { writeCacheMb: 16, checkpointsApart: true } as const;
+
+/** 64 MB: so long a log is checkpointed by the writer itself, which then begins it anew. */
+const longestLogPages = 16_384;
 const migrationsFolder = join(import.meta.dirname, "migrations");
 
 /** Opens the store and brings its tables up to date. Throws with the URL when it cannot be opened. */
@@ -58,13 +66,8 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   const writer = connect();
   const reader = embedded ? connect() : writer;
   const prepareWriter = async () => {
-    if (!embedded) return;
-    await writer.execute("PRAGMA journal_mode = WAL");
-    await writer.execute(`PRAGMA synchronous = ${options.synchronous ?? "FULL"}`);
-    if (options.writeCacheMb !== undefined) {
-      await writer.execute(`PRAGMA cache_size = -${options.writeCacheMb * 1_000}`);
-      // Fewer checkpoints: each waits for the disk. The log is at most about this long.
-      await writer.execute(`PRAGMA wal_autocheckpoint = ${options.writeCacheMb * 128}`);
+    for (const pragma of embedded ? writerPragmas(options) : []) {
+      await writer.execute(`PRAGMA ${pragma}`);
     }
   };
   const reconnectWriter = async () => {
@@ -76,6 +79,10 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     const migrating = () => migrateAmongOthers(writer);
     await retryWhileBusy(migrating, 10_000, reconnectWriter);
   }
+  const checkpoints =
+    embedded && options.checkpointsApart === true
+      ? checkpointApart(options.url.slice("file:".length))
+      : null;
   const busyWaitMs = options.busyWaitMs ?? 1_000;
   let last: Promise<unknown> = Promise.resolve();
   let committed = 0;
@@ -87,17 +94,30 @@ export async function openStore(options: OpenOptions): Promise<Store> {
       const attempt = () => runWrite(writer, work);
       const turn = last.then(() => retryWhileBusy(attempt, busyWaitMs, reconnectWriter));
       last = turn.then(
-        () => (committed += 1),
+        () => {
+          committed += 1;
+          checkpoints?.committed();
+        },
         () => undefined,
       );
       return turn;
     },
     committed: () => committed,
     close: () => {
+      checkpoints?.close();
       reader.close();
       if (writer !== reader) writer.close();
     },
   };
+}
+
+function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOptions): string[] {
+  const pragmas = ["journal_mode = WAL", `synchronous = ${synchronous ?? "FULL"}`];
+  if (writeCacheMb !== undefined) pragmas.push(`cache_size = -${writeCacheMb * 1_000}`);
+  // Fewer checkpoints: each waits for the disk. The log is at most about as long as the cache is big, or much longer
+  // where they are made apart.
+  const logPages = checkpointsApart === true ? longestLogPages : (writeCacheMb ?? 0) * 128;
+  return logPages === 0 ? pragmas : [...pragmas, `wal_autocheckpoint = ${logPages}`];
 }
 
 /** Two processes may open a new store at once: the one that comes second finds the tables made when it looks again. */

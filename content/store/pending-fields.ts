@@ -10,21 +10,24 @@ export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type
 
 type Field = { nonprofit_id: number; field: string };
 
-/** Counts one more (or one less) pending submission of a field; the row goes with the last one. */
-export async function countPending(
+/** Counts one more pending submission of each of these fields. */
+export async function countPending(tx: WriteTransaction, fields: readonly Field[]): Promise<void> {
+  await tx.raw.execute({
+    sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)
+          SELECT l.nonprofit_id, w.value ->> 1, 1, l.list_order
+          FROM json_each(?) AS w
+          CROSS JOIN listings AS l ON l.nonprofit_id = w.value ->> 0 AND l.list = 'all'
+          WHERE true
+          ON CONFLICT (nonprofit_id, field) DO UPDATE SET pending = pending + 1`,
+    args: [JSON.stringify(fields.map(({ nonprofit_id, field }) => [nonprofit_id, field]))],
+  });
+}
+
+/** Counts one less pending submission of a field; the row goes with the last one. */
+export async function uncountPending(
   tx: WriteTransaction,
   { nonprofit_id, field }: Field,
-  by: 1 | -1,
 ): Promise<void> {
-  if (by === 1) {
-    await tx.raw.execute({
-      sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)
-            SELECT nonprofit_id, ?, 1, list_order FROM listings WHERE nonprofit_id = ? AND list = 'all'
-            ON CONFLICT (nonprofit_id, field) DO UPDATE SET pending = pending + 1`,
-      args: [field, nonprofit_id],
-    });
-    return;
-  }
   const args = [nonprofit_id, field];
   await tx.raw.execute({
     sql: "DELETE FROM pending_fields WHERE nonprofit_id = ? AND field = ? AND pending <= 1",

@@ -11,9 +11,9 @@ import { columns } from "./columns.ts";
 export type Asked = { execute(statement: { sql: string; args: InArgs }): Promise<{ rows: Row[] }> };
 
 /**
- * Whole nonprofits by their ids, in the order of the ids; unknown ids are left out. One query per table, so ask for
- * about 1,000 at a time. `summaries` leaves out all that hangs on them but the causes. Each answer is one JSON text:
- * fetching it cell by cell takes three times as long.
+ * Whole nonprofits by their ids, in the order of the ids; unknown ids are left out. Ask for about 1,000 at a time.
+ * `summaries` leaves out all that hangs on them but the causes. One statement with one JSON text per table: fetching
+ * cell by cell takes three times as long, and each statement of its own 0.1 ms more.
  */
 export async function recordsById(
   asked: Asked,
@@ -21,39 +21,21 @@ export async function recordsById(
   { summaries = false }: { summaries?: boolean } = {},
 ): Promise<NonprofitRecord[]> {
   if (ids.length === 0) return [];
+  const wanted = summaries ? summaryParts : allParts;
+  const { rows } = await asked.execute({ sql: wanted.sql, args: [JSON.stringify(ids)] });
+  const found = (table: string) => JSON.parse(String(rows[0]?.[table] ?? "[]")) as unknown[][];
   const records = new Map<number, NonprofitRecord>();
-  for (const values of await rowsOf(asked, { table: "nonprofits", columns, key: "id", ids })) {
+  for (const values of found("nonprofits")) {
     const record = recordFrom(values);
     records.set(record.id, record);
   }
-  for (const child of children) {
-    if (summaries && child.table !== "nonprofit_causes") continue;
-    const own = ["nonprofit_id", ...child.columns];
-    for (const [id, ...values] of await rowsOf(asked, { ...child, columns: own, ids })) {
+  for (const child of wanted.children) {
+    for (const [id, ...values] of found(child.table)) {
       const record = records.get(Number(id));
       if (record !== undefined) child.take(record, values);
     }
   }
   return ids.flatMap((id) => records.get(id) ?? []);
-}
-
-type Part = { table: string; columns: readonly string[]; key: string; ids: readonly number[] };
-
-/** The rows of these nonprofits in one table, ordered by its key. */
-async function rowsOf(asked: Asked, { table, columns: own, key, ids }: Part): Promise<unknown[][]> {
-  const id = table === "nonprofits" ? "id" : "nonprofit_id";
-  const order = table === "nonprofits" ? "id" : `nonprofit_id, ${key}`;
-  const { rows } = await asked.execute({
-    sql: `SELECT json_group_array(json_array(${own.join(", ")})) AS found
-          FROM (
-            SELECT ${own.join(", ")}
-            FROM ${table}
-            WHERE ${id} IN (SELECT value FROM json_each(?))
-            ORDER BY ${order}
-          )`,
-    args: [JSON.stringify(ids)],
-  });
-  return JSON.parse(String(rows[0]?.["found"] ?? "[]")) as unknown[][];
 }
 
 /** One whole nonprofit by its slug, withdrawn ones too. */
@@ -133,3 +115,26 @@ const children: readonly {
     },
   },
 ];
+
+/** The rows of the nonprofits with these ids (?1, a JSON array) in one table, ordered by its key, as one JSON text. */
+const rowsOf = (table: string, own: readonly string[], id: string, order: string): string =>
+  `(SELECT json_group_array(json_array(${own.join(", ")}))
+    FROM (
+      SELECT ${own.join(", ")}
+      FROM ${table}
+      WHERE ${id} IN (SELECT value FROM json_each(?1))
+      ORDER BY ${order}
+    )) AS ${table}`;
+
+const partsWith = (wanted: typeof children) => ({
+  children: wanted,
+  sql: `SELECT ${[
+    rowsOf("nonprofits", columns, "id", "id"),
+    ...wanted.map(({ table, columns: own, key }) =>
+      rowsOf(table, ["nonprofit_id", ...own], "nonprofit_id", `nonprofit_id, ${key}`),
+    ),
+  ].join(", ")}`,
+});
+
+const allParts = partsWith(children);
+const summaryParts = partsWith(children.filter(({ table }) => table === "nonprofit_causes"));

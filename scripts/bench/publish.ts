@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { defineCommand } from "citty";
@@ -30,8 +31,7 @@ const command = defineCommand({
     try {
       figures.push(...(await singleChanges(served, profiles, Number(args.edits))));
       figures.push(...(await burst(served, profiles)));
-      const peak = await peakMemoryMb(served.manifest.state().pid);
-      figures.push(figure("publisher, most memory", peak ?? Number.NaN, 250, "MB"));
+      figures.push(...(await memory(served.manifest.state().pid)));
       figures.push(await sameAsFullBuild(served, profiles));
     } finally {
       await served.close();
@@ -46,6 +46,25 @@ const figure = (what: string, measured: number, limit: number, unit: string): Fi
   asked: `≤ ${limit} ${unit}`,
   met: measured <= limit,
 });
+
+/** The publisher, and the process that does its slow work: it ends when nothing changes for a minute. */
+async function memory(pid: number): Promise<Figure[]> {
+  const peak = (await peakMemoryMb(pid)) ?? Number.NaN;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  const slow = children.find((child) =>
+    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("slow-work-child"),
+  );
+  const slowPeak = slow === undefined ? null : await peakMemoryMb(Number(slow));
+  return [
+    figure("publisher, most memory", peak, 250, "MB"),
+    {
+      what: "its process for slow work, most memory",
+      measured: slowPeak === null ? "ended" : `${slowPeak.toFixed(1)} MB`,
+      asked: "",
+      met: null,
+    },
+  ];
+}
 
 let round = 0;
 
@@ -157,7 +176,10 @@ async function burst(served: ServedDirectory, profiles: number): Promise<Figure[
     const mark = `Burst ${round++}`;
     const records = await edited(served, ids, () => ({ tagline: mark }));
     const startedMs = performance.now();
-    for (const { slug } of records) await untilServed(`${served.url}/api/nonprofits/${slug}`, mark);
+    // All of them are asked for at once, as by a hundred readers.
+    await Promise.all(
+      records.map(({ slug }) => untilServed(`${served.url}/api/nonprofits/${slug}`, mark)),
+    );
     waits.push(performance.now() - startedMs);
     await served.settled();
   }

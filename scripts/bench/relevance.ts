@@ -7,8 +7,7 @@ import MiniSearch from "minisearch";
 import { fold } from "#content/rules/text.ts";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
-import { searchNonprofits } from "#content/store/search.ts";
-import { SearchMemory } from "#content/store/search-memory.ts";
+import { Searcher } from "#content/store/searcher.ts";
 import { newRecord } from "./support/new-record.ts";
 import { type RegisterText, registerTexts } from "./support/register-texts.ts";
 import { numbers } from "./support/search-queries.ts";
@@ -125,14 +124,15 @@ async function almoner(texts: readonly RegisterText[]) {
     }));
     await store.write((tx) => saveNonprofits(tx, saves, { origin: "seed", now: new Date(0) }));
   }
-  const memory = new SearchMemory();
+  const searcher = new Searcher(store.raw, { inMemory: true });
+  await searcher.loaded;
   const none = { cause: null, country: null, ghd_aligned: false, limit: bestOf, offset: 0 };
   const engine: Engine = {
     name: "almoner",
-    find: async (q) =>
-      (await searchNonprofits(store.raw, { ...none, q }, memory)).ids.map((id) => id - 1),
+    find: (q) => searcher.find({ ...none, q }, ({ ids }) => ids.map((id) => id - 1)),
   };
   const close = () => {
+    searcher.close();
     store.close();
     rmSync(folder, { recursive: true, force: true });
   };

@@ -4,7 +4,8 @@ import type { Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { mixedQueries } from "./support/search-queries.ts";
-import { type Load, sendAll, serveService } from "./support/served-service.ts";
+import { type Load, sendAll } from "./support/load.ts";
+import { serveService } from "./support/served-service.ts";
 import { runCommand } from "../support/command.ts";
 
 const concurrency = 8;

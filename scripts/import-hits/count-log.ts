@@ -5,6 +5,7 @@ import { createGunzip } from "node:zlib";
 import type { ActivityKind } from "#content/store/activity.ts";
 import { countedTo, type HourHits, saveHits } from "#content/store/hits.ts";
 import type { Store } from "#content/store/open.ts";
+import { viewsOfLog } from "./follow-throughs.ts";
 import { hitOf, readLogLine } from "./log-line.ts";
 
 export type LogReport = {
@@ -14,6 +15,8 @@ export type LogReport = {
   /** Lines that are no request of a known format. */
   unread: number;
   hits: Partial<Record<ActivityKind, number>>;
+  /** Views of profiles that follow a recommendation of the same user agent within 60 s, and were not known yet. */
+  follow_throughs: number;
 };
 
 const hourMs = 3_600_000;
@@ -26,9 +29,15 @@ const lineBytesMax = 1_048_576;
 export async function countLog(
   store: Store,
   file: string,
-  { all, now, onBytes }: { all: boolean; now: Date; onBytes: (bytes: number) => void },
+  {
+    all,
+    now,
+    dailyHashKey,
+    onBytes,
+  }: { all: boolean; now: Date; dailyHashKey: Uint8Array; onBytes: (bytes: number) => void },
 ): Promise<LogReport> {
-  const report: LogReport = { file, lines: 0, unread: 0, hits: {} };
+  const report: LogReport = { file, lines: 0, unread: 0, hits: {}, follow_throughs: 0 };
+  const views = await viewsOfLog(store, dailyHashKey);
   const byHour = new Map<string, HourHits>();
   let id = "";
   let from = 0;
@@ -43,13 +52,16 @@ export async function countLog(
     report.lines++;
     const request = readLogLine(line);
     if (request === null) report.unread++;
-    const kind = request === null ? null : hitOf(request, { all });
-    if (request === null || kind === null) continue;
+    if (request === null) continue;
+    await views.add(request, { all });
+    const kind = hitOf(request, { all });
+    if (kind === null) continue;
     const hour = Math.floor(request.atMs / hourMs) * hourMs;
     const key = `${kind} ${hour}`;
     byHour.set(key, { kind, hour, count: (byHour.get(key)?.count ?? 0) + 1 });
     report.hits[kind] = (report.hits[kind] ?? 0) + 1;
   }
+  report.follow_throughs = await views.end();
   if (to > from && !(await saveHits(store, { id, from, to, now }, [...byHour.values()]))) {
     throw new Error(`${file} is being counted by another run; nothing was counted twice.`);
   }

@@ -1,3 +1,4 @@
+import { profileAt } from "#api/follow-up.ts";
 import type { ActivityKind } from "#content/store/activity.ts";
 
 /** One request of an access log. */
@@ -6,13 +7,17 @@ export type LoggedRequest = {
   path: string;
   status: number;
   atMs: number;
+  /** How exact that is: 999 for a log that tells whole seconds. */
+  withinMs: number;
+  /** As the client sent it, "" for none; null when the log does not keep it. */
+  userAgent: string | null;
   /** Whether the cache fetched the answer from its origin, which has counted the hit itself; null: it does not say. */
   fromOrigin: boolean | null;
 };
 
-/** nginx and Apache: combined and common format. */
+/** nginx and Apache: combined and common format; the last quoted part of the combined one is the user agent. */
 const combined =
-  /^\S+ \S+ \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) /;
+  /^\S+ \S+ \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) (?:\S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)")?/;
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Reads a line of an access log of nginx or Cloudflare (Logpush, JSON); null for one that is neither. */
@@ -21,13 +26,31 @@ export function readLogLine(line: string): LoggedRequest | null {
 }
 
 function readCombined(line: string): LoggedRequest | null {
-  const [, day, monthName = "", year, time, hours, minutes, method = "", address = "", status] =
-    combined.exec(line) ?? [];
+  const [, day, monthName = "", year, time, hours, minutes, method = "", address = "", status, agent] =
+    combined.exec(line) ?? []; // prettier-ignore
   const month = String(months.indexOf(monthName) + 1).padStart(2, "0");
   const atMs = Date.parse(`${year}-${month}-${day}T${time}${hours}:${minutes}`);
   if (Number.isNaN(atMs)) return null;
-  return { method, path: pathOf(address), status: Number(status), atMs, fromOrigin: null };
+  return {
+    method,
+    path: pathOf(address),
+    status: Number(status),
+    atMs,
+    withinMs: wholeSecondMs,
+    userAgent: agent === undefined ? null : agentOf(agent),
+    fromOrigin: null,
+  };
 }
+
+const wholeSecondMs = 999;
+
+/** nginx writes a quote as \x22 and other bytes likewise, Apache a quote as \"; "-" is none. */
+const agentOf = (logged: string): string =>
+  logged === "-"
+    ? ""
+    : logged.replaceAll(/\\(?:x([0-9A-Fa-f]{2})|(.))/g, (_, byte?: string, char = "") =>
+        byte === undefined ? char : String.fromCharCode(Number.parseInt(byte, 16)),
+      );
 
 /** Answers of Cloudflare's cache itself. The others went to the origin. */
 const cacheAnswers: ReadonlySet<string> = new Set(["hit", "stale", "updating"]);
@@ -39,11 +62,16 @@ function readCloudflare(line: string): LoggedRequest | null {
   const atMs = instantOf(entry["EdgeStartTimestamp"] ?? entry["EdgeEndTimestamp"]);
   if (typeof address !== "string" || atMs === null) return null;
   const cache = entry["CacheCacheStatus"];
+  const agent = entry["ClientRequestUserAgent"];
   return {
     method: String(entry["ClientRequestMethod"] ?? "GET"),
     path: pathOf(address),
     status: Number(entry["EdgeResponseStatus"] ?? 200),
     atMs,
+    withinMs: isWholeSecond(entry["EdgeStartTimestamp"] ?? entry["EdgeEndTimestamp"])
+      ? wholeSecondMs
+      : 0,
+    userAgent: typeof agent === "string" ? agent : null,
     fromOrigin: typeof cache === "string" ? !cacheAnswers.has(cache.toLowerCase()) : null,
   };
 }
@@ -66,6 +94,10 @@ function instantOf(value: unknown): number | null {
   return value > 1e17 ? Math.floor(value / 1e6) : value > 1e12 ? value : value * 1_000;
 }
 
+/** RFC 3339 without a fraction, or seconds since 1970. */
+const isWholeSecond = (value: unknown): boolean =>
+  typeof value === "string" ? !value.includes(".") : Number(value) < 1e12;
+
 const pathOf = (address: string): string => address.split(/[?#]/, 1)[0] ?? "";
 
 /** Discovery files whose hits are counted. Source: spec, GET /api/stats. The service counts MCP itself. */
@@ -77,9 +109,17 @@ const counted: Readonly<Record<string, ActivityKind>> = {
 };
 
 /** What a request counts as; null for nothing. `all`: also what the cache fetched from its origin. */
-export function hitOf(request: LoggedRequest, { all }: { all: boolean }): ActivityKind | null {
-  if (request.method !== "GET" && request.method !== "HEAD") return null;
-  if (request.status !== 200 && request.status !== 304) return null;
-  if (!all && request.fromOrigin === true) return null;
-  return counted[request.path] ?? null;
+export const hitOf = (request: LoggedRequest, { all }: { all: boolean }): ActivityKind | null =>
+  wasServed(request, all) ? (counted[request.path] ?? null) : null;
+
+/** The profile that a request opened, by its path; null for none. Who asks for the head only opens nothing. */
+export const profileOf = (request: LoggedRequest, { all }: { all: boolean }) =>
+  request.userAgent !== null && request.method === "GET" && wasServed(request, all)
+    ? profileAt(request.path)
+    : null;
+
+function wasServed({ method, status, fromOrigin }: LoggedRequest, all: boolean): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
+  if (status !== 200 && status !== 304) return false;
+  return all || fromOrigin !== true;
 }

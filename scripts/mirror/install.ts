@@ -5,7 +5,7 @@ import {
   type ManifestEntry,
   type ShardReference,
 } from "#content/shapes/feed.ts";
-import { exportRank } from "#site/publisher/publish-files.ts";
+import { exportRank } from "#site/publisher/export-step.ts";
 import { changedShards, type Gathering } from "./gather.ts";
 import { eachLimited, type MirrorFolder } from "./mirror-folder.ts";
 import { type SignedList, shardFrom } from "./signed-list.ts";

@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { BundlePath } from "#content/shapes/feed.ts";
 import { codeOf } from "#site/publisher/blobs.ts";
-import { PublicKey } from "#site/publisher/signing.ts";
+import { PublicKey } from "#content/signing/keys.ts";
 
 /** What a mirror remembers between two runs. */
 export const MirrorState = z.object({

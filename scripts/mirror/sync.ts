@@ -7,7 +7,7 @@ import {
   isManifestPath,
 } from "#content/shapes/feed.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import type { PublicKey } from "#site/publisher/signing.ts";
+import type { PublicKey } from "#content/signing/keys.ts";
 import { shardOf } from "#site/publisher/bundle-manifest.ts";
 import { type Gathering, gather, type Misfits } from "./gather.ts";
 import { install } from "./install.ts";

@@ -1,3 +1,4 @@
+import { syncAll } from "#site/publisher/durable.ts";
 import { runFastLane } from "#site/publisher/fast-lane.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping, prune } from "#site/publisher/prune.ts";
@@ -17,6 +18,8 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();
   await bringIndexes(publisher, json);
+  await publisher.tidy();
+  await syncAll(publisher.parts);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   if (json) {
     console.log(JSON.stringify({ ...outcome, seconds: Number(seconds) }));
@@ -44,7 +47,7 @@ export async function drainOnce(
   const { held_at, current_release } = manifest.state();
   if (held_at > 0) stopWith(heldMessage(held_at));
   while ((await runFastLane(parts)) > 0);
-  while ((await runSecondLane(parts, async () => {})) > 0);
+  while ((await runSecondLane(parts, async () => {})) !== null);
   await searchLane.run();
   await feedLane.run({});
   await retryFailures(parts);

@@ -17,6 +17,8 @@ import { stopSignal } from "../support/config.ts";
 const pollEmbeddedMs = 3;
 const pollRemoteMs = 100;
 const secondLaneDelayMs = 400;
+/** A log line names so many of the files that a full build found to be different. */
+const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
 const lastWordMs = 2_000;
 
@@ -36,13 +38,14 @@ export async function watch(
   process.on("disconnect", () => stopping.abort());
   const buildAll = async () => {
     const progress = startProgress("Building the bundle: documents", 0);
-    const outcome = await publisher.buildAll({ onProgress: progress.at });
+    const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true });
     progress.end();
     const { release, files, failed, differing } = outcome;
-    log.info(
-      { release, files, failed: failed.length, differing: differing.length },
-      "bundle built",
-    );
+    const told = { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
+    log.info({ release, files, failed: failed.length, ...told }, "bundle built");
+    publisher.tidy().catch((error: unknown) => {
+      if (!stopping.signal.aborted) log.warn({ err: error }, "the bundle could not be tidied up");
+    });
   };
   const schedule = scheduleOf(config, () => requestScheduledBuild(parts));
   parts.manifest.setState({ pid: process.pid });

@@ -5,7 +5,7 @@ import type { Secrets } from "#api/secrets.ts";
 export function showAddresses(
   { baseUrl, dataDir }: Config,
   { newAdminToken }: Secrets,
-  example: string | null,
+  { example, localChain }: { example: string | null; localChain: string | null },
 ): void {
   const lines = [
     "",
@@ -16,11 +16,19 @@ export function showAddresses(
     ...(example === null ? [] : [`  as JSON        ${baseUrl}/api/nonprofits/${example}`]),
     `  causes         ${baseUrl}/causes`,
     `  statistics     ${baseUrl}/api/stats`,
+    `  operators      ${baseUrl}/desk`,
     `  plain files    ${dataDir}/public`,
+    ...(localChain === null
+      ? []
+      : [`  local Solana   ${localChain} (no real money; bun run chain --help)`]),
     "",
   ];
   if (newAdminToken !== null) {
-    lines.push(`The operator's token, shown this once: ${newAdminToken}`, "");
+    lines.push(
+      `The operator's token, shown this once: ${newAdminToken}`,
+      `Sign in with it at ${baseUrl}/desk`,
+      "",
+    );
   }
   console.log(lines.join("\n"));
 }

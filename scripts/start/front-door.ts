@@ -1,5 +1,8 @@
 import type { Config } from "#api/config.ts";
-import type { Activity, ActivityKind } from "#content/store/activity.ts";
+import { noteFollowUp, profileAt } from "#api/follow-up.ts";
+import type { Parts } from "#api/parts.ts";
+import type { ActivityKind } from "#content/store/activity.ts";
+import { openListIndex } from "#content/store/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
@@ -13,35 +16,37 @@ import { createFirstPages, type FirstPages } from "#site/server/first-pages.ts";
 export type FrontDoor = (request: Request) => Response | null | Promise<Response | null>;
 
 /** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
-const counted: Readonly<Record<string, ActivityKind>> = {
-  "/llms.txt": "hit:llms_txt",
-  "/agents.md": "hit:agents_md",
-  "/AGENTS.md": "hit:agents_md",
-  "/.well-known/ai-plugin.json": "hit:ai_plugin",
-};
-
-type Parts = { config: Config; store: Store; reader: BundleReader; activity: Activity };
+const counted: ReadonlyMap<string, ActivityKind> = new Map([
+  ["/llms.txt", "hit:llms_txt"],
+  ["/agents.md", "hit:agents_md"],
+  ["/AGENTS.md", "hit:agents_md"],
+  ["/.well-known/ai-plugin.json", "hit:ai_plugin"],
+]);
 
 /** Puts the bundle before the service. Until there is a first release, pages come from the renderer. */
-export async function openFrontDoor({
-  config,
-  store,
-  reader,
-  activity,
-}: Parts): Promise<FrontDoor> {
-  const bundle = createBundleServer(reader, {
-    onServed: (path) => {
-      const kind = counted[path];
-      if (kind !== undefined) activity.count(kind);
-    },
-  });
+export async function openFrontDoor(parts: Parts, reader: BundleReader): Promise<FrontDoor> {
+  const { config, store, activity, recommendationLog, clock } = parts;
+  const onServed = (path: string, request: Request) => {
+    const kind = counted.get(path);
+    if (kind !== undefined) activity.count(kind);
+    // Most of the time nobody can be following a recommendation, and a page costs not even a hash.
+    if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;
+    const step = profileAt(path);
+    if (step !== null) noteFollowUp(parts, request, step);
+  };
+  const bundle = createBundleServer(reader, { onServed });
   let firstPages: FirstPages | null =
     reader.current().release === 0 ? await openFirstPages(config, store) : null;
   return (request) => {
     const answer = bundle.answer(request);
     if (answer !== null) return answer;
     if (firstPages === null) return null;
-    if (reader.current().release === 0) return firstPages(request);
+    if (reader.current().release === 0) {
+      return firstPages(request).then((page) => {
+        if (page?.status === 200) onServed(new URL(request.url).pathname, request);
+        return page;
+      });
+    }
     firstPages = null;
     return bundle.answer(request);
   };
@@ -50,5 +55,9 @@ export async function openFrontDoor({
 async function openFirstPages(config: Config, store: Store): Promise<FirstPages> {
   const compiled = await compileSite(publisherFolders(config.dataDir).compiled);
   const renderer = await openRenderer(compiled.folder);
-  return createFirstPages({ store, renderer, baseUrl: config.baseUrl }, documentKinds);
+  const { baseUrl, network } = config;
+  return createFirstPages(
+    { store, lists: openListIndex(store.raw), renderer, baseUrl, network },
+    documentKinds,
+  );
 }

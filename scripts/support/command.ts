@@ -12,7 +12,7 @@ export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>
 }
 
 /** What a command says of its options; citty's own type is bound to the values they give. */
-type Described = { args?: unknown; subCommands?: unknown };
+type Described = { args?: unknown; subCommands?: unknown; default?: unknown };
 
 /** The first option that the command, or the subcommand that is named, does not know; null for none. */
 export function unknownOption(command: Described, given: readonly string[]): string | null {

@@ -82,7 +82,7 @@ async function agentsGuide(source: Source): Promise<string> {
     {
       baseUrl,
       totals: { total_enrichments_received: 0, second_opinions_available: 0 },
-      secondOpinions: false,
+      secondOpinions: null,
     },
   );
   const queued = (fields: readonly string[]) =>

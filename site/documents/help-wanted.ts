@@ -8,6 +8,8 @@ import type { DocumentKind } from "#site/publisher/document.ts";
 import { keyOf } from "./keys.ts";
 import { publicationDay } from "./publication-day.ts";
 
+export const helpWantedPath = "api/needs-enrichment.json";
+
 /**
  * GET /api/needs-enrichment without parameters, for readers of the bundle alone. The day that turns the rotation and
  * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
@@ -20,9 +22,9 @@ export const helpWanted: DocumentKind = {
     const answer = await helpWantedAnswer(store.raw, helpWantedDefault(day), {
       baseUrl,
       totals: await storedHelpWantedTotals(store.raw),
-      secondOpinions: false,
+      secondOpinions: null,
     });
-    const files = [{ path: "api/needs-enrichment.json", body: answerBytes(answer) }];
+    const files = [{ path: helpWantedPath, body: answerBytes(answer) }];
     return keys.map((key) => ({ key, files }));
   },
 };

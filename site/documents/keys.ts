@@ -13,6 +13,10 @@ export type PageName =
   | "statistics"
   | "methodology"
   | "agents"
+  | "onboard"
+  | "onboard-status"
+  | "receipt"
+  | "widget"
   | "not-found"
   | "robots";
 

@@ -1,8 +1,8 @@
 import causes from "#content/editorial/causes.json";
 import { answerBytes, listAnswer } from "#content/rules/list-answer.ts";
 import { causeName, countryName, toSummary } from "#content/rules/wire.ts";
-import { countsOfLists, type ListItem, listItemsById } from "#content/store/list-pages.ts";
-import { idsInList, listCounts } from "#content/store/lists.ts";
+import { type ListItem, listItemsById } from "#content/store/list-pages.ts";
+import { listCounts } from "#content/store/lists.ts";
 import { recordsById } from "#content/store/records.ts";
 import { type ListPage, listPageView } from "#site/parts/list-view.ts";
 import {
@@ -37,48 +37,23 @@ export const listPage: DocumentKind = {
     if (batch.length > 0) yield batch;
   },
   async render(keys, source) {
-    const places = keys.map(placeOf);
-    const counts = await countsOfLists(source.store.raw, [
-      ...new Set(places.map(({ list }) => list)),
-    ]);
-    await loadIds(places, source);
-    const files = await filesOf(places, counts, source);
+    const places = await Promise.all(keys.map((key) => placeOf(key, source)));
+    const files = await filesOf(places, source);
     return keys.map((key, at) => ({ key, files: [files[at] as BundleFile] }));
   },
 };
 
-/** One page that was asked for, with the ids that stand on it. */
-type Place = { list: string; page: number; ids: number[] };
+/** One page that was asked for, with the ids that stand on it and how many stand in its list. */
+type Place = { list: string; page: number; ids: readonly number[]; total: number };
 
-function placeOf(key: string): Place {
+async function placeOf(key: string, { lists }: Source): Promise<Place> {
   const [, list = "", page = "1"] = partsOf(key);
-  return { list, page: Number(page), ids: [] };
+  const limit = pageSizeOf(list);
+  const ids = await lists.ids(list, { limit, offset: limit * (Number(page) - 1) });
+  return { list, page: Number(page), ids, total: await lists.count(list) };
 }
 
-/** Pages that follow each other in a list are asked for together. */
-async function loadIds(places: readonly Place[], { store }: Source): Promise<void> {
-  for (const [list, pages] of Map.groupBy(places, (place) => place.list)) {
-    const size = pageSizeOf(list);
-    const sorted = pages.toSorted((one, other) => one.page - other.page);
-    for (let at = 0; at < sorted.length;) {
-      const first = sorted[at]?.page ?? 1;
-      let end = at + 1;
-      while (sorted[end]?.page === first + (end - at)) end++;
-      const range = { limit: size * (end - at), offset: size * (first - 1) };
-      const ids = await idsInList(store.raw, list, range);
-      for (const place of sorted.slice(at, end)) {
-        place.ids = ids.slice(size * (place.page - first), size * (place.page - first + 1));
-      }
-      at = end;
-    }
-  }
-}
-
-async function filesOf(
-  places: readonly Place[],
-  counts: ReadonlyMap<string, number>,
-  source: Source,
-): Promise<BundleFile[]> {
+async function filesOf(places: readonly Place[], source: Source): Promise<BundleFile[]> {
   const idsOf = (whole: boolean) => [
     ...new Set(places.flatMap(({ list, ids }) => ((list === "all") === whole ? ids : []))),
   ];
@@ -87,12 +62,12 @@ async function filesOf(
   const items = await listItemsById(source.store.raw, idsOf(false));
   return Promise.all(
     places.map(async (place): Promise<BundleFile> => {
-      const total = counts.get(place.list) ?? 0;
+      const { total } = place;
       const path = pathOf(place);
       // A list that shrank has fewer pages; its first page stays, but for a country without any nonprofit.
       const gone = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
       if (gone) return { path, body: null };
-      if (place.list !== "all") return { path, body: await htmlPage(place, total, items, source) };
+      if (place.list !== "all") return { path, body: await htmlPage(place, items, source) };
       const nonprofits = place.ids.flatMap((id) => summaries.get(id) ?? []);
       const limit = pageSizeOf("all");
       const offset = limit * (place.page - 1);
@@ -105,8 +80,7 @@ async function filesOf(
 const causeIntros = new Map(causes.map(({ id, description }) => [id, description]));
 
 function htmlPage(
-  { list, page, ids }: Place,
-  total: number,
+  { list, page, ids, total }: Place,
   items: ReadonlyMap<number, ListItem>,
   { renderer, baseUrl }: Source,
 ): Promise<Uint8Array> {

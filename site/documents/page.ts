@@ -55,6 +55,22 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
     const body = await renderer.render("/agents", { baseUrl, leaderboard });
     return { path: "agents.html", body };
   },
+  onboard: async ({ baseUrl, renderer }) => ({
+    path: "onboard.html",
+    body: await renderer.render("/onboard", { baseUrl }),
+  }),
+  "onboard-status": async ({ baseUrl, renderer }) => ({
+    path: "onboard/status.html",
+    body: await renderer.render("/onboard/status", { baseUrl }),
+  }),
+  receipt: async ({ baseUrl, network, renderer }) => ({
+    path: "receipt.html",
+    body: await renderer.render("/receipt", { baseUrl, network }),
+  }),
+  widget: async ({ baseUrl, network, renderer }) => ({
+    path: "widget.html",
+    body: await renderer.render("/widget", { baseUrl, network }),
+  }),
   "not-found": async ({ baseUrl, renderer }) => ({
     path: "404.html",
     body: await renderer.render("/404", { baseUrl }),

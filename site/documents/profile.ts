@@ -3,8 +3,10 @@ import { toDetail } from "#content/rules/wire.ts";
 import { nonprofitIdsAfter } from "#content/store/list-pages.ts";
 import { recordsById } from "#content/store/records.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
-import { profileView } from "#site/parts/profile-view.ts";
+import { donateView } from "#site/parts/donate-view.ts";
+import { type ProfileView, profileView } from "#site/parts/profile-view.ts";
 import {
+  type BundleFile,
   type DocumentKind,
   partsOf,
   type Rendered,
@@ -14,7 +16,10 @@ import { keyOf } from "./keys.ts";
 
 const batchSize = 1_000;
 
-/** The profile of one nonprofit, as a page and as JSON. A withdrawn one keeps both. */
+/**
+ * The profile of one nonprofit, as a page and as JSON, and the page by which it is paid. A withdrawn one keeps its
+ * profile.
+ */
 export const profile: DocumentKind = {
   kind: "profile",
   async *all({ store }) {
@@ -32,12 +37,10 @@ export const profile: DocumentKind = {
   },
 };
 
-async function renderProfile(
-  record: NonprofitRecord,
-  { renderer, baseUrl }: Source,
-): Promise<Rendered> {
+async function renderProfile(record: NonprofitRecord, source: Source): Promise<Rendered> {
+  const { renderer, baseUrl } = source;
   const detail = toDetail(record);
-  const view = profileView(record, detail, baseUrl);
+  const view = profileView(record, detail, source);
   return {
     key: keyOf.profile(record.id),
     files: [
@@ -46,6 +49,15 @@ async function renderProfile(
         body: await renderer.render("/nonprofits/[slug]", { baseUrl, view }),
       },
       { path: `api/nonprofits/${record.slug}.json`, body: answerBytes(detail) },
+      await donatePage(view, source),
     ],
   };
+}
+
+/** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/0052. */
+async function donatePage(shown: ProfileView, { renderer, baseUrl }: Source): Promise<BundleFile> {
+  const view = donateView(shown);
+  const path = `donate/${shown.slug}.html`;
+  if (view === null) return { path, body: null };
+  return { path, body: await renderer.render("/donate/[slug]", { baseUrl, view }) };
 }

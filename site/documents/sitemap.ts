@@ -35,7 +35,16 @@ export const sitemapPages: DocumentKind = {
   all: () => [[keyOf.sitemapPages]],
   render: async (keys, { store, baseUrl }) => {
     const counts = await listCounts(store.raw);
-    const paths = ["/", "/causes", "/countries", "/agents", "/statistics", "/methodology"];
+    const paths = [
+      "/",
+      "/causes",
+      "/countries",
+      "/agents",
+      "/statistics",
+      "/methodology",
+      "/onboard",
+      "/widget",
+    ];
     const countries = [...counts.keys()].filter((list) => list.startsWith("country:"));
     for (const list of [...causes.map(({ id }) => `cause:${id}`), ...countries]) {
       const root = `/${folderOf(list)}`;

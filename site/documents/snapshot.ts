@@ -1,9 +1,8 @@
-import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gunzip, gzip } from "node:zlib";
 import { toDetail } from "#content/rules/wire.ts";
 import { feedPaths } from "#content/shapes/feed.ts";
-import { recordsById } from "#content/store/records.ts";
+import { type Asked, recordsById } from "#content/store/records.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -14,9 +13,8 @@ import {
 import { keyOf, snapshotPartOf, snapshotPartSize } from "./keys.ts";
 
 const partsPerBatch = 5;
-/** Loaded in one go: about two milliseconds of the event loop. */
-const nonprofitsPerQuery = 25;
 const compress = promisify(gzip);
+const expand = promisify(gunzip);
 
 /**
  * The snapshot in parts: the profiles of 100 ids each, withdrawn ones too, one JSON object per line. Each part is a
@@ -43,16 +41,38 @@ export const snapshotPart: DocumentKind = {
 async function renderPart(key: DocumentKey, { store }: Source): Promise<Rendered> {
   const part = Number(partsOf(key)[1]);
   const firstId = (part - 1) * snapshotPartSize + 1;
-  const lines: string[] = [];
-  for (let at = 0; at < snapshotPartSize; at += nonprofitsPerQuery) {
-    const ids = Array.from({ length: nonprofitsPerQuery }, (_, step) => firstId + at + step);
-    for (const record of await recordsById(store.raw, ids)) {
-      lines.push(`${JSON.stringify(toDetail(record))}\n`);
-    }
-    // An embedded store answers without leaving this turn of the event loop; readers get theirs here.
-    await setImmediate();
+  const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
+  const lines = await snapshotLines(store.raw, ids);
+  return { key, files: [{ path: feedPaths.snapshotPart(part), body: await packed(lines) }] };
+}
+
+/** The line of each of these nonprofits. Ask for about 1,000 at a time. */
+export async function snapshotLines(
+  asked: Asked,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  const records = await recordsById(asked, ids);
+  return new Map(records.map((record) => [record.id, `${JSON.stringify(toDetail(record))}\n`]));
+}
+
+/**
+ * A part with some of its lines written anew: the same bytes as rendering all of it, when its other lines are up to
+ * date, for a quarter of the time.
+ */
+export async function patchedPart(
+  held: Uint8Array,
+  fresh: ReadonlyMap<number, string>,
+): Promise<Uint8Array> {
+  const lines = new Map<number, string>();
+  for (const line of (await expand(held)).toString().split(/(?<=\n)/)) {
+    if (line !== "") lines.set(Number(/^\{"id":"(\d+)"/.exec(line)?.[1]), line);
   }
-  // The compressor runs on another thread. Node's gzip header holds no time, so equal text gives equal bytes.
-  const body = await compress(lines.join(""), { level: 6 });
-  return { key, files: [{ path: feedPaths.snapshotPart(part), body }] };
+  for (const [id, line] of fresh) lines.set(id, line);
+  return packed(lines);
+}
+
+/** The compressor runs on another thread. Node's gzip header holds no time, so equal text gives equal bytes. */
+function packed(lines: ReadonlyMap<number, string>): Promise<Buffer> {
+  const sorted = [...lines].sort(([one], [other]) => one - other);
+  return compress(sorted.map(([, line]) => line).join(""), { level: 6 });
 }

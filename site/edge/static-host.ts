@@ -8,6 +8,7 @@ const groups: readonly [pattern: string, like: string][] = [
   ["/", "index.html"],
   ["/nonprofits/*", "nonprofits/x.html"],
   ["/donate/*", "donate/x.html"],
+  ["/widget/*", "widget/donate.js"],
   ["/causes/*", "causes/x.html"],
   ["/countries/*", "countries/x.html"],
   ["/api/*", "api/causes.json"],
@@ -66,6 +67,8 @@ const serviceOnly: readonly string[] = [
   "/api/search",
   "/api/recommend",
   "/api/stats",
+  // The bundle holds it as well, but second opinions must be those of this moment.
+  "/api/needs-enrichment",
   "/api/enrich/*",
   "/api/donate/*",
   "/api/donations/*",
@@ -81,7 +84,6 @@ const serviceOnly: readonly string[] = [
 /** Lists that the bundle holds, and the parameters with which they are questions to the service. */
 const questions: readonly [path: string, parameters: readonly string[]][] = [
   ["/api/nonprofits", ["limit", "offset"]],
-  ["/api/needs-enrichment", ["limit", "field", "cause", "pending"]],
 ];
 
 /**
@@ -100,10 +102,10 @@ export function redirectsFile(service: string): string {
       }),
     ),
     "/api/nonprofits/:slug  /api/nonprofits/:slug.json  200",
-    ...["nonprofits", "causes", "needs-enrichment"].map(
-      (name) => `/api/${name}  /api/${name}.json  200`,
-    ),
+    ...["nonprofits", "causes"].map((name) => `/api/${name}  /api/${name}.json  200`),
     `/api/*  ${service}/api/:splat  200`,
+    // Only where no file answers: a nonprofit without a wallet has no page for donations.
+    "/donate/:slug  /nonprofits/:slug#give  302",
     "",
   ];
   return lines.join("\n");

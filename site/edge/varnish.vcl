@@ -43,8 +43,8 @@ sub vcl_recv {
     return (pass);
   }
   if (req.url ~ "^/(mcp|healthz|desk)(/|\?|$)"
-      || req.url ~ "^/api/(search|recommend|stats|enrich|donate|donations|onboard|admin)(/|\?|$)"
-      || req.url ~ "^/api/(nonprofits|needs-enrichment|agents/[a-z]+|enrichments/stats)/?\?.") {
+      || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|donate|donations|onboard|admin)(/|\?|$)"
+      || req.url ~ "^/api/(nonprofits|agents/[a-z]+|enrichments/stats)/?\?.") {
     return (pass);
   }
 

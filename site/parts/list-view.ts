@@ -1,6 +1,6 @@
-import { countryName } from "#content/rules/wire.ts";
 import type { ListItem } from "#content/store/list-pages.ts";
-import { clipped, counted, grouped, joined } from "./words.ts";
+import { listItemsHtml } from "./list-items.ts";
+import { clipped, counted, grouped } from "./words.ts";
 
 /** One page of a cause or a country. */
 export type ListPageView = {
@@ -23,7 +23,8 @@ export type ListPageView = {
   page: number;
   next: string | null;
   prev: string | null;
-  items: { href: string; name: string; note: string; text: string; verified: boolean }[];
+  /** The entries, as HTML that is safe. */
+  items: string;
 };
 
 export type ListPage = {
@@ -68,19 +69,6 @@ export function listPageView(list: ListPage): ListPageView {
     page,
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: first ? null : pathOf(page - 1),
-    items: list.items.map(itemView),
-  };
-}
-
-function itemView(item: ListItem): ListPageView["items"][number] {
-  const people = item.beneficiaries_per_year;
-  const place = joined([item.city, item.region, countryName(item.country_code)], ", ");
-  const reach = people === null ? null : `${counted(people, "person", "people")} a year`;
-  return {
-    href: `/nonprofits/${item.slug}`,
-    name: item.name,
-    note: joined([place, reach], " · "),
-    text: clipped(item.text ?? "", 180),
-    verified: item.verified === 1,
+    items: listItemsHtml(list.items),
   };
 }

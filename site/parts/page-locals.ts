@@ -1,7 +1,9 @@
 import type { Cause } from "#content/shapes/cause.ts";
 import type { Leaderboard } from "#content/shapes/enrichment-answers.ts";
+import type { DonationNetwork } from "#content/shapes/network.ts";
 import type { Stats } from "#content/shapes/stats.ts";
 import type { CountryCount } from "#content/store/overview.ts";
+import type { DonateView } from "./donate-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ProfileView } from "./profile-view.ts";
 
@@ -19,8 +21,13 @@ export type PageLocals = {
   "/countries": PageBase & { countries: CountryCount[] };
   "/countries/[code]/[...page]": PageBase & { view: ListPageView };
   "/nonprofits/[slug]": PageBase & { view: ProfileView };
+  "/donate/[slug]": PageBase & { view: DonateView };
   "/statistics": PageBase & { stats: Stats; publicationDay: string | null };
   "/methodology": PageBase;
   "/agents": PageBase & { leaderboard: Leaderboard };
+  "/onboard": PageBase;
+  "/onboard/status": PageBase;
+  "/receipt": PageBase & { network: DonationNetwork };
+  "/widget": PageBase & { network: DonationNetwork };
   "/404": PageBase;
 };

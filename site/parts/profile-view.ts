@@ -2,6 +2,8 @@ import { linkHost, safeLink } from "#content/rules/safe-link.ts";
 import { thinFields } from "#content/rules/thin-fields.ts";
 import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { Source } from "#site/publisher/document.ts";
+import { type GivingView, givingView } from "./giving-view.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import { fieldName, type Origin, originsOf } from "./origins.ts";
 import { counted, grouped, joined, metaText, oneOf, paragraphs } from "./words.ts";
@@ -28,13 +30,11 @@ export type ProfileView = {
   metrics: { name: string; value: string; note: string }[];
   registrations: { country: string; type: string; number: string; orgId: string | null }[];
   causes: { href: string; name: string }[];
-  donationPage: { href: string; host: string } | null;
-  wallet: { address: string; proven: boolean } | null;
+  giving: GivingView;
   /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
   missing: string;
   /** A command that adds the first missing value. */
   enrichExample: string;
-  donateExample: string;
   origins: Origin[];
   updatedDay: string;
 };
@@ -43,13 +43,15 @@ export type ProfileView = {
 export function profileView(
   record: NonprofitRecord,
   detail: NonprofitDetail,
-  baseUrl: string,
+  build: Pick<Source, "baseUrl" | "network">,
 ): ProfileView {
-  const { slug, name, tagline, usdc_wallet, wallet_proof } = detail;
+  const { baseUrl } = build;
+  const { slug, name, tagline } = detail;
   const path = `/nonprofits/${slug}`;
   const withdrawn = detail.status === "withdrawn";
   const website = safeLink(detail.website);
-  const donation = withdrawn ? null : safeLink(detail.donation_url);
+  const giving = givingView(detail, build);
+  const donationPage = giving.page?.href ?? null;
   const place = joined([detail.city, detail.region, detail.country], ", ");
   const missing = withdrawn ? [] : thinFields(record);
   return {
@@ -57,7 +59,7 @@ export function profileView(
     path,
     title: `${metaText(name, 90)} · Almoner`,
     description: metaText(tagline ?? detail.mission ?? plainDescription(detail, place), 200),
-    jsonLd: nonprofitJsonLd(detail, { profile: baseUrl + path, website, donationPage: donation }),
+    jsonLd: nonprofitJsonLd(detail, { profile: baseUrl + path, website, donationPage }),
     name,
     tagline,
     place,
@@ -74,14 +76,9 @@ export function profileView(
     })),
     registrations: registrationsOf(record, detail),
     causes: detail.causes.map((cause) => ({ href: `/causes/${cause.id}`, name: cause.name })),
-    donationPage: donation === null ? null : { href: donation, host: linkHost(donation) },
-    wallet:
-      withdrawn || usdc_wallet === undefined
-        ? null
-        : { address: usdc_wallet, proven: wallet_proof !== undefined },
+    giving,
     missing: oneOf(missing.map(fieldName)),
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
-    donateExample: `curl -i "${baseUrl}/api/donate/${slug}?amount=5"`,
     origins: originsOf(detail.provenance),
     updatedDay: detail.updated_at.slice(0, 10),
   };

@@ -16,3 +16,13 @@ await build({
   vite: { cacheDir: join(workFolder, "vite") },
   logLevel: "warn",
 });
+
+// The donation button runs on the pages of others: one plain script under a name that never changes.
+await Bun.build({
+  entrypoints: [join(checkout, "site", "giving", "widget", "donate-button.ts")],
+  outdir: join(workFolder, "out", "client", "widget"),
+  naming: "donate.js",
+  target: "browser",
+  format: "iife",
+  minify: true,
+});

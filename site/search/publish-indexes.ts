@@ -1,7 +1,10 @@
 import type { NewFile } from "#site/publisher/manifest.ts";
-import { exportCommitted, storeFiles } from "#site/publisher/publish-files.ts";
+import { exportCommitted, exportInSlices } from "#site/publisher/export-step.ts";
+import { commitNextFiles, openNextFiles } from "#site/publisher/next-files.ts";
+import { storeFiles } from "#site/publisher/publish-files.ts";
 import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
 import { type Committed, commitRelease } from "#site/publisher/release.ts";
+import { setAside } from "#site/publisher/spare-blobs.ts";
 import { lunrList, lunrListPath } from "./lunr-list.ts";
 import type { MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
@@ -14,11 +17,11 @@ export const shardsPath = "pagefind/shards.json";
  * Makes indexes current, as one release. What older indexes of Pagefind named stays a while for pages that are open.
  * Throws when a file went from the blobs meanwhile: then the indexes have to be made again.
  */
-export function publishIndexes(
+export async function publishIndexes(
   parts: PublisherParts,
   made: MadeIndexes,
   state: { search_inputs: string },
-): Committed {
+): Promise<Committed> {
   const pagefind = [...made.pagefind.flatMap(({ files }) => files), ...shardsFile(parts, made)];
   const lunr = [...made.lunr, ...listFile(parts, made)];
   for (const { path, digest } of [...lunr, ...pagefind]) {
@@ -27,11 +30,13 @@ export function publishIndexes(
   const { manifest, clock } = parts;
   const now = clock();
   const committing = manifest.db.transaction((): Committed => {
-    for (const file of pagefind) setAside(parts, file, now);
-    const committed = commitRelease(manifest, {
+    setAside(manifest, pagefind, now);
+    const next = openNextFiles(manifest);
+    next.add([...lunr, ...pagefind]);
+    const committed = commitNextFiles(manifest, next, {
       reason: "search indexes",
-      files: [...lunr, ...pagefind],
       removed: made.lunrGone,
+      removeOthers: false,
       // The first change is number 1, and a file as of 0 counts as old.
       asOf: Math.max(made.asOf, 1),
       state: { ...state, search_sequence: made.asOf },
@@ -41,11 +46,12 @@ export function publishIndexes(
     manifest.db
       .query("DELETE FROM history WHERE release = ? AND path > 'pagefind/' AND path < 'pagefind0'")
       .run(committed.release);
-    for (let shard = 1; shard <= pagefindShards; shard++) doomOld(parts, shard, made, now);
+    for (let shard = 1; shard <= pagefindShards; shard++)
+      doomOld(parts, shard, made, { now, release: committed.release });
     return committed;
   });
   const committed = committing.immediate();
-  exportCommitted(parts, committed);
+  await exportInSlices(parts, committed, () => Bun.sleep(0));
   return committed;
 }
 
@@ -83,27 +89,21 @@ function shardsFile({ manifest, blobs }: PublisherParts, { shards }: MadeIndexes
   return storeFiles({ blobs }, [{ path: shardsPath, body }]).kept;
 }
 
-/** Lets what a path held go, once no reader can be about to open it. */
-function setAside({ manifest }: PublisherParts, { path, digest }: NewFile, now: Date): void {
-  const held = manifest.find(path);
-  if (held === null || held.digest === digest) return;
-  manifest.db
-    .query("INSERT OR REPLACE INTO spare_blobs (digest, spare_since) VALUES (?, ?)")
-    .run(held.digest, now.getTime());
-}
-
 /** Marks files that the shard's new index does not name; `prune` removes them a day later. */
 function doomOld(
   { manifest }: PublisherParts,
   shard: number,
   { pagefind, shards }: MadeIndexes,
-  now: Date,
+  { now, release }: { now: Date; release: number },
 ): void {
   const files = pagefind.find((one) => one.shard === shard)?.files;
   if (files === undefined && shards.includes(shard)) return;
   const named = new Set((files ?? []).map(({ path }) => path));
-  const dooming = manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?");
+  // Marked as changed, so that the signed list of all files leaves it out from now on.
+  const dooming = manifest.db.query(
+    "UPDATE files SET doomed_at = ?1, release = ?2 WHERE path = ?3 AND doomed_at IS NULL",
+  );
   for (const { path } of heldUnder(manifest.db, pagefindFolder(shard))) {
-    if (!named.has(path)) dooming.run(now.getTime(), path);
+    if (!named.has(path)) dooming.run(now.getTime(), release, path);
   }
 }

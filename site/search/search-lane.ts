@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
 import type { Committed } from "#site/publisher/release.ts";
+import { givesWay } from "#site/publisher/slow-work-apart.ts";
 import type { IndexChildSettings } from "./index-child.ts";
 import { type IndexJob, type MadeIndexes, makeIndexes } from "./make-indexes.ts";
 import { publishIndexes } from "./publish-indexes.ts";
@@ -11,10 +12,9 @@ import { publishIndexes } from "./publish-indexes.ts";
 export type SearchLane = {
   /**
    * Makes all indexes anew that changes since the last run touch, and publishes them as one release; null when there
-   * was nothing to do. `apart`: in a process of its own, so that this one goes on answering. Throws when it fails;
-   * what is published stays as it is then.
+   * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
    */
-  run(options?: { apart?: boolean; signal?: AbortSignal }): Promise<Committed | null>;
+  run(options?: { signal?: AbortSignal }): Promise<Committed | null>;
 };
 
 export type SearchLaneSettings = {
@@ -22,6 +22,8 @@ export type SearchLaneSettings = {
   storeToken: string | null;
   /** Whether there is an index for people; those for programs are always kept in step. */
   pagefind: boolean;
+  /** Whether indexes are made in a process of its own, so that this one goes on answering. */
+  apart: boolean;
 };
 
 const childWaitMs = 600_000;
@@ -30,21 +32,27 @@ const childWaitMs = 600_000;
 export function openSearchLane(parts: PublisherParts, settings: SearchLaneSettings): SearchLane {
   const inputs = settings.pagefind ? inputsDigest() : "off";
   let looked = !settings.pagefind;
+  const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {
+    const { current_release, held_at, search_sequence, search_inputs } = parts.manifest.state();
+    if (current_release === 0 || held_at > 0) return null;
+    const inputsChanged = search_inputs !== inputs;
+    if (looked && !inputsChanged && !isBehind(parts)) return null;
+    const job = { after: search_sequence, pagefind: settings.pagefind, inputsChanged };
+    const made = settings.apart
+      ? await makeApart(parts, { ...settings, job }, signal)
+      : await makeIndexes({ ...parts, store: parts.source.store }, job);
+    // An operator went back to an older release meanwhile: it has to show its own.
+    if (parts.manifest.state().held_at > 0) return null;
+    looked = true;
+    const committed = await publishIndexes(parts, made, { search_inputs: inputs });
+    return committed.changed.length + committed.removed.length > 0 ? committed : null;
+  };
+  let last: Promise<unknown> = Promise.resolve();
   return {
-    run: async ({ apart = false, signal } = {}) => {
-      const { current_release, held_at, search_sequence, search_inputs } = parts.manifest.state();
-      if (current_release === 0 || held_at > 0) return null;
-      const inputsChanged = search_inputs !== inputs;
-      if (looked && !inputsChanged && !isBehind(parts)) return null;
-      const job = { after: search_sequence, pagefind: settings.pagefind, inputsChanged };
-      const made = apart
-        ? await makeApart(parts, { ...settings, job }, signal)
-        : await makeIndexes({ ...parts, store: parts.source.store }, job);
-      // An operator went back to an older release meanwhile: it has to show its own.
-      if (parts.manifest.state().held_at > 0) return null;
-      looked = true;
-      const committed = publishIndexes(parts, made, { search_inputs: inputs });
-      return committed.changed.length + committed.removed.length > 0 ? committed : null;
+    run: ({ signal } = {}) => {
+      const running = last.then(() => once(signal));
+      last = running.catch(() => null);
+      return running;
     },
   };
 }
@@ -93,6 +101,7 @@ async function makeApart(
       },
     },
   );
+  givesWay(child.pid);
   const [complaint, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
   if (made === null) {
     throw new Error(`indexing ended with ${code}: ${complaint.trim().slice(-complaintMax)}`);

@@ -1,7 +1,8 @@
-import { redirectOf } from "#site/publisher/http-headers.ts";
+import { givingProfileOf, headersOf, redirectOf } from "#site/publisher/http-headers.ts";
+import type { ManifestFile } from "#site/publisher/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { keepFiles } from "./kept-files.ts";
-import { type PreparedFile, prepareFile, shownTo } from "./prepared-file.ts";
+import { keptBodyBytesMax, type PreparedFile, prepareFile, shownTo } from "./prepared-file.ts";
 
 /** Answers from the bundle at once, or gives null: then the service is asked. */
 export type BundleServer = {
@@ -25,18 +26,55 @@ const alwaysLive: ReadonlySet<string> = new Set([
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
 const ofService = /^\/(api|mcp|desk|healthz)(\/|$)/;
 
-/** What is kept in memory, and the size from which a file is sent from the disk. */
+/** What is kept in memory. */
 const keptBytesMax = 64 * 1024 * 1024;
-const bodyBytesMax = 512 * 1024;
 
 /** A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. */
 export function createBundleServer(
   reader: BundleReader,
   { onServed }: BundleServerOptions = {},
 ): BundleServer {
+  const prepare = preparer(reader);
+  const redirected = (path: string): Response | null => {
+    const bare = redirectOf(path);
+    if (bare === null || prepare(bare) === null) return null;
+    return new Response(null, { status: 308, headers: { location: bare } });
+  };
+  const givenAtProfile = (path: string): Response | null => {
+    const giving = givingProfileOf(path);
+    if (giving === null || prepare(giving.profile) === null) return null;
+    // Kept and purged like the page that may come to stand here.
+    const { cacheControl, others } = headersOf(`${path.slice(1)}.html`);
+    const headers = { location: giving.location, "cache-control": cacheControl, ...others };
+    return new Response(null, { status: 302, headers });
+  };
+  const missing = (path: string, request: Request): Response | null => {
+    if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
+      return null;
+    }
+    const page = prepare("/404");
+    return page === null ? null : answerWith(reader, page, request, 404);
+  };
+  return {
+    answer: (request) => {
+      if (request.method !== "GET" && request.method !== "HEAD") return null;
+      const { path, hasQuery } = splitUrl(request.url);
+      if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
+      const found = prepare(path);
+      if (found === null) return redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
+      onServed?.(path, request);
+      return answerWith(reader, found, request, 200);
+    },
+  };
+}
+
+type Prepare = (urlPath: string) => PreparedFile | null;
+
+/** Finds what a path shows now, as it is kept in memory or else in the bundle. */
+function preparer(reader: BundleReader): Prepare {
   const kept = keepFiles(keptBytesMax);
-  const prepare = (urlPath: string): PreparedFile | null => {
-    const version = reader.version();
+  const versionNow = oncePerTurn(() => reader.version());
+  const prepare = (urlPath: string, version: number): PreparedFile | null => {
     const known = kept.get(urlPath);
     if (known?.version === version) return known;
     const file = reader.find(urlPath);
@@ -50,35 +88,36 @@ export function createBundleServer(
     }
     kept.delete(urlPath);
     if (file === null) return null;
-    const body = file.size > bodyBytesMax ? Bun.file(reader.blobOf(file)) : reader.read(file);
+    const body = bodyOf(reader, file);
     // The content went between two looks: a newer release replaced the file.
-    if (body === null) return reader.version() === version ? null : prepare(urlPath);
+    if (body === null) {
+      const newest = reader.version();
+      return newest === version ? null : prepare(urlPath, newest);
+    }
     const fresh = prepareFile(file, body, version);
     kept.set(urlPath, fresh);
     return fresh;
   };
-  const redirected = (path: string): Response | null => {
-    const bare = redirectOf(path);
-    if (bare === null || prepare(bare) === null) return null;
-    return new Response(null, { status: 308, headers: { location: bare } });
-  };
-  const missing = (path: string, request: Request): Response | null => {
-    if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
-      return null;
+  return (urlPath) => prepare(urlPath, versionNow());
+}
+
+function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
+  if (file.size > keptBodyBytesMax) return Bun.file(reader.blobOf(file));
+  const bytes = reader.read(file);
+  return bytes === null ? null : new Blob([bytes]);
+}
+
+/** Asks once for all requests that one turn of the event loop finds at the sockets: asking costs as much as answering. */
+function oncePerTurn(ask: () => number): () => number {
+  let known: number | null = null;
+  return () => {
+    if (known === null) {
+      known = ask();
+      setImmediate(() => {
+        known = null;
+      });
     }
-    const page = prepare("/404");
-    return page === null ? null : answerWith(page, request, 404);
-  };
-  return {
-    answer: (request) => {
-      if (request.method !== "GET" && request.method !== "HEAD") return null;
-      const { path, hasQuery } = splitUrl(request.url);
-      if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
-      const found = prepare(path);
-      if (found === null) return redirected(path) ?? missing(path, request);
-      onServed?.(path, request);
-      return answerWith(found, request, 200);
-    },
+    return known;
   };
 }
 
@@ -92,17 +131,21 @@ function splitUrl(url: string): { path: string; hasQuery: boolean } {
     : { path: url.slice(from, query), hasQuery: true };
 }
 
-function answerWith(found: PreparedFile, request: Request, status: number): Response {
-  const { body, length, etag, headers } = shownTo(request, found);
+function answerWith(
+  reader: BundleReader,
+  found: PreparedFile,
+  request: Request,
+  status: 200 | 404,
+): Response {
+  const { body, etag, init } = shownTo(request, found, (file) => reader.read(file));
+  const { headers } = init;
   const wanted = request.headers.get("if-none-match");
   if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });
-  if (request.method === "HEAD") {
-    return new Response(null, {
-      status,
-      headers: { ...headers, "content-length": String(length) },
-    });
-  }
-  return new Response(body, { status, headers });
+  if (request.method !== "HEAD")
+    return new Response(body, status === 200 ? init : { status, headers });
+  const told = new Headers(headers);
+  told.set("content-length", String(body.size));
+  return new Response(null, { status, headers: told });
 }
 
 /** Whether an If-None-Match names this ETag. Weak forms count: a CDN may have made one of ours. */

@@ -1,7 +1,7 @@
 import { recordBySlug } from "#content/store/records.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/publisher/document.ts";
-import { filePathsFor, headersOf } from "#site/publisher/http-headers.ts";
+import { filePathsFor, givingProfileOf, headersOf } from "#site/publisher/http-headers.ts";
 import { renderKeys } from "#site/publisher/render-keys.ts";
 
 /** Answers from the renderer while the first release is being written. */
@@ -22,6 +22,11 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(pathname);
     const file = files.find(({ path, body }) => body !== null && wanted.includes(path));
+    const giving = givingProfileOf(pathname);
+    if (file === undefined && files.length > 0 && giving !== null) {
+      const headers = { location: giving.location, "cache-control": "no-store" };
+      return new Response(null, { status: 302, headers });
+    }
     if (file === undefined || file.body === null) return null;
     const { contentType, others } = headersOf(file.path);
     const body = typeof file.body === "string" ? file.body : new Uint8Array(file.body);
@@ -45,6 +50,10 @@ const pageKeys: Record<string, DocumentKey> = {
   "/statistics": keyOf.page("statistics"),
   "/methodology": keyOf.page("methodology"),
   "/agents": keyOf.page("agents"),
+  "/onboard": keyOf.page("onboard"),
+  "/onboard/status": keyOf.page("onboard-status"),
+  "/receipt": keyOf.page("receipt"),
+  "/widget": keyOf.page("widget"),
   "/robots.txt": keyOf.page("robots"),
   "/llms.txt": keyOf.discovery("llms"),
   "/agents.md": keyOf.discovery("agents"),
@@ -58,12 +67,12 @@ const pageKeys: Record<string, DocumentKey> = {
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
   const own = pageKeys[pathname];
   if (own !== undefined) return own;
-  if (pathname.startsWith("/_astro/")) return keyOf.assets;
+  if (/^\/(?:_astro|widget)\//.test(pathname)) return keyOf.assets;
   const [, section = "", name = "", page = "1", ...more] = pathname
     .replace(/^\/api/, "")
     .split("/");
   if (more.length > 0) return null;
-  if (section === "nonprofits" && name !== "") {
+  if ((section === "nonprofits" || section === "donate") && name !== "") {
     const record = await recordBySlug(source.store.raw, name.replace(/\.(html|json)$/, ""));
     return record === null ? null : keyOf.profile(record.id);
   }

@@ -1,4 +1,4 @@
-import type { PreparedFile } from "./prepared-file.ts";
+import { keptBodyBytesMax, type PreparedFile } from "./prepared-file.ts";
 
 /** Prepared files by URL path, the oldest given up first when they weigh too much. */
 export type KeptFiles = {
@@ -34,5 +34,5 @@ export function keepFiles(bytesMax: number): KeptFiles {
 const headersBytes = 1_024;
 
 /** Its content, the compressed form that may join it (about a third), and its headers. */
-const weightOf = ({ plain }: PreparedFile): number =>
-  headersBytes + (plain.body instanceof Uint8Array ? plain.length * 1.4 : 0);
+const weightOf = ({ file }: PreparedFile): number =>
+  headersBytes + (file.size <= keptBodyBytesMax ? file.size * 1.4 : 0);

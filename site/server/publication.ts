@@ -30,6 +30,18 @@ export function waitForPublication(
   };
 }
 
+/** How far publishing is, for whoever watches over it. */
+export function publicationOf(reader: Pick<BundleReader, "current" | "failures">): {
+  release: number;
+  profilesTo: number;
+  listsTo: number;
+  failures: number;
+} {
+  const { release, fastSequence, slowSequence } = reader.current();
+  const failures = reader.failures().size;
+  return { release, profilesTo: fastSequence, listsTo: slowSequence, failures };
+}
+
 /** One look for all who wait: hundreds of them while nothing is published must not keep the service from answering. */
 function sharedLooks(look: () => Place): () => Promise<Place> {
   let next: Promise<Place> | null = null;

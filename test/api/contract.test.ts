@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { operations } from "#content/openapi/document.ts";
+import { draftExample } from "#content/shapes/recommendation-draft.ts";
 import { reviewKinds } from "#content/shapes/review.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { curate } from "#test/support/curate.ts";
@@ -14,7 +15,11 @@ let service: TestService;
 beforeAll(async () => {
   service = await aService({
     // Each request comes from a client of its own, so that no limit hides an answer.
-    env: { ALMONER_ADMIN_TOKENS: token, ALMONER_TRUSTED_HOPS: "1" },
+    env: {
+      ALMONER_ADMIN_TOKENS: token,
+      ALMONER_TRUSTED_HOPS: "1",
+      ALMONER_RECOMMENDATION_PHASE: "3",
+    },
     records: [
       aRichNonprofit({ slug: "rich", name: "Rich Water Trust" }),
       aNonprofit({ slug: "thin" }),
@@ -54,6 +59,8 @@ async function problems({
 }
 
 const operator = { authorization: `Bearer ${token.split(":")[1]}` };
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const aPick = { slug: "thin", recommended_for: ["wells"], why_recommended: "Mends wells." };
 const submission = { field: "city", value: "Bergen", agent_id: "scout-1", agent_name: "Scout" };
 
 test("every route is described, and every described operation of the service is a route", () => {
@@ -63,7 +70,8 @@ test("every route is described, and every described operation of the service is 
     .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`);
   const routes = service.app.routes
     .map(({ method, path }) => `${method} ${path}`)
-    .filter((route) => route !== "POST /mcp"); // A protocol of its own, described by the server card.
+    .filter((route) => route !== "POST /mcp") // A protocol of its own, described by the server card.
+    .filter((route) => !/ \/desk(\/|$)/.test(route)); // Pages for people.
   expect(routes.toSorted()).toEqual(described.toSorted());
 });
 
@@ -73,7 +81,7 @@ test("operation ids are unique, and the contract's are all there", () => {
   expect(ids).toEqual(
     expect.arrayContaining([
       "searchNonprofits", "listNonprofits", "getNonprofit", "listCauses", "getStats", "recommendNonprofits",
-      "findThinProfiles", "submitEnrichment", "getEnrichmentStats", "getAgentLeaderboard", "getAgentExemplars",
+      "findThinProfiles", "submitEnrichment", "getEnrichmentStats", "initiateDonation", "settleDonation", "getDonationHistory", "getAgentLeaderboard", "getAgentExemplars",
     ]),
   ); // prettier-ignore
   expect(contract.document["openapi"]).toBe("3.1.0" as never);
@@ -81,9 +89,11 @@ test("operation ids are unique, and the contract's are all there", () => {
 });
 
 describe("every example fits its schema", () => {
-  const named = operations.filter(({ ok }) => ok.schema !== "text");
-  test.each(named.map((one) => [one.operationId, one] as const))("%s", (_, { ok, body }) => {
-    expect(contract.schemaErrors(`/components/schemas/${ok.schema}`, ok.example)).toBeNull();
+  const named = operations.filter(({ ok }) => ok?.schema !== "text");
+  test.each(named.map((one) => [one.operationId, one] as const))("%s", (_, { ok, also, body }) => {
+    for (const { schema, example } of [...(ok === undefined ? [] : [ok]), ...(also ?? [])]) {
+      expect(contract.schemaErrors(`/components/schemas/${schema}`, example)).toBeNull();
+    }
     if (body === undefined) return;
     expect(contract.schemaErrors(`/components/schemas/${body.schema}`, body.example)).toBeNull();
   });
@@ -100,7 +110,18 @@ describe("answers are as described", () => {
       "/api/needs-enrichment", "/api/needs-enrichment?pending=true", "/api/needs-enrichment?field=mission&limit=1",
       "/api/needs-enrichment?cause=nobody-knows-it", "/api/enrichments/stats", "/api/agents/leaderboard",
       "/api/agents/exemplars", "/api/agents/exemplars?field=city&limit=1",
+      "/api/donations/rich", "/api/donations/gone",
     ].map((path): [number, Sent] => [200, { path }]),
+    ...["/api/donate/rich", "/api/donate/rich?amount=0.000001", `/api/donate/rich?amount=10000&payer=${wallet}`].flatMap(
+      (path): [number, Sent][] => [[402, { path }], [402, { method: "POST", path }], [402, { method: "POST", path, body: {} }]],
+    ),
+    [404, { path: "/api/donate/nobody" }],
+    [404, { path: "/api/donations/nobody" }],
+    [404, { path: "/api/donations/rich/none" }],
+    [410, { method: "POST", path: "/api/donate/gone" }],
+    [422, { path: "/api/donate/thin" }],
+    ...["1e3", "0", "", "%201", "+1", "10000.000001", "1.0000001"].map((amount): [number, Sent] => [400, { path: `/api/donate/rich?amount=${amount}` }]),
+    [400, { path: "/api/donate/rich?payer=me" }],
     ...[
       "/api/search?limit=0", "/api/search?offset=-1", "/api/nonprofits?limit=x", "/api/nonprofits?offset=1.5",
       "/api/recommend", "/api/recommend?q=&limit=3", "/api/recommend?cause=education&intent=buy",
@@ -119,9 +140,41 @@ describe("answers are as described", () => {
     [415, { method: "POST", path: "/api/enrich/thin", body: "field=city", headers: { "content-type": "text/plain" } }],
     [200, { method: "POST", path: "/api/enrich/thin", body: { ...submission, agent_id: "key-1" }, headers: { "idempotency-key": "k1" } }],
     [409, { method: "POST", path: "/api/enrich/thin", body: { ...submission, agent_id: "key-1", value: "Oslo" }, headers: { "idempotency-key": "k1" } }],
+    [200, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich" } }],
+    [200, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich", agent_id: "second" } }],
+    [400, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich", why_recommended: "The best." } }],
+    [400, { method: "POST", path: "/api/recommend/drafts", body: [] }],
+    [404, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "nobody" } }],
+    [410, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "gone" } }],
+    [200, { path: "/api/recommend?q=rich%20water&limit=5" }],
+    [401, { path: "/api/admin/picks" }],
+    [200, { path: "/api/admin/picks?limit=1", headers: operator }],
+    [400, { method: "POST", path: "/api/admin/picks", body: { slug: "thin" }, headers: operator }],
+    [200, { method: "POST", path: "/api/admin/picks", body: aPick, headers: operator }],
+    [409, { method: "POST", path: "/api/admin/picks", body: aPick, headers: operator }],
+    [200, { method: "POST", path: "/api/admin/picks/thin", body: { causes: ["health"] }, headers: operator }],
+    [400, { method: "POST", path: "/api/admin/picks/thin/remove", body: {}, headers: operator }],
+    [200, { method: "POST", path: "/api/admin/picks/thin/remove", body: { reason: "No." }, headers: operator }],
+    [404, { method: "POST", path: "/api/admin/picks/thin/remove", body: { reason: "No." }, headers: operator }],
     [401, { path: "/api/admin/reviews" }],
     ...reviewKinds.map((kind): [number, Sent] => [200, { path: `/api/admin/reviews?kind=${kind}`, headers: operator }]),
     [400, { path: "/api/admin/reviews?kind=x", headers: operator }],
+    ...["reviews/prose-1", "queues", "audit"].map((path): [number, Sent] => [401, { path: `/api/admin/${path}` }]),
+    [404, { path: "/api/admin/reviews/prose-999", headers: operator }],
+    ...["queues", "audit", "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1"].map((path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }]),
+    [400, { path: "/api/admin/audit?before=0", headers: operator }],
+    [400, { method: "POST", path: "/api/admin/agents/revert", body: { agent_id: "x" }, headers: operator }],
+    [200, { method: "POST", path: "/api/admin/agents/revert", body: { agent_id: "nobody", reason: "Test." }, headers: operator }],
+    ...["", "?status=failed&before=9&limit=1"].map((query): [number, Sent] => [200, { path: `/api/admin/webhooks${query}`, headers: operator }]),
+    [400, { path: "/api/admin/webhooks?status=x", headers: operator }],
+    ...["health", "numbers", "numbers?days=9999"].map((path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }]),
+    ...["health", "numbers"].map((path): [number, Sent] => [401, { path: `/api/admin/${path}` }]),
+    [400, { path: "/api/admin/numbers?days=0", headers: operator }],
+    [401, { path: "/api/admin/webhooks" }],
+    [409, { method: "POST", path: "/api/admin/webhooks/test", headers: operator }],
+    [404, { method: "POST", path: "/api/admin/webhooks/9/resend", headers: operator }],
+    [401, { method: "POST", path: "/api/admin/webhooks/9/resend" }],
+    [401, { method: "POST", path: "/api/admin/agents/revert", body: { agent_id: "nobody", reason: "Test." } }],
     [404, { method: "POST", path: "/api/admin/reviews/prose-999/approve", body: {}, headers: operator }],
     [404, { method: "POST", path: "/api/admin/reviews/prose-999/reject", body: { reason: "No." }, headers: operator }],
     [400, { method: "POST", path: "/api/admin/reviews/prose-1/reject", body: {}, headers: operator }],
@@ -156,6 +209,10 @@ describe("answers are as described", () => {
     const id = (await waiting.json()).reviews[0].id as string;
     const path = `/api/admin/reviews/${id}/approve`;
     expect(await problems({ path: "/api/admin/reviews", headers: operator })).toEqual([200, []]);
+    expect(await problems({ path: `/api/admin/reviews/${id}`, headers: operator })).toEqual([
+      200,
+      [],
+    ]);
     expect(await problems({ method: "POST", path, body: {}, headers: operator })).toEqual([
       200,
       [],
@@ -164,6 +221,7 @@ describe("answers are as described", () => {
       409,
       [],
     ]);
+    expect(await problems({ path: "/api/admin/audit", headers: operator })).toEqual([200, []]);
   });
 
   test("304 to whoever has it", async () => {
@@ -199,6 +257,9 @@ describe("whatever is sent", () => {
     "field",
     "pending",
     "kind",
+    "amount",
+    "payer",
+    "memo",
     "ghd_aligned",
   ];
   const query = fc.array(fc.tuple(fc.constantFrom(...names), encoded), { maxLength: 5 });

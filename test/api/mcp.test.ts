@@ -46,6 +46,8 @@ const calls: Record<string, Record<string, unknown>> = {
   recommend: { cause: "education", intent: "donate" },
   needs_enrichment: { limit: 3, pending: false },
   submit_enrichment: { slug: "thin", field: "city", value: "Kisumu", agent_id: "scout-1", agent_name: "Scout" },
+  donation_requirements: { slug: "rich", amount: 2.5 },
+  donation_history: { slug: "rich" },
 }; // prettier-ignore
 
 describe.each(["http", "stdio"] as const)("over %s", (way) => {
@@ -93,6 +95,10 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     ["recommend", {}, "nothing_asked"],
     ["recommend", { cause: "education", intent: "buy" }, "intent"],
     ["search_nonprofits", { limit: -1 }, "limit"],
+    ["donation_requirements", { slug: "thin" }, "nonprofit_without_wallet"],
+    ["donation_requirements", { slug: "rich", amount: 0 }, "amount"],
+    ["donation_requirements", { slug: "rich", amount: 0.0000001 }, "amount"],
+    ["donation_history", { slug: "nobody" }, "nonprofit_not_found"],
     ["submit_enrichment", { slug: "thin", field: "city", agent_id: "a" }, "invalid_enrichment"],
   ])("%s with %o is an error that says why", async (name, input, reason) => {
     const result = await client.callTool({ name, arguments: input });

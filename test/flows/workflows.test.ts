@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { operations } from "#content/openapi/document.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import { curate } from "#test/support/curate.ts";
+import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -14,10 +15,16 @@ const redocly = join(
   "../bin/cli.js",
 );
 
+let chain: TestChain;
 let directory: TestDirectory;
 let folder: string;
 beforeAll(async () => {
-  directory = await aDirectory({ records: [aNonprofit({ slug: "thin-trust" })] });
+  chain = await aChain();
+  directory = await aDirectory({
+    env: chain.env,
+    records: [aNonprofit({ slug: "thin-trust" })],
+    parts: { clock: chain.clock },
+  });
   await curate(directory.service, aRichNonprofit({ causes: ["health"] }));
   folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));
   for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
@@ -26,6 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await directory.close();
+  await chain.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -45,8 +53,12 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
   return { code, output: out + err };
 }
 
-const respect = (workflow: string, input: Record<string, string>) =>
+const respect = (workflow: string, input: Record<string, string | number>) =>
   run("respect", "agents.arazzo.yaml", "-w", workflow, "-i", JSON.stringify(input));
+
+/** The steps that met all of their criteria. */
+const passedOf = (output: string) =>
+  [...output.matchAll(/✓ (?:GET|POST) \S+ - step (\w+)/g)].map(([, step]) => step);
 
 type Workflows = {
   workflows: { workflowId: string; steps: { stepId: string; operationId?: string }[] }[];
@@ -90,8 +102,7 @@ describe("the workflows run against the service", () => {
 
   test.each(runs)("%s", async (workflow, input, steps) => {
     const { code, output } = await respect(workflow, input);
-    const passed = [...output.matchAll(/✓ (?:GET|POST) \S+ - step (\w+)/g)].map(([, step]) => step);
-    expect([output.includes("✗") ? output : "", passed, code]).toEqual(["", steps, 0]);
+    expect([output.includes("✗") ? output : "", passedOf(output), code]).toEqual(["", steps, 0]);
   }, 20_000); // prettier-ignore
 
   test("and leave the value live, agreed on by both", async () => {
@@ -104,8 +115,24 @@ describe("the workflows run against the service", () => {
     expect(code).not.toBe(0);
   }, 20_000);
 
+  test("donate-x402: up to the 402 without a signature, to the end with that of a signer", async () => {
+    const wallet = chain.wallet();
+    await directory.service.add(aNonprofit({ slug: "well", usdc_wallet: wallet }));
+    const asked = await respect("donate-x402", { slug: "well", amount: 2.5 });
+    expect([asked.output.includes("✗") ? asked.output : "", passedOf(asked.output), asked.code]).toEqual(["", ["requirements"], 0]);
+    expect(chain.usdcOf(wallet)).toBe(0n);
+    const { memo } = (await (await fetch(`${directory.url}/api/donate/well?amount=2.5`)).json()) as { memo: string };
+    const payment = chain.donor().pay({ to: wallet, usdc: "2.5", memo });
+    chain.land(payment);
+    const input = { slug: "well", amount: 2.5, tx_signature: payment.signature };
+    const given = await respect("donate-x402", input);
+    expect([given.output.includes("✗") ? given.output : "", passedOf(given.output), given.code]).toEqual(["", ["requirements", "settle", "history"], 0]);
+    const history = await (await fetch(`${directory.url}/api/donations/well`)).json();
+    expect(history).toMatchObject({ donation_count: 1, total_donated_usdc: 2.5, recent_donations: [{ tx_signature: payment.signature }] });
+  }, 40_000); // prettier-ignore
+
   test("there is no workflow that these tests leave out", () => {
-    const ran = new Set([...runs.map(([workflow]) => workflow)]);
+    const ran = new Set([...runs.map(([workflow]) => workflow), "donate-x402"]);
     expect(workflows().map(({ workflowId }) => workflowId).filter((id) => !ran.has(id))).toEqual([]);
   }); // prettier-ignore
 });

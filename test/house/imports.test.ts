@@ -7,11 +7,15 @@ const root = join(import.meta.dirname, "../..");
 /** Which rooms a room may import by name, and which packages are kept to it. Source: the house's picture in README. */
 const mayImport: Record<string, RegExp> = {
   "content/shapes": /^(zod$|#content\/(editorial|shapes)\/)/,
-  "content/rules": /^(zod$|node:|punycode|#content\/(editorial|shapes|rules)\/)/,
+  "content/rules":
+    /^(zod$|node:|punycode|bs58$|mailchecker$|@noble\/curves\/|#content\/(editorial|shapes|rules)\/)/,
+  "content/signing": /^(zod$|node:|jose$|canonicalize$|#content\/(shapes|signing)\/)/,
   "content/openapi": /^(zod$|node:|#content\/(editorial|shapes|rules)\/)/,
-  "content/store": /^(zod$|node:|drizzle-orm|@libsql\/client|bun:sqlite$|#content\/)/,
-  "api/chain": /^(node:|@solana\/|@x402\/|litesvm|#content\/(shapes|rules)\/|#api\/chain\/)/,
-  "api/verbs": /^(node:|zod$|#content\/(shapes|rules|store|editorial)\/|#api\/verbs\/)/,
+  "content/store":
+    /^(zod$|node:|drizzle-orm|@libsql\/client|libsql\/promise$|bun:sqlite$|#content\/)/,
+  "api/chain": /^(node:|zod$|bs58$|@solana\/|@x402\/|#content\/(shapes|rules)\/|#api\/chain\/)/,
+  "api/verbs":
+    /^(node:|zod$|#content\/(shapes|rules|store|editorial|signing)\/|#api\/(verbs\/|chain\/chain\.ts$))/,
   api: /^(?!#(site|scripts|test)\/|astro|pagefind|lunr|@solana|@x402)/,
   site: /^(?!#(api|scripts|test)\/|elysia|@solana|@x402)/,
 };

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { liveCounters } from "#content/store/stats.ts";
-import { hitOf, readLogLine } from "#scripts/import-hits/log-line.ts";
+import { dailyHashKeyOf } from "#api/secrets.ts";
+import { userAgentHash } from "#api/user-agent.ts";
+import { logRecommendations } from "#content/store/recommendation-log.ts";
+import { hitOf, profileOf, readLogLine } from "#scripts/import-hits/log-line.ts";
 
 const root = join(import.meta.dirname, "../..");
 const nginx = (request: string, status = 200) =>
@@ -57,6 +60,42 @@ describe("a line of an access log", () => {
   ); // prettier-ignore
 });
 
+describe("a view of a profile", () => {
+  const page = { action: "profile", slug: "wells", form: "page" };
+  test.each([
+    [nginx("GET /nonprofits/wells?from=x"), page],
+    [nginx("GET /nonprofits/wells", 304), page],
+    [nginx("GET /nonprofits/wells.md"), { ...page, form: "markdown" }],
+    [nginx("GET /api/nonprofits/wells"), { ...page, form: "json" }],
+    [nginx("GET /nonprofits/%C3%A9cole"), { ...page, slug: "école" }],
+    [nginx("GET /nonprofits/%zz"), { ...page, slug: "%zz" }],
+    [nginx("HEAD /nonprofits/wells"), null],
+    [nginx("GET /nonprofits/wells", 404), null],
+    [nginx("GET /api/nonprofits/wells/history"), null],
+    [nginx("GET /nonprofits/"), null],
+    [nginx("GET /causes/health"), null],
+    [nginx("GET /nonprofits/wells").replace(/ "-".*$/, ""), null],
+    [cloudflare({ ClientRequestURI: "/nonprofits/wells", ClientRequestUserAgent: "A" }), page],
+    [cloudflare({ ClientRequestURI: "/nonprofits/wells" }), null],
+    [cloudflare({ ClientRequestURI: "/nonprofits/wells", ClientRequestUserAgent: "A", CacheCacheStatus: "miss" }), null],
+  ])("%s is %j", (line, step) => {
+    const request = readLogLine(line);
+    expect(request && profileOf(request, { all: false })).toEqual(step as never);
+  }); // prettier-ignore
+
+  test.each([
+    [nginx("GET /x"), 'curl/8 "x"', 999],
+    [nginx("GET /x").replace(/"curl.*"$/, '"caf\\xE9 \\x22q\\x22 \\x5C"'), 'caf\u00e9 "q" \\', 999],
+    [nginx("GET /x").replace(/"curl.*"$/, '"-"'), "", 999],
+    [cloudflare({ ClientRequestUserAgent: "A" }), "A", 999],
+    [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: "2026-11-21T05:55:28.250Z" }), "A", 0],
+    [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528_000_000_000 }), "A", 0],
+    [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528 }), "A", 999],
+  ])("%s came from %p, told to %p ms", (line, userAgent, withinMs) => {
+    expect(readLogLine(line)).toMatchObject({ userAgent, withinMs });
+  }); // prettier-ignore
+});
+
 describe("bun run import-hits", () => {
   let folder: string;
   beforeEach(() => {
@@ -87,7 +126,7 @@ describe("bun run import-hits", () => {
     const first = await run(log, "--json");
     expect(first.code).toBe(0);
     expect(JSON.parse(first.out)).toEqual([
-      { file: log, lines: 3, unread: 1, hits: { "hit:llms_txt": 1 } },
+      { file: log, lines: 3, unread: 1, hits: { "hit:llms_txt": 1 }, follow_throughs: 0 },
     ]);
     // The last line has no end yet: its other half is still being written.
     appendFileSync(log, `${nginx("GET /agents.md")}\n${nginx("GET /llms.txt")}`);
@@ -107,6 +146,47 @@ describe("bun run import-hits", () => {
     expect((await run(packed)).code).toBe(0);
     expect((await queries()).llms_txt).toBe(1);
   }); // prettier-ignore
+
+  test("finds what follows a recommendation, once, by the service's own hash of the user agent", async () => {
+    const url = `file:${join(folder, "store.db")}`;
+    const store = await openStore({ url });
+    const key = dailyHashKeyOf({ dataDir: folder });
+    // nginx writes 06:55:28 +0100 for anything up to the next second.
+    const asked = (at: string, userAgent: string) => ({
+      query: { cause: null, country: null, q: "wells", intent: "discover" },
+      result_count: 1,
+      top_slug: "wells",
+      slugs: ["pumps", "wells"],
+      ranking_signals: [],
+      phase: 1 as const,
+      client: userAgentHash(key, userAgent, Date.parse(at)),
+      called_at: new Date(at),
+    });
+    const calls = logRecommendations(store, () => {});
+    calls.add(asked("2026-11-21T05:55:28.900Z", 'curl/8 "x"'));
+    calls.add(asked("2026-11-21T05:54:28.000Z", "On time"));
+    calls.add(asked("2026-11-21T05:54:27.900Z", "Too late"));
+    await calls.flush();
+    const by = (agent: string) => nginx("GET /nonprofits/wells").replace(/"curl.*"$/, `"${agent}"`);
+    const log = join(folder, "access.log");
+    const lines = [nginx("GET /nonprofits/wells"), nginx("GET /nonprofits/camp.md"), by("On time"), by("Too late"), by("Nobody")]; // prettier-ignore
+    writeFileSync(log, `${lines.join("\n")}\n`);
+    expect((await run(log)).out).toContain("5 new lines, no hits, 3 follow-throughs");
+    expect((await run(log)).out).toContain("0 new lines, no hits");
+    // The same log under another beginning, as a second CDN node would write it, adds nothing.
+    const again = join(folder, "other.log");
+    writeFileSync(again, `${nginx("GET /x")}\n${lines.join("\n")}\n`);
+    expect((await run(again, "--json")).out).toContain('"follow_throughs":0');
+    const { rows } = await store.raw.execute("SELECT recommendation_id AS id, slug, form, rank FROM recommendation_follow_throughs ORDER BY id, slug"); // prettier-ignore
+    expect(rows.map((row): Record<string, unknown> => ({ ...row }))).toEqual([
+      { id: 1, slug: "camp", form: "markdown", rank: null },
+      { id: 1, slug: "wells", form: "page", rank: 2 },
+      { id: 2, slug: "wells", form: "page", rank: 2 },
+    ]);
+    const all = JSON.stringify((await store.raw.execute("SELECT * FROM recommendation_log, recommendation_follow_throughs")).rows); // prettier-ignore
+    expect(all).not.toMatch(/203\.0\.113|curl|On time/);
+    store.close();
+  }, 30_000);
 
   test("says what is missing or broken, and counts nothing of it", async () => {
     const missing = await run(join(folder, "none.log"));

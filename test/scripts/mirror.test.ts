@@ -6,7 +6,7 @@ import { feedPaths } from "#content/shapes/feed.ts";
 import { openMirrorFolder } from "#scripts/mirror/mirror-folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";
-import { publicKeyOf } from "#site/publisher/signing.ts";
+import { publicKeyOf } from "#content/signing/keys.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 import { type Meddle, serveFolder, type StaticServer } from "#test/support/static-server.ts";
 

@@ -50,7 +50,7 @@ test("all of them are there, each with its type", () => {
 test("no place is left to fill, and no address is of another host", () => {
   for (const [path, text] of files) {
     expect([path, text.includes("{{")]).toEqual([path, false]);
-    const known = /^(https:\/\/almoner\.example|https:\/\/example\.org|https:\/\/(static\.)?modelcontextprotocol\.io|https:\/\/(json-schema|[a-z-]+\.example))/;
+    const known = /^(https:\/\/almoner\.example|https:\/\/explorer\.solana\.com\/tx\/|https:\/\/example\.org|https:\/\/(static\.)?modelcontextprotocol\.io|https:\/\/(json-schema|[a-z-]+\.example))/;
     const addresses = text.match(/https?:\/\/[^\s"'`)<>\\]+/g) ?? [];
     expect([path, addresses.filter((address) => !known.test(address))]).toEqual([path, []]);
   }

@@ -7,7 +7,7 @@ import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { compressedExport } from "#site/publisher/precompress.ts";
-import { exportRelease } from "#site/publisher/publish-files.ts";
+import { exportRelease } from "#site/publisher/export-step.ts";
 import { filePathsFor, headersOf, urlPathsOf } from "#site/publisher/http-headers.ts";
 import { steadyTimes } from "#site/publisher/steady-times.ts";
 
@@ -47,7 +47,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
   });
 
   describe("every file of the bundle", () => {
-    const live = new Set(["/api/stats"]);
+    const live = new Set(["/api/stats", "/api/needs-enrichment"]);
     const addresses = Object.keys(sampleFiles).flatMap((path) =>
       urlPathsOf(path)
         .filter((url) => !live.has(url))
@@ -152,6 +152,15 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       },
     );
 
+    test("a nonprofit without a page for donations is given to at its profile", async () => {
+      expect((await get("/donate/water-for-all")).status).toBe(200);
+      const answer = await get("/donate/no-wallet?amount=5");
+      expect(answer.status).toBe(302);
+      expect(answer.headers.get("location")).toBe("/nonprofits/no-wallet#give");
+      expect(answer.headers.get("xkey")).toBe("profile:no-wallet profiles all");
+      expect((await get("/donate/nobody")).status).toBe(404);
+    });
+
     test("files being written are not shown", async () => {
       writeFileSync(join(bundle.exported.folder, ".1-1.draft"), "half");
       expect((await get("/.1-1.draft")).status).toBe(404);
@@ -223,6 +232,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       ["GET", "/api/recommend?cause=education&limit=3"],
       ["GET", "/api/nonprofits?limit=10&offset=20"],
       ["GET", "/api/needs-enrichment?limit=5"],
+      ["GET", "/api/needs-enrichment"],
       ["GET", "/api/stats"],
       ["GET", "/api/enrichments/stats"],
       ["GET", "/api/agents/leaderboard"],

@@ -92,10 +92,8 @@ describe("the addresses of a static host that can proxy", () => {
     ["/api/onboard/challenge", `${service}/api/onboard/challenge`],
     ["/api/nonprofits?limit=2&offset=4", `${service}/api/nonprofits?limit=2&offset=4`],
     ["/api/nonprofits?offset=4", `${service}/api/nonprofits?offset=4`],
-    [
-      "/api/needs-enrichment?limit=2&field=mission",
-      `${service}/api/needs-enrichment?limit=2&field=mission`,
-    ],
+    ["/api/needs-enrichment?limit=2&field=mission", `${service}/api/needs-enrichment`],
+    ["/api/needs-enrichment", `${service}/api/needs-enrichment`],
     ["/api/agents/leaderboard", `${service}/api/agents/leaderboard`],
     ["/api/enrichments/stats", `${service}/api/enrichments/stats`],
     ["/api/nonprofits", "/api/nonprofits.json"],
@@ -105,6 +103,8 @@ describe("the addresses of a static host that can proxy", () => {
     ["/changes/1.json", "changes/1.json"],
     ["/mcp", `${service}/mcp`],
     ["/desk/login", `${service}/desk/login`],
+    ["/donate/no-wallet", "/nonprofits/no-wallet#give"],
+    ["/donate/water-for-all.html", "donate/water-for-all.html"],
   ])("%s ends at %s", (target, end) => {
     expect(answeredBy(target)).toBe(end);
   });

@@ -68,7 +68,13 @@ describe.skipIf(!ready)("Varnish in front of nginx", () => {
   });
 
   test("asks each time what must not be kept", async () => {
-    for (const path of ["/api/search?q=a", "/api/stats", "/api/nonprofits?limit=2", "/healthz"]) {
+    for (const path of [
+      "/api/search?q=a",
+      "/api/stats",
+      "/api/needs-enrichment",
+      "/api/nonprofits?limit=2",
+      "/healthz",
+    ]) {
       const before = service.asked.length;
       await get(path);
       await get(path);

@@ -135,6 +135,8 @@ test("a nonprofit that is withdrawn leaves lists and sitemap, and keeps its prof
   const [withdrawn] = await site.save([{ ...first, status: "withdrawn" }], [first]);
   expect(await linksOf("list-page cause:education 1")).not.toContain("/nonprofits/n-0");
   expect((await site.files("sitemap 1"))["sitemaps/1.xml"]).not.toContain("/nonprofits/n-0<");
-  expect(Object.values(await site.files("profile 1"))).not.toContain(null);
+  const { "nonprofits/n-0.html": page, "api/nonprofits/n-0.json": json } =
+    await site.files("profile 1");
+  expect([page, json]).not.toContain(null);
   if (withdrawn !== undefined) await site.save([first], [withdrawn]);
 });

@@ -26,18 +26,29 @@ const everyPage = [
   "page statistics",
   "page methodology",
   "page agents",
+  "page onboard",
+  "page onboard-status",
+  "page receipt",
+  "page widget",
   "page not-found",
   "list-page cause:education 1",
   "list-page cause:animals 1",
   "list-page country:KE 1",
   "profile 1",
+  "profile 1 donate/",
   "profile 2",
   "profile 4",
 ];
 
+/** A document's page; "donate/" at the end asks for the one in that folder. */
+const opened = (name: string) => {
+  const [, key = name, folder] = /^(.+) (donate\/)$/.exec(name) ?? [];
+  return site.page(key, folder);
+};
+
 describe.each(everyPage)("%s", (key) => {
   test("can be read by everyone", async () => {
-    const { $ } = await site.page(key);
+    const { $ } = await opened(key);
     expect($("html").attr("lang")).toBe("en");
     expect($("h1").length).toBe(1);
     expect($("main").length).toBe(1);
@@ -67,7 +78,7 @@ describe.each(everyPage)("%s", (key) => {
   });
 
   test("is described to machines", async () => {
-    const { $ } = await site.page(key);
+    const { $ } = await opened(key);
     const canonical = $('link[rel="canonical"]').attr("href") ?? "";
     expect(canonical.startsWith(`${siteBaseUrl}/`)).toBe(true);
     expect($('meta[property="og:url"]').attr("content")).toBe(canonical);
@@ -79,7 +90,7 @@ describe.each(everyPage)("%s", (key) => {
   });
 
   test("asks nothing of other hosts and holds no script or style inside", async () => {
-    const { $ } = await site.page(key);
+    const { $ } = await opened(key);
     expect($('script:not([type="application/ld+json"]):not([src])').length).toBe(0);
     expect($("style, [style]").length).toBe(0);
     const loaded = $('link[rel="stylesheet"], link[rel="icon"], img, script[src], iframe')
@@ -91,7 +102,12 @@ describe.each(everyPage)("%s", (key) => {
 });
 
 test("every page that a page links to exists", async () => {
-  const known = new Set(["/llms.txt", "/agents.md", "/openapi.json"]); // Of the service.
+  const known = new Set([
+    "/llms.txt",
+    "/agents.md",
+    "/openapi.json",
+    "/.well-known/almoner-keys.json",
+  ]); // Made by others.
   for (const kind of documentKinds) {
     for await (const keys of kind.all(site)) {
       for (const { files } of await kind.render(keys, site)) {
@@ -103,9 +119,9 @@ test("every page that a page links to exists", async () => {
   }
   const missing = new Set<string>();
   for (const key of everyPage) {
-    const { $ } = await site.page(key);
+    const { $ } = await opened(key);
     for (const link of $("a[href], link[href]").toArray()) {
-      const href = ($(link).attr("href") ?? "").replace(siteBaseUrl, "");
+      const href = ($(link).attr("href") ?? "").replace(siteBaseUrl, "").replace(/[?#].*$/, "");
       if (!href.startsWith("/") || href.startsWith("/api/search") || href === "/404") continue;
       if (href === "/api/agents/leaderboard" || href === "/") continue;
       if (!known.has(href) && !known.has(href.replace(/\.[a-z]+$/, ""))) missing.add(href);

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { compressedExport, precompressFolder } from "#site/publisher/precompress.ts";
 import type { ExportFolder } from "#site/publisher/blobs.ts";
-import { exportRelease } from "#site/publisher/publish-files.ts";
+import { exportRelease } from "#site/publisher/export-step.ts";
 import { openWebExport } from "#site/publisher/web-export.ts";
 
 let bundle: TestBundle;

@@ -19,6 +19,7 @@ describe("a profile", () => {
     expect(Object.keys(files)).toEqual([
       "nonprofits/lantern-school.html",
       "api/nonprofits/lantern-school.json",
+      "donate/lantern-school.html",
     ]);
     const json = files["api/nonprofits/lantern-school.json"] ?? "";
     expect(json.endsWith("}\n")).toBe(true);

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBlobs, openExport } from "#site/publisher/blobs.ts";
 import { openManifest } from "#site/publisher/manifest.ts";
-import { exportRelease, storeFiles } from "#site/publisher/publish-files.ts";
+import { exportRelease } from "#site/publisher/export-step.ts";
+import { storeFiles } from "#site/publisher/publish-files.ts";
 import { type Committed, commitRelease } from "#site/publisher/release.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
@@ -51,6 +52,9 @@ export const sampleFiles: Record<string, string> = {
   "nonprofits/water-for-all.html": page("Water for All"),
   "api/nonprofits/water-for-all.json": json("Water for All"),
   "donate/water-for-all.html": page("Give to Water for All"),
+  "nonprofits/no-wallet.html": page("Without a wallet"),
+  "widget.html": page("A button"),
+  "widget/donate.js": "(()=>{})();".repeat(200),
   "causes.html": page("Causes"),
   "causes/education.html": page("Education"),
   "causes/education/2.html": page("Education, page 2"),

@@ -1,7 +1,9 @@
+import { openListIndex } from "#content/store/list-index.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CheerioAPI, load } from "cheerio";
+import type { DonationNetwork } from "#content/shapes/network.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
@@ -27,16 +29,20 @@ export type TestSite = Source & {
   save(after: NonprofitRecord[], before?: NonprofitRecord[]): Promise<NonprofitRecord[]>;
   /** The files of one document: path and text, null for a path that must not exist. */
   files(key: DocumentKey): Promise<Record<string, string | null>>;
-  /** The one page of a document, as a browser would read it. */
-  page(key: DocumentKey): Promise<{ html: string; $: CheerioAPI }>;
+  /** The first page of a document, or the one in this folder, as a browser would read it. */
+  page(key: DocumentKey, folder?: string): Promise<{ html: string; $: CheerioAPI }>;
   close(): void;
 };
 
 /** A store of its own with these nonprofits, and the real documents over it; nothing is published. */
-export async function aSite(nonprofits: Partial<NonprofitRecord>[] = []): Promise<TestSite> {
+export async function aSite(
+  nonprofits: Partial<NonprofitRecord>[] = [],
+  { network = "local" }: { network?: DonationNetwork } = {},
+): Promise<TestSite> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-site-"));
   const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
-  const source = { store, renderer: await aRenderer(), baseUrl: siteBaseUrl };
+  const lists = openListIndex(store.raw);
+  const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
   const files = async (key: DocumentKey) => {
     const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);
     const [rendered] = (await kind?.render([key], source)) ?? [];
@@ -50,16 +56,17 @@ export async function aSite(nonprofits: Partial<NonprofitRecord>[] = []): Promis
   const site: TestSite = {
     ...source,
     files,
-    save: (after, before = []) =>
-      store.write((tx) =>
-        saveNonprofits(
-          tx,
-          after.map((one, at) => ({ before: before[at] ?? null, after: one })),
-          { origin: "test", now: new Date("2026-11-01T12:00:00Z") },
-        ),
-      ),
-    page: async (key) => {
-      const html = Object.entries(await files(key)).find(([path]) => path.endsWith(".html"))?.[1];
+    save: (after, before = []) => {
+      const saves = after.map((one, at) => ({ before: before[at] ?? null, after: one }));
+      const now = new Date("2026-11-01T12:00:00Z");
+      lists.follow({ after: -2, upTo: -1, moved: [] });
+      return store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
+    },
+    page: async (key, under = "") => {
+      const [, html] =
+        Object.entries(await files(key)).find(
+          ([path]) => path.startsWith(under) && path.endsWith(".html"),
+        ) ?? [];
       if (typeof html !== "string") throw new Error(`${key} has no page`);
       return { html, $: load(html) };
     },

@@ -1,3 +1,4 @@
+import { openListIndex } from "#content/store/list-index.ts";
 import { discovery } from "#site/documents/discovery.ts";
 import { listen, type Listening } from "#api/listen.ts";
 import { headersOf } from "#site/publisher/http-headers.ts";
@@ -49,7 +50,8 @@ export async function discoveryFiles(
   { store }: Pick<TestService, "store">,
   baseUrl: string,
 ): Promise<Map<string, string>> {
-  const source = { store, baseUrl, renderer: undefined as never };
+  const lists = openListIndex(store.raw);
+  const source = { store, lists, baseUrl, network: "local" as const, renderer: undefined as never };
   const files = new Map<string, string>();
   for await (const keys of discovery.all(source)) {
     for (const rendered of await discovery.render(keys, source)) {

@@ -51,6 +51,7 @@ export async function aDirectory(
     databaseUrl,
     databaseToken: undefined,
     baseUrl: "http://localhost:8080",
+    network: "local",
     compiledFolder: compiledSites,
     signingKey: aSigningKey(),
     searchIndex,
@@ -71,7 +72,7 @@ export async function aDirectory(
     },
     drain: async () => {
       while ((await runFastLane(parts)) > 0);
-      while ((await runSecondLane(parts, async () => {})) > 0);
+      while ((await runSecondLane(parts, async () => {})) !== null);
       await publisher.searchLane.run();
       await publisher.feedLane.run({});
       await publisher.feedLane.run({});

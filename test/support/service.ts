@@ -6,6 +6,7 @@ import { type Config, readConfig } from "#api/config.ts";
 import { keepFresh } from "#api/kept.ts";
 import type { Parts } from "#api/parts.ts";
 import { openCurated } from "#api/curated.ts";
+import { openDonationChain } from "#api/donation-chain.ts";
 import { openSearch } from "#api/search/engine.ts";
 import { openLimits } from "#api/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
@@ -45,6 +46,8 @@ export async function aService(
     ALMONER_DATA_DIR: dataDir,
     ALMONER_BASE_URL: "https://almoner.example",
     ALMONER_READS_PER_MINUTE: "0",
+    // Without a chain of its own a test has none, whatever else runs on this machine.
+    ALMONER_CHAIN_PORT: "0",
     ...options.env,
   });
   const store =
@@ -71,8 +74,11 @@ export async function aService(
       baseUrl: config.baseUrl,
       threads: 0,
     }),
-    curated: openCurated(store, watch),
-    recommendationLog: logRecommendations(store, () => {}),
+    curated: openCurated(store, watch, config.recommendationPhase),
+    chain: options.parts?.chain ?? (await openDonationChain(config, { secrets, log, clock })),
+    recommendationLog: logRecommendations(store, () => {}, {
+      keptDays: config.recommendationLogDays,
+    }),
     activity: countActivity(store, clock),
     ...options.parts,
   };
@@ -102,6 +108,7 @@ export async function aService(
       ),
     add,
     close: () => {
+      void parts.search.close();
       parts.limits.close();
       store.close();
       rmSync(dataDir, { recursive: true, force: true });

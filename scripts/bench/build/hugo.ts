@@ -21,7 +21,7 @@ export async function writeHugoSite(store: Store, folder: string): Promise<void>
   for (let ids = await nonprofitIdsAfter(store.raw, 0, batchSize); ids.length > 0;) {
     for (const record of await recordsById(store.raw, ids)) {
       const detail = toDetail(record);
-      const view = profileView(record, detail, origin);
+      const view = profileView(record, detail, { baseUrl: origin, network: "local" });
       const page = { title: record.name, outputs: ["html", "json"], view, detail };
       await writeFile(join(content, `${record.slug}.md`), `${JSON.stringify(page)}\n`);
     }

@@ -23,15 +23,22 @@ export async function serveService({
   dataDir,
   profiles,
   port,
+  prepare,
+  env = {},
 }: {
   dataDir?: string | undefined;
   profiles: number;
   port: number;
+  /** Works on the store before the service starts. */
+  prepare?: (store: Store) => Promise<void>;
+  /** Further settings. */
+  env?: Record<string, string>;
 }): Promise<ServedService> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), "almoner-bench-"));
   const databaseUrl = `file:${join(folder, "store.db")}`;
   const store = await openStore({ url: databaseUrl, synchronous: "NORMAL" });
   if (dataDir === undefined) await seedDirectory(store, { profiles, seedNumber: 1 });
+  await prepare?.(store);
   await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   const child = Bun.spawn([process.execPath, main], {
     env: {
@@ -41,6 +48,7 @@ export async function serveService({
       ALMONER_PORT: String(port),
       ALMONER_READS_PER_MINUTE: "0",
       ALMONER_LOG_LEVEL: "warn",
+      ...env,
     },
     stdio: ["ignore", "ignore", "ignore"],
   });
@@ -68,27 +76,3 @@ const answers = (url: string): Promise<boolean> =>
     ({ ok }) => ok,
     () => false,
   );
-
-/** How long each of some requests took, in ms, and how many were answered in a second. */
-export type Load = { timesMs: number[]; perSecond: number };
-
-/** Sends all requests, so many at a time, and reads every answer to its end. Throws on any status but 200. */
-export async function sendAll(
-  urls: readonly string[],
-  { concurrency, headers = {} }: { concurrency: number; headers?: Record<string, string> },
-): Promise<Load> {
-  const timesMs: number[] = [];
-  let next = 0;
-  const startMs = performance.now();
-  const sender = async () => {
-    for (let url = urls[next++]; url !== undefined; url = urls[next++]) {
-      const sentMs = performance.now();
-      const response = await fetch(url, { headers });
-      await response.arrayBuffer();
-      timesMs.push(performance.now() - sentMs);
-      if (response.status !== 200) throw new Error(`${response.status} for ${url}`);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, sender));
-  return { timesMs, perSecond: (urls.length / (performance.now() - startMs)) * 1_000 };
-}

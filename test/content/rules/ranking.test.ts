@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
+  recommendationDisclosure,
+  noRecommendationDisclosure,
+} from "#content/rules/editorial-disclosure.ts";
+import {
+  editorialPoints,
+  editorialSteps,
   editorialSunset,
   explainScore,
   intentMultipliers,
+  matchHundredths,
   type SignalName,
   type Signs,
   signals,
@@ -13,6 +20,7 @@ import { intents } from "#content/shapes/recommendation.ts";
 const now = new Date("2026-06-01T00:00:00Z");
 const bare: Signs = {
   editorial_curated: false,
+  consensus_share: 0,
   verified: false,
   has_wallet: false,
   match_share: 0,
@@ -72,6 +80,46 @@ describe("the signals of the spec's table", () => {
   });
 });
 
+describe("editorial curation", () => {
+  test.each([
+    [0, 50], [0.0999, 50], [0.1, 40], [0.2499, 40], [0.25, 30], [0.4999, 30], [0.5, 20], [0.7499, 20], [0.75, 10],
+    [0.8999, 10], [0.9, 0], [1, 0], [-1, 50], [Number.NaN, 50],
+  ])("is worth, at a share of consensus of %p, %p points", (consensus_share, points) => {
+    expect(editorialPoints(consensus_share, now)).toBe(points);
+    const curated = { ...bare, editorial_curated: true, consensus_share };
+    expect(explainScore(curated, "discover", now).score).toBe(points);
+    expect(explainScore({ ...curated, editorial_curated: false }, "verify", now).score).toBe(0);
+  }); // prettier-ignore
+
+  test("steps down only, and never below 0", () => {
+    const points = editorialSteps.map((step) => step.points);
+    expect(points).toEqual([...points].sort((a, b) => b - a));
+    expect(Math.min(...points)).toBe(0);
+  });
+
+  test("has its steps in the published description, and in the disclosure", () => {
+    const { description } = signals[0];
+    for (const { points, consensus_share_from: from } of editorialSteps.slice(1)) {
+      expect(description).toContain(`${points} from ${Math.round(from * 100)} %`);
+    }
+    const told = recommendationDisclosure(3, { consensus_share: 0.26, now });
+    expect(told).toContain("phase 3");
+    expect(told).toContain("30 of at most 50 points");
+    expect(told).toContain("26 % now");
+  });
+
+  test.each([1, 2, 3] as const)("in phase %i is disclosed, until it ends", (phase) => {
+    expect(recommendationDisclosure(phase, { consensus_share: 0, now })).toContain(
+      `phase ${phase}`,
+    );
+    const after = recommendationDisclosure(phase, { consensus_share: 0, now: editorialSunset });
+    expect(after).toContain("no points since 2026 ended");
+    expect(noRecommendationDisclosure(phase)).toMatch(
+      new RegExp(`^No curated recommendations exist.*phase ${phase}`),
+    );
+  });
+});
+
 describe("an intent", () => {
   test.each([
     ["donate", { has_wallet: true }, 40],
@@ -93,9 +141,23 @@ describe("an intent", () => {
   });
 });
 
+test("the match adds what the explanation says", () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: -1, max: 2, noNaN: true }),
+      fc.constantFrom(...intents),
+      (match_share, intent) => {
+        const { score } = explainScore({ ...bare, match_share }, intent, now);
+        expect(matchHundredths(match_share, intent)).toBe(Math.round(score * 100));
+      },
+    ),
+  );
+});
+
 test("the explanation always sums to the score", () => {
   const anySigns = fc.record({
     editorial_curated: fc.boolean(),
+    consensus_share: fc.double({ min: 0, max: 1, noNaN: true }),
     verified: fc.boolean(),
     has_wallet: fc.boolean(),
     match_share: fc.double({ min: 0, max: 1, noNaN: true }),

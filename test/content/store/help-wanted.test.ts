@@ -106,7 +106,7 @@ describe("help wanted", () => {
 
   test("the bundle's file does not depend on pending submissions", async () => {
     const totals = { total_enrichments_received: 1, second_opinions_available: 2 };
-    const shown = { baseUrl: "https://a.example", totals, secondOpinions: false };
+    const shown = { baseUrl: "https://a.example", totals, secondOpinions: null };
     const file = await helpWantedAnswer(service.store.raw, helpWantedDefault("2026-06-01"), shown);
     expect(HelpWanted.parse(file).nonprofits).toHaveLength(10);
     expect(JSON.stringify(file)).not.toContain("second_opinion_needed");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runFastLane } from "#site/publisher/fast-lane.ts";
 import { defaultKeeping, prune } from "#site/publisher/prune.ts";
 import { rollBackTo } from "#site/publisher/resident.ts";
+import { openSearchLane } from "#site/search/search-lane.ts";
 import { runSecondLane } from "#site/publisher/second-lane.ts";
 import { followWithIndexes } from "#site/search/follow.ts";
 import { pagefindShardOf } from "#site/search/pagefind-shard.ts";
@@ -34,13 +35,16 @@ const living = (folder: string) => filesOf(folder).filter(({ doomed_at }) => doo
 /** Publishes pages and lists, but no index. */
 const publishPages = async () => {
   while ((await runFastLane(directory.publisher.parts)) > 0);
-  while ((await runSecondLane(directory.publisher.parts, async () => {})) > 0);
+  while ((await runSecondLane(directory.publisher.parts, async () => {})) !== null);
 };
 
 describe("the index for people", () => {
   test("is made in a process of its own, in one release, with all that a page loads", async () => {
     const before = manifest().state().current_release;
-    const committed = await directory.publisher.searchLane.run({ apart: true });
+    const { dataDir, publisher } = directory;
+    const storeUrl = `file:${join(dataDir, "store.db")}`;
+    const settings = { storeUrl, storeToken: null, pagefind: true, apart: true };
+    const committed = await openSearchLane(publisher.parts, settings).run();
     expect(committed?.release).toBe(before + 1);
     expect(JSON.parse(directory.read("pagefind/shards.json") ?? "")).toEqual({
       shards: [1, 2, 3, 4, 5, 6, 7, 8],
@@ -79,9 +83,16 @@ describe("the index for people", () => {
     const { parts } = directory.publisher;
     const tomorrow = new Date(Date.now() + defaultKeeping.assetGraceMs + 1_000);
     expect(filesOf("pagefind/").length).toBeGreaterThan(living("pagefind/").length);
+    await directory.publisher.feedLane.run({});
     prune({ ...parts, clock: () => tomorrow }, defaultKeeping);
     expect(filesOf("pagefind/")).toEqual(living("pagefind/"));
     for (const { digest } of living("pagefind/")) expect(parts.blobs.has(digest)).toBe(true);
+  });
+  test("leaves no file in the signed list that it does not name any more", async () => {
+    await directory.publisher.feedLane.run({});
+    await directory.edit("trust-2", { name: "Yak Trust" });
+    await directory.drain();
+    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
   });
   test("is mended when a file of it went down with the machine", async () => {
     const { parts } = directory.publisher;

@@ -8,6 +8,7 @@ import { aDirectory, type Directory } from "#test/support/publisher.ts";
 let directory: Directory;
 let reader: BundleReader;
 let server: BundleServer;
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const served: string[] = [];
 
 beforeAll(async () => {
@@ -80,6 +81,22 @@ describe("the bundle's files over HTTP", () => {
     ]);
     expect(ask("/nowhere")).toBeNull();
     expect(ask("/api/nonprofits/none", { headers: { accept: "text/html" } })).toBeNull();
+  });
+
+  test("a page for donations is there with the wallet; before and after, the profile stands in", async () => {
+    const giving = () => ask("/donate/oak-trust?amount=5");
+    expect(giving()?.status).toBe(302);
+    expect(giving()?.headers.get("location")).toBe("/nonprofits/oak-trust#give");
+    expect(giving()?.headers.get("xkey")).toBe("profile:oak-trust profiles all");
+    await directory.edit("oak-trust", { usdc_wallet: wallet });
+    await directory.drain();
+    expect(giving()?.status).toBe(200);
+    expect(await giving()?.text()).toContain(wallet);
+    await directory.edit("oak-trust", { usdc_wallet: null });
+    await directory.drain();
+    expect(giving()?.status).toBe(302);
+    expect(ask("/donate/nobody")).toBeNull();
+    expect(ask("/donate/oak-trust", { method: "POST" })).toBeNull();
   });
 
   test("what the service must answer is left to it", () => {

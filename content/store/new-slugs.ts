@@ -1,8 +1,8 @@
 import { numberedSlug, slugCandidates } from "#content/rules/slug.ts";
-import { idsBySlug } from "#content/store/imports.ts";
-import type { Asked } from "#content/store/records.ts";
+import { idsBySlug } from "./imports.ts";
+import type { Asked } from "./records.ts";
 
-/** A nonprofit that needs a slug. */
+/** A nonprofit that needs a slug. `org_id` stands for a name without a Latin letter. */
 export type Unnamed = {
   slug_name: string;
   org_id: string;

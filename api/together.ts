@@ -1,0 +1,41 @@
+export type Together<Question, Answer> = {
+  /** Answers at the end of this turn of the event loop. Throws what asking threw, for all who asked together. */
+  ask(question: Question): Promise<Answer>;
+  /** Asks now what is waiting. */
+  flush(): void;
+};
+
+type Waiting<Question, Answer> = {
+  question: Question;
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+};
+
+/**
+ * Asks questions that come in one turn of the event loop together, where asking costs more than what is asked: a
+ * transaction for instance. `askAll` answers in the order of the questions.
+ */
+export function together<Question, Answer>(
+  askAll: (questions: readonly Question[]) => readonly Answer[],
+): Together<Question, Answer> {
+  let waiting: Waiting<Question, Answer>[] = [];
+  const flush = () => {
+    const asked = waiting;
+    waiting = [];
+    if (asked.length === 0) return;
+    try {
+      const answers = askAll(asked.map(({ question }) => question));
+      for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+  };
+  return {
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        if (waiting.length === 0) setImmediate(flush);
+        waiting.push({ question, resolve, reject });
+      }),
+    flush,
+  };
+}

@@ -1,0 +1,72 @@
+import { z } from "zod";
+
+const seconds = z.number().min(0);
+
+/** 200 of GET /api/admin/health: what an operator looks at first. Null stands for what nobody here can tell. */
+export const OperatorHealth = z
+  .object({
+    at: z.string().describe("ISO 8601, UTC"),
+    warnings: z.array(z.string()).describe("What needs an operator; empty when all is well"),
+    publication: z
+      .object({
+        release: z.int().min(0).describe("0: nothing was published yet"),
+        profiles_behind: z.int().min(0).describe("Changes that published profiles do not show yet"),
+        lists_behind: z.int().min(0).describe("Changes that lists and the feed do not show yet"),
+        oldest_waiting_s: seconds.nullable().describe("How long the oldest of them has waited"),
+        failures: z.int().min(0).describe("Pages that could not be rendered"),
+      })
+      .nullable(),
+    chain: z
+      .object({
+        cluster: z.string(),
+        answers: z.boolean().describe("Whether a node answered just now"),
+        took_ms: z.int().min(0),
+        why: z.string().nullable().describe("Why it did not"),
+      })
+      .nullable(),
+    backup: z
+      .object({ at: z.string(), age_s: seconds })
+      .nullable()
+      .describe(
+        "The last one, by the file last-backup in the data folder; null when none is known",
+      ),
+    refused: z.object({
+      hours: z.int(),
+      requests: z
+        .record(z.string(), z.int().min(0))
+        .describe("Requests refused by a rate limit, by its name"),
+    }),
+    store: z.object({
+      bytes: z.int().min(0).nullable(),
+      free_bytes: z.int().min(0).nullable().describe("Left on the disk of the data folder"),
+      newest_change: z.int().min(0),
+    }),
+    webhooks: z.object({
+      receivers: z.int().min(0),
+      pending: z.int().min(0),
+      failed: z.int().min(0),
+      oldest_pending_s: seconds.nullable(),
+    }),
+  })
+  .meta({ id: "OperatorHealth" });
+export type OperatorHealth = z.infer<typeof OperatorHealth>;
+
+const daily = z.array(z.number().min(0)).describe("One number for each of the days");
+
+/** 200 of GET /api/admin/numbers: what happened day by day, in UTC. */
+export const DailyNumbers = z
+  .object({
+    days: z.array(z.string()).describe("YYYY-MM-DD, the oldest first; the last is today so far"),
+    submissions: daily.describe("Values that agents sent"),
+    applied: daily.describe("Of them, those that went live at once"),
+    searches: daily,
+    mcp_searches: daily,
+    recommendations: daily.describe("Calls of recommend"),
+    profiles_opened: daily.describe("Profiles opened within 60 s of a recommendation"),
+    donate_requests: daily.describe("Payments asked for within 60 s of a recommendation"),
+    donations: daily,
+    donated_usdc: daily.describe("In USDC"),
+    refused: daily.describe("Requests refused by a rate limit"),
+  })
+  .meta({ id: "DailyNumbers" });
+export type DailyNumbers = z.infer<typeof DailyNumbers>;

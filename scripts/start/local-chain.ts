@@ -1,0 +1,100 @@
+import type { Chain } from "#api/chain/chain.ts";
+import type { Config } from "#api/config.ts";
+import { chainFiles, notedAddress } from "#scripts/chain/address-file.ts";
+import { keepChild } from "./kept-child.ts";
+
+/** The local chain beside the service. */
+export type RunningChain = {
+  url: string;
+  /** Of the process that runs now; null for one that somebody else started. */
+  pid: () => number | null;
+  /** Lets every wallet that is asked about receive: on this chain nobody else would make its token account. */
+  withAccounts(chain: Chain): Chain;
+  stop: () => Promise<void>;
+};
+
+const readyWithinMs = 5_000;
+
+/**
+ * Starts the local chain in a process of its own, or takes the one that runs for this data folder already. Null when the
+ * settings name other RPC nodes, or when no chain came up: the directory goes on without donations then.
+ */
+export async function startLocalChain(
+  config: Config,
+  onTrouble: (message: string) => void,
+): Promise<RunningChain | null> {
+  const { localChainPort } = config;
+  if (localChainPort === null) return null;
+  const running = await runningAlready(config);
+  if (running !== null) return runningAt(running, { pid: () => null, stop: async () => {} });
+  const child = keepChild<{ url: string; port: number }>({
+    script: "chain.ts",
+    env: { ...process.env, ALMONER_DATA_DIR: config.dataDir },
+    // Only the first start may choose: the service keeps the address.
+    args: (last) =>
+      last === null
+        ? ["--port", String(localChainPort), "--any-port"]
+        : ["--port", String(last.port)],
+    onEnd: ({ cause, againInMs }) =>
+      onTrouble(
+        `The local chain ended (${cause}) and is started again in ${againInMs / 1_000} s. Donations wait for it.`,
+      ),
+  });
+  const first = await Promise.race([child.ready, Bun.sleep(readyWithinMs).then(() => null)]);
+  if (first === null) {
+    await child.stop();
+    onTrouble("The local chain did not come up: there are no donations until the next start.");
+    return null;
+  }
+  return runningAt(first.url, child);
+}
+
+const runningAt = (
+  url: string,
+  { pid, stop }: Pick<RunningChain, "pid" | "stop">,
+): RunningChain => ({
+  // prettier-ignore
+  url,
+  pid,
+  withAccounts: accountsAt(url),
+  stop,
+});
+
+const lookAgainAfterMs = 500;
+
+/** One that was started by hand. That of a killed service is about to end, and gets the time to. */
+async function runningAlready(config: Config): Promise<string | null> {
+  const url = notedAddress(chainFiles(config).address);
+  if (url === null || !(await answers(url))) return null;
+  await Bun.sleep(lookAgainAfterMs);
+  return (await answers(url)) ? url : null;
+}
+
+async function answers(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) }).catch(() => null); // prettier-ignore
+  return response?.ok === true;
+}
+
+const ensureWithinMs = 1_000;
+
+const accountsAt =
+  (url: string) =>
+  (chain: Chain): Chain => {
+    const made = new Set<string>();
+    return {
+      ...chain,
+      canReceive: async (wallet) => {
+        if (!made.has(wallet) && (await ensure(url, wallet))) made.add(wallet);
+        return chain.canReceive(wallet);
+      },
+    };
+  };
+
+async function ensure(url: string, wallet: string): Promise<boolean> {
+  const response = await fetch(`${url}/ensure`, {
+    method: "POST",
+    body: JSON.stringify({ wallets: [wallet] }),
+    signal: AbortSignal.timeout(ensureWithinMs),
+  }).catch(() => null);
+  return response?.ok === true;
+}

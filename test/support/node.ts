@@ -1,0 +1,38 @@
+import { clusters } from "#api/chain/clusters.ts";
+
+/** What a node answers to one call: a result, or a whole response; a promise that never ends is a node that hangs. */
+export type NodeAnswer = (call: {
+  id: number;
+  method: string;
+  params: unknown[];
+}) => Response | { result: unknown } | { error: { code: number; message: string; data?: unknown } } | Promise<Response>; // prettier-ignore
+
+export type Node = {
+  url: string;
+  /** Methods in the order in which they were asked, getGenesisHash aside. */
+  asked: string[];
+  stop(): Promise<void>;
+};
+
+export const hang = (): Promise<Response> => new Promise(() => {});
+
+/** An RPC node that behaves as a test wants it to. It serves the local chain unless `genesis` is another. */
+export function aNode(answer: NodeAnswer, genesis: string = clusters.local.genesis): Node {
+  const asked: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const call = (await request.json()) as { id: number; method: string; params: unknown[] };
+      if (call.method === "getGenesisHash") return answered(call.id, { result: genesis });
+      asked.push(call.method);
+      const told = answer(call);
+      if (told instanceof Response || told instanceof Promise) return told;
+      return answered(call.id, told);
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };
+}
+
+const answered = (id: number, told: object) => Response.json({ jsonrpc: "2.0", id, ...told });
