@@ -3,14 +3,22 @@ import { answerOf } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { rememberAddress, sameClient } from "./client.ts";
 import { answerError } from "./errors.ts";
+import { deskRoutes } from "./desk/routes.ts";
 import { addHeaders, optionsAnswer } from "./headers.ts";
 import type { Parts } from "./parts.ts";
 import { methodsByPath, pathOf } from "./paths.ts";
 import { problem } from "./problem.ts";
 import type { Allowance, Policy } from "./rate-limit.ts";
 import { adminRoutes } from "./routes/admin.ts";
+import { adminHealthRoutes } from "./routes/admin-health.ts";
+import { adminLogRoutes } from "./routes/admin-log.ts";
+import { adminWebhookRoutes } from "./routes/admin-webhooks.ts";
+import { adminPickRoutes } from "./routes/admin-picks.ts";
+import { adminVerificationRoutes } from "./routes/admin-verification.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { causeRoutes } from "./routes/causes.ts";
+import { donateRoutes } from "./routes/donate.ts";
+import { donationRoutes } from "./routes/donations.ts";
 import { enrichHelp, enrichRoutes } from "./routes/enrich.ts";
 import { enrichmentStatsRoutes } from "./routes/enrichments.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -18,6 +26,9 @@ import { historyRoutes } from "./routes/history.ts";
 import { type AskFor, mcpRoutes } from "./routes/mcp.ts";
 import { needsEnrichmentRoutes } from "./routes/needs-enrichment.ts";
 import { nonprofitRoutes } from "./routes/nonprofits.ts";
+import { onboardHelp, onboardRoutes } from "./routes/onboard.ts";
+import { recommendDraftRoutes } from "./routes/recommend-drafts.ts";
+import { receiptRoutes } from "./routes/receipt.ts";
 import { recommendRoutes } from "./routes/recommend.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { statsRoutes } from "./routes/stats.ts";
@@ -33,9 +44,15 @@ export type App = {
 /** Every route. A new one is a file in api/routes and one line here. */
 const routesOf = (parts: Parts, askFor: AskFor) =>
   new Elysia()
-    .onParse({ as: "global" }, ({ request, contentType }) => readJson(request, contentType))
+    .onParse({ as: "global" }, ({ request, contentType, path }) =>
+      // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
+      path.startsWith("/desk/") ? {} : readJson(request, contentType),
+    )
     .onError({ as: "global" }, ({ error, code, path }) =>
-      answerError(parts.log, error, code, enrichHelp(path, parts.config.baseUrl)),
+      answerError(parts.log, error, code, {
+        ...enrichHelp(path, parts.config.baseUrl),
+        ...onboardHelp(path, parts.config.baseUrl),
+      }),
     )
     .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
       answerOf(responseValue, request, set),
@@ -44,28 +61,43 @@ const routesOf = (parts: Parts, askFor: AskFor) =>
     .use(nonprofitRoutes(parts))
     .use(searchRoutes(parts))
     .use(recommendRoutes(parts))
+    .use(recommendDraftRoutes(parts))
     .use(causeRoutes(parts))
     .use(statsRoutes(parts))
     .use(enrichRoutes(parts))
+    .use(donateRoutes(parts))
+    .use(donationRoutes(parts))
+    .use(receiptRoutes(parts))
     .use(needsEnrichmentRoutes(parts))
+    .use(onboardRoutes(parts))
     .use(enrichmentStatsRoutes(parts))
     .use(agentRoutes(parts))
     .use(historyRoutes(parts))
     .use(adminRoutes(parts))
+    .use(adminLogRoutes(parts))
+    .use(adminHealthRoutes(parts))
+    .use(adminWebhookRoutes(parts))
+    .use(adminPickRoutes(parts))
+    .use(adminVerificationRoutes(parts))
+    .use(deskRoutes(parts))
     .use(mcpRoutes(parts, askFor));
 
 /** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
 export function createApp(parts: Parts): App {
   const routes = routesOf(parts, (call, client) => askFor(call, client));
   const methodsAt = methodsByPath(routes.routes);
+  const limited = (allowance: Allowance, policy: Policy | null): Response => {
+    parts.activity.count(`limited:${policy ?? "read"}`);
+    return tooMany(allowance);
+  };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
     const path = pathOf(request.url);
     if (path === "") return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const policy = policyOf(method, path);
-    const allowance = policy === null ? null : parts.limits.request(policy, request);
-    if (allowance?.allowed === false) return [tooMany(allowance), allowance];
+    const allowance = policy === null ? null : await parts.limits.request(policy, request);
+    if (allowance?.allowed === false) return [limited(allowance, policy), allowance];
     const response = await routes.handle(request);
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     return [missing ? noSuchPath(method, methodsAt(path)) : response, allowance];
@@ -79,8 +111,8 @@ export function createApp(parts: Parts): App {
     });
     sameClient(request, client);
     const policy = policyOf(method, pathOf(request.url));
-    const allowance = policy === null || policy === "read" ? null : parts.limits.request(policy, request);
-    return allowance?.allowed === false ? tooMany(allowance) : routes.handle(request);
+    const allowance = policy === null || policy === "read" ? null : await parts.limits.request(policy, request);
+    return allowance?.allowed === false ? limited(allowance, policy) : routes.handle(request);
   }; // prettier-ignore
   return {
     routes: routes.routes,
@@ -106,6 +138,7 @@ function policyOf(method: string, path: string): Policy | null {
   if (path === "/healthz") return null;
   if (path.startsWith("/api/donate/")) return "donate";
   if (method === "POST" && path.startsWith("/api/enrich/")) return "enrich";
+  if (method === "POST" && path.startsWith("/api/recommend/")) return "enrich";
   if (method === "POST" && path.startsWith("/api/onboard")) return "onboard";
   return "read";
 }
