@@ -8,8 +8,11 @@ const floors: readonly { room: RegExp; percent: number }[] = [
 ];
 
 /** Which rooms are tested less than they should be, with the files that lack most. Empty when all is well. */
-export async function coverageGaps(lcovPath: string): Promise<string[]> {
-  const files = filesOf(await readFile(lcovPath, "utf8").catch(() => ""));
+export async function coverageGaps(lcovPaths: readonly string[]): Promise<string[]> {
+  const reports = await Promise.all(
+    lcovPaths.map((path) => readFile(path, "utf8").catch(() => "")),
+  );
+  const files = filesOf(reports);
   return floors.flatMap(({ room, percent }) => {
     const own = files.filter(({ path }) => room.test(path));
     const [lines, hit] = [sum(own.map((file) => file.lines)), sum(own.map((file) => file.hit))];
@@ -25,11 +28,21 @@ export async function coverageGaps(lcovPath: string): Promise<string[]> {
 
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-function filesOf(lcov: string): { path: string; lines: number; hit: number }[] {
-  return lcov.split("end_of_record").flatMap((record) => {
+/** A line counts as run when any process ran it. */
+function filesOf(reports: readonly string[]): { path: string; lines: number; hit: number }[] {
+  const files = new Map<string, Map<string, boolean>>();
+  for (const record of reports.flatMap((lcov) => lcov.split("end_of_record"))) {
     const path = /SF:(.+)/.exec(record)?.[1];
-    if (path === undefined) return [];
-    const number = (name: string) => Number(new RegExp(`${name}:(\\d+)`).exec(record)?.[1] ?? 0);
-    return [{ path, lines: number("LF"), hit: number("LH") }];
-  });
+    if (path === undefined) continue;
+    const lines = files.get(path) ?? new Map<string, boolean>();
+    for (const [, line = "", runs] of record.matchAll(/^DA:(\d+),(\d+)/gm)) {
+      lines.set(line, lines.get(line) === true || Number(runs) > 0);
+    }
+    files.set(path, lines);
+  }
+  return [...files].map(([path, lines]) => ({
+    path,
+    lines: lines.size,
+    hit: [...lines.values()].filter(Boolean).length,
+  }));
 }
