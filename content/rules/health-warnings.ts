@@ -21,15 +21,17 @@ export function healthWarnings({
       `${publication?.failures} pages could not be rendered; their older versions stay.`,
     chain?.answers === false && `The chain does not answer: ${chain.why ?? "no reason given"}.`,
     backup === null && "No backup is known.",
-    backup !== null && backup.age_s > backupAgeMaxS &&
+    backup !== null &&
+      backup.age_s > backupAgeMaxS &&
       `The last backup is ${spanOf(backup.age_s)} old.`,
-    store.free_bytes !== null && store.free_bytes < freeBytesMin &&
+    store.free_bytes !== null &&
+      store.free_bytes < freeBytesMin &&
       `The disk has only ${Math.floor(store.free_bytes / 1e6)} MB left.`,
     (webhooks.oldest_pending_s ?? 0) > webhookWaitMaxS &&
       `A webhook has waited for ${spanOf(webhooks.oldest_pending_s ?? 0)}: does its receiver answer?`,
   ];
   return found.filter((one) => typeof one === "string");
-} // prettier-ignore
+}
 
 /** "5 minutes", "3 hours", "2 days": rounded down, as a person would say it. */
 function spanOf(seconds: number): string {
