@@ -154,7 +154,9 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     const id = `prose-${submissions[0]?.submission_id}`;
     const page = await open();
     await page.goto(`${desk.origin}/desk/reviews/${id}`);
-    await page.keyboard.type(deskToken); // The field has the focus from the start.
+    // The field has the focus without a key pressed, once the page is drawn.
+    await page.waitForFunction(() => document.activeElement?.id === "operator-token");
+    await page.keyboard.type(deskToken);
     await page.keyboard.press("Enter");
     await page.waitForSelector(".decide");
     await page.keyboard.press("Tab");
