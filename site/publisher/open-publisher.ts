@@ -92,7 +92,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   const made = {
     source: { store, lists: openListIndex(store.raw), renderer, baseUrl, network },
     kinds: documentKinds,
-    manifest: openManifest(folders.bundle),
+    manifest: openManifest(folders.bundle, { checkpointsApart: settings.apart === true }),
     blobs: openBlobs(folders.blobs),
   };
   const bundle = { bundleFolder: folders.bundle, blobsFolder: folders.blobs };

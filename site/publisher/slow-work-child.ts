@@ -18,6 +18,7 @@ export type SlowAnswer = "ready" | { done: unknown } | { error: string };
 /** Does slow work for a publisher in another process, one piece after the other. */
 async function serve(settings: SlowWorkSettings): Promise<void> {
   const { storeUrl: url, storeToken, baseUrl, network } = settings;
+  const manifest = openManifest(settings.bundleFolder, { readonly: true });
   const store = await openStore({ url, authToken: storeToken ?? undefined, migrated: true });
   const work = slowWorkHere({
     source: {
@@ -28,18 +29,28 @@ async function serve(settings: SlowWorkSettings): Promise<void> {
       network,
     },
     kinds: documentKinds,
-    manifest: openManifest(settings.bundleFolder, { readonly: true }),
+    manifest,
     blobs: openBlobs(settings.blobsFolder),
   });
+  // The publisher commits between any two pieces of work; its log is copied here, where nobody waits.
+  const checkpoint = () => {
+    try {
+      manifest.checkpoint();
+    } catch {
+      // A full disk, say: the publisher does it when its log has grown long.
+    }
+  };
   process.on("message", (task: SlowTask) => {
     const done = task.name === "makeLists" ? work.makeLists(task.job) : work.draftFeed(task.job);
-    void done.then(
-      (value) => process.send?.({ done: value } satisfies SlowAnswer),
-      (error: unknown) =>
-        process.send?.({
-          error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
-        } satisfies SlowAnswer),
-    );
+    void done
+      .then(
+        (value) => process.send?.({ done: value } satisfies SlowAnswer),
+        (error: unknown) =>
+          process.send?.({
+            error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
+          } satisfies SlowAnswer),
+      )
+      .then(checkpoint);
   });
   process.send?.("ready" satisfies SlowAnswer);
 }
