@@ -19,7 +19,8 @@ export type ServedDirectory = {
 };
 
 const repository = join(import.meta.dirname, "../../..");
-const waitMaxMs = 600_000;
+/** Ten times as many profiles take their time to build. */
+const waitMaxMs = 1_800_000;
 
 /** Makes the directory below `folder` and starts to serve it; answers once the first release is complete. */
 export async function serveSample(
