@@ -17,11 +17,14 @@ import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { sweepAlways } from "./sweeping.ts";
 import { settleWalletsAlways } from "./wallet-sweep.ts";
+import { within } from "./verbs/within.ts";
 import { startWebhooks } from "./webhooks/start.ts";
 
 export type Service = {
   app: App;
   parts: Parts;
+  /** Settled once the first request will be answered as fast as later ones, within seconds in any case. */
+  ready: Promise<void>;
   /** Writes what is still in memory and closes everything. */
   close(): Promise<void>;
 };
@@ -30,6 +33,8 @@ export type Service = {
 export type Given = { [Name in keyof Parts]?: Parts[Name] };
 
 const flushEveryMs = 1_000;
+/** The index of 100,000 profiles is read in this time; a larger directory answers more slowly for a while. */
+const readyWaitMaxMs = 3_000;
 
 /**
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds parts, for
@@ -54,6 +59,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   return {
     app: createApp(parts),
     parts,
+    ready: within(parts.search.ready, readyWaitMaxMs).then(() => undefined),
     close: async () => {
       clearInterval(timer);
       await Promise.all([sweeping.stop(), wallets.stop(), webhooks?.stop()]);

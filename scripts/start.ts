@@ -59,6 +59,7 @@ const command = defineCommand({
       publication: () => publicationOf(reader),
     });
     const frontDoor = await openFrontDoor(service.parts, reader);
+    await service.ready;
     const listening = listen(service.app, config, { before: frontDoor });
     showAddresses(config, secrets, {
       example: await exampleSlug(store),

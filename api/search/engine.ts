@@ -13,6 +13,8 @@ import { answerParts } from "./search-answer.ts";
 export type SearchEngine = {
   /** Finds one page. What was committed before the call is in it. */
   find: (query: SearchQuery) => Promise<KeptPage>;
+  /** Settled once searches are as fast as they will be. */
+  ready: Promise<void>;
   close(): Promise<void>;
 };
 
@@ -87,6 +89,7 @@ export function searchEngine(watch: Watch, runner: SearchRunner): SearchEngine {
       running.set(flight, search);
       return search;
     },
+    ready: runner.ready,
     close: () => runner.close(),
   };
 }

@@ -17,6 +17,7 @@ export type WorkerQuestion =
 export type WorkerAnswer =
   | { kind: "answer"; id: number; value: SentPage | ProfileWords[] | null }
   | { kind: "failure"; id: number; message: string }
+  | { kind: "ready" }
   /** Something that went wrong beside the questions. */
   | { kind: "warning"; message: string };
 
@@ -37,7 +38,12 @@ type Waiting = {
   reject: (error: Error) => void;
   timer: ReturnType<typeof setTimeout>;
 };
-type Seat = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
+type Seat = {
+  worker: Worker;
+  waiting: Map<number, Waiting>;
+  ready: Promise<void>;
+  ended: Promise<void>;
+};
 
 const waitingMax = 500;
 const answerWaitMs = 10_000;
@@ -57,14 +63,17 @@ export function runInPool({ threads, onWarning, ...start }: PoolOptions): Search
     const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
     const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const seat: Seat = { worker, waiting: new Map(), ended };
+    const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
+    const seat: Seat = { worker, waiting: new Map(), ready, ended };
     worker.on("message", (answer: WorkerAnswer) => {
       if (answer.kind === "warning") onWarning?.(answer.message);
+      else if (answer.kind === "ready") isReady();
       else settle(seat, answer);
     });
     worker.on("error", ({ message }: Error) => replace(seat, message));
     worker.on("exit", () => {
       resolve();
+      isReady();
       replace(seat, "it ended");
     });
     worker.unref();
@@ -99,6 +108,7 @@ export function runInPool({ threads, onWarning, ...start }: PoolOptions): Search
       const [words] = await Promise.all(told);
       return words ?? null;
     },
+    ready: Promise.all(seats.map(({ ready }) => ready)).then(() => undefined),
     close: async () => {
       closed = true;
       for (const { worker } of seats) end(worker);
@@ -118,7 +128,7 @@ function giveUp({ worker, waiting }: Seat, reason: string): void {
   waiting.clear();
 }
 
-function settle(seat: Seat, answer: Exclude<WorkerAnswer, { kind: "warning" }>): void {
+function settle(seat: Seat, answer: Exclude<WorkerAnswer, { kind: "warning" | "ready" }>): void {
   const waiting = seat.waiting.get(answer.id);
   if (waiting === undefined) return;
   seat.waiting.delete(answer.id);

@@ -16,6 +16,8 @@ export type SearchRunner = {
    * of those whose words, filters or place changed.
    */
   change(changes: readonly ChangedProfile[] | null): Promise<ProfileWords[] | null>;
+  /** Settled once searches are as fast as they will be: the index is in memory, or could not be read into it. */
+  ready: Promise<void>;
   close(): Promise<void>;
 };
 
@@ -35,6 +37,7 @@ export function runHere(asked: Asked, { baseUrl, ...options }: RunnerOptions): S
         answer: answerBytes(query, { ...found, count: ids.length }, baseUrl),
       })),
     change: (changes) => searcher.change(changes),
+    ready: searcher.loaded,
     close: () => {
       searcher.close();
       return Promise.resolve();

@@ -11,6 +11,8 @@ const runner = openReader(url).then((reader) =>
   runHere(reader, { baseUrl, inMemory: true, onError }),
 );
 
+void runner.then(({ ready }) => ready).then(() => tell({ kind: "ready" }));
+
 parentPort?.on("message", (question: WorkerQuestion) => void answer(question));
 
 /** What a search leaves behind lies mostly outside the heap that is measured: uncollected, it grew to 100 MB. */
