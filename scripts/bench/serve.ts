@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
+import { needTools, wrk, writePaths } from "./support/wrk.ts";
 import { runCommand } from "../support/command.ts";
 
 const paths = 1_000;
@@ -23,10 +24,7 @@ const command = defineCommand({
     json: { type: "boolean", description: "One JSON line" },
   },
   run: async ({ args }) => {
-    for (const tool of ["wrk", "nginx"]) {
-      if (Bun.which(tool) === null)
-        throw new Error(`${tool} is missing (Debian: apt-get install ${tool})`);
-    }
+    needTools("wrk", "nginx");
     const port = Number(args.port);
     const served = await serveSample(args.dir, Number(args.profiles), port);
     const folder = mkdtempSync(join(args.dir, "almoner-bench-serve-"));
@@ -60,13 +58,7 @@ async function writeScript(folder: string, { store }: ServedDirectory): Promise<
     `/nonprofits/${String(row["slug"])}.html`,
     `/api/nonprofits/${String(row["slug"])}.json`,
   ]);
-  const script = join(folder, "paths.lua");
-  const quoted = all.map((path) => JSON.stringify(path)).join(",");
-  writeFileSync(
-    script,
-    `local paths = {${quoted}}\nlocal at = 0\nrequest = function() at = at % #paths + 1; return wrk.format("GET", paths[at]) end\n`,
-  );
-  return script;
+  return writePaths(folder, all);
 }
 
 function startNginx(folder: string, root: string, port: number): Bun.Subprocess {
@@ -100,7 +92,7 @@ async function compare(
   const rates: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round <= count; round++) {
     for (const at of [0, 1, 2] as const) {
-      const rate = await wrk(script, port + at, seconds);
+      const rate = await wrk(`http://127.0.0.1:${port + at}`, { script, seconds });
       if (round > 0) rates[at].push(rate); // The first round warms up.
     }
   }
@@ -121,17 +113,6 @@ async function compare(
     least("ours ÷ nginx, median of rounds", ratio(nginx)),
     least("ours ÷ raw Bun, median of rounds", ratio(raw)),
   ];
-}
-
-/** Requests in a second, 32 connections; every answer must be 200. */
-async function wrk(script: string, port: number, seconds: number): Promise<number> {
-  const child = Bun.spawn(
-    ["wrk", "-t1", "-c32", `-d${seconds}s`, "-s", script, `http://127.0.0.1:${port}`],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const told = await new Response(child.stdout).text();
-  if (told.includes("Non-2xx")) throw new Error(`a server refused a file: ${told}`);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(told)?.[1] ?? 0);
 }
 
 await runCommand(command);
