@@ -167,6 +167,25 @@ describe("the purger", () => {
     ]);
   });
 
+  test("purges again what the folder for other web servers did not show yet", async () => {
+    const purger = startPurger(bundle.manifest, config({ mode: "xkey" }));
+    const noticed = async (exported_release: number) => {
+      bundle.manifest.setState({ exported_release });
+      heard.length = 0;
+      purger.notice();
+      await purger.idle();
+      return heard.map(({ keys }) => keys);
+    };
+    bundle.publish({ "nonprofits/a.html": "one" });
+    expect(await noticed(1)).toEqual(["missing profile:a"]);
+    bundle.publish({ "nonprofits/b.html": "one" });
+    expect(await noticed(1)).toEqual(["missing profile:b"]);
+    bundle.publish({ "nonprofits/c.html": "one" });
+    expect(await noticed(1)).toEqual(["missing profile:c"]);
+    expect(await noticed(3)).toEqual(["missing profile:b profile:c"]);
+    expect(await noticed(3)).toEqual([]);
+  });
+
   test("takes up after a restart what was not purged", async () => {
     bundle.publish({ "nonprofits/a.html": "one" });
     const before = startPurger(bundle.manifest, config({ mode: "xkey" }));
