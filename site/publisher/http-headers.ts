@@ -172,12 +172,16 @@ export const redirectOf = (urlPath: string): string | null => {
 
 /**
  * The profile that stands in for a page /donate/{slug} that is not there, because the nonprofit has no wallet: it names
- * other ways to give. Null for any other path. See docs/decisions/0052.
+ * other ways to give; `page` is the file that may come to stand here. Null for any other path. A CDN whose function made
+ * a key of the address asks with the key. See docs/decisions/0052.
  */
-export function givingProfileOf(urlPath: string): { profile: string; location: string } | null {
-  const slug = /^\/donate\/([a-z0-9-]{1,200})$/.exec(urlPath)?.[1];
+export function givingProfileOf(
+  urlPath: string,
+): { profile: string; location: string; page: string } | null {
+  const slug = /^\/donate\/([a-z0-9-]{1,200})(?:\.html)?$/.exec(urlPath)?.[1];
   if (slug === undefined) return null;
-  return { profile: `/nonprofits/${slug}`, location: `/nonprofits/${slug}#give` };
+  const profile = `/nonprofits/${slug}`;
+  return { profile, location: `${profile}#give`, page: `donate/${slug}.html` };
 }
 
 /** The URL paths at which a file of the bundle is found, the canonical one first. */

@@ -44,7 +44,7 @@ export function createBundleServer(
     const giving = givingProfileOf(path);
     if (giving === null || prepare(giving.profile) === null) return null;
     // Kept and purged like the page that may come to stand here.
-    const { cacheControl, others } = headersOf(`${path.slice(1)}.html`);
+    const { cacheControl, others } = headersOf(giving.page);
     const headers = { location: giving.location, "cache-control": cacheControl, ...others };
     return new Response(null, { status: 302, headers });
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { sampleFiles } from "#test/support/bundle.ts";
-import { urlPathsOf } from "#site/publisher/http-headers.ts";
+import { givingProfileOf, urlPathsOf } from "#site/publisher/http-headers.ts";
 
 type Answer = { uri?: string; statusCode?: number; headers?: { location: { value: string } } };
 
@@ -27,4 +27,9 @@ test("a slash at the end is sent to the address without, and nowhere else", () =
   for (const uri of ["//evil.example/", "/\\evil.example/"]) {
     expect(ask(uri).statusCode).toBeUndefined();
   }
+});
+
+test("what the bucket does not have of /donate is asked of the service by its key", () => {
+  expect(ask("/donate/no-wallet").uri).toBe("/donate/no-wallet.html");
+  expect(givingProfileOf("/donate/no-wallet.html")).toEqual(givingProfileOf("/donate/no-wallet"));
 });

@@ -158,6 +158,8 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect(answer.status).toBe(302);
       expect(answer.headers.get("location")).toBe("/nonprofits/no-wallet#give");
       expect(answer.headers.get("xkey")).toBe("profile:no-wallet profiles all");
+      expect((await get("/donate/no-wallet.html")).status).toBe(302);
+      expect((await get("/donate/water-for-all.html")).status).toBe(200);
       expect((await get("/donate/nobody")).status).toBe(404);
     });
 

@@ -95,6 +95,10 @@ describe("the bundle's files over HTTP", () => {
     await directory.edit("oak-trust", { usdc_wallet: null });
     await directory.drain();
     expect(giving()?.status).toBe(302);
+    // A CDN's second origin is asked by the key that its function made of the address.
+    expect(ask("/donate/oak-trust.html")?.headers.get("location")).toBe(
+      "/nonprofits/oak-trust#give",
+    );
     expect(ask("/donate/nobody")).toBeNull();
     expect(ask("/donate/oak-trust", { method: "POST" })).toBeNull();
   });
