@@ -10,8 +10,8 @@ export type BundleReader = {
   blobOf(file: ManifestFile): string;
   /** Content of a file. Null when it went between the look-up and this. */
   read(file: ManifestFile): Uint8Array<ArrayBuffer> | null;
-  /** The current release and how far it goes; release 0 for none. */
-  current(): { release: number; fastSequence: number; slowSequence: number };
+  /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
+  current(): { release: number; fastSequence: number; slowSequence: number; held: boolean };
   /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
   version(): number;
   /** Keys of the documents that could not be rendered. */
@@ -45,11 +45,12 @@ export function openBundleReader(bundleFolder: string): BundleReader {
       }
     },
     current: () => {
-      const { current_release, fast_sequence, slow_sequence } = manifest.state();
+      const { current_release, fast_sequence, slow_sequence, held_at } = manifest.state();
       return {
         release: current_release,
         fastSequence: fast_sequence,
         slowSequence: slow_sequence,
+        held: held_at > 0,
       };
     },
     version: () => versioning.get()?.data_version ?? 0,

@@ -5,11 +5,11 @@ const lookEveryMs = 2;
 /** Read your writes: waits until a change is published, and tells in which release a reader finds it. */
 export type WaitForPublication = (sequence: number) => Promise<{ release: string } | null>;
 
-type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "fastSequence">;
+type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "fastSequence" | "held">;
 
 /**
- * Waits at most `waitMs` for the publisher to pass the change. Null when the wait ended first, or when the page that
- * shows the change could not be rendered. `profileOf` gives the id of the nonprofit that a change is about.
+ * Waits at most `waitMs` for the publisher to pass the change. Null when the wait ended first, when a rollback holds
+ * publishing, or when the page that shows the change could not be rendered. `profileOf` gives the id of the nonprofit that a change is about.
  */
 export function waitForPublication(
   reader: Pick<BundleReader, "current" | "failures">,
@@ -25,7 +25,7 @@ export function waitForPublication(
         const failed = failures.size > 0 && failures.has(`profile ${await profileOf(sequence)}`);
         return failed ? null : { release: String(place.release) };
       }
-      if (performance.now() >= deadlineMs) return null;
+      if (place.held || performance.now() >= deadlineMs) return null;
     }
   };
 }

@@ -4,7 +4,7 @@ import { waitForPublication } from "#site/server/publication.ts";
 /** A reader whose bundle stands at one change; counts how often it is asked. */
 function aReader(fastSequence: number, failed: string[] = []) {
   const asked = { times: 0 };
-  const place = { release: 7, fastSequence, slowSequence: 0 };
+  const place = { release: 7, fastSequence, slowSequence: 0, held: false };
   const current = () => (asked.times++, { ...place });
   return { asked, place, current, failures: () => new Set(failed) };
 }
@@ -19,6 +19,14 @@ test("a change that is published is told with its release", async () => {
 
 test("the wait ends by itself", async () => {
   expect(await waitForPublication(aReader(3), profileOf, 20)(5)).toBeNull();
+});
+
+test("nobody waits while a rollback holds publishing", async () => {
+  const reader = aReader(3);
+  reader.place.held = true;
+  const startedMs = performance.now();
+  expect(await waitForPublication(reader, profileOf, 5_000)(5)).toBeNull();
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
 test("a page that could not be rendered is not live", async () => {
