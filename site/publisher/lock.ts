@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { codeOf } from "./blobs.ts";
 
 /** Another process publishes into this folder. */
 export class PublisherBusy extends Error {
@@ -17,6 +18,7 @@ export function takePublisherLock(folder: string): { release(): void } {
     db.run("BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
+    if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
     throw new PublisherBusy("another process is publishing into this folder", { cause: error });
   }
   return { release: () => db.close() };
