@@ -3,25 +3,35 @@ import { withoutUnsafe } from "#content/rules/text-safety.ts";
 import type { Clock } from "#content/rules/time.ts";
 import { retryAfterMs } from "#content/rules/webhook-retries.ts";
 import type { Post } from "#api/verbs/webhooks.ts";
+import { openTargets, type TargetOf } from "./target.ts";
 
 const timeoutMsDefault = 10_000;
 const answerLengthMax = 200;
+
+type PostOptions = { timeoutMs?: number; targetOf?: TargetOf };
 
 /**
  * Signs and sends as Standard Webhooks says. Only the address itself is contacted: a redirect is an answer like any
  * other that is no success. Of the answer no more than its beginning is read.
  */
-export function openPost(secret: string, clock: Clock, timeoutMs = timeoutMsDefault): Post {
+export function openPost(
+  secret: string,
+  clock: Clock,
+  { timeoutMs = timeoutMsDefault, targetOf = openTargets() }: PostOptions = {},
+): Post {
   const signing = new Webhook(secret);
   return async ({ url, id, payload }, stop) => {
     const sentAt = clock();
     const limit = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([stop, limit]);
     try {
-      const response = await fetch(url, {
+      const target = await unless(signal, targetOf(url));
+      const response = await fetch(target.url, {
         method: "POST",
         redirect: "manual",
-        signal: AbortSignal.any([stop, limit]),
+        signal,
         headers: {
+          ...(target.host === null ? {} : { host: target.host }),
           "content-type": "application/json",
           "user-agent": "Almoner-Webhooks/1",
           "webhook-id": id,
@@ -44,6 +54,15 @@ export function openPost(secret: string, clock: Clock, timeoutMs = timeoutMsDefa
   };
 }
 
+/** The outcome of work that cannot be cut off, or the failure of the signal when that comes first. */
+const unless = <Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> =>
+  Promise.race([
+    work,
+    new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    }),
+  ]);
+
 /** An operator who asks whether an address answers waits this long; the service lets a request be silent for 10 s. */
 const testTimeoutMs = 5_000;
 
@@ -51,7 +70,7 @@ const testTimeoutMs = 5_000;
 export const testPost = ({ webhookSecret }: { webhookSecret: string | null }, clock: Clock): Post =>
   webhookSecret === null
     ? () => Promise.reject(new Error("webhooks are off"))
-    : openPost(webhookSecret, clock, testTimeoutMs);
+    : openPost(webhookSecret, clock, { timeoutMs: testTimeoutMs });
 
 /** A receiver may answer without an end; a status that came is not lost when the body does not. */
 async function beginningOf(response: Response): Promise<string> {

@@ -36,7 +36,7 @@ const partsFor = (...urls: string[]) => ({
   clock,
   urls,
   baseUrl: "https://almoner.example",
-  post: openPost(secret, clock, 1_000),
+  post: openPost(secret, clock, { timeoutMs: 1_000 }),
   chance: () => 0.5,
   log: { info: () => {}, warn: () => {} },
 });
