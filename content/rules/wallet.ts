@@ -10,7 +10,7 @@ export type Wallet = {
   onCurve: boolean;
 };
 
-/** Addresses of 32 bytes at which money is lost: programs, mints and the incinerator. */
+/** Addresses of 32 bytes at which money is lost: programs, mints and the incinerator. Those of Solana itself end in ones. */
 const nobodysWallets = new Map([
   ["11111111111111111111111111111111", "the system program"],
   ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "the token program"],
@@ -32,7 +32,7 @@ export function readWallet(text: string): Result<Wallet, { message: string }> {
     const message = "usdc_wallet is a Solana address: base58 of 32 bytes, 32 to 44 characters.";
     return fail({ message });
   }
-  const whose = nobodysWallets.get(address);
+  const whose = nobodysWallets.get(address) ?? (/1{12}$/.test(address) ? "an address of Solana itself" : undefined); // prettier-ignore
   if (whose !== undefined) return fail({ message: `This is ${whose}, not a wallet.` });
   const point = pointOf(bytes);
   // Anyone can make signatures that fit a key of small order.

@@ -6,6 +6,7 @@ import {
   aServedDesk,
   deskToken,
   plant,
+  plantOnboarding,
   plantNonprofit,
   type ServedDesk,
 } from "../support/served-desk.ts";
@@ -77,8 +78,10 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
 
   test("shows whatever was sent as text: no dialog, no violation of the policy, nothing asked of another host", async () => {
     const { service } = desk;
+    const asked: string[] = [];
     for (const text of payloads) {
       const nonprofit_id = await plantNonprofit(service, text);
+      asked.push(await plantOnboarding(service, nonprofit_id, text));
       const sent = { nonprofit_id, agent: text, source_url: text };
       await plant(service, { ...sent, field: "mission", field_type: "prose", value: text });
       await plant(service, { ...sent, field: "region", field_type: "structured", value: text });
@@ -97,8 +100,8 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     const slugs = (await service.store.raw.execute("SELECT slug FROM nonprofits")).rows.map((row) => String(row["slug"]));
     const places = [
       "/desk", "/desk/log", "/desk/picks", "/desk/webhooks", "/desk/health", "/desk/charts", "/desk/undo",
-      ...["prose", "contested", "revert"].map((kind) => `/desk/queues/${kind}`),
-      ...[...reviews, ...contested].map((id) => `/desk/reviews/${id}`),
+      ...["prose", "contested", "revert", "onboarding", "hold"].map((kind) => `/desk/queues/${kind}`),
+      ...[...reviews, ...contested, ...asked.flatMap((id) => [`onboarding-${id}`, `hold-${id}`])].map((id) => `/desk/reviews/${id}`),
       ...slugs.map((slug) => `/desk/picks/${slug}`),
       ...payloads.flatMap((text) => {
         const value = encodeURIComponent(text);
@@ -124,8 +127,10 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     expect(seen).toBeGreaterThan(10_000);
     expect(page.troubles).toEqual([]);
     expect(page.elsewhere).toEqual([]);
-    await page.goto(`${desk.origin}/desk/reviews/${reviews[0]}`);
-    expect(await page.textContent(".compare")).toContain(payloads[0] ?? "");
+    for (const id of [reviews[0], `onboarding-${asked[0]}`, `hold-${asked[0]}`]) {
+      await page.goto(`${desk.origin}/desk/reviews/${id}`);
+      expect(await page.textContent(".compare")).toContain(payloads[0] ?? "");
+    }
   }, 300_000); // prettier-ignore
 
   test("is worked through without JavaScript", async () => {

@@ -1,5 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { listen } from "#api/listen.ts";
+import type { OnboardingRequest } from "#content/rules/read-onboarding.ts";
+import type { Duplicate } from "#content/shapes/onboarding.ts";
+import { addOnboarding } from "#content/store/onboarding.ts";
 import { saveNonprofits } from "#content/store/save.ts";
+import { holdWallet } from "#content/store/wallet-holds.ts";
 import { freePort } from "./processes.ts";
 import { aNonprofit } from "./records.ts";
 import { aService, type TestService } from "./service.ts";
@@ -52,4 +57,19 @@ export async function plantNonprofit({ store }: Pick<TestService, "store">, text
   );
   if (saved === undefined) throw new Error("nothing was saved");
   return saved.id;
+} // prettier-ignore
+
+/** A claim, and a held wallet, whose every text is the given one. Answers the id of both. */
+export async function plantOnboarding({ store }: Pick<TestService, "store">, nonprofit_id: number, text: string): Promise<string> {
+  const id = randomBytes(10).toString("hex");
+  const request: OnboardingRequest = {
+    claim_slug: text, name: text, contact_email: text, contact_name: text, usdc_wallet: text, mission: text, website: text,
+    country_code: "KE", city: text, registration_number: text,
+  };
+  const duplicate: Duplicate = { slug: text, name: text, city: text, status: "listed", reasons: ["near_name"], name_similarity: 1 };
+  await store.write(async (tx) => {
+    await addOnboarding(tx, { id, type: "claim", nonprofit_id, request, duplicates: [duplicate], wallet_challenge: text, wallet_signature: text, created_at: Date.now(), request_digest: id, status_digest: id });
+    await holdWallet(tx, text, { submission_id: id, nonprofit_id, wallet_before: text, wallet: text, wallet_challenge: text, wallet_signature: text, approved_by: text, approved_at: Date.now(), effective_at: Date.now() + 3_600_000 });
+  });
+  return id;
 } // prettier-ignore

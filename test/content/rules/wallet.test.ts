@@ -17,6 +17,7 @@ describe("a wallet", () => {
     "", "x", "0OIl", "1111", "0x52908400098527886E0F7030069857D2E4169EE7", "1".repeat(33), "1".repeat(44), "z".repeat(44),
     "z".repeat(10_000), `${"1".repeat(31)}é`, "11111111111111111111111111111111",
     "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "1nc1nerator11111111111111111111111111111111",
+    "Stake11111111111111111111111111111111111111", "SysvarRent111111111111111111111111111111111",
   ])("is not %s", (text) => {
     expect(readWallet(text).ok).toBe(false);
   }); // prettier-ignore

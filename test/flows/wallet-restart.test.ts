@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { anOnboardingService, type OnboardingService } from "../support/onboarding.ts";
+import { until } from "../support/receiver.ts";
+import { aNonprofit } from "../support/records.ts";
+import { aWallet } from "../support/wallets.ts";
+
+const hourMs = 3_600_000;
+const root = join(import.meta.dirname, "../..");
+let service: OnboardingService;
+beforeAll(async () => {
+  service = await anOnboardingService();
+});
+afterAll(() => service.close());
+
+/** A claimed profile with a changed wallet that was approved so many hours ago. */
+async function aHeldChange(slug: string, hoursAgo: number) {
+  const [before, after] = [aWallet().address, aWallet().address];
+  await service.add(aNonprofit({ slug, usdc_wallet: before, verified: 1, status: "claimed" }));
+  service.pass(Date.now() - hoursAgo * hourMs - service.now());
+  const { submission_id } = await service.submit({ claim_slug: slug, contact_email: "office@holder.example", usdc_wallet: after }); // prettier-ignore
+  expect((await service.decide(`onboarding-${submission_id}`, "approve")).status).toBe(200);
+  return { before, after, id: `hold-${submission_id}` };
+}
+
+const env = () => {
+  const { dataDir, databaseUrl } = service.parts.config;
+  return { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl, ALMONER_PORT: "0", ALMONER_NETWORK: "local" }; // prettier-ignore
+};
+const wallets = async (...slugs: string[]) =>
+  Promise.all(slugs.map(async (slug) => (await service.live(slug)).usdc_wallet));
+
+test("a hold outlives the process: what ends while nothing runs takes effect at the next start, what was stopped or is not due does not", async () => {
+  const due = await aHeldChange("due", 73);
+  const stopped = await aHeldChange("stopped", 71);
+  const young = await aHeldChange("young", 70);
+  const review = Bun.spawn([process.execPath, join(root, "scripts/review.ts"), "reject", stopped.id, "--reason", "They did not ask for it."], { env: env(), stdout: "pipe", stderr: "pipe" });
+  expect(await new Response(review.stdout).text()).toContain("The change is stopped");
+  expect(await review.exited).toBe(0);
+  expect(await wallets("due", "stopped", "young")).toEqual([due.before, stopped.before, young.before]);
+  const child = Bun.spawn([process.execPath, join(root, "api/main.ts")], { env: env(), stdout: "ignore", stderr: "ignore" });
+  await until("the wallet that is due", async () => (await service.live("due")).usdc_wallet === due.after);
+  child.kill();
+  expect(await child.exited).toBe(0);
+  expect(await wallets("stopped", "young")).toEqual([stopped.before, young.before]);
+  const { rows } = await service.store.raw.execute("SELECT status, reason FROM wallet_holds ORDER BY approved_at");
+  expect(rows.map((row) => [row["status"], row["reason"]])).toEqual([["in_effect", null], ["stopped", "They did not ask for it."], ["held", null]]);
+}, 30_000); // prettier-ignore
