@@ -4,6 +4,7 @@ import { readJson } from "./body.ts";
 import { rememberAddress, sameClient } from "./client.ts";
 import { answerError } from "./errors.ts";
 import { deskRoutes } from "./desk/routes.ts";
+import { isForm } from "./form-fields.ts";
 import { addHeaders, optionsAnswer } from "./headers.ts";
 import type { Parts } from "./parts.ts";
 import { methodsByPath, pathOf } from "./paths.ts";
@@ -26,7 +27,7 @@ import { historyRoutes } from "./routes/history.ts";
 import { type AskFor, mcpRoutes } from "./routes/mcp.ts";
 import { needsEnrichmentRoutes } from "./routes/needs-enrichment.ts";
 import { nonprofitRoutes } from "./routes/nonprofits.ts";
-import { onboardHelp, onboardRoutes } from "./routes/onboard.ts";
+import { onboardForm, onboardHelp, onboardRoutes } from "./routes/onboard.ts";
 import { recommendDraftRoutes } from "./routes/recommend-drafts.ts";
 import { receiptRoutes } from "./routes/receipt.ts";
 import { recommendRoutes } from "./routes/recommend.ts";
@@ -44,10 +45,13 @@ export type App = {
 /** Every route. A new one is a file in api/routes and one line here. */
 const routesOf = (parts: Parts, askFor: AskFor) =>
   new Elysia()
-    .onParse({ as: "global" }, ({ request, contentType, path }) =>
+    .onParse({ as: "global" }, ({ request, contentType, path }) => {
       // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
-      path.startsWith("/desk/") ? {} : readJson(request, contentType),
-    )
+      if (path.startsWith("/desk/")) return {};
+      return path === "/api/onboard" && isForm(contentType)
+        ? onboardForm(request)
+        : readJson(request, contentType);
+    })
     .onError({ as: "global" }, ({ error, code, path }) =>
       answerError(parts.log, error, code, {
         ...enrichHelp(path, parts.config.baseUrl),

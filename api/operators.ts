@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { bearerOf } from "./bearer.ts";
 import type { Parts } from "./parts.ts";
 import { problem } from "./problem.ts";
 
@@ -33,8 +34,7 @@ export function operatorOf(
   parts: Pick<Parts, "secrets" | "limits" | "activity">,
   request: Request,
 ): { name: string } | Response {
-  const token = /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-  const answer = checkToken(parts, request, token ?? null);
+  const answer = checkToken(parts, request, bearerOf(request));
   if (answer.kind === "operator") return { name: answer.name };
   if (answer.kind === "locked_out") return lockedOut(answer.resetMs);
   return problem({

@@ -1,9 +1,15 @@
 import { Elysia } from "elysia";
-import { claimExample, registrationExample } from "#content/shapes/onboarding.ts";
+import {
+  claimExample,
+  type OnboardingAnswer,
+  registrationExample,
+} from "#content/shapes/onboarding.ts";
+import { bearerOf } from "../bearer.ts";
+import { formFields, isForm } from "../form-fields.ts";
 import { onboardingKeys } from "../onboarding-keys.ts";
 import type { Parts } from "../parts.ts";
 import { preparedJson } from "../prepared.ts";
-import { type FailureTable, refuse } from "../problem.ts";
+import { type FailureTable, refusalOf, refuse } from "../problem.ts";
 import { queryOf } from "../query.ts";
 import { onboard, type OnboardFailure } from "#api/verbs/onboard.ts";
 import { onboardingStatus, type StatusFailure } from "#api/verbs/onboarding-status.ts";
@@ -20,6 +26,9 @@ export const onboardRoutes = (parts: Parts) => {
     .post("/api/onboard", async ({ body, request }) => {
       const idempotencyKey = request.headers.get("idempotency-key");
       const outcome = await onboard(verb, { body, idempotencyKey });
+      if (isForm(request.headers.get("content-type"))) {
+        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
+      }
       return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
     })
     .get("/api/onboard/challenge", ({ request }) => {
@@ -27,12 +36,31 @@ export const onboardRoutes = (parts: Parts) => {
       const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, wallet);
       return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(challengeAnswers, outcome.failure);
     })
-    .get("/api/onboard/status/:token", async ({ params }) => {
+    .get("/api/onboard/status", async ({ request }) => {
       const asked = { asked: store.raw, baseUrl, now: clock() };
-      const outcome = await onboardingStatus(asked, params.token);
+      // In a header, not in the address: proxies write addresses into their logs.
+      const outcome = await onboardingStatus(asked, bearerOf(request) ?? "");
       return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(statusAnswers, outcome.failure);
     });
 }; // prettier-ignore
+
+/** The body of the form at /onboard as a browser sends it that runs no script. */
+export const onboardForm = async (request: Request): Promise<Record<string, string>> =>
+  Object.fromEntries(await formFields(request));
+
+/** To the status page: the browser keeps the link in its address. Relative, whatever name the directory was asked by. */
+const seeStatus = ({ message, status_url }: OnboardingAnswer): Response => {
+  if (status_url === null) return plain({ status: 200, detail: message });
+  const location = status_url.slice(new URL(status_url).origin.length);
+  return new Response(null, { status: 303, headers: { location } });
+};
+
+/** A sentence for a person, as text: nothing in it is ever taken for markup. */
+const plain = ({ status, detail }: { status: number; detail: string }): Response => {
+  const back = status === 200 ? "" : "\n\nGo back to mend it: what you typed is still there.";
+  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+  return new Response(`${detail}${back}\n`, { status, headers });
+};
 
 /** Whoever sent no usable JSON to this route is shown what to send. */
 export const onboardHelp = (path: string, baseUrl: string): Record<string, unknown> =>
@@ -104,6 +132,7 @@ const challengeAnswers = {
 const statusAnswers = {
   submission_not_found: {
     status: 404,
-    detail: "No request has this link. Was it copied whole?",
+    detail:
+      "No request has this secret. It is what stands after # in a status_url, sent whole as Authorization: Bearer <secret>.",
   },
 } as const satisfies FailureTable<StatusFailure>;

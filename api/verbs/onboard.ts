@@ -116,17 +116,20 @@ async function answerOf(
   { id, type, slug, status, status_digest }: OnboardingStored,
 ): Promise<OnboardingAnswer> {
   const token = statusToken(id);
+  const link = digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
   return {
     success: true,
     type,
     submission_id: id,
     slug: slug ?? (await slugFor(store.raw, { name: name ?? "", city })),
     status,
-    message: messages[type],
-    status_url: digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null,
+    message: link === null ? waitsAlready : messages[type],
+    status_url: link,
   };
 }
 
+const waitsAlready =
+  "The same request waits for review already. Its status_url was shown to whoever sent it first, and is shown again only with the same Idempotency-Key.";
 const waits =
   "Nothing is public before a reviewer approves it; status_url shows what became of it.";
 const messages: Record<OnboardingType, string> = {

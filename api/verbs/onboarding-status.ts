@@ -3,7 +3,7 @@ import type { OnboardingStatus } from "#content/shapes/onboarding.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { type Onboarding, onboardingByToken } from "#content/store/onboarding.ts";
 import { type Asked, recordsById } from "#content/store/records.ts";
-import { holdById, type WalletHold } from "#content/store/wallet-holds.ts";
+import { heldOf, holdById, type WalletHold } from "#content/store/wallet-holds.ts";
 import { digestOf } from "./onboard.ts";
 
 export type StatusFailure = { kind: "submission_not_found" };
@@ -32,11 +32,24 @@ export async function onboardingStatus(
     name: record?.name ?? one.request.name,
     reason: one.reason,
     wallet,
+    other_wallet_at: await otherWalletAt(asked, one, now),
     submitted_at: isoTime(one.created_at),
     reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
     profile_url: slug === null ? null : `${baseUrl}/nonprofits/${slug}`,
     message: messageOf(one, wallet),
   });
+}
+
+/** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */
+async function otherWalletAt(
+  asked: Asked,
+  { id, nonprofit_id, status, revoked_at }: Onboarding,
+  now: Date,
+): Promise<string | null> {
+  if (status !== "approved" || nonprofit_id === null || revoked_at !== null) return null;
+  const held = await heldOf(asked, nonprofit_id);
+  const others = held !== null && held.submission_id !== id && held.effective_at > now.getTime();
+  return others ? isoTime(held.effective_at) : null;
 }
 
 function walletStatus(

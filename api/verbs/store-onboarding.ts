@@ -41,12 +41,13 @@ export type OnboardingStored = {
   /** Of the profile; null for a registration. */
   slug: string | null;
   status: OnboardingState;
-  status_digest: string;
+  /** Of the link to its status page. Null: whoever asks need not be who sent it first, and gets no link. */
+  status_digest: string | null;
 };
 
 /**
- * Stores a request for review. The same request again, or again with its Idempotency-Key, is answered with the one that
- * stands already; a challenge counts for one submission.
+ * Stores a request for review. The same request again is answered with the one that waits already, with its link only
+ * under the Idempotency-Key of the first; a challenge counts for one submission.
  */
 export async function storeOnboarding(
   tx: WriteTransaction,
@@ -98,10 +99,10 @@ async function storeNew(
 }
 
 async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {
-  const { id, type, nonprofit_id, status, status_digest } = one;
+  const { id, type, nonprofit_id, status } = one;
   const [record] =
     nonprofit_id === null ? [] : await recordsById(tx.raw, [nonprofit_id], { summaries: true });
-  return { id, type, slug: record?.slug ?? null, status, status_digest };
+  return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 
 /** A key is its sender's own: whoever has another address may use the same text. */

@@ -46,6 +46,11 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
       ),
       securitySchemes: {
         operator: { type: "http", scheme: "bearer", description: "A token of an operator" },
+        submission: {
+          type: "http",
+          scheme: "bearer",
+          description: "What stands after # in a status_url",
+        },
       },
     },
   };
@@ -54,7 +59,7 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
 const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 
 function described(operation: Operation): Json {
-  const { operationId, tag, summary, description, body, operator } = operation;
+  const { operationId, tag, summary, description, body, operator, secret } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId,
@@ -64,7 +69,10 @@ function described(operation: Operation): Json {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: responsesOf(operation),
-    security: operator === true ? [{ operator: [] }] : [],
+    security: [
+      ...(operator === true ? [{ operator: [] }] : []),
+      ...(secret === true ? [{ submission: [] }] : []),
+    ],
   };
 }
 

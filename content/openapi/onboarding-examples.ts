@@ -52,6 +52,7 @@ export const onboardingStatus: OnboardingStatus = {
     takes_effect_at: "2026-06-05T09:30:00Z",
     reason: null,
   },
+  other_wallet_at: null,
   submitted_at: "2026-06-01T12:00:00Z",
   reviewed_at: "2026-06-02T09:30:00Z",
   profile_url: `${origin}/nonprofits/${slug}`,

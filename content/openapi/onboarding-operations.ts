@@ -11,7 +11,7 @@ export const onboardingOperations: readonly Operation[] = [
     tag: "Onboarding",
     summary: "Claim a listing, or register a nonprofit",
     description:
-      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval. The same request again is answered with the one that waits.",
+      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
     headers: ["IdempotencyKey"],
     body: { schema: "OnboardingBody", example: { ...claimExample } },
     ok: {
@@ -41,12 +41,13 @@ export const onboardingOperations: readonly Operation[] = [
   {
     operationId: "getOnboardingStatus",
     method: "get",
-    path: "/api/onboard/status/{token}",
+    path: "/api/onboard/status",
     tag: "Onboarding",
     summary: "Get what became of a request",
     description:
-      "The token stands after # in the `status_url` of the answer to POST /api/onboard. Whoever has the link can read this, so keep it to yourself.",
+      "Send what stands after # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is in no address, so that no log holds it. Whoever has the link can read this: keep it to yourself.",
     fresh: true,
+    secret: true,
     ok: {
       description: "What became of it",
       schema: "OnboardingStatus",

@@ -49,6 +49,8 @@ export type Operation = {
   refusals?: readonly Refusal[];
   /** True: for operators only. */
   operator?: boolean;
+  /** True: for whoever holds the secret of a status page, sent as a bearer token. */
+  secret?: true;
   /** False: it counts toward no limit. */
   limited?: boolean;
 };

@@ -83,12 +83,6 @@ export const parameterComponents: { [name: string]: Json } = {
     { type: "string", minLength: 1, maxLength: 64 },
     "mC4l0bUq8dWm3s1Yc7RkZg",
   ),
-  token: pathParameter(
-    "token",
-    "Secret of a request, as it stands after # in its status_url",
-    { type: "string", minLength: 1, maxLength: 100 },
-    "mK3v0uQ1yZ7w9xS5tR2pN8aB4cD6eF1gH3jL0kM7nPs",
-  ),
   delivery: pathParameter(
     "delivery",
     "Number of a delivery, as the log shows it",

@@ -59,7 +59,10 @@ export function readOnboarding(
   const line = (field: Line) =>
     sent[field] === null ? null : take(field, checkedLine(field, sent[field]));
   const request = {
-    claim_slug: line("claim_slug"),
+    claim_slug:
+      sent.claim_slug === null
+        ? null
+        : take("claim_slug", checkedLine("claim_slug", slugIn(sent.claim_slug))),
     name: sent.name === null ? null : take("name", checkedName(sent.name)),
     contact_email: own("contact_email") ?? "",
     contact_name: line("contact_name"),
@@ -110,6 +113,9 @@ function liveValue(field: Enrichable, text: string, thisYear: number) {
   const checked = checkValue(field, text, { thisYear });
   return checked.ok ? ok(checked.value.value) : checked;
 }
+
+/** People paste the address of a profile where its slug is asked for. */
+const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?.[1] ?? text;
 
 function checkedLine(field: Line, text: string): Result<string, { message: string }> {
   const line = text.normalize("NFC").trim();

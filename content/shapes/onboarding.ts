@@ -48,7 +48,7 @@ export const registrationExample = {
 /** The body of POST /api/onboard. With claim_slug a listing is claimed or changed, otherwise a profile is registered. */
 export const OnboardingBody = z
   .object({
-    claim_slug: optionalText("Slug of the listing that is yours; absent: a new profile is asked for"),
+    claim_slug: optionalText("Slug of the listing that is yours, or the address of its profile; absent: a new profile is asked for"),
     name: optionalText("Name of the organisation; a registration needs it"),
     contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
     contact_name: optionalText("Who asks; never public"),
@@ -82,7 +82,9 @@ export const OnboardingAnswer = z
     status_url: z
       .string()
       .nullable()
-      .describe("A page for you alone that shows what became of it: keep the link to yourself"),
+      .describe(
+        "A page for you alone that shows what became of it: keep the link to yourself. Null when the same request came before, unless it came with the same Idempotency-Key",
+      ),
   })
   .meta({ id: "OnboardingAnswer" });
 export type OnboardingAnswer = z.infer<typeof OnboardingAnswer>;
@@ -109,7 +111,7 @@ export const ChallengeParameters = z.object({
 
 export const walletStates = ["none", "in_review", "held", "in_effect", "stopped", "replaced", "rejected"] as const; // prettier-ignore
 
-/** 200 of GET /api/onboard/status/{token}: what the person who sent it may know. */
+/** 200 of GET /api/onboard/status: what the person who sent it may know. */
 export const OnboardingStatus = z
   .object({
     submission_id: z.string(),
@@ -127,6 +129,12 @@ export const OnboardingStatus = z
         reason: z.string().nullable().describe("Why the change was stopped"),
       })
       .describe("What became of the wallet that was sent"),
+    other_wallet_at: z
+      .string()
+      .nullable()
+      .describe(
+        "When a wallet takes effect that another request for this profile brought; ISO 8601, UTC. Not yours? Tell the directory's operator before: it can be stopped",
+      ),
     submitted_at: z.string().describe("ISO 8601, UTC"),
     reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
     profile_url: z.string().nullable(),

@@ -19,6 +19,8 @@ export type Onboarding = {
   reviewed_by: string | null;
   created_at: number;
   reviewed_at: number | null;
+  /** When the verification that came of it was taken back. */
+  revoked_at: number | null;
 };
 
 export type NewOnboarding = Pick<
@@ -191,5 +193,6 @@ function fromRow(row: object): Onboarding {
     reviewed_by: stored.reviewed_by as string | null,
     created_at: Number(stored.created_at),
     reviewed_at: stored.reviewed_at as number | null,
+    revoked_at: stored.revoked_at as number | null,
   };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { operations } from "#content/openapi/document.ts";
+import { claimExample, registrationExample } from "#content/shapes/onboarding.ts";
 import { draftExample } from "#content/shapes/recommendation-draft.ts";
 import { reviewKinds } from "#content/shapes/review.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
@@ -60,6 +61,7 @@ async function problems({
 
 const operator = { authorization: `Bearer ${token.split(":")[1]}` };
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const claimExampleOf = (claim_slug: string) => ({ ...claimExample, claim_slug });
 const aPick = { slug: "thin", recommended_for: ["wells"], why_recommended: "Mends wells." };
 const submission = { field: "city", value: "Bergen", agent_id: "scout-1", agent_name: "Scout" };
 
@@ -147,6 +149,20 @@ describe("answers are as described", () => {
     [404, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "nobody" } }],
     [410, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "gone" } }],
     [200, { path: "/api/recommend?q=rich%20water&limit=5" }],
+    [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("thin") }],
+    [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("thin") }], // Again: without a link.
+    [200, { method: "POST", path: "/api/onboard", body: { ...registrationExample, usdc_wallet: wallet } }],
+    [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("rich"), headers: { "idempotency-key": "o1" } }],
+    [409, { method: "POST", path: "/api/onboard", body: { ...claimExampleOf("rich"), city: "Lamu" }, headers: { "idempotency-key": "o1" } }],
+    [400, { method: "POST", path: "/api/onboard", body: {} }],
+    [400, { method: "POST", path: "/api/onboard", body: { ...claimExampleOf("thin"), usdc_wallet: "x" } }],
+    [404, { method: "POST", path: "/api/onboard", body: claimExampleOf("nobody") }],
+    [410, { method: "POST", path: "/api/onboard", body: claimExampleOf("gone") }],
+    [413, { method: "POST", path: "/api/onboard", body: { ...registrationExample, mission: "x".repeat(70_000) } }],
+    [415, { method: "POST", path: "/api/onboard", body: "claim", headers: { "content-type": "text/plain" } }],
+    [200, { path: "/api/onboard/challenge?wallet=7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" }],
+    [400, { path: "/api/onboard/challenge?wallet=x" }],
+    [404, { path: "/api/onboard/status" }],
     [401, { path: "/api/admin/picks" }],
     [200, { path: "/api/admin/picks?limit=1", headers: operator }],
     [400, { method: "POST", path: "/api/admin/picks", body: { slug: "thin" }, headers: operator }],
@@ -186,6 +202,13 @@ describe("answers are as described", () => {
       expect(await problems(one)).toEqual([status, []]);
     },
   );
+
+  test("to whoever holds the secret of a request", async () => {
+    const answer = await service.post("/api/onboard", { ...registrationExample, name: "Secret House" });
+    const { status_url } = (await answer.json()) as { status_url: string };
+    const headers = { authorization: `Bearer ${status_url.split("#")[1]}` };
+    expect(await problems({ path: "/api/onboard/status", headers })).toEqual([200, []]);
+  }); // prettier-ignore
 
   test("through the whole life of a value", async () => {
     const submit = (slug: string, body: object) =>

@@ -49,11 +49,21 @@ describe("what is accepted", () => {
     expect(answer.status_url).toMatch(/^https:\/\/almoner\.example\/onboard\/status#[\w-]{43}$/);
   }); // prettier-ignore
 
-  test("the same request again is answered with the one that waits", async () => {
+  test("the same request again is answered with the one that waits, without the link that was somebody else's", async () => {
     const body = another();
     const first = await service.submit(body);
     const count = await stored();
-    expect(await service.submit({ ...body, mission: null })).toEqual(first);
+    const again = await service.submit({ ...body, mission: null });
+    expect(again).toEqual({
+      ...first,
+      status_url: null,
+      message: expect.stringContaining("waits for review already"),
+    });
+    expect(OnboardingAnswer.parse(again).submission_id).toBe(first.submission_id);
+    const keyed = await (
+      await service.send(body, { "idempotency-key": "a-key-of-another" })
+    ).json();
+    expect(keyed.status_url).toBeNull();
     expect(await stored()).toBe(count);
     expect((await service.submit({ ...body, mission: "Food." })).submission_id).not.toBe(
       first.submission_id,
@@ -117,7 +127,8 @@ describe("what is refused stores nothing, and says what to send", () => {
 
   test.each([
     ["no JSON", "{", "application/json", 400],
-    ["a form", "claim_slug=kitchen", "application/x-www-form-urlencoded", 415],
+    ["a text", "claim_slug=kitchen", "text/plain", 415],
+    ["a form with files", "claim_slug=kitchen", "multipart/form-data; boundary=x", 415],
     ["ten megabytes", `{"mission":"${"x".repeat(10_000_000)}"}`, "application/json", 413],
     ["deep nesting", `{"mission":${"[".repeat(500)}${"]".repeat(500)}}`, "application/json", 400],
   ])("%s", async (_, body, type, status) => {
@@ -195,8 +206,10 @@ describe("a wallet's proof", () => {
 });
 
 describe("the status page's answer", () => {
+  const statusBy = (secret: string) =>
+    service.get("/api/onboard/status", { authorization: `Bearer ${secret}` });
   const statusOf = async (url: string | null) => {
-    const response = await service.get(`/api/onboard/status/${url?.split("#")[1]}`);
+    const response = await statusBy(url?.split("#")[1] ?? "");
     expect(response.headers.get("cache-control")).toBe("no-store");
     return OnboardingStatus.parse(await response.json());
   };
@@ -216,11 +229,73 @@ describe("the status page's answer", () => {
     ["nothing", ""],
     ["a letter", "x"],
     ["as many", "a".repeat(43)],
-    ["zero", "%00"],
-    ["a path", "..%2f.."],
+    ["a path", "../.."],
     ["very many", "x".repeat(5_000)],
-  ])("is not to be guessed: %s", async (_, token) => {
-    const response = await service.get(`/api/onboard/status/${token}`);
-    expect(response.status).toBe(404);
+  ])("is not to be guessed: %s", async (_, secret) => {
+    expect((await statusBy(secret)).status).toBe(404);
+  });
+
+  test("is asked for in no address", async () => {
+    const { status_url } = await service.submit(another());
+    const secret = status_url?.split("#")[1] ?? "";
+    expect((await statusBy(secret)).status).toBe(200);
+    for (const path of [`/${secret}`, `?token=${secret}`, `?secret=${secret}`, ""]) {
+      expect((await service.get(`/api/onboard/status${path}`)).status).toBe(404);
+    }
+  });
+
+  test("tells an organisation of a wallet that another request brought, while it can be stopped", async () => {
+    const slug = "guarded";
+    await service.add(aNonprofit({ slug }));
+    const ours = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    await service.decide(`onboarding-${ours.submission_id}`, "approve");
+    const theirs = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
+    await service.decide(`onboarding-${theirs.submission_id}`, "approve");
+    const { wallet, other_wallet_at } = await statusOf(theirs.status_url);
+    expect([wallet.state, other_wallet_at]).toEqual(["held", null]);
+    expect((await statusOf(ours.status_url)).other_wallet_at).toBe(wallet.takes_effect_at);
+    await service.decide(`hold-${theirs.submission_id}`, "reject", { reason: "not them" });
+    expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
+    expect((await statusOf(theirs.status_url)).wallet).toMatchObject({ state: "stopped", reason: "not them" });
+  }); // prettier-ignore
+});
+
+describe("a form of a browser without a script", () => {
+  const sendForm = (fields: Record<string, string>) =>
+    service.app.handle(
+      new Request("http://localhost/api/onboard", {
+        method: "POST",
+        headers: {
+          "content-type": "application/x-www-form-urlencoded",
+          "x-forwarded-for": `10.10.0.${made++}`,
+        },
+        body: new URLSearchParams(fields),
+      }),
+    );
+
+  test("leads to the status page, which keeps the link", async () => {
+    const fields = { ...another(), claim_slug: "https://almoner.example/nonprofits/kitchen", mission: "One.\r\nTwo.", website: "", usdc_wallet: " " };
+    const response = await sendForm(fields);
+    expect(response.status).toBe(303);
+    expect(response.headers.get("location")).toMatch(/^\/onboard\/status#[\w-]{43}$/);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const { rows } = await service.store.raw.execute("SELECT request FROM onboarding_submissions ORDER BY rowid DESC LIMIT 1");
+    expect(JSON.parse(String(rows[0]?.["request"]))).toMatchObject({ claim_slug: "kitchen", mission: "One.\nTwo.", website: null, usdc_wallet: null });
+    const again = await sendForm(fields);
+    expect([again.status, again.headers.get("content-type"), await again.text()]).toEqual([200, "text/plain; charset=utf-8", expect.stringContaining("waits for review already")]);
+  }); // prettier-ignore
+
+  test("is told what is wrong as text, never as markup", async () => {
+    const count = await stored();
+    const response = await sendForm({ ...claim, claim_slug: "<script>alert(1)</script>", website: "javascript:alert(1)" }); // prettier-ignore
+    expect(response.status).toBe(400);
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await response.text()).toContain("Nothing was stored. website: ");
+    const unknown = await sendForm({ ...claim, claim_slug: "nobody" });
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining("No nonprofit has this claim_slug")]); // prettier-ignore
+    expect((await sendForm({ ...claim, mission: "x".repeat(70_000) })).status).toBe(413);
+    expect(await stored()).toBe(count);
   });
 });

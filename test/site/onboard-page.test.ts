@@ -40,7 +40,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       const wallet = aWallet();
       const page = await opened("/nonprofits/kitchen");
       await page.click('a[href="/onboard#claim=kitchen"]');
-      await page.waitForSelector("#onboard:not([hidden])");
+      await page.waitForSelector("#onboard-prove:not([hidden])");
       expect(await page.inputValue("#field-claim_slug")).toBe("kitchen");
       await page.fill("#field-contact_email", "office@kitchen.example");
       await page.fill("#field-usdc_wallet", wallet.address);
@@ -126,11 +126,40 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
   );
 
   test(
+    "registers without JavaScript, and keeps the address of its status page",
+    async () => {
+      const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+      await page.goto(`${site.origin}/onboard`);
+      expect(await page.isVisible("#onboard-prove")).toBe(false);
+      await page.fill("#field-name", "Harbour <b>Reading</b> Room");
+      await page.fill("#field-country", "Atlantis");
+      await page.fill("#field-contact_email", "office@reading.example");
+      await page.click('button[type="submit"]');
+      expect(await page.textContent("body")).toContain(
+        "country: No country has this name or code.",
+      );
+      await page.goBack();
+      expect(await page.inputValue("#field-name")).toBe("Harbour <b>Reading</b> Room");
+      await page.fill("#field-country", "Norway");
+      await page.click('button[type="submit"]');
+      await page.waitForURL(/\/onboard\/status#[\w-]{43}$/);
+      expect(await page.textContent("#status-message")).toContain("waits for review");
+      const path = page.url().slice(site.origin.length);
+      const status = await opened(path);
+      await status.waitForSelector("#status-facts:not([hidden])");
+      expect(await status.textContent("#status-facts")).toContain("Harbour <b>Reading</b> Room");
+      expect(status.troubles).toEqual([]);
+      await page.context().close();
+    },
+    patientMs,
+  );
+
+  test(
     "is told when a link is not whole",
     async () => {
       const page = await opened("/onboard/status");
       await page.waitForFunction(() => document.querySelector("#status-message")?.textContent?.includes("not whole")); // prettier-ignore
-      await page.goto(`${site.origin}/onboard/status#guess`);
+      await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
       await page.waitForFunction(() => document.querySelector("#status-message")?.textContent?.includes("No request")); // prettier-ignore
     },
     patientMs,

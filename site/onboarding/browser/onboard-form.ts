@@ -8,22 +8,23 @@ type Problem = { detail?: string; errors?: { path: string; message: string }[] }
 
 /** Sends the form as JSON, and shows what is wrong beside the fields. */
 function enhance(whole: HTMLFormElement): void {
-  partOf("#onboard-plain").hidden = true;
-  partOf("#onboard-example").hidden = true;
-  whole.hidden = false;
+  // Faults are shown beside their fields, in the words of the directory.
+  whole.noValidate = true;
   const claimed = new URLSearchParams(location.hash.slice(1)).get("claim");
   if (claimed !== null) fieldOf(whole, "claim_slug").value = claimed;
   const proof = offerProof({
     wallet: fieldOf(whole, "usdc_wallet"),
     signature: fieldOf(whole, "wallet_signature"),
   });
+  const keyOf = openKeys();
   let sending = false;
   whole.addEventListener("submit", (event) => {
     event.preventDefault();
     if (sending) return;
     sending = true;
     clear(whole);
-    send(whole, { ...valuesOf(whole), ...proof() })
+    const body = JSON.stringify({ ...valuesOf(whole), ...proof() });
+    send(whole, body, keyOf(body))
       .catch(() => complain("The directory does not answer. Please try again."))
       .finally(() => {
         sending = false;
@@ -31,11 +32,22 @@ function enhance(whole: HTMLFormElement): void {
   });
 }
 
-async function send(whole: HTMLFormElement, body: object): Promise<void> {
+/** The key of a request, the same for the same: whoever sends it again after a lost answer still gets the link. */
+function openKeys(): (body: string) => string {
+  const keys = new Map<string, string>();
+  return (body) => {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    const key = keys.get(body) ?? Array.from(bytes, (byte) => byte.toString(16)).join("-");
+    keys.set(body, key);
+    return key;
+  };
+}
+
+async function send(whole: HTMLFormElement, body: string, key: string): Promise<void> {
   const response = await fetch("/api/onboard", {
     method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
+    headers: { "content-type": "application/json", "idempotency-key": key },
+    body,
   });
   const answer: unknown = await response.json();
   if (response.ok) thank(whole, answer as OnboardingAnswer);
@@ -54,14 +66,13 @@ function fieldOf(whole: HTMLFormElement, name: string): Field {
   return whole.elements.namedItem(name) as Field;
 }
 
-/** What was typed; of a profile's address the slug. */
+/** What was typed. */
 function valuesOf(whole: HTMLFormElement): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [name, value] of new FormData(whole)) {
     if (typeof value === "string" && value.trim() !== "") values[name] = value.trim();
   }
-  const slug = /\/nonprofits\/([^/?#]+)/.exec(values["claim_slug"] ?? "")?.[1];
-  return slug === undefined ? values : { ...values, claim_slug: slug };
+  return values;
 }
 
 function thank(whole: HTMLFormElement, { message, status_url }: OnboardingAnswer): void {

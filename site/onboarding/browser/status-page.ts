@@ -8,18 +8,19 @@ if (message !== null && facts !== null) {
   show();
 }
 
-/** The secret stands after # in the address, so that it never travels as a part of a page's address. */
+/** The secret stands after # in the address and travels in a header: no log of addresses and no referrer holds it. */
 async function showStatus(said: HTMLElement, list: HTMLElement): Promise<void> {
   const token = location.hash.slice(1);
   list.hidden = true;
-  if (token === "") {
-    said.textContent = "The link is not whole: its end, after #, is missing.";
+  if (!/^[\w-]{43}$/.test(token)) {
+    said.textContent = "The link is not whole: something is missing after its #.";
     return;
   }
   said.textContent = "Looking …";
   try {
-    const response = await fetch(`/api/onboard/status/${encodeURIComponent(token)}`, {
+    const response = await fetch("/api/onboard/status", {
       cache: "no-store",
+      headers: { authorization: `Bearer ${token}` },
     });
     const answer = (await response.json()) as OnboardingStatus & { detail?: string };
     if (!response.ok) {
@@ -69,6 +70,12 @@ function draw(list: HTMLElement, status: OnboardingStatus): void {
       wallet.address === null
         ? null
         : `${wallet.address}, ${wallets[wallet.state]}${until}${why}${wallet.proven ? " (control proved)" : ""}`,
+    ],
+    [
+      "Another wallet",
+      status.other_wallet_at === null
+        ? null
+        : `Another request changes the wallet of this profile at ${status.other_wallet_at}. If you did not ask for it, tell the directory before: it can be stopped.`,
     ],
     ["Profile", status.profile_url],
   ];

@@ -42,6 +42,7 @@ export function offerProof({ wallet, signature }: Fields): () => Sent {
       note.textContent = "That did not work. Please try again.";
     });
   };
+  partOf("#onboard-prove").hidden = false;
   partOf("#onboard-prove").addEventListener("click", quietly(ask));
   partOf("#onboard-sign").addEventListener("click", quietly(sign));
   // A proof is of one wallet.
