@@ -52,7 +52,7 @@ export const onboardingDesk: ReviewDesk = {
       return fail({ kind: "review_value_not_usable", message: edits.failure.message });
     }
     const { one, record } = waiting.value;
-    const obstacle = (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, record)); // prettier-ignore
+    const obstacle = (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value)); // prettier-ignore
     if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
     return ok(await approved(tx, { one, record, edits: edits.value }, deciding));
   },
@@ -105,11 +105,13 @@ async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting
 
 /**
  * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
- * once, and is in the review then. A number that is taken stops it for good.
+ * once, and is in the review then. A number that is taken stops it for good. Looked for as it was edited.
  */
-async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, record: Waiting["record"]) {
+async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: OnboardingEdits) {
   if (one.type !== "registration") return null;
-  const duplicates = await findDuplicates(tx.raw, soughtFor(one.request, record));
+  // Without a country of the operator's the number is still read by that of the request.
+  const country_code = edits.country_code ?? one.request.country_code;
+  const duplicates = await findDuplicates(tx.raw, soughtFor({ ...one.request, ...edits, country_code }, null));
   const taken = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
   if (taken !== undefined) {
     return `The registration number is that of ${taken.slug}. Reject this, and ask to claim that profile.`;
@@ -119,7 +121,7 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, record: Wa
   if (unseen === undefined) return null;
   await keepDuplicates(tx, { id: one.id, duplicates });
   return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
-}
+} // prettier-ignore
 
 type Accepting = Waiting & { edits: OnboardingEdits };
 

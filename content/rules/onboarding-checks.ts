@@ -6,7 +6,7 @@ import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "./near-name.ts";
 import { normalise } from "./normalise.ts";
 import type { OnboardingRequest } from "./read-onboarding.ts";
-import { readRegistrationNumber } from "./registration-number.ts";
+import { comparedNumber, readRegistrationNumber } from "./registration-number.ts";
 import { isTestData } from "./test-data.ts";
 import { readWallet } from "./wallet.ts";
 
@@ -36,16 +36,27 @@ const passed = (what: string, message: string): ReviewCheck => ({ name: what, ou
 const noted = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "noted", message }); // prettier-ignore
 const failed = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "failed", message }); // prettier-ignore
 
-/** Only what the directory knew before counts as proof: who makes up an e-mail address makes up a website for it. */
-const email: Check = ({ request, profile }) => {
+/**
+ * Only what the directory knew before, from somebody else than whoever may be asking, counts as proof: who makes up an
+ * e-mail address makes up a website for it, and agents who agree on it.
+ */
+const email: Check = ({ type, request, profile }) => {
   const known = profile?.contact_email ?? null;
   const given = request.contact_email;
+  const knownFrom = unprovenSource(profile, "contact_email", type);
   if (known !== null && normalise.contact_email(known) === normalise.contact_email(given)) {
-    return passed("e-mail", "The directory knows this address already.");
+    return knownFrom === null
+      ? passed("e-mail", "The directory knows this address already.")
+      : noted("e-mail", `The directory knows this address, but only from ${knownFrom}: it proves nothing.`);
   }
   const live = profile?.website ?? null;
   const ofLive = emailHost(given, live);
-  if (ofLive === "own_site") return passed("e-mail", "Its host is that of the website in the profile."); // prettier-ignore
+  if (ofLive === "own_site") {
+    const source = unprovenSource(profile, "website", type);
+    return source === null
+      ? passed("e-mail", "Its host is that of the website in the profile.")
+      : noted("e-mail", `Its host is that of the website in the profile, which is only known from ${source}: it proves nothing.`);
+  }
   if (live === null && emailHost(given, request.website) === "own_site") {
     return noted("e-mail", "Its host is that of the website that came with the request; the directory knew none.");
   }
@@ -53,6 +64,18 @@ const email: Check = ({ request, profile }) => {
     ? failed("e-mail", hostWords.disposable)
     : noted("e-mail", hostWords[ofLive]);
 }; // prettier-ignore
+
+/** Who set a value, when that may be whoever asks now: agents need no more than two ids. Null: it counts as known. */
+function unprovenSource(
+  profile: NonprofitRecord | null,
+  field: "contact_email" | "website",
+  type: OnboardingType,
+): string | null {
+  const set_by = profile?.provenance[field]?.set_by;
+  if (set_by === "consensus") return "agents";
+  // A listing holds an organisation's word only when that organisation's verification was taken back.
+  return set_by === "organisation" && type === "claim" ? "a claim that was taken back" : null;
+}
 
 const hostWords: Record<EmailHost, string> = {
   own_site: "Its host is that of the website.",
@@ -88,7 +111,7 @@ const number: Check = ({ request, profile }) => {
   const same = known.some(
     ({ org_id, registration_number }) =>
       (org_id !== null && org_id === read.org_id) ||
-      registration_number === read.registration_number,
+      comparedNumber(registration_number) === comparedNumber(read.registration_number),
   );
   return same
     ? passed("registration", "The number is that of the profile.")

@@ -28,15 +28,26 @@ const registers: Readonly<Record<string, readonly Register[]>> = {
 
 /**
  * Reads the number that an organisation gives of itself: "53-0196605", "EIN 530196605" and "US-EIN-530196605" are one.
- * One of another register, or of no known shape, is kept as it was written, without an org-id.
+ * One of another register, or of no known shape, is kept as it was written, without an org-id; comparedNumber compares it.
  */
 export function readRegistrationNumber(text: string, countryCode: string): RegistrationNumber {
-  const compact = text.toUpperCase().replaceAll(/[\s./-]+/g, "");
+  const compact = comparedNumber(text);
   for (const { scheme, type, fits, written } of registers[countryCode] ?? []) {
     const number = fits.exec(compact)?.[1];
     if (number !== undefined) {
       return { type, registration_number: written(number), org_id: `${scheme}-${number}` };
     }
   }
-  return { type: "Registration number", registration_number: text.trim(), org_id: null };
+  return {
+    type: "Registration number",
+    registration_number: text.replaceAll(/\s+/gu, " ").trim(),
+    org_id: null,
+  };
 }
+
+/**
+ * The form in which numbers are compared: "ke/2001 77" and "KE-2001.77" are one. The same as the index
+ * registrations_without_org_id says, which knows ASCII letters only.
+ */
+export const comparedNumber = (text: string): string =>
+  text.replaceAll(/[\s./-]+/g, "").replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());

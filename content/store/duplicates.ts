@@ -1,5 +1,5 @@
 import { nearNameFrom, similarTo } from "#content/rules/near-name.ts";
-import type { RegistrationNumber } from "#content/rules/registration-number.ts";
+import { comparedNumber, type RegistrationNumber } from "#content/rules/registration-number.ts";
 import { siteKey } from "#content/rules/site-key.ts";
 import { fold } from "#content/rules/text.ts";
 import type { Duplicate } from "#content/shapes/onboarding.ts";
@@ -64,9 +64,9 @@ async function sameRegistration(
     org_id === null
       ? await asked.execute({
           sql: `SELECT nonprofit_id AS id FROM registrations
-                WHERE registration_number = ? AND org_id IS NULL AND country_code = ?
+                WHERE ${indexedNumber} = ? AND org_id IS NULL AND country_code = ?
                 LIMIT ${sameSiteMax}`,
-          args: [registration_number, country_code],
+          args: [comparedNumber(registration_number), country_code],
         })
       : await asked.execute({
           sql: "SELECT nonprofit_id AS id FROM registrations WHERE org_id = ?",
@@ -74,6 +74,9 @@ async function sameRegistration(
         });
   return rows.map((row) => Number(row["id"]));
 }
+
+const indexedNumber =
+  "upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', ''))";
 
 const indexedSite =
   "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";

@@ -157,6 +157,18 @@ describe("a registration", () => {
     expect((await review(number.submission_id)).detail["duplicates"]).toMatchObject([{ slug: "same-number", reasons: ["same_registration"] }]); // prettier-ignore
     const taken = await approve(number.submission_id);
     expect([taken.status, taken.body.detail]).toEqual([409, expect.stringContaining("same-number")]);
+    // The number of another register becomes a taken one when the operator mends the country.
+    const moved = await service.submit(registration("Moved House", { country: "Kenya", registration_number: "11 1111111" }));
+    const edited = await approve(moved.submission_id, { value: '{"country":"US"}' });
+    expect([edited.status, edited.body.detail]).toEqual([409, expect.stringContaining("same-number")]);
+    expect((await approve(number.submission_id, { value: '{"country":null}' })).status).toBe(409);
+  }); // prettier-ignore
+
+  test("with a number that another wrote otherwise is found", async () => {
+    const first = await service.submit(registration("Number House", { registration_number: "KE/2001/99" }));
+    await approve(first.submission_id);
+    const other = await service.submit(registration("Quite Else", { registration_number: "ke 2001-99" }));
+    expect((await review(other.submission_id)).detail["duplicates"]).toMatchObject([{ slug: "number-house", reasons: ["same_registration"] }]);
   }); // prettier-ignore
 
   test("twice makes one profile unless an operator says otherwise", async () => {

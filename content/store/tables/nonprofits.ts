@@ -118,7 +118,9 @@ export const registrations = sqliteTable(
     primaryKey({ columns: [r.nonprofit_id, r.position] }),
     uniqueIndex("registrations_org_id").on(r.org_id),
     index("registrations_without_org_id")
-      .on(r.registration_number)
+      .on(
+        sql`upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', ''))`,
+      )
       .where(sql`org_id is null`),
   ],
 );

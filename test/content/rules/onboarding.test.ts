@@ -4,8 +4,9 @@ import { onboardingChecks } from "#content/rules/onboarding-checks.ts";
 import { editable, readEdits } from "#content/rules/onboarding-edits.ts";
 import { onboardingOutcome } from "#content/rules/onboarding-outcome.ts";
 import { onboardingType, readOnboarding } from "#content/rules/read-onboarding.ts";
-import { readRegistrationNumber } from "#content/rules/registration-number.ts";
+import { comparedNumber, readRegistrationNumber } from "#content/rules/registration-number.ts";
 import { isSharedHost, siteKey } from "#content/rules/site-key.ts";
+import type { SetBy } from "#content/shapes/nonprofit.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -64,6 +65,16 @@ describe("a request", () => {
     expect(onboardingType(request, null)).toBe("claim");
     expect(onboardingType({ ...request, claim_slug: null }, null)).toBe("registration");
   });
+});
+
+test.each([
+  ["hope-kitchen", "hope-kitchen"],
+  [" hope-kitchen ", "hope-kitchen"],
+  ["https://almoner.example/nonprofits/hope-kitchen", "hope-kitchen"],
+  ["almoner.example/nonprofits/hope-kitchen/?utm_source=x#give", "hope-kitchen"],
+  ["/nonprofits/hope-kitchen", "hope-kitchen"],
+])("the slug in %j is %s", (claim_slug, slug) => {
+  expect(read({ ...claim, claim_slug }).request.claim_slug).toBe(slug);
 });
 
 describe("an approval", () => {
@@ -145,6 +156,15 @@ test.each([
   expect(readRegistrationNumber(text, country)).toMatchObject({ org_id, registration_number });
 });
 
+test.each([
+  ["KE/2001/77", "ke 2001-77", true],
+  ["No. 12", "NO12", true],
+  ["KE/2001/77", "KE/2001/78", false],
+  ["\u2116 7", "\u21167", true],
+])("the numbers %s and %s are the same: %p", (one, other, same) => {
+  expect(comparedNumber(one) === comparedNumber(other)).toBe(same);
+});
+
 test("a site is a host, on shared hosts a page", () => {
   expect(siteKey("http://WWW.Hope.example/a?b=c")).toEqual({ same: ["hope.example"], below: "hope.example" }); // prettier-ignore
   expect(siteKey("facebook.com/Hope")).toEqual({ same: ["facebook.com/hope", "facebook.com/hope/"], below: null }); // prettier-ignore
@@ -169,6 +189,8 @@ describe("checks", () => {
     { country_code: "US", type: "EIN", registration_number: "53-0196605", org_id: "US-EIN-530196605" },
     { country_code: "US", type: "State", registration_number: "No 7", org_id: null },
   ] }); // prettier-ignore
+  const known = (field: "contact_email" | "website", set_by: SetBy) =>
+    aNonprofit({ contact_email: "a@b.example", website: "https://old.example", provenance: { [field]: { set_by, source: set_by, source_url: null, agents: [], applied_at: 1 } } }); // prettier-ignore
   const checked = (body: object, more: object = {}) =>
     Object.fromEntries(
       onboardingChecks({ type: "claim", request: read({ ...claim, ...body }).request, profile: aNonprofit({ contact_email: "A@B.example", website: "https://old.example", name: "Hope House", registrations: [] }), proven: false, duplicates: [], otherOwners: [], rivals: 0, heldUntil: null, ...more }).map(({ name, outcome }) => [name, outcome]),
@@ -189,9 +211,18 @@ describe("checks", () => {
     [{ contact_email: "x@mailinator.com" }, {}, { "e-mail": "failed" }],
     [{ registration_number: "EIN 530196605" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "No 7" }, { profile: registered }, { registration: "passed" }],
+    [{ registration_number: "no.7" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "12-3456789" }, { profile: registered }, { registration: "failed" }],
     [{ name: "placeholder" }, { profile: null }, { "test data": "failed" }],
     [{ website: "https://new.example", contact_email: "x@new.example" }, { profile: null }, { "e-mail": "noted" }],
+    // Two ids of one agent are enough to put an address or a site into an empty profile, and to claim it with that.
+    [{}, { profile: known("contact_email", "consensus") }, { "e-mail": "noted" }],
+    [{}, { profile: known("contact_email", "register") }, { "e-mail": "passed" }],
+    [{ contact_email: "x@old.example" }, { profile: known("website", "consensus") }, { "e-mail": "noted" }],
+    [{ contact_email: "x@old.example" }, { profile: known("website", "operator") }, { "e-mail": "passed" }],
+    // Of a listing, what an organisation said is left from a claim that was taken back.
+    [{ contact_email: "x@old.example" }, { profile: known("website", "organisation") }, { "e-mail": "noted" }],
+    [{ contact_email: "x@old.example" }, { type: "change", profile: known("website", "organisation") }, { "e-mail": "passed" }],
   ])("of %j with %j", (body, more, expected) => {
     expect(checked(body, more)).toMatchObject(expected);
   }); // prettier-ignore
