@@ -1,7 +1,7 @@
 import { linkHost, safeLink } from "#content/rules/safe-link.ts";
 import { type NetworkWords, wordsOfNetwork } from "#content/rules/network-words.ts";
 import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
-import type { Source } from "#site/publisher/document.ts";
+import type { BuildInputs } from "./build-inputs.ts";
 
 /** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */
 export type GivingView = {
@@ -24,7 +24,7 @@ const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 /** The ways to give that a page may show; a withdrawn nonprofit has none. */
 export function givingView(
   { slug, name, status, donation_url, usdc_wallet, wallet_proof }: NonprofitDetail,
-  { baseUrl, network }: Pick<Source, "baseUrl" | "network">,
+  { baseUrl, network }: BuildInputs,
 ): GivingView {
   const open = status !== "withdrawn";
   const href = open ? safeLink(donation_url) : null;

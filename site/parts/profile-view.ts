@@ -2,7 +2,7 @@ import { linkHost, safeLink } from "#content/rules/safe-link.ts";
 import { thinFields } from "#content/rules/thin-fields.ts";
 import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
-import type { Source } from "#site/publisher/document.ts";
+import type { BuildInputs } from "./build-inputs.ts";
 import { type GivingView, givingView } from "./giving-view.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import { fieldName, type Origin, originsOf } from "./origins.ts";
@@ -43,7 +43,7 @@ export type ProfileView = {
 export function profileView(
   record: NonprofitRecord,
   detail: NonprofitDetail,
-  build: Pick<Source, "baseUrl" | "network">,
+  build: BuildInputs,
 ): ProfileView {
   const { baseUrl } = build;
   const { slug, name, tagline } = detail;

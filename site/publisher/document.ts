@@ -1,6 +1,6 @@
-import type { DonationNetwork } from "#content/shapes/network.ts";
 import type { ListIndex } from "#content/store/list-index.ts";
 import type { Store } from "#content/store/open.ts";
+import type { BuildInputs } from "#site/parts/build-inputs.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
 /**
@@ -16,15 +16,11 @@ export type BundleFile = { path: string; body: string | Uint8Array | null };
  * What a document is made of: a pure function of the store and the code, of the origin in absolute URLs, and of the
  * network of donations.
  */
-export type Source = {
+export type Source = BuildInputs & {
   readonly store: Store;
   /** Where nonprofits stand in lists: as the store has it, or later than the changes that are being published. */
   readonly lists: ListIndex;
   readonly renderer: Renderer;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  /** Pages that show a wallet say plainly when no real money moves there. */
-  readonly network: DonationNetwork;
 };
 
 export type Rendered = { key: DocumentKey; files: BundleFile[] };

@@ -3,28 +3,8 @@ import { feedEpoch, newestFeedFile } from "#content/store/feed.ts";
 import { draftManifest } from "./bundle-manifest.ts";
 import type { NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
+import type { FeedDraft, FeedJob, Joined } from "./slow-jobs.ts";
 import { joinSnapshot, snapshotParts } from "./snapshot-file.ts";
-
-export type FeedJob = {
-  /** Everything anew, as a full build does. */
-  full: boolean;
-  /** Whether the snapshot is joined again when its parts have changed. */
-  joining: boolean;
-  /** The public keys, as they are published. */
-  keySet: string;
-};
-
-/** What tells mirrors of a release, among the blobs but not published or signed yet. */
-export type FeedDraft = {
-  files: NewFile[];
-  /** The list of all files, to be signed. */
-  root: string;
-  /** The release of whose files it tells. */
-  release: number;
-  joined: Joined;
-};
-
-export type Joined = { snapshot_parts: string; snapshot_number: number; parts: number };
 
 type DraftParts = Pick<PublisherParts, "manifest" | "blobs" | "source">;
 

@@ -1,7 +1,9 @@
 import type { Manifest, NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import type { Committed } from "./release.ts";
-import type { GiveWay } from "./second-lane.ts";
+
+/** Lets others have their turn; called between slices of a few milliseconds. */
+export type GiveWay = () => Promise<void>;
 
 type ExportParts = Pick<PublisherParts, "manifest" | "exported" | "blobs">;
 

@@ -1,12 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { feedPaths } from "#content/shapes/feed.ts";
-import type { FeedDraft } from "./draft-feed.ts";
-import { exportInSlices } from "./export-step.ts";
+import { exportInSlices, type GiveWay } from "./export-step.ts";
 import type { NewFile } from "./manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { commitNextFiles, openNextFiles } from "./next-files.ts";
 import type { Committed } from "./release.ts";
-import type { GiveWay } from "./second-lane.ts";
+import type { FeedDraft } from "./slow-jobs.ts";
 import { keySetOf, type Signer } from "#content/signing/keys.ts";
 import { snapshotParts } from "./snapshot-file.ts";
 import { removeSpareBlobs, setAside } from "./spare-blobs.ts";

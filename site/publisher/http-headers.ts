@@ -87,7 +87,9 @@ const apiLinks = [
   '</llms.txt>; rel="describedby"; type="text/plain"',
 ].join(", ");
 
-const linked: ReadonlySet<string> = new Set(["index.html", ".well-known/api-catalog"]);
+/** What programs read links to the descriptions of all that they can ask. Source: RFC 8288. */
+const linked =
+  /^(?:index\.html|\.well-known\/api-catalog|(?:api|changes|search)\/.*|nonprofits\/[^/]+\.md)$/;
 
 /**
  * The headers of a file of the bundle, by its path without a leading slash. site/edge gives other servers the same
@@ -104,7 +106,7 @@ export function headersOf(path: string): FileHeaders {
       ...always,
       xkey: surrogateKeys.join(" "),
       ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
-      ...(linked.has(path) ? { link: apiLinks } : {}),
+      ...(linked.test(path) ? { link: apiLinks } : {}),
     },
   };
 }

@@ -7,18 +7,8 @@ import type { Manifest, NewFile } from "./manifest.ts";
 import { storeFiles } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { renderKeys } from "./render-keys.ts";
+import type { ListsJob, MadeLists } from "./slow-jobs.ts";
 import { staleLater } from "./stale-paths.ts";
-
-/** Which changes the second lane takes: those after `after`, up to `upTo`. */
-export type ListsJob = { after: number; upTo: number; feedFiles: readonly number[] };
-
-/** What the changes made stale, rendered into blobs and not published yet. */
-export type MadeLists = {
-  keys: DocumentKey[];
-  kept: NewFile[];
-  removed: string[];
-  failed: { key: DocumentKey; error: string }[];
-};
 
 type MakingParts = Pick<PublisherParts, "source" | "kinds" | "manifest" | "blobs">;
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { systemClock } from "#content/rules/time.ts";
 import type { DonationNetwork } from "#content/shapes/network.ts";
 import { openListIndex } from "#content/store/list-index.ts";
-import { openStore } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { sampleTrouble } from "#content/store/sample.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
@@ -80,7 +81,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   mkdirSync(folders.bundle, { recursive: true });
   const signer = await openSigner(settings.signingKey);
   const lock = takePublisherLock(folders.bundle);
-  const store = await openStore({ url: settings.databaseUrl, authToken: settings.databaseToken });
+  const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
   const workerSettings = {
@@ -131,6 +132,19 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
       lock.release();
     },
   };
+}
+
+/** Throws when the store holds what must not be shown on this network. */
+async function openedStore(
+  { databaseUrl, databaseToken, network }: PublisherSettings,
+  lock: { release(): void },
+): Promise<Store> {
+  const store = await openStore({ url: databaseUrl, authToken: databaseToken });
+  const trouble = await sampleTrouble(store.raw, network);
+  if (trouble === null) return store;
+  store.close();
+  lock.release();
+  throw new Error(trouble);
 }
 
 /** Mends what a publisher that was killed, or a machine that went down, left behind. */

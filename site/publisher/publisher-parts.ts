@@ -2,7 +2,7 @@ import type { Clock } from "#content/rules/time.ts";
 import type { Blobs, ExportFolder } from "./blobs.ts";
 import type { DocumentKey, DocumentKind, Source } from "./document.ts";
 import type { Manifest } from "./manifest.ts";
-import type { SlowWork } from "./slow-work.ts";
+import type { SlowWork } from "./slow-jobs.ts";
 
 /** What publishing needs, handed in once. */
 export type PublisherParts = {

@@ -1,13 +1,10 @@
 import { newestSequenceWithin } from "#content/store/changes.ts";
 import { closeFeedFiles } from "#content/store/feed.ts";
-import { exportInSlices } from "./export-step.ts";
+import { exportInSlices, type GiveWay } from "./export-step.ts";
 import { listChangesMax } from "./make-lists.ts";
 import { commitNextFiles, openNextFiles } from "./next-files.ts";
 import { noteFailures } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-
-/** Lets others have their turn; called between slices of a few milliseconds. */
-export type GiveWay = () => Promise<void>;
 
 /**
  * Brings up to date all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. They

@@ -1,7 +1,7 @@
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { SlowAnswer, SlowTask, SlowWorkSettings } from "./slow-work-child.ts";
-import type { SlowWork } from "./slow-work.ts";
+import type { SlowWork } from "./slow-jobs.ts";
 
 /** A directory nobody changes needs no process that waits for changes. */
 const idleMs = 60_000;

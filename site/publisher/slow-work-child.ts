@@ -5,8 +5,7 @@ import { openRenderer } from "#site/renderer/renderer.ts";
 import { openBlobs } from "./blobs.ts";
 import type { WorkerSettings } from "./build-worker.ts";
 import { openManifest } from "./manifest.ts";
-import type { FeedJob } from "./draft-feed.ts";
-import type { ListsJob } from "./make-lists.ts";
+import type { FeedJob, ListsJob } from "./slow-jobs.ts";
 import { slowWorkHere } from "./slow-work.ts";
 
 export type SlowWorkSettings = Omit<WorkerSettings, "exportFolder"> & { bundleFolder: string };

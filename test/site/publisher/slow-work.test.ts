@@ -6,7 +6,7 @@ import { runFastLane } from "#site/publisher/fast-lane.ts";
 import { commitNextFiles, openNextFiles } from "#site/publisher/next-files.ts";
 import { storeFiles } from "#site/publisher/publish-files.ts";
 import { slowWorkApart } from "#site/publisher/slow-work-apart.ts";
-import type { SlowWork } from "#site/publisher/slow-work.ts";
+import type { SlowWork } from "#site/publisher/slow-jobs.ts";
 import {
   aDirectory,
   compiledSites,
