@@ -89,7 +89,11 @@ const routesOf = (parts: Parts, askFor: AskFor) =>
 /** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
 export function createApp(parts: Parts): App {
   const routes = routesOf(parts, (call, client) => askFor(call, client));
-  const methodsAt = methodsByPath(routes.routes);
+  const methodsOfRoutes = methodsByPath(routes.routes);
+  const methodsAt = (path: string): readonly string[] => {
+    const methods = methodsOfRoutes(path);
+    return methods.length === 0 && parts.bundleHolds?.(path) === true ? fileMethods : methods;
+  };
   const limited = (allowance: Allowance, policy: Policy | null): Response => {
     parts.activity.count(`limited:${policy ?? "read"}`);
     return tooMany(allowance);
@@ -104,7 +108,9 @@ export function createApp(parts: Parts): App {
     if (allowance?.allowed === false) return [limited(allowance, policy), allowance];
     const response = await routes.handle(request);
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
-    return [missing ? noSuchPath(method, methodsAt(path)) : response, allowance];
+    if (!missing) return [response, allowance];
+    // A file that came into the bundle since it was asked for is there the next time.
+    return [noSuchPath(method, (method === "GET" ? methodsOfRoutes : methodsAt)(path)), allowance];
   };
   // What a tool asks was counted as a read with the request that called it; writes have limits of their own.
   const askFor: AskFor = async ({ method, path, body }, client) => {
@@ -136,6 +142,9 @@ export function createApp(parts: Parts): App {
     },
   };
 }
+
+/** What a file of the bundle answers to, which stands before the service. */
+const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 
 /** Which limit a request counts toward; null for what is never limited. Source: decisions.md, "Limits". */
 function policyOf(method: string, path: string): Policy | null {

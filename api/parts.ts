@@ -49,6 +49,8 @@ export type Parts = {
   readonly activity: Activity;
   /** Reads a file of the current release by its path in the bundle, null when it holds none. */
   readonly bundle?: { read(path: string): Promise<BundleFileAnswer | null> };
+  /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
+  readonly bundleHolds?: (urlPath: string) => boolean;
   /**
    * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the
    * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.

@@ -42,7 +42,7 @@ const command = defineCommand({
       authToken: given.databaseToken,
       ...servingStore,
     });
-    await fillEmptyStore(store, args.profiles);
+    await fillEmptyStore(store, args.profiles, given);
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
     const publisher = startPublisherChild((message) => log.warn(message));
@@ -57,6 +57,7 @@ const command = defineCommand({
       chain: localChain?.withAccounts(chain) ?? chain,
       waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
       publication: () => publicationOf(reader),
+      bundleHolds: (urlPath) => reader.find(urlPath) !== null,
     });
     const frontDoor = await openFrontDoor(service.parts, reader);
     await service.ready;

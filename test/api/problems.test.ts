@@ -45,6 +45,24 @@ describe("a problem", () => {
     }
   });
 
+  test("of a wrong method for a file of the bundle is 405 too, and OPTIONS says what it answers to", async () => {
+    const bundleHolds = (path: string) => path === "/llms.txt";
+    const fronted = await aService({ parts: { bundleHolds } });
+    const ask = (method: string, path = "/llms.txt") =>
+      fronted.app.handle(new Request(`http://localhost${path}`, { method }));
+    for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
+      const answer = await ask(method);
+      expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      await expectProblem(answer, 405, "method_not_allowed");
+    }
+    const asked = await ask("OPTIONS");
+    expect([asked.status, asked.headers.get("access-control-allow-methods")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+    await expectProblem(await ask("OPTIONS", "/none.txt"), 404, "no_such_path");
+    // The bundle has answered GET already, or was replaced meanwhile.
+    await expectProblem(await ask("GET"), 404, "no_such_path");
+    fronted.close();
+  }); // prettier-ignore
+
   test.each(["{", "", "nonsense", '{"a":1}}', "\u0000", "[1,2", "undefined"])(
     "of a body %p that is no JSON is 400", async (body) => {
       await expectProblem(await post(body), 400, "invalid_json");

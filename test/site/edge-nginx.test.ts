@@ -168,12 +168,14 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect((await get("/.1-1.draft")).status).toBe(404);
     });
 
-    test("another origin's script may ask for anything", async () => {
-      const answer = await get("/changes/state.json", { origin: "https://x.example" }, "OPTIONS");
-      expect(answer.status).toBe(204);
-      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-      expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
-    });
+    test.each(["/", "/changes/state.json", "/countries/KE", "/donate/water-for-all", "/.well-known/api-catalog"])(
+      "another origin's script may ask for %s", async (path) => {
+        const answer = await get(path, { origin: "https://x.example" }, "OPTIONS");
+        expect(answer.status).toBe(204);
+        expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+        expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
+      },
+    ); // prettier-ignore
   });
 
   describe("compression", () => {
@@ -324,7 +326,11 @@ describe.skipIf(!hasNginx)("while the service is away", () => {
       expect(answer.headers.get("content-type")).toBe("application/problem+json");
       expect(answer.headers.get("retry-after")).toBe("5");
       expect(answer.headers.get("cache-control")).toBe("no-store");
-      expect(await answer.json()).toMatchObject({ status: 503, code: "service_away" });
+      expect(await answer.json()).toMatchObject({
+        type: "urn:almoner:problem:service_away",
+        status: 503,
+        code: "service_away",
+      });
     },
   );
 });
