@@ -1,4 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
+import { acceptsEncoding } from "#content/rules/accept-encoding.ts";
 import { answerBytes } from "#content/rules/list-answer.ts";
 
 const compressFromBytes = 1_024;
@@ -58,8 +59,8 @@ export class Prepared {
     if (acceptEncoding === null || this.length < compressFromBytes) return "identity";
     this.#sent += 1;
     // Brotli takes four times as long as the quickest gzip: worth it for an answer that is sent again.
-    const wanted: Encoding[] = this.#sent > 1 ? ["br", "gzip"] : ["gzip", "br"];
-    return wanted.find((encoding) => accepts(acceptEncoding, encoding)) ?? "identity";
+    const wanted = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
+    return wanted.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
   }
 
   bytes(encoding: Encoding): Uint8Array<ArrayBuffer> {
@@ -87,14 +88,3 @@ export const preparedJson = (value: unknown, cacheControl: string | null = null)
 
 const utf8 = new TextEncoder();
 const namesMax = 50;
-
-/** Whether Accept-Encoding names an encoding without refusing it. */
-const accepts = (header: string, encoding: string): boolean =>
-  header
-    .toLowerCase()
-    .split(",", namesMax)
-    .some((part) => {
-      const [name = "", ...parameters] = part.split(";");
-      if (name.trim() !== encoding) return false;
-      return !parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(parameter));
-    });

@@ -38,7 +38,9 @@ export function createBundleServer(
   const redirected = (path: string): Response | null => {
     const bare = redirectOf(path);
     if (bare === null || prepare(bare) === null) return null;
-    return new Response(null, { status: 308, headers: { location: bare } });
+    // For a script of another site, too: without its leave it may not follow.
+    const headers = { location: bare, "access-control-allow-origin": "*" };
+    return new Response(null, { status: 308, headers });
   };
   const givenAtProfile = (path: string): Response | null => {
     const giving = givingProfileOf(path);

@@ -33,6 +33,6 @@ export function keepFiles(bytesMax: number): KeptFiles {
 
 const headersBytes = 1_024;
 
-/** Its content, the compressed form that may join it (about a third), and its headers. */
+/** Its content, the compressed forms that may join it (about a third each), and its headers. */
 const weightOf = ({ file }: PreparedFile): number =>
-  headersBytes + (file.size <= keptBodyBytesMax ? file.size * 1.4 : 0);
+  headersBytes + (file.size <= keptBodyBytesMax ? file.size * 1.7 : 0);

@@ -1,4 +1,5 @@
-import { brotliCompressSync, constants } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { acceptsEncoding } from "#content/rules/accept-encoding.ts";
 import { headersOf } from "#site/publisher/http-headers.ts";
 import type { ManifestFile } from "#site/publisher/manifest.ts";
 
@@ -22,8 +23,8 @@ export type PreparedFile = {
   plain: Shown;
   /** Whether it may be sent compressed. */
   shrinks: boolean;
-  /** Made when it is first asked for. */
-  brotli: Shown | null;
+  /** Each made when it is first asked for. */
+  compressed: { br: Shown | null; gzip: Shown | null };
 };
 
 const compressFromBytes = 1_024;
@@ -46,7 +47,7 @@ export function prepareFile(file: ManifestFile, body: Blob, version: number): Pr
     etag,
   });
   const plain: Shown = { body, etag, init: { status: 200, headers } };
-  return { file, version, plain, shrinks, brotli: null };
+  return { file, version, plain, shrinks, compressed: { br: null, gzip: null } };
 }
 
 /** What to send to this request: compressed where it is understood and helps. `read` gives the content, null when it is gone. */
@@ -55,23 +56,42 @@ export function shownTo(
   prepared: PreparedFile,
   read: (file: ManifestFile) => Bytes | null,
 ): Shown {
-  const { plain, shrinks, file } = prepared;
-  if (!shrinks || request.headers.get("accept-encoding")?.includes("br") !== true) return plain;
-  if (prepared.brotli === null) {
-    const whole = read(file);
-    if (whole === null) return plain;
-    prepared.brotli = compressed(plain, whole);
-  }
-  return prepared.brotli;
+  const { plain, shrinks, file, compressed } = prepared;
+  const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
+  if (encoding === null) return plain;
+  const known = compressed[encoding];
+  if (known !== null) return known;
+  const whole = read(file);
+  if (whole === null) return plain;
+  return (compressed[encoding] = compress(plain, whole, encoding));
 }
 
-/** Quality 5 costs about 0.1 ms a page, once per content. */
-function compressed({ init, etag }: Shown, whole: Bytes): Shown {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
-  const own = `${etag.slice(0, -1)}-br"`;
+type Encoding = "br" | "gzip";
+
+const knownMax = 200;
+const known = new Map<string, Encoding | null>();
+
+/** The smaller form that a client understands; null for none. Clients send the same few headers again and again. */
+function encodingFor(accepted: string | null): Encoding | null {
+  if (accepted === null) return null;
+  const before = known.get(accepted);
+  if (before !== undefined) return before;
+  const found = (["br", "gzip"] as const).find((one) => acceptsEncoding(accepted, one)) ?? null;
+  if (known.size < knownMax) known.set(accepted, found);
+  return found;
+}
+
+/** Once per content: brotli of quality 5 costs about 0.1 ms a page. */
+const packed: Record<Encoding, (whole: Bytes) => Uint8Array> = {
+  br: (whole) => brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (whole) => gzipSync(whole, { level: 6 }),
+};
+
+function compress({ init, etag }: Shown, whole: Bytes, encoding: Encoding): Shown {
+  const own = `${etag.slice(0, -1)}-${encoding}"`;
   const headers = new Headers(init.headers);
-  headers.set("content-encoding", "br");
+  headers.set("content-encoding", encoding);
   headers.set("etag", own);
-  const body = new Blob([new Uint8Array(brotliCompressSync(whole, { params }))]);
+  const body = new Blob([new Uint8Array(packed[encoding](whole))]);
   return { body, etag: own, init: { status: 200, headers } };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { brotliDecompressSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { join } from "node:path";
 import { type BundleReader, openBundleReader } from "#site/server/bundle-reader.ts";
 import { type BundleServer, createBundleServer } from "#site/server/bundle-server.ts";
@@ -65,6 +65,18 @@ describe("the bundle's files over HTTP", () => {
     expect(brotliDecompressSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
   });
 
+  test("gzip is sent to who understands only that, and nothing to who refuses both", async () => {
+    const path = "/nonprofits/oak-trust";
+    const plain = await ask(path)?.text();
+    const answer = ask(path, { headers: { "accept-encoding": "deflate, gzip, br;q=0" } });
+    expect(answer?.headers.get("content-encoding")).toBe("gzip");
+    expect(answer?.headers.get("etag")).toEndWith('-gzip"');
+    expect(gunzipSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
+    const refused = ask(path, { headers: { "accept-encoding": "br;q=0, gzip;q=0" } });
+    expect(refused?.headers.get("content-encoding")).toBeNull();
+    expect(refused?.headers.get("vary")).toBe("accept-encoding");
+  });
+
   test("HEAD tells the length and sends nothing", async () => {
     const answer = ask("/nonprofits/oak-trust", { method: "HEAD" });
     const length = (await ask("/nonprofits/oak-trust")?.arrayBuffer())?.byteLength;
@@ -73,7 +85,9 @@ describe("the bundle's files over HTTP", () => {
   });
 
   test("a slash at the end is redirected, a lost person sees a page, a program is left to the service", () => {
-    expect(ask("/nonprofits/oak-trust/")?.headers.get("location")).toBe("/nonprofits/oak-trust");
+    const moved = ask("/nonprofits/oak-trust/");
+    expect(moved?.headers.get("location")).toBe("/nonprofits/oak-trust");
+    expect(moved?.headers.get("access-control-allow-origin")).toBe("*");
     const lost = ask("/nowhere", { headers: { accept: "text/html" } });
     expect([lost?.status, lost?.headers.get("content-type")]).toEqual([
       404,
