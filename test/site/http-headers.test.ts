@@ -29,6 +29,18 @@ describe("how a file is sent", () => {
   });
 
   test.each([
+    ["index.html", true],
+    ["api/nonprofits/a-b.json", true],
+    ["changes/state.json", true],
+    ["search/index.json", true],
+    ["nonprofits/a-b.md", true],
+    ["nonprofits/a-b.html", false],
+    ["_astro/api/x.css", false],
+  ])("%s links to the descriptions of what can be asked: %p", (path, linked) => {
+    expect(headersOf(path).others["link"]?.includes('rel="service-desc"') ?? false).toBe(linked);
+  });
+
+  test.each([
     ["nonprofits/a-b.html", "profile:a-b profiles all"],
     ["api/nonprofits/a-b.json", "profile:a-b profiles all"],
     ["donate/a-b.html", "profile:a-b profiles all"],
