@@ -57,11 +57,14 @@ const pageKeys: Record<string, DocumentKey> = {
   "/robots.txt": keyOf.page("robots"),
   "/llms.txt": keyOf.discovery("llms"),
   "/agents.md": keyOf.discovery("agents"),
+  "/AGENTS.md": keyOf.discovery("agents"),
   "/openapi.json": keyOf.discovery("openapi"),
   "/agents.arazzo.yaml": keyOf.discovery("arazzo"),
   "/.well-known/ai-plugin.json": keyOf.discovery("plugin"),
   "/.well-known/api-catalog": keyOf.discovery("catalog"),
   "/.well-known/mcp.json": keyOf.discovery("mcp"),
+  "/.well-known/mcp/server-card.json": keyOf.discovery("mcp"),
+  "/.well-known/security.txt": keyOf.discovery("security"),
 };
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
@@ -73,8 +76,9 @@ async function keyFor(source: Source, pathname: string): Promise<DocumentKey | n
     .split("/");
   if (more.length > 0) return null;
   if ((section === "nonprofits" || section === "donate") && name !== "") {
-    const record = await recordBySlug(source.store.raw, name.replace(/\.(html|json)$/, ""));
-    return record === null ? null : keyOf.profile(record.id);
+    const record = await recordBySlug(source.store.raw, name.replace(/\.(html|json|md)$/, ""));
+    if (record === null) return null;
+    return name.endsWith(".md") ? keyOf.profileMarkdown(record.id) : keyOf.profile(record.id);
   }
   if (!/^\d{1,6}$/.test(page)) return null;
   if (section === "causes") return keyOf.listPage(`cause:${name}`, Number(page));

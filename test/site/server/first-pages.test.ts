@@ -20,6 +20,10 @@ test.each([
   ["/receipt?nonprofit=wells&id=1", "text/html"],
   ["/widget", "text/html"],
   ["/widget/donate.js", "text/javascript"],
+  ["/nonprofits/wells.md", "text/markdown"],
+  ["/AGENTS.md", "text/markdown"],
+  ["/.well-known/mcp/server-card.json", "application/json"],
+  ["/.well-known/security.txt", "text/plain"],
 ])("%s is there before the first release", async (path, type) => {
   const answer = await ask(path);
   expect([answer?.status, answer?.headers.get("content-type")?.split(";")[0]]).toEqual([200, type]);
