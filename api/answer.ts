@@ -8,7 +8,7 @@ type Set = {
 
 /**
  * What a route returned as a response: JSON with a strong ETag, 304 when the client has it, compressed when it
- * accepts that. A response that a route made itself is left alone.
+ * accepts that. What no cache may keep has no ETag. A response that a route made itself is left alone.
  */
 export function answerOf(value: unknown, request: Request, set: Set): Response | undefined {
   if (value instanceof Response) return undefined;
@@ -28,11 +28,14 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   }
   if (prepared.varies) headers.set("vary", "Accept-Encoding");
   const encoding = prepared.encodingFor(request.headers.get("accept-encoding"));
-  headers.set("etag", prepared.etag(encoding));
-  const known = request.headers.get("if-none-match");
-  if (known !== null && prepared.isNamedBy(known)) {
-    headers.delete("content-type");
-    return new Response(null, { status: 304, headers });
+  // Nobody has what nobody may keep.
+  if (headers.get("cache-control") !== "no-store") {
+    headers.set("etag", prepared.etag(encoding));
+    const known = request.headers.get("if-none-match");
+    if (known !== null && prepared.isNamedBy(known)) {
+      headers.delete("content-type");
+      return new Response(null, { status: 304, headers });
+    }
   }
   if (encoding !== "identity") headers.set("content-encoding", encoding);
   return new Response(prepared.bytes(encoding), { headers });

@@ -4,7 +4,13 @@ import { everywhere, type Json, type Operation, type Refusal, refusals } from ".
 import { fileOperations, readOperations } from "./read-operations.ts";
 import { draftOperations, pickOperations } from "./recommendation-operations.ts";
 import { componentSchemas, parameterSchema } from "./schemas.ts";
-import { commonHeaders, documentHead, headerComponents, parameterComponents } from "./parts.ts";
+import {
+  commonHeaders,
+  documentHead,
+  headerComponents,
+  limitHeaders,
+  parameterComponents,
+} from "./parts.ts";
 import { onboardingOperations, verificationOperations } from "./onboarding-operations.ts";
 import { operatorOperations } from "./operator-operations.ts";
 import { enrichmentOperations, serviceOperations } from "./write-operations.ts";
@@ -102,9 +108,9 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 }
 
 function responsesOf(operation: Operation): Json {
-  const { method, also = [], refusals: own = [], limited, fresh } = operation;
+  const { method, also = [], refusals: own = [], limited, fresh, operator } = operation;
   const names: readonly Refusal[] = [...own, ...(limited === false ? [] : [429 as const]), ...everywhere];
-  const kept = method === "get" && fresh !== true;
+  const kept = method === "get" && fresh !== true && operator !== true;
   const common = [...commonHeaders, ...(limited === false ? [] : limitHeaders)];
   const refused = [...new Set(names)]
     .toSorted((a, b) => a - b)
@@ -122,7 +128,7 @@ function responsesOf(operation: Operation): Json {
       ]),
     ),
     ...(kept
-      ? { "304": { description: "The client has it", headers: headersOf(["ETag"]) } }
+      ? { "304": { description: "The client has it", headers: headersOf(["ETag", ...common]) } }
       : {}),
     ...Object.fromEntries(refused),
   };
@@ -141,7 +147,6 @@ function okResponse({ ok }: Operation, common: readonly string[]): { [status: st
   };
 }
 
-const limitHeaders = ["RateLimit", "RateLimit-Policy"];
 const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
 
 const headersOf = (names: readonly string[]): Json =>
@@ -149,7 +154,12 @@ const headersOf = (names: readonly string[]): Json =>
 
 const refusal = (status: Refusal, description: string): Json => ({
   description,
-  headers: headersOf(waits.has(status) ? [...commonHeaders, "Retry-After"] : commonHeaders),
+  headers: headersOf([
+    ...commonHeaders,
+    ...limitHeaders,
+    ...(waits.has(status) ? ["Retry-After"] : []),
+    ...(status === 401 ? ["WWW-Authenticate"] : []),
+  ]),
   content: {
     "application/problem+json": {
       schema: reference("schemas", "Problem"),

@@ -32,12 +32,19 @@ const text = (description: string, example: string): Json => ({
 });
 
 /** Sent with every answer. */
-export const commonHeaders = ["Cache-Control", "Access-Control-Allow-Origin"];
+export const commonHeaders = ["Cache-Control", "Access-Control-Allow-Origin", "Link"];
+
+/** Sent with what counts toward a limit, refusals too. */
+export const limitHeaders = ["RateLimit", "RateLimit-Policy"];
 
 export const headerComponents: { [name: string]: Json } = {
   ETag: text("Strong; send it back as If-None-Match", '"1x2y3z"'),
   "Cache-Control": text("How long the answer may be kept", "public, max-age=60"),
   "Access-Control-Allow-Origin": text("The directory is open to scripts of any site", "*"),
+  Link: text(
+    "Where the descriptions are: the API catalogue, this description, the guide for agents",
+    '</openapi.json>; rel="service-desc"; type="application/json"',
+  ),
   RateLimit: text("What is left of the limit, and seconds until it is whole", '"read";r=599;t=60'),
   "RateLimit-Policy": text("The limit: requests (q) in seconds (w)", '"read";q=600;w=60'),
   "PAYMENT-REQUIRED": text(
@@ -53,6 +60,7 @@ export const headerComponents: { [name: string]: Json } = {
     "eyJzdWNjZXNzIjp0cnVlfQ==",
   ),
   "X-PAYMENT-RESPONSE": text("The same in the words of x402 version 1", "eyJzdWNjZXNzIjp0cnVlfQ=="),
+  "WWW-Authenticate": text("How to come as an operator", 'Bearer realm="almoner"'),
   "Retry-After": {
     description: "Seconds to wait",
     schema: { type: "integer", minimum: 1 },

@@ -78,6 +78,7 @@ export const serviceOperations: readonly Operation[] = [
     summary: "Ask whether the service answers",
     description: "Asks nothing of the store.",
     ok: { description: "It does", schema: "Health", example: { status: "ok" } },
+    fresh: true,
     limited: false,
   },
 ];

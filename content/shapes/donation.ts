@@ -81,7 +81,7 @@ export const DonateParameters = z.object({
     .number()
     .gt(0)
     .max(10_000)
-    .optional()
+    .default(1)
     .describe("USDC to give: 1 unless given, at most 6 decimals, written as plain digits")
     .meta({ examples: [2.5] }),
   payer: z

@@ -9,14 +9,14 @@ const limit = (fallback: number, max: number) =>
   z
     .int()
     .min(1)
-    .optional()
+    .default(fallback)
     .describe(`Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`)
     .meta({ examples: [fallback] }); // prettier-ignore
 
 const offset = z
   .int()
   .min(0)
-  .optional()
+  .default(0)
   .describe("Items to leave out from the start: 0 unless given")
   .meta({ examples: [0] });
 
@@ -67,7 +67,7 @@ export const RecommendParameters = z.object({
     .optional()
     .describe("What the donor wants, in their own words")
     .meta({ examples: ["help children read"] }),
-  intent: Intent.optional().describe("What comes next; it changes the weight of signals"),
+  intent: Intent.default("discover").describe("What comes next; it changes the weight of signals"),
   limit: limit(recommendLimitDefault, recommendLimitMax),
 });
 

@@ -303,27 +303,33 @@ describe("whatever is sent", () => {
     ), 20_000); // prettier-ignore
 
   const member = fc.oneof(text, fc.integer(), fc.constant(null), fc.array(text, { maxLength: 3 }), fc.object({ maxDepth: 2 })); // prettier-ignore
+  const memberNames = [
+    "field", "value", "agent_id", "agent_name", "source_url", "fields", "slug", "recommended_for", "why_recommended", "causes",
+    "tx_signature", "claim_slug", "name", "contact_email", "country", "website", "usdc_wallet", "wallet_signature", "reason",
+  ]; // prettier-ignore
   const body = fc.oneof(
     fc.jsonValue({ maxDepth: 4 }),
-    fc.record(
-      { field: fc.oneof(member, fc.constantFrom("city", "website", "mission")), value: member, agent_id: member, agent_name: member, source_url: member, fields: fc.array(member, { maxLength: 3 }) },
-      { requiredKeys: [] },
-    ),
-  ); // prettier-ignore
-  test(
-    "to a write, too",
-    () =>
-      fc.assert(
-        fc.asyncProperty(fc.constantFrom("rich", "thin", "nobody"), body, async (slug, value) => {
-          const [status, wrong] = await problems({
-            method: "POST",
-            path: `/api/enrich/${slug}`,
-            body: JSON.stringify(value),
-          });
-          expect([status < 500, wrong]).toEqual([true, []]);
-        }),
-        { numRuns: 300 },
-      ),
-    20_000,
+    fc.dictionary(fc.constantFrom(...memberNames), member, { maxKeys: 8 }),
+    fc.record({
+      field: fc.constantFrom("city", "website", "mission"),
+      value: text,
+      agent_id: text,
+    }),
   );
+  const writes = operations.filter(({ method }) => method === "post");
+  const place = fc.oneof(fc.constantFrom("rich", "thin", "nobody", "prose-1", "7"), segment);
+
+  test("to a write, too", () =>
+    fc.assert(
+      fc.asyncProperty(fc.constantFrom(...writes), place, body, fc.boolean(), async ({ path }, filled, value, known) => {
+        const [status, wrong] = await problems({
+          method: "POST",
+          path: path.replaceAll(/\{\w+\}/g, filled),
+          body: JSON.stringify(value),
+          headers: known ? operator : {},
+        });
+        expect([status < 500, wrong]).toEqual([true, []]);
+      }),
+      { numRuns: 400 },
+    ), 20_000); // prettier-ignore
 });

@@ -11,6 +11,10 @@ test("the service says that it is well", async () => {
   const answer = await service.get("/healthz");
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({ status: "ok" });
+  expect([answer.headers.get("cache-control"), answer.headers.get("etag")]).toEqual([
+    "no-store",
+    null,
+  ]);
 });
 
 test("an unknown path is a problem with status 404", async () => {

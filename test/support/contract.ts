@@ -47,6 +47,12 @@ export function aContract(baseUrl: string) {
         (header) => !header.startsWith("RateLimit") && !response.headers.has(header),
       );
       const wrong = missing.map((header) => `${name}: without the header ${header}`);
+      const known = new Set(
+        Object.keys(answer["headers"] ?? {}).map((header) => header.toLowerCase()),
+      );
+      const sent = [...response.headers.keys()];
+      const unknown = sent.filter((header) => !known.has(header) && !plainHeaders.has(header));
+      wrong.push(...unknown.map((header) => `${name}: with the header ${header}, not described`));
       const text = await response.text();
       if (answer["content"] === undefined) {
         return text === "" ? wrong : [...wrong, `${name}: has a body`];
@@ -59,6 +65,17 @@ export function aContract(baseUrl: string) {
     },
   };
 }
+
+/** Headers that mean the same in any answer of any service. */
+const plainHeaders: ReadonlySet<string> = new Set([
+  "access-control-expose-headers",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "referrer-policy",
+  "vary",
+  "x-content-type-options",
+]);
 
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
