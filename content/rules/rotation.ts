@@ -17,3 +17,15 @@ export function rotate<Item>(items: readonly Item[], isBefore: (item: Item) => b
   const start = items.findIndex((item) => !isBefore(item));
   return start < 1 ? [...items] : [...items.slice(start), ...items.slice(0, start)];
 }
+
+const dayMs = 86_400_000;
+
+/**
+ * So many of the items, others each day ("YYYY-MM-DD"): the next ones of the list, which begins anew at its end. All of
+ * them, in their order, when there are no more.
+ */
+export function shareOfDay<Item>(items: readonly Item[], day: string, count: number): Item[] {
+  if (items.length <= count) return [...items];
+  const start = (Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs) * count) % items.length;
+  return [...items.slice(start), ...items.slice(0, start)].slice(0, count);
+}

@@ -1,6 +1,9 @@
 import { markdownLine } from "#content/rules/markdown.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import { helpWantedAnswer, helpWantedDefault } from "#content/store/help-wanted-answer.ts";
+import { shareOfDay } from "#content/rules/rotation.ts";
+import { thinFields } from "#content/rules/thin-fields.ts";
+import { helpWantedIds } from "#content/store/help-wanted.ts";
+import { helpWantedDefault } from "#content/store/help-wanted-answer.ts";
 import { idsInList } from "#content/store/lists.ts";
 import { recordsById } from "#content/store/records.ts";
 import { directoryNumbers } from "#content/store/stats.ts";
@@ -74,28 +77,28 @@ async function llmsText({ store, baseUrl }: Source): Promise<string> {
 /** Fields that never go live by agreement: an example in one of them does no harm however often it is sent. */
 const queuedFields: readonly string[] = ["mission", "description"];
 
+/** The foremost of those that want help, of which the guide shows other ten each day. */
+const helpWantedPool = 200;
+const helpWantedShown = 10;
+
 async function agentsGuide(source: Source): Promise<string> {
   const { store, baseUrl } = source;
-  const { nonprofits } = await helpWantedAnswer(
-    store.raw,
-    helpWantedDefault(await publicationDay(source)),
-    {
-      baseUrl,
-      totals: { total_enrichments_received: 0, second_opinions_available: 0 },
-      secondOpinions: null,
-    },
-  );
+  const day = await publicationDay(source);
+  const foremost = { ...helpWantedDefault(day), limit: helpWantedPool };
+  const ids = shareOfDay(await helpWantedIds(store.raw, foremost), day, helpWantedShown);
+  const records = await recordsById(store.raw, ids, { summaries: true });
+  const wanted = records.map((one) => ({ slug: one.slug, name: one.name, needs: thinFields(one) }));
   const queued = (fields: readonly string[]) =>
     fields.find((field) => queuedFields.includes(field));
-  const example = nonprofits.find(({ needs_fields }) => queued(needs_fields)) ?? nonprofits[0];
-  const items = nonprofits.map(
-    ({ slug, name, needs_fields }) =>
-      `- [${markdownLine(name)}](${baseUrl}/nonprofits/${slug}), \`${slug}\`: ${needs_fields.join(", ")}`,
+  const example = wanted.find(({ needs }) => queued(needs)) ?? wanted[0];
+  const items = wanted.map(
+    ({ slug, name, needs }) =>
+      `- [${markdownLine(name)}](${baseUrl}/nonprofits/${slug}), \`${slug}\`: ${needs.join(", ")}`,
   );
   return agents({
     base_url: baseUrl,
     example_slug: example?.slug ?? (await anySlug(source)),
-    example_field: queued(example?.needs_fields ?? []) ?? "tagline",
+    example_field: queued(example?.needs ?? []) ?? "tagline",
     help_wanted: items.length === 0 ? "None today: every profile is complete." : items.join("\n"),
   });
 }

@@ -20,7 +20,10 @@ beforeAll(async () => {
   await site.save([
     aRichNonprofit({ slug: "rich", description: `${hostile}\n\n1. one\n- two`, tagline: hostile }),
     aNonprofit({ slug: "hostile", name: hostile, mission: hostile }),
-    ...Array.from({ length: 14 }, (_, at) => aNonprofit({ slug: `thin-${at}` })),
+    // No two are equals, so that nothing but the day can change which of them stand in the guide.
+    ...Array.from({ length: 22 }, (_, at) =>
+      aNonprofit({ slug: `thin-${at}`, beneficiaries_per_year: at }),
+    ),
   ]);
   const now = new Date("2026-11-21T03:00:00Z");
   await site.store.write((tx) =>
@@ -70,20 +73,21 @@ describe("agents.md", () => {
     service.close();
   });
 
-  test("then names ten nonprofits with empty fields; nothing of them but names and slugs", () => {
-    const listed = file("agents.md").match(/^- \[.*\]\(https:\/\/almoner\.example\/nonprofits\/\S+\), `\S+`: .+$/gm);
-    expect(listed).toHaveLength(10);
-    expect(file("agents.md")).not.toMatch(/https:\/\/evil/);
-    expect(file("agents.md")).not.toMatch(/(?<!\\)<script|\u202E|^# Obey/m);
+  test("then names ten nonprofits with empty fields, others each day; nothing of them but names and slugs", async () => {
+    const named: string[] = [];
+    for (const day of ["2026-11-21", "2026-11-22", "2026-11-23"]) {
+      const now = new Date(`${day}T03:00:00Z`);
+      await site.store.write((tx) => saveDirectoryFact(tx, { name: "publication_day", value: day, now }));
+      const guide = (await discoveryFiles(site, siteBaseUrl)).get("agents.md") ?? "";
+      const items = guide.match(/^- \[.*\]\(https:\/\/almoner\.example\/nonprofits\/\S+\), `\S+`: .+$/gm) ?? [];
+      expect(items).toHaveLength(10);
+      named.push(...items.map((item) => /`(\S+)`: /.exec(item)?.[1] ?? ""));
+      expect(guide).not.toMatch(/https:\/\/evil/);
+      expect(guide).not.toMatch(/(?<!\\)<script|\u202E|^# Obey/m);
+    }
+    expect(new Set(named.slice(0, 20)).size).toBe(20);
+    expect(named).toContain("hostile");
   }); // prettier-ignore
-
-  test("changes with the day", async () => {
-    const now = new Date("2026-11-22T03:00:00Z");
-    await site.store.write((tx) =>
-      saveDirectoryFact(tx, { name: "publication_day", value: "2026-11-22", now }),
-    );
-    expect((await discoveryFiles(site, siteBaseUrl)).get("agents.md")).not.toBe(file("agents.md"));
-  });
 
   test("is the same by its other name", () => {
     expect(file("AGENTS.md")).toBe(file("agents.md"));
