@@ -25,7 +25,7 @@ export function listAnswer({
     limit,
     offset,
     next: offset + limit < total ? at(offset + limit) : null,
-    prev: offset > 0 ? at(Math.max(0, offset - limit)) : null,
+    prev: offset > 0 ? at(Math.max(0, Math.min(offset, total) - limit)) : null,
     nonprofits,
   };
 }

@@ -27,9 +27,11 @@ const examinedMax = 20_000;
  * pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
  */
 export async function helpWantedIds(asked: Asked, query: HelpWantedQuery): Promise<number[]> {
-  const { limit, cause } = query;
+  const { limit } = query;
+  const cause = query.cause?.trim().toLowerCase() ?? null;
   if (cause !== null && !causeIds.includes(cause)) return [];
-  const page = (range: Range | null, count: number) => places(asked, query, range, count);
+  const page = (range: Range | null, count: number) =>
+    places(asked, { ...query, cause }, range, count);
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
   const pivot = await pivotOf(asked, query);

@@ -10,6 +10,7 @@ test.each([
   [50, "?limit=50&offset=100", "?limit=50&offset=0"],
   [100, null, "?limit=50&offset=50"],
   [20, "?limit=50&offset=70", "?limit=50&offset=0"],
+  [999_999, null, "?limit=50&offset=70"],
 ])("from %d the next page is %s and the one before is %s", (offset, next, prev) => {
   const address = (query: string | null) =>
     query === null ? null : `${baseUrl}/api/nonprofits${query}`;

@@ -73,6 +73,7 @@ describe("help wanted", () => {
     expect(new Set(await ask({ cause: "animals", limit: 200 }))).toEqual(new Set(animals.map(({ id }) => id))); // prettier-ignore
     const both = lacking.filter((one) => one.causes.includes("animals"));
     expect(new Set(await ask({ cause: "animals", field: "mission", limit: 200 }))).toEqual(new Set(both.map(({ id }) => id))); // prettier-ignore
+    expect(await ask({ cause: " Animals", limit: 200 })).toEqual(await ask({ cause: "animals", limit: 200 })); // prettier-ignore
     expect(await ask({ cause: "no-such-cause" })).toEqual([]);
   });
 
