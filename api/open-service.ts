@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { systemClock } from "#content/rules/time.ts";
 import { countActivity } from "#content/store/activity.ts";
+import { settleOn } from "#content/store/donation-network.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { logRecommendations } from "#content/store/recommendation-log.ts";
 import { watchChanges } from "#content/store/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openCurated } from "./curated.ts";
-import { openDonationChain } from "./donation-chain.ts";
+import { openDonationChain, refuseSample } from "./donation-chain.ts";
 import { keepFresh } from "./kept.ts";
 import { openLog } from "./log.ts";
 import type { Parts } from "./parts.ts";
@@ -17,7 +18,7 @@ import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { sweepAlways } from "./sweeping.ts";
 import { settleWalletsAlways } from "./wallet-sweep.ts";
-import { within } from "./verbs/within.ts";
+import { within } from "#api/verbs/within.ts";
 import { startWebhooks } from "./webhooks/start.ts";
 
 export type Service = {
@@ -49,7 +50,9 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
       authToken: config.databaseToken,
       ...servingStore,
     }));
+  await refuseSample(config, store);
   const parts = await partsOf(config, store, log, given);
+  await settleOn(store, parts.chain.caip2, parts.clock());
   const flushing = { activity: quietly(parts, "counters"), log: quietly(parts, "recommendations") };
   const flushCounters = () => flushing.activity(() => parts.activity.flush());
   const sweeping = sweepAlways(donatingOf(parts), log);
