@@ -6,6 +6,7 @@ import { Refused } from "../problem.ts";
 export type Form = {
   /** A field, trimmed; "" when it is absent. */
   text(name: string): string;
+  has(name: string): boolean;
 };
 
 /** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
@@ -18,6 +19,7 @@ export async function formOf(request: Request): Promise<Form> {
   const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request)));
   return {
     text: (name) => (fields.get(name) ?? "").toWellFormed().replaceAll(/\r\n?/g, "\n").trim(),
+    has: (name) => fields.has(name),
   };
 }
 

@@ -47,31 +47,35 @@ export const flagList = (flags: readonly string[]): Part =>
         ${flags.map((flag) => html`<li class="flag">${flag.replaceAll("_", " ")}</li>`)}
       </ul>`;
 
+/**
+ * A table: on a narrow screen each row is a block, and each cell names its column. The roles are spelled out, because
+ * browsers forget them with the layout.
+ */
+export const table = ({ caption = null, columns, rows, kind = "list" }: Table): Html => html`<div class="scroll"><table class="rows ${kind}" role="table">
+${caption === null ? null : html`<caption>${caption}</caption>`}
+<thead role="rowgroup"><tr role="row">${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}</tr></thead>
+<tbody role="rowgroup">${rows.map((cells) => html`<tr role="row">${cells.map((cell, at) => (at === 0 && kind === "compare" ? html`<th scope="row" role="rowheader">${cell}</th>` : html`<td role="cell" data-column="${columns[at] ?? ""}">${cell}</td>`))}</tr>`)}</tbody></table></div>`; // prettier-ignore
+
+type Table = {
+  caption?: string | null;
+  columns: readonly string[];
+  rows: readonly (readonly Part[])[];
+  /** "compare": what each row is about, and two wide columns beside each other. */
+  kind?: "list" | "compare";
+};
+
 export const checkList = (checks: readonly ReviewCheck[]): Part =>
   checks.length === 0
     ? null
     : html`<h2>Checks</h2>
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Check</th>
-                <th scope="col">Outcome</th>
-                <th scope="col">What it says</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${checks.map(
-                ({ name, outcome, message }) =>
-                  html`<tr>
-                    <td>${sent(name)}</td>
-                    <td class="outcome-${outcome}">${outcome}</td>
-                    <td>${sent(message)}</td>
-                  </tr>`,
-              )}
-            </tbody>
-          </table>
-        </div>`;
+        ${table({
+          columns: ["Check", "Outcome", "What it says"],
+          rows: checks.map(({ name, outcome, message }) => [
+            sent(name),
+            html`<span class="outcome-${outcome}">${outcome}</span>`,
+            sent(message),
+          ]),
+        })}`;
 
 /** Whatever JSON holds, as nested lists. Keys and values come from others. */
 export function details(value: unknown, depth = 0): Html {
@@ -99,45 +103,19 @@ const asText = (text: string): Html => (/^https?:\/\//i.test(text) ? sentLink(te
 
 /** Lines of the audit log. */
 export const auditTable = (entries: readonly AuditEntry[], caption: string): Html =>
-  html`<div class="scroll">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Operator</th>
-          <th scope="col">Action</th>
-          <th scope="col">Subject</th>
-          <th scope="col">Detail</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${entries.map(
-          ({ happened_at, operator, action, subject, detail }) =>
-            html`<tr>
-              <td>${instant(happened_at)}</td>
-              <td><bdi>${operator}</bdi></td>
-              <td>${action}</td>
-              <td>
-                <a href="/desk/log?${new URLSearchParams({ subject }).toString()}"
-                  ><bdi>${subject}</bdi></a
-                >
-              </td>
-              <td>
-                ${Object.entries(detail)
-                  .filter(([, value]) => value !== null && value !== "")
-                  .map(
-                    ([name, value]) =>
-                      html`<div>${name.replaceAll("_", " ")}: ${sent(brief(value))}</div>`,
-                  )}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  table({
+    caption,
+    columns: ["When", "Operator", "Action", "Subject", "Detail"],
+    rows: entries.map(({ happened_at, operator, action, subject, detail }) => [
+      instant(happened_at),
+      html`<bdi>${operator}</bdi>`,
+      action,
+      html`<a href="/desk/log?${new URLSearchParams({ subject }).toString()}"><bdi>${subject}</bdi></a>`,
+      Object.entries(detail)
+        .filter(([, value]) => value !== null && value !== "")
+        .map(([name, value]) => html`<div>${name.replaceAll("_", " ")}: ${sent(brief(value))}</div>`),
+    ]),
+  }); // prettier-ignore
 
 const briefMax = 300;
 

@@ -1,9 +1,11 @@
 import type { PickItem } from "#content/shapes/pick.ts";
+import type { GovernancePhase } from "#content/shapes/recommendation.ts";
 import { findPick, listPicks } from "#api/verbs/picks.ts";
 import { queryOf } from "../query.ts";
 import { notice, tokenField } from "./frame.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { instant, profileLink, sent } from "./parts.ts";
+import { instant, profileLink, sent, table } from "./parts.ts";
+import { decisionNotice } from "./review-notice.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
 
 /** The fields of a pick as they are typed: phrases one a line, causes with commas. */
@@ -33,8 +35,8 @@ export async function picksPage({ parts, request, token }: Visit, shown: Shown =
     status,
     main: html`<h1>Recommended profiles</h1>
 ${trouble === undefined ? null : notice("bad", trouble)}
-${done === null ? null : notice("good", "Done: recommendations follow within seconds.")}
-${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks)}
+${await decisionNotice(parts, done)}
+${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks, parts.config.recommendationPhase)}
 ${next === null ? null : html`<p><a href="/desk/picks?${new URLSearchParams({ after: next }).toString()}" rel="next" accesskey="n">Next page <kbd>n</kbd></a></p>`}
 ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
 <h2>Recommend another</h2>
@@ -47,16 +49,25 @@ ${fields(typed)}
   };
 } // prettier-ignore
 
-const pickTable = (picks: readonly PickItem[]): Html => html`<div class="scroll"><table>
-<thead><tr><th scope="col">Nonprofit</th><th scope="col">Recommended for</th><th scope="col">Why</th><th scope="col">By</th><th scope="col">Edit</th></tr></thead>
-<tbody>${picks.map(
-  ({ slug, name, recommended_for, why_recommended, origin, added_by, updated_at }) => html`<tr>
-<td>${profileLink(slug, name)}</td>
-<td><ul>${recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}</ul></td>
-<td>${sent(why_recommended)}</td>
-<td>${origin}, <bdi>${added_by}</bdi>${updated_at === null ? null : html`, ${instant(updated_at)}`}</td>
-<td><a href="${placeOf(slug)}" aria-label="Edit ${slug}">Edit</a></td></tr>`,
-)}</tbody></table></div>`; // prettier-ignore
+const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
+  table({
+    columns: ["Nonprofit", "Recommended for", "Why", "By", "Edit"],
+    rows: picks.map(({ slug, name, recommended_for, why_recommended, origin, added_by, updated_at }) => [
+      profileLink(slug, name),
+      html`<ul>${recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}</ul>`,
+      sent(why_recommended),
+      html`${originName(origin, phase)} ${origin === "consensus" ? null : sent(added_by)}${updated_at === null ? null : html`<div>${instant(updated_at)}</div>`}`,
+      html`<a href="${placeOf(slug)}" aria-label="Edit ${slug}">Edit</a>`,
+    ]),
+  }); // prettier-ignore
+
+/** Whose words a pick is in, and that a lower phase does not show what agents agreed on. */
+const originName = (origin: PickItem["origin"], phase: GovernancePhase): string =>
+  ({
+    operator: "operator",
+    draft: "an agent’s draft, approved by",
+    consensus: phase === 3 ? "agents’ agreement" : `agents’ agreement, not shown in phase ${phase}`,
+  })[origin];
 
 /** Where a pick is edited. */
 export const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
@@ -73,7 +84,7 @@ export async function pickPage({ parts, token }: Visit, slug: string, shown: Sho
     main: html`<p><a href="/desk/picks">Recommended profiles</a></p>
 <h1>${profileLink(pick.slug, pick.name)}</h1>
 ${trouble === undefined ? null : notice("bad", trouble)}
-<p class="quiet">${pick.origin}, by <bdi>${pick.added_by}</bdi>${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}</p>
+<p class="quiet">${originName(pick.origin, parts.config.recommendationPhase)} ${pick.origin === "consensus" ? null : sent(pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}</p>
 <div class="decide">
 <form method="post" action="${placeOf(slug)}"><fieldset><legend>Edit</legend>${tokenField(token)}
 ${fields(typed)}

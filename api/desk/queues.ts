@@ -3,7 +3,7 @@ import { readAudit } from "#api/verbs/audit.ts";
 import { listReviews, reviewQueues, waitingMax } from "#api/verbs/review.ts";
 import { queryOf } from "../query.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { auditTable, flagList, instant, profileLink, queueNames } from "./parts.ts";
+import { auditTable, flagList, instant, profileLink, queueNames, table } from "./parts.ts";
 import { decisionNotice } from "./review-notice.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
 
@@ -37,7 +37,7 @@ export async function queuesPage({ parts, request }: Visit): Promise<Page> {
 
 async function queueTable({ parts }: Pick<Visit, "parts">): Promise<Html> {
   const queues = await reviewQueues(parts);
-  return html`<table>
+  return html`<table class="queues">
     <caption>
       What waits for a decision
     </caption>
@@ -86,29 +86,15 @@ export async function queuePage({ parts, request }: Visit, name: string): Promis
 }
 
 const reviewTable = (reviews: readonly ReviewItem[]): Html =>
-  html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Review</th>
-          <th scope="col">Nonprofit</th>
-          <th scope="col">Asks for</th>
-          <th scope="col">Since</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${reviews.map(
-          (review) =>
-            html`<tr>
-              <td><a href="/desk/reviews/${encodeURIComponent(review.id)}">${review.id}</a></td>
-              <td>${profileLink(review.slug, review.name)}</td>
-              <td>${asked(review)}${flagList(review.flags)}</td>
-              <td>${instant(review.created_at)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  table({
+    columns: ["Review", "Nonprofit", "Asks for", "Since"],
+    rows: reviews.map((review) => [
+      html`<a class="id" href="/desk/reviews/${encodeURIComponent(review.id)}">${review.id}</a>`,
+      profileLink(review.slug, review.name),
+      [asked(review), flagList(review.flags)],
+      instant(review.created_at),
+    ]),
+  });
 
 const briefMax = 140;
 

@@ -7,6 +7,7 @@ import { reviewRefusals } from "../review-refusals.ts";
 import type { Form } from "./form.ts";
 import { notice } from "./frame.ts";
 import { html } from "./html.ts";
+import { editedIn } from "./members.ts";
 import type { Entered } from "./review-forms.ts";
 import { itemPage, onward } from "./review-page.ts";
 import { decisionSentence } from "./review-notice.ts";
@@ -18,8 +19,8 @@ export async function decidePage(
   id: string,
 ): Promise<Page | Response> {
   const { parts, session, form } = visit;
-  const entered = enteredIn(form);
   const review = await findReview(parts, id);
+  const entered = enteredIn(form, review);
   const decision = entered.decision === "approve" ? "approved" : "rejected";
   const read =
     decision === "approved"
@@ -71,8 +72,8 @@ async function nextPlace(
 
 const queueKind = (id: string) => reviewKinds.find((kind) => id.startsWith(`${kind}-`)) ?? null;
 
-const enteredIn = (form: Form): Entered => ({
-  value: form.text("value"),
+const enteredIn = (form: Form, review: ReviewItem | null): Entered => ({
+  value: editedIn(form, review),
   choice: form.text("choice"),
   reason: form.text("reason"),
   decision: form.text("decision"),

@@ -1,6 +1,7 @@
 import type { ReviewItem, ReviewKind } from "#content/shapes/review.ts";
 import { tokenField } from "./frame.ts";
 import { html, type Html, type Part } from "./html.ts";
+import { type Member, membersOf, nameOf } from "./members.ts";
 
 /** What an operator typed, to be shown again when it could not be taken. */
 export type Entered = { value: string; choice: string; reason: string; decision: string };
@@ -68,8 +69,11 @@ ${typed("reject")}</textarea>
 const valueLengthMax = 10_000;
 
 // A line break after <textarea> is no part of its text; without one, a text that begins with one would lose it.
-function editing({ editing: edit }: ReviewItem, entered: Entered | null): Part {
+function editing(review: ReviewItem, entered: Entered | null): Part {
+  const { editing: edit } = review;
   if (edit === null) return null;
+  const members = membersOf(review, entered?.decision === "approve" ? entered.value : "");
+  if (members !== null) return members.map(memberField);
   const field = edit.field.replaceAll("_", " ");
   const value = entered?.decision === "approve" ? entered.value : (edit.current ?? "");
   if (edit.choices.length === 0) {
@@ -110,3 +114,18 @@ ${value}</textarea>`;
       value="${value}"
     />`;
 }
+
+/** Members that hold sentences. */
+const proseMembers: ReadonlySet<string> = new Set(["mission", "why_recommended", "description"]);
+
+function memberField({ name, text, isList }: Member, at: number): Html {
+  const id = nameOf(name);
+  const key = at === 0 ? html` accesskey="e"` : null;
+  const label = html`<label for="${id}"
+    >${name.replaceAll("_", " ")}${isList ? ", one a line" : null}${at === 0 ? html` <kbd>e</kbd>` : null}</label
+  >`;
+  return isList || proseMembers.has(name)
+    ? html`${label}<textarea id="${id}" name="${id}" rows="4" maxlength="${valueLengthMax}" dir="auto"${key}>
+${text}</textarea>`
+    : html`${label}<input type="text" id="${id}" name="${id}" maxlength="${valueLengthMax}" dir="auto" value="${text}"${key}>`;
+} // prettier-ignore

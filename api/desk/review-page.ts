@@ -13,10 +13,12 @@ import {
   queueNames,
   sent,
   sentLink,
+  table,
 } from "./parts.ts";
 import { type Entered, reviewForms } from "./review-forms.ts";
 import { decisionNotice, decisionSentence } from "./review-notice.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
+import { voiceTable } from "./voices.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit, id: string): Promise<Page> {
@@ -43,6 +45,7 @@ ${trouble === null ? await decisionNotice(parts, done) : notice("bad", trouble)}
 <p class="quiet">${id}, since ${instant(created_at)}</p>
 ${flagList(review.flags)}
 ${comparisonTable(review)}
+${voiceTable(review.detail["values"])}
 ${sourceList(review)}
 ${checkList(review.checks)}
 ${reviewForms(review, token, entered)}
@@ -50,31 +53,20 @@ ${reviewForms(review, token, entered)}
   };
 } // prettier-ignore
 
-const comparisonTable = ({ comparison, editing }: ReviewItem): Part =>
-  comparison.length === 0
-    ? null
-    : html`<h2>${editing?.required === true ? "What was sent" : "Now, and after approval"}</h2>
-        <div class="scroll">
-          <table class="compare">
-            <thead>
-              <tr>
-                <th scope="col">Field</th>
-                <th scope="col">Live now</th>
-                <th scope="col">${editing?.required === true ? "Sent" : "After approval"}</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${comparison.map(
-                ({ field, before, after }) =>
-                  html`<tr>
-                    <th scope="row">${field.replaceAll("_", " ")}</th>
-                    <td>${sent(before)}</td>
-                    <td>${sent(after)}</td>
-                  </tr>`,
-              )}
-            </tbody>
-          </table>
-        </div>`;
+const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
+  // Where one of several values is to be chosen, none of them stands for what approval would bring.
+  if (comparison.length === 0 || editing?.required === true) return null;
+  return html`<h2>Now, and after approval</h2>
+    ${table({
+      kind: "compare",
+      columns: ["Field", "Live now", "After approval"],
+      rows: comparison.map(({ field, before, after }) => [
+        field.replaceAll("_", " "),
+        sent(before),
+        sent(after),
+      ]),
+    })}`;
+};
 
 const sourceList = ({ sources }: ReviewItem): Part =>
   sources.length === 0

@@ -7,7 +7,7 @@ import { testPost } from "../webhooks/post.ts";
 import type { Form } from "./form.ts";
 import { notice, tokenField } from "./frame.ts";
 import { html, type Html, type Part } from "./html.ts";
-import { instant, sent } from "./parts.ts";
+import { instant, sent, table } from "./parts.ts";
 import type { Page, Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
@@ -49,14 +49,19 @@ const receivers = (urls: readonly string[], token: string): Html => html`<form m
 <button accesskey="a">Test them <kbd>a</kbd></button>
 </fieldset></form>`; // prettier-ignore
 
-const deliveryTable = (deliveries: readonly WebhookDelivery[], token: string): Html => html`<div class="scroll"><table>
-<caption>The newest first; finished ones are kept for 30 days</caption>
-<thead><tr><th scope="col">Number</th><th scope="col">Message</th><th scope="col">To</th><th scope="col">Status</th><th scope="col">Last answer</th><th scope="col">Again</th></tr></thead>
-<tbody>${deliveries.map((one) => html`<tr>
-<td>${one.id}<br>${instant(one.created_at)}</td><td>${one.type}<br><bdi>${one.event_id}</bdi></td><td>${sent(one.url)}</td>
-<td class="${one.status === "failed" ? "outcome-failed" : "quiet"}">${one.status} after ${one.attempts}${one.due_at === null ? null : html`<br>next ${instant(one.due_at)}`}</td>
-<td>${one.answered_status} ${sent(one.answer)}</td>
-<td>${one.status === "pending" ? null : resendForm(one, token)}</td></tr>`)}</tbody></table></div>`; // prettier-ignore
+const deliveryTable = (deliveries: readonly WebhookDelivery[], token: string): Html =>
+  table({
+    caption: "The newest first; finished ones are kept for 30 days",
+    columns: ["Number", "Message", "To", "Status", "Last answer", "Again"],
+    rows: deliveries.map((one) => [
+      html`${one.id}<div>${instant(one.created_at)}</div>`,
+      html`${one.type}<div>${sent(one.event_id)}</div>`,
+      sent(one.url),
+      html`<span class="${one.status === "failed" ? "outcome-failed" : "quiet"}">${one.status} after ${one.attempts}</span>${one.due_at === null ? null : html`<div>next ${instant(one.due_at)}</div>`}`,
+      html`${one.answered_status} ${sent(one.answer)}`,
+      one.status === "pending" ? null : resendForm(one, token),
+    ]),
+  }); // prettier-ignore
 
 const resendForm = ({ id }: WebhookDelivery, token: string): Html => html`<form method="post" action="/desk/webhooks">${tokenField(token)}
 <input type="hidden" name="what" value="resend"><input type="hidden" name="delivery" value="${id}">

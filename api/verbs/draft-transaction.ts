@@ -90,7 +90,7 @@ async function decideAndStore(
     const confidence = await agentsBehind(tx.raw, before);
     return { draft_id: before.id, status: "applied", decision: { kind: "applied" }, confidence };
   }
-  const waiting = await waitingDrafts(tx.raw, nonprofit_id);
+  const waiting = await waitingDrafts(tx.raw, { nonprofit_id, normalised });
   const decision = decideDraft({
     phase,
     mode,
@@ -104,10 +104,7 @@ async function decideAndStore(
   const draft_id = await settleOwn(tx, job, { nonprofit_id, own, applied });
   if (decision.kind === "promoted") {
     const agreeing = waiting.filter(
-      (one) =>
-        one.agent_id !== agent_id &&
-        one.normalised === normalised &&
-        one.sensitive_claims.length === 0,
+      (one) => one.agent_id !== agent_id && one.sensitive_claims.length === 0,
     );
     await promote(tx, { nonprofit_id, agreeing, decision, draft_id, job });
   }

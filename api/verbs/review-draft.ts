@@ -1,5 +1,7 @@
+import { z } from "zod";
 import { agentFlags } from "#content/rules/agent-id.ts";
 import { checkPickText, type PickText } from "#content/rules/pick-text.ts";
+import { objectIn } from "#content/rules/json-object.ts";
 import { isoTime } from "#content/rules/time.ts";
 import { sensitiveClaims } from "#content/rules/wording.ts";
 import type { FoundReview } from "#content/shapes/review.ts";
@@ -7,12 +9,12 @@ import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { isInFile } from "#content/store/curation.ts";
 import {
   agentsBehind,
+  applyAgreeing,
   draftById,
   draftQueue,
   type QueuedDraft,
   settleDraft,
   waitingDraftCount,
-  waitingDrafts,
 } from "#content/store/drafts.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { addPick, pickOf, replacePick, type StoredPick } from "#content/store/picks.ts";
@@ -42,7 +44,9 @@ export const draftDesk: ReviewDesk = {
     if (!waiting.ok) return waiting;
     const draft = waiting.value;
     if (isInFile(draft.slug)) return fail({ kind: "review_value_not_usable", message: inFile });
-    const text = checkPickText(edited(draft, value), { byAgent: false });
+    const words = edited(draft, value);
+    if (words === null) return fail({ kind: "review_value_not_usable", message: howToEdit });
+    const text = checkPickText(words, { byAgent: false });
     if (!text.ok) {
       const [first] = text.failure;
       const message = `${first?.path ?? "value"}: ${first?.message ?? "it cannot be used."}`;
@@ -84,32 +88,28 @@ async function recommendAs(
     updated_at: at,
   };
   await (before === null ? addPick(tx, pick) : replacePick(tx, pick));
-  const agreeing = (await waitingDrafts(tx.raw, nonprofit_id)).filter(
-    (one) => one.normalised === draft.normalised,
-  );
-  const decided_by = `operator:${operator}`;
-  for (const one of agreeing) {
-    await settleDraft(tx, one.id, { status: "applied", reason: null, decided_by, at });
-  }
+  await applyAgreeing(tx, draft, { decided_by: `operator:${operator}`, at });
 }
 
-/** The words to approve: the draft's own, those of a JSON object, or a text that stands for its sentences. */
-function edited(draft: QueuedDraft, value: string | null): PickText {
+/** What approve takes as `value` to change both. Null is a text that was emptied. */
+const EditedDraft = z.strictObject({
+  recommended_for: z.array(z.string()).optional(),
+  why_recommended: z.string().nullish().transform((text) => (text === null ? "" : text)),
+}); // prettier-ignore
+
+const howToEdit =
+  'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Mends wells."}. Any other text stands for why_recommended.';
+
+/** The words to approve: the draft's own, those of a JSON object, or a text for its sentences. Null: a broken object. */
+function edited(draft: QueuedDraft, value: string | null): PickText | null {
   const { recommended_for, why_recommended } = draft;
   if (value === null) return { recommended_for, why_recommended };
-  let given: unknown;
-  try {
-    given = JSON.parse(value);
-  } catch {
-    return { recommended_for, why_recommended: value };
-  }
-  if (typeof given !== "object" || given === null) {
-    return { recommended_for, why_recommended: value };
-  }
-  const { recommended_for: intents, why_recommended: why } = given as Record<string, unknown>;
+  if (!value.trimStart().startsWith("{")) return { recommended_for, why_recommended: value };
+  const read = EditedDraft.safeParse(objectIn(value));
+  if (!read.success) return null;
   return {
-    recommended_for: Array.isArray(intents) ? intents.map(String) : recommended_for,
-    why_recommended: typeof why === "string" ? why : why_recommended,
+    recommended_for: read.data.recommended_for ?? recommended_for,
+    why_recommended: read.data.why_recommended ?? why_recommended,
   };
 }
 
@@ -137,8 +137,8 @@ async function itemOf(asked: Asked, one: QueuedDraft): Promise<FoundReview> {
     name: one.name,
     summary:
       before === null
-        ? "Approve to recommend this nonprofit in these words (a value beside the approval replaces them), or reject with a reason."
-        : "The nonprofit is recommended already. Approve to replace what is said of it, or reject with a reason.",
+        ? "Approve to recommend this nonprofit, in these words or in your own, or reject with a reason."
+        : "The nonprofit is recommended already. Approve to replace what is said of it, in these words or in your own, or reject with a reason.",
     detail: { recommended_for, why_recommended, source_url, agent_id, agent_name, confidence },
     comparison: [
       {

@@ -1,5 +1,6 @@
 import { agentFlags } from "#content/rules/agent-id.ts";
-import { rowFrom } from "#content/rules/prose-rows.ts";
+import { isBrokenObject } from "#content/rules/json-object.ts";
+import { rowFrom, rowInWords } from "#content/rules/prose-rows.ts";
 import { isoTime } from "#content/rules/time.ts";
 import { checkValue } from "#content/rules/validity.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
@@ -29,8 +30,14 @@ export const proseDesk: ReviewDesk = {
   list: async (asked, { after, limit, now }) => {
     const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
     const found = await proseQueue(asked, { after: place, limit });
-    const ids = [...new Set(found.map(({ nonprofit_id }) => nonprofit_id))];
-    const records = await recordsById(asked, ids, { summaries: true });
+    const idsOf = (some: typeof found) => [
+      ...new Set(some.map(({ nonprofit_id }) => nonprofit_id)),
+    ];
+    const whole = idsOf(found.filter(({ field }) => isRow(field)));
+    const records = [
+      ...(await recordsById(asked, idsOf(found), { summaries: true })),
+      ...(await recordsById(asked, whole)),
+    ];
     const recordOf = new Map(records.map((record) => [record.id, record]));
     return found.map((one) => itemOf(one, recordOf.get(one.nonprofit_id), now));
   },
@@ -114,13 +121,7 @@ const itemOf = (
     flags: flagsOf(one),
     confidence: one.confidence,
   },
-  comparison: [
-    {
-      field: one.field,
-      before: isText(one.field) ? (record?.[one.field] ?? null) : null,
-      after: one.value,
-    },
-  ],
+  comparison: [{ field: one.field, ...besideEachOther(one, record) }],
   checks: checksOf(one.field, one, now),
   sources: one.source_url === null ? [] : [one.source_url],
   flags: flagsOf(one),
@@ -133,6 +134,19 @@ const flagsOf = ({ agent_id, test_data }: QueuedSubmission): string[] => [
   ...agentFlags(agent_id),
   ...(test_data === 1 ? ["test_data"] : []),
 ];
+
+/** What the profile holds, and what it would hold; of programmes and metrics all that are there, a line each. */
+function besideEachOther({ field, value }: QueuedSubmission, record: NonprofitRecord | undefined) {
+  if (isText(field)) return { before: record?.[field] ?? null, after: value };
+  const lines =
+    field === "programme"
+      ? record?.programs.map((row) => rowInWords({ kind: "programme", row }))
+      : record?.impact_metrics.map((row) => rowInWords({ kind: "impact_metric", row }));
+  const added = isRow(field) ? rowFrom(field, value) : null;
+  const before = lines === undefined || lines.length === 0 ? null : lines.join("\n");
+  const after = added === null ? value : rowInWords(added);
+  return { before, after: before === null ? after : `${before}\n${after}` };
+}
 
 type Waiting = { submission: StoredSubmission; record: NonprofitRecord };
 
@@ -179,6 +193,10 @@ function accept(
     },
   });
   if (isRow(field)) {
+    // An agent's text may begin as it likes; an operator's edit that begins like an object is meant as one.
+    if (edited !== null && isBrokenObject(edited)) {
+      return fail({ kind: "review_value_not_usable", message: brokenObject });
+    }
     const row = rowFrom(field, text);
     if (row === null) return fail({ kind: "review_value_not_usable", message: metricAsText });
     const after =
@@ -192,6 +210,8 @@ function accept(
     return fail({ kind: "field_has_value", field });
   return ok({ after: { ...record, [field]: text, provenance: provenance(field) }, text });
 }
+
+const brokenObject = "The value begins like a JSON object and is none: is a quote missing?";
 
 const metricAsText =
   'A metric in plain text has no name and value of its own: approve it with a value like {"name": "Meals served", "value": "12,000", "unit": "meals", "period": "annual"}.';

@@ -3,6 +3,7 @@ import { CauseId } from "#content/shapes/cause.ts";
 import { onboardingLengthMax } from "#content/shapes/onboarding.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { countryCode } from "./country.ts";
+import { objectIn } from "./json-object.ts";
 import type { OnboardingRequest } from "./read-onboarding.ts";
 import { characterCount, unsafeCharacter } from "./text-safety.ts";
 import { checkValue } from "./validity.ts";
@@ -46,7 +47,7 @@ export function readEdits(
   { thisYear }: { thisYear: number },
 ): Result<OnboardingEdits, { message: string }> {
   if (value === null || value.trim() === "") return ok({});
-  const parsed = EditBody.safeParse(jsonIn(value));
+  const parsed = EditBody.safeParse(objectIn(value));
   if (!parsed.success) return fail({ message: howToEdit });
   const { name, country, causes, ...texts } = parsed.data;
   const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
@@ -79,11 +80,3 @@ export function readEdits(
 
 const howToEdit =
   'To edit while approving, send value as a JSON object with any of name (registrations), mission, website, city, country and causes, for example {"city": "Kisumu", "causes": ["education"]}. null leaves a value out.';
-
-function jsonIn(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return null;
-  }
-}

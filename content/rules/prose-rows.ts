@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ImpactMetric, Program } from "#content/shapes/nonprofit.ts";
+import { objectIn } from "./json-object.ts";
 import { unsafeCharacter } from "./text-safety.ts";
 
 // JSON escapes could smuggle in what the text itself may not hold.
@@ -83,15 +84,14 @@ export function rowFrom(field: "programme" | "impact_metric", value: string): Pr
   return { kind: "programme", row };
 }
 
-function objectIn(value: string): object | null {
-  if (!value.trim().startsWith("{")) return null;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
-}
+/** A row as one line for a person: "Night school · Evening lessons · 120 people a year · Nairobi". */
+export function rowInWords({ kind, row }: ProseRow): string {
+  const parts =
+    kind === "programme"
+      ? [row.name, row.description, row.beneficiaries_per_year?.toLocaleString("en").concat(" people a year"), row.location]
+      : [`${row.name}: ${row.value}${row.unit === null ? "" : ` ${row.unit}`}`, row.period];
+  return parts.filter((part) => part != null).join(" · ").replaceAll(/\s+/gu, " ");
+} // prettier-ignore
 
 const wrong = (field: string, fields: string, { issues: [issue] }: z.ZodError): string =>
   `${field} as a JSON object has ${fields}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();

@@ -27,14 +27,22 @@ export type QueuedDraft = StoredDraft & { slug: string; name: string };
 
 const waitingMax = 500;
 
-/** The drafts of one nonprofit that wait, oldest first, at most 500. Index: drafts_by_nonprofit. */
-export async function waitingDrafts(asked: Asked, nonprofit_id: number): Promise<StoredDraft[]> {
+type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
+
+/**
+ * The drafts of one nonprofit that wait and name the same donor intents, oldest first, at most 500: however many others
+ * wait, they do not keep these from being found. Index: drafts_by_nonprofit.
+ */
+export async function waitingDrafts(
+  asked: Asked,
+  { nonprofit_id, normalised }: SameIntents,
+): Promise<StoredDraft[]> {
   const { rows } = await asked.execute({
     sql: `SELECT * FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status = 'pending'
+          WHERE nonprofit_id = ? AND status = 'pending' AND normalised = ?
           ORDER BY id
           LIMIT ${waitingMax}`,
-    args: [nonprofit_id],
+    args: [nonprofit_id, normalised],
   });
   return rows.map(draftFrom);
 }
@@ -73,7 +81,7 @@ export async function operatorRefused(
 /** How many distinct agents' drafts stand behind the same donor intents: those that wait and those that agreed. */
 export async function agentsBehind(
   asked: Asked,
-  { nonprofit_id, normalised }: Pick<StoredDraft, "nonprofit_id" | "normalised">,
+  { nonprofit_id, normalised }: SameIntents,
 ): Promise<number> {
   const { rows } = await asked.execute({
     sql: `SELECT count(DISTINCT agent_id) AS agents FROM recommendation_drafts
@@ -162,6 +170,19 @@ export async function settleDraft(
     args: [status, reason, decided_by, at, id],
   });
   return rowsAffected === 1;
+}
+
+/** Closes, with the draft that an operator approved, all that wait and name the same donor intents. */
+export async function applyAgreeing(
+  tx: WriteTransaction,
+  { nonprofit_id, normalised }: SameIntents,
+  { decided_by, at }: Pick<Settling, "decided_by" | "at">,
+): Promise<void> {
+  await tx.raw.execute({
+    sql: `UPDATE recommendation_drafts SET status = 'applied', reason = NULL, decided_by = ?, decided_at = ?
+          WHERE nonprofit_id = ? AND status = 'pending' AND normalised = ?`,
+    args: [decided_by, at, nonprofit_id, normalised],
+  });
 }
 
 /** Takes back, with the recommendation of a nonprofit, the agreement that made it. */

@@ -62,8 +62,12 @@ describe("what organisations ask for", () => {
     const claim = await onboard({ claim_slug: slug, contact_email: "office@claimer.example", usdc_wallet: wallet, city: "Oslo" }); // prettier-ignore
     const page = await ada.get(`/desk/reviews/onboarding-${claim}`);
     expect(shown(page.$(".compare").text())).toContain(wallet);
+    expect(page.$("[role=note]").text()).toContain("no real money moves");
     expect(page.$("table").text()).toContain("passed");
     expect((await live(slug)).usdc_wallet).toBeNull();
+    const refused = await ada.send(page, "Approve", { "value.country": "Nowhere" });
+    expect(alerts(refused)).toContain("No country has this name");
+    expect(refused.$("input[name='value.country']").val()).toBe("Nowhere");
     await ada.send(page, "Approve");
     expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet, city: "Oslo" });
     const registration = await onboard({ name: "Harbour Reading Room", country: "Norway", contact_email: "office@reading.example" }); // prettier-ignore
@@ -117,17 +121,57 @@ describe("recommendations", () => {
     await draft(slug, "drafter-1");
     const page = await ada.get(await waiting());
     expect(page.$("main").text()).toContain("It lends books to schools.");
-    const refused = await ada.send(page, "Approve", { value: "The best library of all." });
+    const why = "value.why_recommended";
+    const typed = {
+      [why]: "The best library of all.",
+      "value.recommended_for": "reading\r\n\r\nbooks in Oslo",
+    };
+    const refused = await ada.send(page, "Approve", typed);
     expect(refused.status).toBe(400);
-    await ada.send(refused, "Approve", { value: "It lends books to four schools." });
+    expect(refused.$(`textarea[name='${why}']`).val()).toBe(typed[why]);
+    expect((await ada.send(refused, "Approve", { [why]: "" })).status).toBe(400);
+    expect((await ada.send(refused, "Approve", { "value.recommended_for": "" })).status).toBe(400);
+    await ada.send(refused, "Approve", { [why]: "It lends books to four schools." });
     const picks = await ada.get("/desk/picks");
     expect(picks.$("table").text()).toContain("It lends books to four schools.");
+    expect(
+      picks
+        .$("td li")
+        .map((_, one) => picks.$(one).text())
+        .get(),
+    ).toEqual(["reading", "books in Oslo"]);
     const [{ slug: other } = { slug: "" }] = await service.add(aNonprofit());
     await draft(other, "drafter-2");
     const next = await ada.send(await ada.get(await waiting()), "Reject", {
       reason: "No evidence",
     });
     expect(alerts(next)).toMatch(/was rejected by ada, .* UTC: No evidence/);
+  });
+
+  test("a draft that is approved as it stands is not called edited, and an object with a quote too few is refused", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    await draft(slug, "drafter-3");
+    const path = await waiting();
+    const id = path.split("/").at(-1) ?? "";
+    for (const value of [
+      '{"why_recommended": "Broken}',
+      "{}x",
+      '{"why": "Another name"}',
+      '{"recommended_for": "one"}',
+    ]) {
+      const answer = await service.post(
+        `/api/admin/reviews/${id}/approve`,
+        { value },
+        { ...bearer, ...from() },
+      );
+      expect([value, answer.status]).toEqual([value, 400]);
+    }
+    await ada.send(await ada.get(path), "Approve");
+    const { rows } = await service.store.raw.execute({
+      sql: "SELECT detail FROM audit_log WHERE subject = ?",
+      args: [id],
+    });
+    expect(JSON.parse(String(rows[0]?.["detail"]))).toEqual({ value: null, reason: null });
   });
 
   test("a pick is added, edited and removed, and what is typed stays when it is refused", async () => {
@@ -137,7 +181,11 @@ describe("recommendations", () => {
     const refused = await ada.send(page, "Recommend it", typed);
     expect(refused.status).toBe(400);
     expect(refused.$("#why").val()).toBe(typed.why_recommended);
-    await ada.send(refused, "Recommend it", { why_recommended: "It keeps a library." });
+    const added = await ada.send(refused, "Recommend it", {
+      why_recommended: "It keeps a library.",
+    });
+    expect(alerts(added)).toContain(`${slug} was added by ada`);
+    expect(alerts(await ada.get("/desk/picks?done=All%20is%20well"))).toBe("");
     const one = await ada.get(`/desk/picks/${slug}`);
     expect(one.$("#recommended-for").val()).toBe("donors interested in books\ndonors in Oslo");
     expect((await ada.send(page, "Recommend it", { ...typed, why_recommended: "Twice." })).status).toBe(409); // prettier-ignore
@@ -220,12 +268,15 @@ describe("charts", () => {
     }
     expect(page.$("svg").length).toBe(6);
     expect(page.$("#enrichment-sums").text()).toContain("sent by agents: 2");
+    // Which line is which: the legend has the classes of the lines.
+    expect(page.$("#enrichment-sums .series-1").text()).toContain("live at once");
     expect(page.$("[style], style, script").length).toBe(0);
   });
 
   test.each(["0", "-1", "x", "99999", "1"])("of %p days are drawn all the same", async (days) => {
     const page = await ada.get(`/desk/charts?days=${days}`);
     expect(page.status).toBe(200);
+    expect(page.$("h1").text()).toMatch(/^The last (?:30|365|2) days$/);
     expect(page.body).not.toContain("NaN");
   });
 });

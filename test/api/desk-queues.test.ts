@@ -73,6 +73,35 @@ describe("prose", () => {
     expect((await live(slug)).tagline).toBe("Warm food");
   });
 
+  test("of a programme or a metric is edited part by part, beside those that are there", async () => {
+    const slug = await aSlug();
+    const first = { name: "Soup kitchen", description: "Open daily", beneficiaries_per_year: 120 };
+    const ids = [
+      await submit(slug, "bot-a", "programme", JSON.stringify(first)),
+      await submit(slug, "bot-a", "programme", "Night school. Evening lessons."),
+      await submit(slug, "bot-a", "impact_metric", "12,000 meals served"),
+    ];
+    const soup = await ada.get(`/desk/reviews/prose-${ids[0]}`);
+    expect(soup.$("input[name='value.beneficiaries_per_year']").val()).toBe("120");
+    expect((await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "many" })).status).toBe(400);
+    await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "150", "value.location": "Oslo" });
+    const [row] = (await live(slug)).programs;
+    expect(row).toEqual({ ...first, beneficiaries_per_year: 150, location: "Oslo" });
+    const night = await ada.get(`/desk/reviews/prose-${ids[1]}`);
+    expect(night.$(".compare td").map((_, one) => night.$(one).text()).get()).toEqual([
+      "Soup kitchen · Open daily · 150 people a year · Oslo",
+      "Soup kitchen · Open daily · 150 people a year · Oslo\nNight school · Night school. Evening lessons.",
+    ]);
+    expect((await ada.send(night, "Approve", { value: '{"name": "Night school' })).status).toBe(400);
+    await ada.send(night, "Approve");
+    const metric = await ada.get(`/desk/reviews/prose-${ids[2]}`);
+    expect((await ada.send(metric, "Approve")).status).toBe(400);
+    await ada.send(metric, "Approve", { "value.name": "Meals served", "value.value": "12,000" });
+    const { programs, impact_metrics } = await live(slug);
+    expect(programs.map(({ name }) => name)).toEqual(["Soup kitchen", "Night school"]);
+    expect(impact_metrics).toEqual([{ name: "Meals served", value: "12,000", unit: null, period: null }]);
+  }); // prettier-ignore
+
   test("is rejected with a reason, and never without one", async () => {
     const slug = await aSlug();
     const id = await submit(slug, "bot-a", "mission", "Nonsense.");
@@ -123,6 +152,11 @@ describe("a contested value", () => {
       await submit(slug, "bot-b", "city", "Bergen");
     }
     const page = await ada.get(`/desk/reviews/contested-${(await live(chosen)).id}-city`);
+    const said = page.$("table.rows").first();
+    expect(said.find("tbody tr").map((_, one) => shown(page.$(one).text())).get()).toEqual([
+      expect.stringMatching(/^Oslo ?bot-a ?https:\/\/a\.example\/about/),
+      expect.stringMatching(/^Bergen ?bot-b/),
+    ]); // prettier-ignore
     const none = await ada.send(page, "Approve");
     expect(none.status).toBe(400);
     expect(alerts(none)).toContain("Send the value that is right");
@@ -152,7 +186,7 @@ describe("a contradicted value", () => {
     const [emptied, kept] = slugs;
     const page = await ada.get(`/desk/reviews/revert-${(await live(emptied)).id}-city`);
     expect(page.$(".compare td").map((_, one) => page.$(one).text()).get()).toEqual(["Oslo", "nothing"]); // prettier-ignore
-    expect(page.$("details").text()).toContain("Bergen");
+    expect(shown(page.$("table.rows").eq(1).text())).toContain("Bergen");
     await ada.send(page, "Approve", { reason: "it moved" });
     expect((await live(emptied)).city).toBeNull();
     const other = await ada.get(`/desk/reviews/revert-${(await live(kept)).id}-city`);
