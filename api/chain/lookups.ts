@@ -4,6 +4,7 @@ import { fail, ok } from "#content/shapes/result.ts";
 import type { Chain, ChainUnclear, SignatureState } from "./chain.ts";
 import type { RpcAnswer } from "./endpoint.ts";
 import type { Reading, Rpc } from "./rpc.ts";
+import { TransactionError } from "./transaction-error.ts";
 
 /** What can be asked about signatures and blockhashes. */
 export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "stillValid"> {
@@ -48,7 +49,9 @@ const Commitment = z.enum(["processed", "confirmed", "finalized"]);
 
 const Valid = z.object({ value: z.boolean() });
 
-const Status = z.object({ err: z.unknown(), confirmationStatus: Commitment.nullish() }).nullable();
+const Status = z
+  .object({ err: TransactionError, confirmationStatus: Commitment.nullish() })
+  .nullable();
 
 const Statuses = z.object({ value: z.array(Status) });
 
@@ -56,18 +59,18 @@ const Statuses = z.object({ value: z.array(Status) });
 const stateOf = (status: z.infer<typeof Status>): SignatureState =>
   status === null
     ? { state: "unknown" }
-    : { state: "landed", commitment: status.confirmationStatus ?? "finalized", failed: status.err !== null && status.err !== undefined }; // prettier-ignore
+    : { state: "landed", commitment: status.confirmationStatus ?? "finalized", failed: status.err !== null }; // prettier-ignore
 
 const Signatures = z
   .object({
     signature: z.string(),
-    err: z.unknown(),
+    err: TransactionError,
     memo: z.string().nullish(),
     blockTime: z.int().nullish(),
   })
   .transform(({ signature, err, memo, blockTime }) => ({
     tx_signature: signature,
-    failed: err !== null && err !== undefined,
+    failed: err !== null,
     memo: memo ?? null,
     block_time: blockTime ?? null,
   }))

@@ -101,9 +101,20 @@ function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: s
   for (const instruction of instructions) {
     const program = keys[instruction.programIdIndex] ?? "";
     const data = Buffer.from(instruction.data);
-    if (program === budget && data[0] === setComputeUnitLimit && data.length === 5) {
+    // Said twice, it is none of ours: who reads the first and who reads the last would see another fee.
+    if (
+      program === budget &&
+      data[0] === setComputeUnitLimit &&
+      data.length === 5 &&
+      found.compute_units === null
+    ) {
       found.compute_units = data.readUInt32LE(1);
-    } else if (program === budget && data[0] === setComputeUnitPrice && data.length === 9) {
+    } else if (
+      program === budget &&
+      data[0] === setComputeUnitPrice &&
+      data.length === 9 &&
+      found.compute_unit_price === null
+    ) {
       found.compute_unit_price = data.readBigUInt64LE(1);
     } else if (program === memo || program === memoV1) {
       memos.push(data.toString("utf8"));

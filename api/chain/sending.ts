@@ -3,7 +3,8 @@ import type { Result } from "#content/shapes/result.ts";
 import { fail, ok } from "#content/shapes/result.ts";
 import type { ChainUnclear, Payment } from "./chain.ts";
 import type { RpcAnswer } from "./endpoint.ts";
-import type { Reading, Rpc } from "./rpc.ts";
+import type { Reading, Rpc, Told } from "./rpc.ts";
+import { TransactionError } from "./transaction-error.ts";
 
 type Failure = ChainUnclear | { kind: "payment_fails"; why: string };
 type Sent = { fails: string | null };
@@ -11,7 +12,9 @@ type Sent = { fails: string | null };
 /** Runs a payment without sending it. One that has landed already counts as one that runs. */
 export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
   const options = { encoding: "base64", sigVerify: true, commitment: "confirmed" };
-  const told = await rpc.ask("simulateTransaction", [base64Of(payment), options], readSimulation);
+  const told = await knowingBlockhash(() =>
+    rpc.ask("simulateTransaction", [base64Of(payment), options], readSimulation),
+  );
   if (!told.ok) return told;
   const { fails } = told.value.value;
   return fails === null ? ok(null) : fail({ kind: "payment_fails", why: fails });
@@ -20,7 +23,9 @@ export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null,
 /** Sends a payment, without waiting until it lands. */
 export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
   const options = { encoding: "base64", preflightCommitment: "confirmed" };
-  const told = await rpc.ask("sendTransaction", [base64Of(payment), options], readSending);
+  const told = await knowingBlockhash(() =>
+    rpc.ask("sendTransaction", [base64Of(payment), options], readSending),
+  );
   if (!told.ok) return told;
   const { fails } = told.value.value;
   if (fails === null) return ok(null);
@@ -29,9 +34,22 @@ export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Fai
   return fail({ kind: "payment_fails", why: fails });
 }
 
+const lagMs = 500;
+
+/** The donor's node may be ahead of ours: one that does not know the blockhash is asked once more, a slot later. */
+async function knowingBlockhash(
+  ask: () => Promise<Result<Told<Sent>, ChainUnclear>>,
+): Promise<Result<Told<Sent>, ChainUnclear>> {
+  const told = await ask();
+  const isNew = told.ok && !told.value.doubted && told.value.value.fails === "BlockhashNotFound";
+  if (!isNew) return told;
+  await Bun.sleep(lagMs);
+  return ask();
+}
+
 const base64Of = ({ bytes }: Payment) => Buffer.from(bytes).toString("base64");
 
-const Simulation = z.object({ value: z.object({ err: z.unknown() }) });
+const Simulation = z.object({ value: z.object({ err: TransactionError }) });
 
 function readSimulation(answer: RpcAnswer): Reading<Sent> {
   if ("error" in answer) return readRefusal(answer.error);
@@ -49,7 +67,7 @@ function readSending(answer: RpcAnswer): Reading<Sent> {
 const preflightFailure = -32_002;
 const signatureFailure = -32_003;
 const invalidParams = -32_602;
-const Preflight = z.object({ err: z.unknown() });
+const Preflight = z.object({ err: TransactionError });
 
 function readRefusal({
   code,
@@ -70,7 +88,7 @@ function readRefusal({
 }
 
 /** Null for a transaction that runs, or ran. */
-const reasonOf = (err: unknown): string | null => {
-  if (err === null || err === undefined || err === "AlreadyProcessed") return null;
+const reasonOf = (err: z.infer<typeof TransactionError>): string | null => {
+  if (err === null || err === "AlreadyProcessed") return null;
   return typeof err === "string" ? err : JSON.stringify(err);
 };

@@ -103,6 +103,16 @@ describe("what does not belong into a payment is named", () => {
     ]);
   });
 
+  test("a limit or a price that is said twice", () => {
+    const again = [ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }), ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 })]; // prettier-ignore
+    const payment = read(
+      donor.pay({ to: wallet, computeUnits: 30_000, unitPrice: 5, also: again }),
+    );
+    expect(payment).toMatchObject({ compute_units: 30_000, compute_unit_price: 5n });
+    const budget = programs.computeBudget.toBase58();
+    expect(payment.other_programs).toEqual([budget, budget]);
+  });
+
   test("signers beside the donor", () => {
     const extra = Keypair.generate();
     const also = [SystemProgram.transfer({ fromPubkey: extra.publicKey, toPubkey: extra.publicKey, lamports: 0 })]; // prettier-ignore

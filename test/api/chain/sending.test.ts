@@ -87,6 +87,29 @@ describe("a payment fails", () => {
   });
 });
 
+describe("a node that lags behind the donor's", () => {
+  const refusal = { error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } } };
+  const cases: ["simulate" | "send", object, object][] = [
+    ["simulate", { result: { value: { err: "BlockhashNotFound" } } }, { result: { value: { err: null } } }],
+    ["send", refusal, { result: "1".repeat(64) }],
+  ]; // prettier-ignore
+  test.each(cases)("is asked to %s once more", async (work, first, then) => {
+    let calls = 0;
+    const node = aNode(() => (++calls === 1 ? first : then) as { result: unknown });
+    const behind = await local.open({ rpcUrls: [node.url] });
+    expect(await behind[work](pay())).toMatchObject(sent);
+    expect(calls).toBe(2);
+    await node.stop();
+  });
+
+  test("and one that does not say whether a payment runs has said nothing", async () => {
+    const node = aNode(() => ({ result: { value: {} } }));
+    const behind = await local.open({ rpcUrls: [node.url], deadlineMs: 200 });
+    expect(await behind.simulate(pay())).toMatchObject(unclear);
+    await node.stop();
+  });
+});
+
 describe("when a node fails after it sent a payment", () => {
   /** Passes calls on to the local chain, and spoils the first answer to sendTransaction. */
   const spoiled = (spoil: () => Response | Promise<Response>) => {
