@@ -1,6 +1,7 @@
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import type { CuratedIndex } from "./curated-index.ts";
 import type { CuratedPick } from "./curation.ts";
+import { countsHere } from "./donation-network.ts";
 import { type Asked, recordsById } from "./records.ts";
 
 /** A recommended profile with what the ranking looks at. */
@@ -63,7 +64,7 @@ export async function donationCounts(
   const { rows } = await asked.execute({
     sql: `SELECT nonprofit_id, count(*) AS donations
           FROM donations
-          WHERE nonprofit_id IN (SELECT value FROM json_each(?))
+          WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${countsHere}
           GROUP BY nonprofit_id`,
     args: [JSON.stringify(picks.map(({ nonprofit_id }) => nonprofit_id))],
   });

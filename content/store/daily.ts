@@ -1,4 +1,5 @@
 import type { ActivityKind } from "./activity.ts";
+import { countsHere } from "./donation-network.ts";
 import type { Asked } from "./records.ts";
 
 const dayMs = 86_400_000;
@@ -30,7 +31,7 @@ export async function donationsByDay(
   const { rows } = await asked.execute({
     sql: `SELECT recorded_at / ${dayMs} AS day, count(*) AS number, total(amount_micro_usdc) AS micro_usdc
           FROM donations INDEXED BY donations_by_time
-          WHERE recorded_at >= ?
+          WHERE recorded_at >= ? AND ${countsHere}
           GROUP BY day`,
     args: [since],
   });

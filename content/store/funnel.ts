@@ -1,4 +1,5 @@
 import { causeIds } from "#content/shapes/cause.ts";
+import { countsHere } from "./donation-network.ts";
 import type { Asked } from "./records.ts";
 
 /** How many calls of recommend led how far. Each step counts calls, not clicks. */
@@ -29,7 +30,7 @@ export async function recommendationFunnel(asked: Asked, sinceMs: number): Promi
             SELECT f.recommendation_id AS id, max(f.action = 'profile') AS profile, max(f.action = 'donate') AS donate,
               max(d.id IS NOT NULL) AS donation, total(d.amount_micro_usdc) AS given
             FROM recommendation_follow_throughs AS f
-            LEFT JOIN donations AS d ON f.intent_id <> '' AND d.memo = f.intent_id
+            LEFT JOIN donations AS d ON f.intent_id <> '' AND d.memo = f.intent_id AND d.${countsHere}
             GROUP BY f.recommendation_id
           ),
           called AS (

@@ -1,5 +1,6 @@
 import { causeIds } from "#content/shapes/cause.ts";
 import { Counters, type Stats } from "#content/shapes/stats.ts";
+import { countsHere } from "./donation-network.ts";
 import type { WriteTransaction } from "./open.ts";
 import type { Asked } from "./records.ts";
 
@@ -59,7 +60,10 @@ export async function liveCounters(asked: Asked, now: Date): Promise<Counters> {
           GROUP BY kind`,
     args: [now.getTime() - weekMs - hourMs],
   });
-  const given = await asked.execute({ sql: "SELECT count(*) AS count FROM donations", args: [] });
+  const given = await asked.execute({
+    sql: `SELECT count(*) AS count FROM donations WHERE ${countsHere}`,
+    args: [],
+  });
   const queries = rows.filter((row) => String(row["kind"]).startsWith("query:"));
   const sum = (column: string) => queries.reduce((all, row) => all + Number(row[column]), 0);
   const hits = (channel: string) =>
