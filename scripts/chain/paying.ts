@@ -55,7 +55,9 @@ const signsNothing = ({ feePayer, authority }: Paying): boolean =>
 let paid = 0;
 
 function instructionsOf(donor: PublicKey, paying: Paying): TransactionInstruction[] {
-  const { computeUnits = 20_000 + ++paid, unitPrice = 1, memo: texts = [], also = [] } = paying;
+  const { makeAccount = false, unitPrice = 1, memo: texts = [], also = [] } = paying;
+  // Looking for the address of an account takes some wallets more than 20,000.
+  const { computeUnits = (makeAccount ? 100_000 : 20_000) + ++paid } = paying;
   const payees = typeof paying.to === "string" ? [{ to: paying.to, usdc: paying.usdc ?? "1" }] : paying.to; // prettier-ignore
   return [
     ...(computeUnits === null ? [] : [ComputeBudgetProgram.setComputeUnitLimit({ units: computeUnits })]), // prettier-ignore
