@@ -7,6 +7,7 @@ import type { ChainUnclear } from "./chain.ts";
 import type { RpcAnswer } from "./endpoint.ts";
 import { programs } from "./programs.ts";
 import type { Reading, Rpc } from "./rpc.ts";
+import { TransactionError } from "./transaction-error.ts";
 
 /**
  * Asks for a transaction at a commitment (or better). Null while no node knows it there. A node that answers anything
@@ -45,7 +46,7 @@ const Transaction = z.object({
   slot: z.int().nonnegative(),
   blockTime: z.int().nullish(),
   meta: z.object({
-    err: z.unknown(),
+    err: TransactionError,
     preTokenBalances: z.array(Balance),
     postTokenBalances: z.array(Balance),
     innerInstructions: z.array(z.object({ instructions: z.array(Instruction) })).nullish(),
@@ -72,7 +73,7 @@ function readLanded(
   if (!read.success) return { unclear: "a transaction without all of its facts" };
   const { slot, blockTime, meta, transaction } = read.data;
   if (transaction.signatures[0] !== txSignature) return { unclear: "another transaction" };
-  const failed = meta.err !== null && meta.err !== undefined;
+  const failed = meta.err !== null;
   return {
     clear: {
       tx_signature: txSignature,
@@ -100,8 +101,17 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
     const destination = transaction.message.accountKeys[one.accountIndex]?.pubkey;
     if (gained <= 0n || destination === undefined) return [];
     const { mint, owner } = one;
-    const donor = onlyOwner(losers.filter((loser) => loser.mint === mint));
-    return [{ destination, owner, mint, amount_micro_usdc: gained as MicroUsdc, donor }];
+    const payers = losers.filter((loser) => loser.mint === mint);
+    const [source] = payers.length === 1 ? payers.map(({ accountIndex }) => accountIndex) : [];
+    return [{
+      destination,
+      owner,
+      mint,
+      amount_micro_usdc: gained as MicroUsdc,
+      // Whoever lost anything as well has moved what was its own, or sold something.
+      donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
+      source: (source === undefined ? null : transaction.message.accountKeys[source]?.pubkey) ?? null,
+    }]; // prettier-ignore
   });
 }
 

@@ -26,6 +26,7 @@ export async function recordGift(
     slot: landed.slot,
     commitment: landed.commitment === "finalized" ? "finalized" : "confirmed",
     recipient: credit.owner,
+    source: credit.source,
     destination: credit.destination,
     mint: credit.mint,
     donor: credit.donor,

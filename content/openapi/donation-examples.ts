@@ -134,6 +134,7 @@ export const receipt: SignedReceipt = {
       slot: 312_000_000,
       commitment: "confirmed",
       mint,
+      source: "HzMoc78z1VNNf9nwD4Czt6CDYEb9LVD8KQVGP46FEmyJ",
       recipient: wallet,
       destination: "7UX2i7SucgLMQcfZ75s3VXmZZY4YRUyJN9X1RgfMoDUi",
       donor: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin",

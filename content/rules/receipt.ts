@@ -9,7 +9,7 @@ import { isoTime } from "./time.ts";
 /** What a receipt needs of a recorded donation. */
 type Given = Pick<
   Receipt["evidence"],
-  "network" | "tx_signature" | "slot" | "commitment" | "mint" | "recipient" | "destination" | "donor" | "memo"
+  "network" | "tx_signature" | "slot" | "commitment" | "mint" | "source" | "recipient" | "destination" | "donor" | "memo"
 > & { id: string; amount_micro_usdc: MicroUsdc; settled_at: number; recorded_at: number }; // prettier-ignore
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
@@ -25,6 +25,7 @@ export function receiptOf(
 ): Receipt {
   const { network, tx_signature, slot, commitment, mint, recipient, destination, donor, memo } =
     given;
+  const source = given.source ?? null;
   return {
     type: "almoner-donation-receipt/1",
     id: given.id,
@@ -42,6 +43,7 @@ export function receiptOf(
       slot,
       commitment,
       mint,
+      source,
       recipient,
       destination,
       donor,

@@ -13,6 +13,7 @@ export const DonationEvidence = z
     slot: z.int().min(0).describe("Where it stands on the chain"),
     commitment: z.enum(["confirmed", "finalized"]).describe("How final it was when it was recorded"),
     mint: account("Mint of the token"),
+    source: account("Token account that was debited").nullable().optional().describe("Token account that was debited, base58. Null when several were; older receipts do not say"),
     recipient: account("Wallet of the nonprofit"),
     destination: account("Token account of that wallet, which was credited"),
     donor: account("Wallet that gave").nullable().describe("Null when nobody or several did"),

@@ -11,6 +11,8 @@ export type Credit = {
   amount_micro_usdc: MicroUsdc;
   /** Who authorised it: the owner of the account that lost the money. Null when nobody or several did. */
   donor: string | null;
+  /** The token account that lost the money. Null when none or several did. */
+  source: string | null;
 };
 
 export type Commitment = "processed" | "confirmed" | "finalized";

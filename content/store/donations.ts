@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { micro } from "#content/rules/money.ts";
 import type { MicroUsdc } from "#content/shapes/transfer.ts";
+import { countsHere } from "./donation-network.ts";
 import type { WriteTransaction } from "./open.ts";
 import { jsonOf, unpacked } from "./packed.ts";
 import type { Asked } from "./records.ts";
@@ -16,6 +17,8 @@ export type Donation = {
   tx_signature: string;
   slot: number;
   commitment: "confirmed" | "finalized";
+  /** The token account that lost the money; null when several did, or when that was not kept yet. */
+  source: string | null;
   /** The wallet that was paid. */
   recipient: string;
   /** Its token account. */
@@ -32,7 +35,7 @@ export type Donation = {
 export type Recorded = { donation: Donation; fresh: boolean };
 
 const texts = [
-  "id", "network", "tx_signature", "commitment", "recipient", "destination", "mint", "donor", "memo",
+  "id", "network", "tx_signature", "commitment", "source", "recipient", "destination", "mint", "donor", "memo",
 ] as const; // prettier-ignore
 const numbers = ["nonprofit_id", "slot", "settled_at", "recorded_at"] as const;
 
@@ -45,6 +48,7 @@ type Packed = Omit<Donation, "amount_micro_usdc"> & { amount_micro_usdc: string 
 const donationOf = (row: Packed): Donation => ({
   ...row,
   donor: row.donor ?? null,
+  source: row.source ?? null,
   memo: row.memo ?? null,
   amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)),
 });
@@ -105,7 +109,7 @@ export async function donationTotals(asked: Asked, nonprofitId: number): Promise
   const { rows } = await asked.execute({
     sql: `SELECT count(*) AS count, CAST(coalesce(sum(amount_micro_usdc), 0) AS TEXT) AS total
           FROM donations
-          WHERE nonprofit_id = ?`,
+          WHERE nonprofit_id = ? AND ${countsHere}`,
     args: [nonprofitId],
   });
   const [row] = rows;
@@ -118,7 +122,7 @@ export const recentDonations = (
   nonprofitId: number,
   limit: number,
 ): Promise<Donation[]> =>
-  select(asked, "WHERE nonprofit_id = ? ORDER BY settled_at DESC, id LIMIT ?", [
+  select(asked, `WHERE nonprofit_id = ? AND ${countsHere} ORDER BY settled_at DESC, id LIMIT ?`, [
     nonprofitId,
     limit,
   ]);

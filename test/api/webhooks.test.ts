@@ -52,7 +52,7 @@ const donate = (at = now) =>
   service.store.write((tx) =>
     recordDonation(tx, {
       nonprofit_id: 1, amount_micro_usdc: micro(2_500_001n), network: "solana:local", tx_signature: `sig-${gifts++}`, slot: 1,
-      commitment: "confirmed", recipient: "r", destination: `d-${gifts}`, mint: "m", donor: "donor-wallet", memo: "memo", settled_at: at, recorded_at: at,
+      commitment: "confirmed", source: null, recipient: "r", destination: `d-${gifts}`, mint: "m", donor: "donor-wallet", memo: "memo", settled_at: at, recorded_at: at,
     }),
   ); // prettier-ignore
 

@@ -18,6 +18,7 @@ export const donations = sqliteTable(
       .notNull()
       .default("confirmed"),
     recipient: text().notNull().default(""), // Owner of the destination.
+    source: text(), // The token account that lost the money; null when several did.
     destination: text().notNull(), // The token account that was paid.
     mint: text().notNull().default(""),
     donor: text(),
@@ -45,6 +46,7 @@ export const donationIntents = sqliteTable(
     kind: text({ enum: ["payment", "proof", "watch"] }).notNull(), // A watch waits for a memo to appear on chain.
     nonprofit_id: integer().notNull(),
     proof: text().notNull(), // Signature of the transaction; of a watch the memo.
+    recipient: text(), // The wallet in effect when it came: one that changes meanwhile is still paid.
     amount_micro_usdc: integer().notNull(), // What was asked for.
     payment: text(), // The signed transaction in base64, while it may still be broadcast.
     blockhash: text(), // After its end the payment can land no more.

@@ -4,7 +4,7 @@ import type { Chain } from "#api/chain/chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Credit, Landed } from "#content/shapes/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/keys.ts";
-import { mintTo, tokenAccountFor } from "#scripts/chain/instructions.ts";
+import { mintTo, tokenAccountFor, transferChecked } from "#scripts/chain/instructions.ts";
 import { signedTransaction } from "#scripts/chain/transactions.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
@@ -48,6 +48,7 @@ describe("a transfer", () => {
           mint: chain.mint,
           amount_micro_usdc: 2_500_001n,
           donor: donor.address,
+          source: chain.tokenAccountOf(donor.address),
         },
       ],
       signers: [donor.address],
@@ -158,7 +159,27 @@ describe("money that moves inside a program's own calls", () => {
     const paid = await landed(
       donor.pay({ to: wallet, usdc: "1", also: transfer, signers: [other.keypair] }),
     );
-    expect(paid.credits).toEqual([credit({ amount_micro_usdc: 3_000_000n, donor: null })]);
+    expect(paid.credits).toEqual([credit({ amount_micro_usdc: 3_000_000n, donor: null, source: null })]); // prettier-ignore
+  });
+
+  test("a wallet that adds its own money to another's is its own donor", async () => {
+    const nonprofit = local.donor();
+    const wallet = nonprofit.keypair.publicKey;
+    // The second account is another wallet's until it changes hands: then the nonprofit has two.
+    const helper = local.donor();
+    const account = tokenAccountFor(helper.keypair.publicKey, usdcMint);
+    await landed(sign([setOwner(account, helper.keypair, nonprofit.keypair)], helper.keypair));
+    const move = (source: PublicKey, authority: PublicKey) =>
+      transferChecked({ source, mint: usdcMint, destination: tokenAccountFor(wallet, usdcMint), authority, amount: 1_000_000n, decimals: 6 }); // prettier-ignore
+    const own = move(account, wallet);
+    const others = move(
+      tokenAccountFor(donor.keypair.publicKey, usdcMint),
+      donor.keypair.publicKey,
+    );
+    const paid = await landed(sign([others, own], donor.keypair, nonprofit.keypair));
+    expect(paid.credits).toEqual([
+      credit({ owner: nonprofit.address, amount_micro_usdc: 2_000_000n, donor: nonprofit.address }),
+    ]);
   });
 
   test("an account that only changes hands, balance and all, gained nothing", async () => {
@@ -234,6 +255,7 @@ describe("an answer that lacks facts is unclear", () => {
     ["without balances", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: undefined } })],
     ["with balances of nobody", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, owner: undefined })) } })],
     ["with amounts that are no whole numbers", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, uiTokenAmount: { amount: "1e9" } })) } })],
+    ["without saying whether it failed", ({ meta: { err: _err, ...meta }, ...it }) => ({ ...it, meta })],
     ["of another transaction", (it) => ({ ...it, transaction: { ...it.transaction, signatures: ["1".repeat(64)] } })],
     ["that is a list", () => []],
     ["without a slot", ({ slot: _slot, ...it }) => it],

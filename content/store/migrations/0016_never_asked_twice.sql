@@ -1,0 +1,2 @@
+ALTER TABLE `donation_intents` ADD `recipient` text;--> statement-breakpoint
+ALTER TABLE `donations` ADD `source` text;
