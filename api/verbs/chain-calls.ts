@@ -2,6 +2,7 @@ import type { ChainUnclear } from "#api/chain/chain.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import type { Landed } from "#content/shapes/transfer.ts";
 import type { DonateParts } from "./donate-parts.ts";
+import { once } from "./turns.ts";
 import { within } from "./within.ts";
 
 /** Promise 8: whoever asks while the chain is out of reach hears so within 3 s. */
@@ -24,19 +25,12 @@ export async function inTime<Value, Failure>(
   return answer ?? fail({ kind: "chain_unclear", why: "the chain took too long" });
 }
 
-type Looked = Promise<Result<Landed | null, ChainUnclear>>;
-const looking = new WeakMap<DonateParts["chain"], Map<string, Looked>>();
-
-/** The facts of a transaction. Those who ask for the same one at the same time share an answer: a thousand are one call. */
-export function landedOnce({ chain }: Pick<DonateParts, "chain">, txSignature: string): Looked {
-  const running = looking.get(chain) ?? new Map<string, Looked>();
-  looking.set(chain, running);
-  const known = running.get(txSignature);
-  if (known !== undefined) return known;
-  const call = chain.landed(txSignature).finally(() => running.delete(txSignature));
-  running.set(txSignature, call);
-  return call;
-}
+/** The facts of a transaction. Those who ask for the same one at the same time share an answer. */
+export const landedOnce = (
+  { chain }: Pick<DonateParts, "chain">,
+  txSignature: string,
+): Promise<Result<Landed | null, ChainUnclear>> =>
+  once(chain, `landed ${txSignature}`, () => chain.landed(txSignature));
 
 /** Whether the chain knows a transaction at all, at whatever commitment. Asks in two ways: nodes lag, and forget. */
 export async function isKnown(

@@ -52,24 +52,24 @@ export async function donate(
   if (proof?.kind === "signature") {
     return settleProof(parts, { target, txSignature: proof.tx_signature, asked });
   }
-  const { slug, usdc_wallet, donation_url } = target;
-  if (usdc_wallet === null) return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
-  const payable = { ...target, usdc_wallet };
-  if (proof === null) return demanded(parts, call, payable, asking);
-  const outcome = await settlePayment(parts, { target: payable, asked, payment: proof.payment });
+  if (proof === null) return demanded(parts, call, target, asking);
+  const outcome = await settlePayment(parts, { target, asked, payment: proof.payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<Settled | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
-  return demanded(parts, call, payable, notTakenWords(outcome.failure));
+  return demanded(parts, call, target, notTakenWords(outcome.failure));
 }
 
 async function demanded(
   parts: DonateParts,
   { amount, payer }: DonateCall,
-  target: DonateTarget & { usdc_wallet: string },
+  target: DonateTarget,
   why: { code: string; error: string },
-) {
-  const demand = await demandPayment(parts, { target, amount, payer }, why);
+): Promise<Result<DonateOutcome, NoWallet>> {
+  const { slug, usdc_wallet, donation_url } = target;
+  if (usdc_wallet === null) return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
+  const payable = { ...target, usdc_wallet };
+  const demand = await demandPayment(parts, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });
 }
 

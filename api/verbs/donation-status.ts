@@ -50,7 +50,7 @@ const received = (memo: string, settlement: DonationStatus["settlement"]): Donat
 
 async function watch(
   { store, clock }: DonateParts,
-  { id }: DonateTarget,
+  { id, usdc_wallet }: DonateTarget,
   { memo, amount }: { memo: string; amount: NonNullable<ReturnType<typeof readMemo>>["amount"] },
 ): Promise<void> {
   if ((await intentOf(store.raw, id, memo)) !== null) return;
@@ -60,6 +60,7 @@ async function watch(
       kind: "watch",
       nonprofit_id: id,
       proof: memo,
+      recipient: usdc_wallet,
       amount_micro_usdc: amount,
       payment: null,
       blockhash: null,

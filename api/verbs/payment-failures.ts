@@ -11,6 +11,7 @@ export type PaymentNotTaken = {
     | "unsupported_scheme"
     | "wrong_network"
     | "foreign_memo"
+    | "earlier_payment"
     | "not_sponsored"
     | "payment_fails";
   /** What the chain or the sponsor said, "" for nothing. */

@@ -20,6 +20,7 @@ const words: Record<PaymentNotTaken["why"], string> = {
   sponsored_too_little: "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
   fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
   not_sponsored: "The sponsor does not sign this transaction.",
+  earlier_payment: "An earlier payment from this token account is still under way: the sponsor pays for one after the other.",
   payment_fails: "The chain refuses the transaction.",
 }; // prettier-ignore
 

@@ -4,9 +4,14 @@ import type { PendingDonation } from "#content/shapes/donation.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import type { Landed, MicroUsdc } from "#content/shapes/transfer.ts";
 import type { DonateTarget } from "#content/store/donate-target.ts";
-import { closeIntent, intentOf, keepIntent } from "#content/store/donation-intents.ts";
+import {
+  closeIntent,
+  type DonationIntent,
+  intentOf,
+  keepIntent,
+} from "#content/store/donation-intents.ts";
 import { donationsOf } from "#content/store/donations.ts";
-import { inTime, landedOnce, patience } from "./chain-calls.ts";
+import { inTime, landedOnce, type Patience, patience } from "./chain-calls.ts";
 import type { DonateParts } from "./donate-parts.ts";
 import { writeTogether } from "./donation-writes.ts";
 import { recordGift, type Settled, settled } from "./record-donation.ts";
@@ -36,11 +41,12 @@ const firstSweepMs = 4_000;
 export async function settleProof(
   parts: DonateParts,
   proof: Proof,
+  patient: Patience = patience(),
 ): Promise<Result<Settled | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
   const known = await recordedOf(parts, proof);
   if (known !== null) return ok(known);
-  const landed = await inTime(patience(), landedOnce(parts, txSignature));
+  const landed = await inTime(patient, landedOnce(parts, txSignature));
   if (landed.ok && landed.value !== null) return settleLanded(parts, proof, landed.value);
   await keepProof(parts, proof);
   if (!landed.ok) return fail({ ...landed.failure, tx_signature: txSignature });
@@ -84,15 +90,17 @@ export async function settleLanded(
   return refuse(parts, proof, others.length > 0 ? "recorded_elsewhere" : kind);
 }
 
-/** Whoever asks again later is no later: a kept proof keeps the instant at which it first came. */
+/** Whoever asks again later is no later: a kept proof keeps the instant at which it first came, and the wallet of then. */
 const dueOf = (
   { clock, chain, seal, windowMs, commitment }: DonateParts,
   { target, asked }: Proof,
-  intent: { created_at: number } | null,
+  intent: DonationIntent | null,
 ): Due => ({
   nonprofit_id: target.id,
   wallet: target.usdc_wallet,
-  asked,
+  wallet_then: intent?.recipient ?? null,
+  // Of two requests that bring it, the one that asked for less is met by more.
+  asked: intent !== null && intent.amount_micro_usdc < asked ? intent.amount_micro_usdc : asked,
   asked_at: intent?.created_at ?? clock().getTime(),
   windowMs,
   commitment,
@@ -127,6 +135,7 @@ async function keepProof(
       kind: "proof",
       nonprofit_id: target.id,
       proof: txSignature,
+      recipient: target.usdc_wallet,
       amount_micro_usdc: asked,
       payment: null,
       blockhash: null,

@@ -7,6 +7,8 @@ export type Due = {
   nonprofit_id: number;
   /** The wallet in effect; null without one: then only a memo of an earlier one counts. */
   wallet: string | null;
+  /** The wallet that was in effect when the proof was first handed in; null when it is not known. */
+  wallet_then: string | null;
   /** Asked for by the request that brought the proof; counts only for a transfer without our memo. */
   asked: MicroUsdc;
   /** When the proof was first handed in, milliseconds since 1970. */
@@ -38,7 +40,7 @@ type Claim = {
   foreign: boolean;
 };
 
-/** A memo for a wallet that is no longer in effect counts for a payment that was already on its way. */
+/** A wallet that is no longer in effect counts for a payment that was already on its way when it changed. */
 const formerWalletMs = 24 * 3_600_000;
 
 /**
@@ -84,7 +86,10 @@ function claimOf(landed: Landed, due: Due): Claim {
   const ours = memos.filter(({ nonprofit_id }) => nonprofit_id === due.nonprofit_id);
   const credit =
     credits.find(({ owner }) => owner === due.wallet) ??
-    credits.find((paid) => ours.some((memo) => asked(memo, paid) && isYoung(memo, landed))) ??
+    credits.find(({ owner }) => owner === due.wallet_then && isYoung(due.asked_at, landed)) ??
+    credits.find((paid) =>
+      ours.some((memo) => asked(memo, paid) && isYoung(memo.issued_at_s * 1_000, landed)),
+    ) ??
     null;
   const memo = credit === null ? undefined : ours.find((one) => asked(one, credit));
   // One transaction may pay several nonprofits, each with a memo: those are accounted for by credits of their own.
@@ -98,9 +103,9 @@ function claimOf(landed: Landed, due: Due): Claim {
   return { landed, credit, memo: memo?.text ?? null, foreign };
 }
 
-/** Whether a payment to a wallet that is no longer in effect may have been on its way when it changed. */
-const isYoung = ({ issued_at_s }: Memo, { block_time }: Landed): boolean =>
-  block_time !== null && (block_time - issued_at_s) * 1_000 <= formerWalletMs;
+/** Whether a payment that began at an instant may still have been on its way when it landed. */
+const isYoung = (beganMs: number, { block_time }: Landed): boolean =>
+  block_time !== null && block_time * 1_000 - beganMs <= formerWalletMs;
 
 const countsAsUsdc = ({ mint, destination, owner, amount_micro_usdc }: Credit, due: Due): boolean =>
   mint === due.mint && amount_micro_usdc > 0n && destination === due.tokenAccountOf(owner);

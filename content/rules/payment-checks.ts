@@ -69,6 +69,15 @@ export function judgePayment(paid: PaymentFacts, due: PaymentDue): Result<null, 
   return ok(null);
 }
 
+/** The checks that hold a payment against what was asked for. All others say what none of ours may ever be. */
+const aboutDue: ReadonlySet<string> = new Set<PaymentRefusal["kind"]>([
+  "wrong_token", "wrong_recipient", "wrong_amount", "self_donation", "sponsored_too_little",
+]); // prettier-ignore
+
+/** Whether a payment may have been taken for another request: it is sound, and safe for the sponsor. */
+export const isSound = (paid: PaymentFacts, due: PaymentDue): boolean =>
+  Object.entries(paymentChecks).every(([kind, holds]) => aboutDue.has(kind) || holds(paid, due));
+
 const isSponsored = ({ fee_payer }: PaymentFacts, { sponsor }: PaymentDue): boolean =>
   fee_payer === sponsor;
 

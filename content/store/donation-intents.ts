@@ -14,6 +14,8 @@ export type DonationIntent = {
   nonprofit_id: number;
   /** Signature of the transaction; of a watch the memo. */
   proof: string;
+  /** The wallet in effect when it first came; null without one. */
+  recipient: string | null;
   /** What was asked for. */
   amount_micro_usdc: MicroUsdc;
   /** The signed transaction in base64, while it may still be broadcast. */
@@ -29,7 +31,7 @@ export type DonationIntent = {
 };
 
 const columns = [
-  "id", "kind", "nonprofit_id", "proof", "amount_micro_usdc", "payment", "blockhash", "status", "outcome", "checks",
+  "id", "kind", "nonprofit_id", "proof", "recipient", "amount_micro_usdc", "payment", "blockhash", "status", "outcome", "checks",
   "unknown", "created_at",
 ]; // prettier-ignore
 
@@ -38,19 +40,19 @@ const waitingMax = 20_000;
 
 export type NewIntent = Pick<
   DonationIntent,
-  "kind" | "nonprofit_id" | "proof" | "amount_micro_usdc" | "payment" | "blockhash"
+  "kind" | "nonprofit_id" | "proof" | "recipient" | "amount_micro_usdc" | "payment" | "blockhash"
 > & { now: Date; check_at: number };
 
 /**
- * Keeps an intent, so that the sweep follows it. One that is there already stays what it was, with its instant, but
- * waits anew; a settled one is left alone. Payments are always kept, proofs and watches while there is room.
+ * Keeps an intent, so that the sweep follows it. One that is there already stays what it was, with its instant and
+ * recipient, but waits anew; a settled one is left alone. Payments are always kept, proofs and watches while there is room.
  */
 export async function keepIntent(tx: WriteTransaction, given: NewIntent): Promise<void> {
-  const { kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, now, check_at } = given;
+  const { kind, nonprofit_id, proof, recipient, amount_micro_usdc, payment, blockhash, now, check_at } = given;
   await tx.raw.execute({
     sql: `INSERT INTO donation_intents
-            (kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, status, check_at, created_at)
-          SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'waiting', ?7, ?8
+            (kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, status, check_at, created_at, recipient)
+          SELECT ?1, ?2, ?3, ?4, ?5, ?6, 'waiting', ?7, ?8, ?9
           WHERE ?1 = 'payment' OR ${waitingMax} > (
             SELECT count(*) FROM (
               SELECT 1 FROM donation_intents WHERE status = 'waiting' LIMIT ${waitingMax}
@@ -63,7 +65,7 @@ export async function keepIntent(tx: WriteTransaction, given: NewIntent): Promis
             checks = 0, unknown = 0, check_at = excluded.check_at, status = 'waiting', outcome = NULL
           WHERE status <> 'settled'`,
     args: [
-      kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, check_at, now.getTime(),
+      kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, check_at, now.getTime(), recipient,
     ],
   });
 } // prettier-ignore
@@ -80,6 +82,10 @@ export async function intentOf(
   });
   return intentsFrom(rows)[0] ?? null;
 }
+
+/** Whether it is a payment that a process of this directory is broadcasting, or the sweep is. */
+export const isUnderWay = (intent: DonationIntent | null): boolean =>
+  intent?.kind === "payment" && intent.status === "waiting";
 
 /** Notes that a clear answer did not know it, though it should have landed by now if it ever will. */
 export async function noteUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
@@ -114,7 +120,8 @@ export async function isAnyDue(asked: Asked, now: Date): Promise<boolean> {
 }
 
 /**
- * Takes the intents that are due, the longest due first, and puts each off: doubled from `firstMs`, at most `mostMs`
+ * Takes the intents that are due, payments first (anybody can make up proofs), then the longest due, and puts each off:
+ * doubled from `firstMs`, at most `mostMs`
  * (of a watch ten times that). A process that stops while it looks leaves them to the next. Index:
  * donation_intents_by_check.
  */
@@ -129,7 +136,7 @@ export async function takeDueIntents(
           WHERE id IN (
             SELECT id FROM donation_intents
             WHERE status = 'waiting' AND check_at <= ?1
-            ORDER BY check_at
+            ORDER BY kind <> 'payment', check_at
             LIMIT ?2
           )
           RETURNING ${packed(columns)}`,

@@ -148,6 +148,22 @@ describe("a payment that never lands", () => {
   }, 30_000);
 });
 
+test("made-up proofs do not keep payments waiting", async () => {
+  const made = Array.from({ length: 250 }, () => bs58.encode(crypto.getRandomValues(new Uint8Array(64)))); // prettier-ignore
+  await at.service.store.write((tx) =>
+    tx.raw.execute({
+      sql: `INSERT INTO donation_intents (kind, nonprofit_id, proof, amount_micro_usdc, status, check_at, created_at)
+            SELECT 'proof', 1, value, 1, 'waiting', key, key FROM json_each(?)`,
+      args: [JSON.stringify(made)],
+    }),
+  );
+  await handInAndStop({
+    chain: (real) => ({ ...real, send: (payment) => real.send(payment).then(() => never()) }),
+  });
+  at.chain.pass(20_000);
+  expect((await sweepDonations(nextProcess())).settled).toBe(1);
+});
+
 describe("a donor who named a signature once and left", () => {
   const demandAndSign = async () => {
     const demand = await at.demand();

@@ -12,6 +12,7 @@ const usdc = (amount: number) => micro(BigInt(Math.round(amount * 1e6)));
 const due: Due = {
   nonprofit_id: 1,
   wallet: "Wallet",
+  wallet_then: "Wallet",
   asked: usdc(1),
   asked_at: now,
   windowMs: 3_600_000,
@@ -23,7 +24,7 @@ const due: Due = {
 
 const aCredit = (parts: Partial<Credit> = {}): Credit => {
   const owner = parts.owner ?? "Wallet";
-  return { destination: `${owner}.account`, owner, mint: "Usdc", amount_micro_usdc: usdc(1), donor: "Donor", ...parts };
+  return { destination: `${owner}.account`, owner, mint: "Usdc", amount_micro_usdc: usdc(1), donor: "Donor", source: "Donor.account", ...parts };
 }; // prettier-ignore
 
 const aTransfer = (parts: Partial<Landed> = {}): Landed => ({
@@ -74,7 +75,7 @@ describe("every check refuses what it names", () => {
       [aTransfer({ credits: [aCredit({ owner: "Other" })] })],
       [aTransfer({ credits: [aCredit({ destination: "SecondAccount" })] })],
       [aTransfer({ credits: [aCredit({ amount_micro_usdc: usdc(0) })] })],
-      [aTransfer(), { ...due, wallet: null }],
+      [aTransfer(), { ...due, wallet: null, wallet_then: null }],
     ],
     foreign_memo: [[aTransfer({ memos: [memoFor({ nonprofit_id: 2 })] })], [aTransfer({ memos: [memoFor({ nonprofit_id: 2, wallet: "Other" })] })]],
     self_donation: [
@@ -136,6 +137,18 @@ describe("a wallet that changed while the payment was under way", () => {
     const landed = aTransfer({ credits: [credit], memos: [memo] });
     expect(judgeProof(landed, due)).toEqual(ok({ credit, memo }));
     expect(judgeProof(landed, { ...due, wallet: null })).toEqual(ok({ credit, memo }));
+  });
+
+  test("is credited, also without a memo, when the proof came while it was in effect", () => {
+    const landed = aTransfer({ credits: [credit] });
+    const then = { ...due, wallet_then: "Former" };
+    expect(judgeProof(landed, then)).toEqual(ok({ credit, memo: null }));
+    expect(judgeProof(landed, { ...then, wallet: null })).toEqual(ok({ credit, memo: null }));
+    const dayLater = now / 1_000 + 86_401;
+    expect(refusal(aTransfer({ credits: [credit], block_time: dayLater }), then)).toBe("wrong_recipient"); // prettier-ignore
+    expect(refusal(aTransfer({ credits: [credit], block_time: null }), then)).toBe("wrong_recipient"); // prettier-ignore
+    const own = aTransfer({ credits: [aCredit({ owner: "Former", donor: "Former" })] });
+    expect(refusal(own, then)).toBe("self_donation");
   });
 
   test("is not, a day after it was asked for, or when nobody knows when it landed", () => {
