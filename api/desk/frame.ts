@@ -26,11 +26,13 @@ type Frame = {
   /** Null before anyone signed in. */
   operator: { name: string; token: string } | null;
   place: Place | null;
+  /** What is to be known of the network, where money is not real. */
+  network?: string | null;
   main: Part;
 };
 
 /** A whole page: skip link, navigation, one main part. */
-export const frame = ({ title, operator, place, main }: Frame): Html =>
+export const frame = ({ title, operator, place, network = null, main }: Frame): Html =>
   html`<html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -46,6 +48,7 @@ export const frame = ({ title, operator, place, main }: Frame): Html =>
         <p class="name"><a href="/desk">Almoner’s desk</a></p>
         ${operator === null ? null : [navigation(place), signOut(operator)]}
       </header>
+      ${network === null ? null : html`<p class="network" role="note"><strong>Test network.</strong> ${network}</p>`}
       <main id="main" tabindex="-1">${main}</main>
     </body>
   </html>`;

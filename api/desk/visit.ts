@@ -1,3 +1,4 @@
+import { wordsOfNetwork } from "#content/rules/network-words.ts";
 import type { Parts } from "../parts.ts";
 import { Refused } from "../problem.ts";
 import { pageAnswer, redirect, troubleOf } from "./answer.ts";
@@ -95,7 +96,8 @@ function shown(
 ): Response {
   const operator =
     session === null ? null : { name: session.operator, token: formToken(parts, session) };
-  return pageAnswer(frame({ title, operator, place, main }), { status, headers });
+  const network = session === null ? null : wordsOfNetwork(parts.config.network).notice;
+  return pageAnswer(frame({ title, operator, place, network, main }), { status, headers });
 }
 
 function troublePage({ log }: Parts, error: unknown): Page & { retry: string | null } {

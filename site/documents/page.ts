@@ -55,13 +55,13 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
     const body = await renderer.render("/agents", { baseUrl, leaderboard });
     return { path: "agents.html", body };
   },
-  onboard: async ({ baseUrl, renderer }) => ({
+  onboard: async ({ baseUrl, network, renderer }) => ({
     path: "onboard.html",
-    body: await renderer.render("/onboard", { baseUrl }),
+    body: await renderer.render("/onboard", { baseUrl, network }),
   }),
-  "onboard-status": async ({ baseUrl, renderer }) => ({
+  "onboard-status": async ({ baseUrl, network, renderer }) => ({
     path: "onboard/status.html",
-    body: await renderer.render("/onboard/status", { baseUrl }),
+    body: await renderer.render("/onboard/status", { baseUrl, network }),
   }),
   receipt: async ({ baseUrl, network, renderer }) => ({
     path: "receipt.html",

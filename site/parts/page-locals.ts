@@ -25,8 +25,8 @@ export type PageLocals = {
   "/statistics": PageBase & { stats: Stats; publicationDay: string | null };
   "/methodology": PageBase;
   "/agents": PageBase & { leaderboard: Leaderboard };
-  "/onboard": PageBase;
-  "/onboard/status": PageBase;
+  "/onboard": PageBase & { network: DonationNetwork };
+  "/onboard/status": PageBase & { network: DonationNetwork };
   "/receipt": PageBase & { network: DonationNetwork };
   "/widget": PageBase & { network: DonationNetwork };
   "/404": PageBase;
