@@ -1,9 +1,20 @@
 import type { Clock } from "#content/rules/time.ts";
+import type { Store } from "#content/store/open.ts";
+import { sampleTrouble } from "#content/store/sample.ts";
 import type { Chain } from "#api/chain/chain.ts";
 import { openChain } from "#api/chain/open-chain.ts";
 import { BadSetting, type Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import type { Secrets } from "./secrets.ts";
+
+/** Throws BadSetting when invented nonprofits would be offered for real money. */
+export async function refuseSample(
+  { network }: Pick<Config, "network">,
+  { raw }: Pick<Store, "raw">,
+): Promise<void> {
+  const trouble = await sampleTrouble(raw, network);
+  if (trouble !== null) throw new BadSetting(trouble);
+}
 
 /** A node that fails fails often: one line about it in this time is enough. */
 const toldAgainAfterMs = 60_000;

@@ -39,6 +39,12 @@ const command = defineCommand({
       seedNumber: wholeNumber("--seed-number", args["seed-number"], seedNumberMax),
     };
     const config = configOrExit();
+    if (config.network === "solana") {
+      stopWith(
+        "ALMONER_NETWORK is solana: the wallets of a sample belong to nobody, and there money is real.",
+        2,
+      );
+    }
     const stop = stopSignal();
     const store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
     try {

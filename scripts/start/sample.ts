@@ -1,19 +1,28 @@
 import { countOf } from "#content/store/lists.ts";
+import type { Config } from "#api/config.ts";
 import type { Store } from "#content/store/open.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";
 import { stopWith } from "../support/config.ts";
 import { startProgress } from "../support/progress.ts";
 
+const noSample =
+  "The data folder is empty, and a sample of invented nonprofits is nothing for ALMONER_NETWORK=solana, where money is real. Fill it first: bun run import --help";
+
 /** The sample that everyone gets who starts with an empty folder. */
 const seedNumber = 1;
 
 /** Fills an empty store with the sample directory, and completes one whose making was cut off. */
-export async function fillEmptyStore(store: Store, asked: string | undefined): Promise<void> {
+export async function fillEmptyStore(
+  store: Store,
+  asked: string | undefined,
+  { network }: Pick<Config, "network">,
+): Promise<void> {
   const profiles = asked === undefined ? profilesDefault : Number(asked);
   if (!Number.isInteger(profiles) || profiles < 1) {
     stopWith("--profiles: give a whole number of at least 1.", 2);
   }
   const unfinished = await unfinishedSample(store.raw);
+  if (network === "solana" && (await countOf(store.raw, "nonprofits")) === 0) stopWith(noSample, 2);
   if (unfinished === null && (await countOf(store.raw, "nonprofits")) > 0) return;
   const sample = unfinished ?? { profiles, seed_number: seedNumber };
   console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { refuseSample } from "#api/donation-chain.ts";
+import { openStore } from "#content/store/open.ts";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+
+test("a store with a sample is never served where money is real", async () => {
+  const store = await openStore({ url: ":memory:" });
+  await refuseSample({ network: "solana" }, store);
+  await seedDirectory(store, { profiles: 5, seedNumber: 3 });
+  const refused = refuseSample({ network: "solana" }, store);
+  expect(refused).rejects.toThrow("ALMONER_NETWORK: the store holds invented nonprofits");
+  await refused.catch(() => {});
+  for (const network of ["local", "solana-devnet"] as const) await refuseSample({ network }, store);
+  store.close();
+});
+
+test.each(["start", "seed"])("bun run %s makes no sample where money is real", async (command) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-real-money-"));
+  const child = Bun.spawn([process.execPath, `scripts/${command}.ts`, "--profiles", "3"], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1" },
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([2, expect.stringContaining("money is real")]);
+  rmSync(dataDir, { recursive: true, force: true });
+}, 20_000); // prettier-ignore
