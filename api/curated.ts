@@ -8,7 +8,7 @@ import {
   withinLimit,
 } from "#content/store/candidates.ts";
 import { openCuratedIndex } from "#content/store/curated-index.ts";
-import { type CuratedPick, curatedPicks } from "#content/store/curation.ts";
+import { type CuratedPick, curatedPicks, fileSlugs } from "#content/store/curation.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/store/watch.ts";
 
@@ -27,8 +27,12 @@ const lookAgainAfterWriteMs = 1_000;
 const changedMax = 500;
 const triesMax = 2;
 
-/** Keeps the recommended profiles and an index of their words; what changed is read again, and nothing else. */
+/**
+ * Keeps the recommended profiles and an index of their words; what changed is read again, and nothing else. Throws when
+ * a sentence of the operator's file claims too much, naming the phrase: a service must not start with it.
+ */
 export function openCurated(store: Store, watch: Watch, phase: GovernancePhase): Curated {
+  fileSlugs();
   const kept = keepCandidates(store, phase);
   let curation: Curation | null = null;
   let loading: Promise<Curation> | null = null;
