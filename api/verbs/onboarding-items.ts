@@ -8,7 +8,7 @@ import type { NonprofitRecord } from "#content/shapes/record.ts";
 import type { FoundReview, ReviewCheck, ReviewComparison } from "#content/shapes/review.ts";
 import { type Onboarding, otherOwnersOf, pendingByNonprofit } from "#content/store/onboarding.ts";
 import { type Asked, recordsById } from "#content/store/records.ts";
-import { heldOf } from "#content/store/wallet-holds.ts";
+import { heldOf, stoppedFrom } from "#content/store/wallet-holds.ts";
 import { placeOf } from "./queue-place.ts";
 
 /** Requests of organisations as an operator sees them: what is live beside what would be, and what was checked. */
@@ -35,6 +35,7 @@ async function checksFor(
   rivals: number,
 ): Promise<ReviewCheck[]> {
   const { type, request, duplicates } = one;
+  const contactEmail = request.contact_email;
   const wallet = request.usdc_wallet;
   const held = wallet === null || profile === null ? null : await heldOf(asked, profile.id);
   return onboardingChecks({
@@ -45,6 +46,8 @@ async function checksFor(
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(asked, wallet, one.nonprofit_id),
     rivals,
+    stoppedFor:
+      profile === null ? null : await stoppedFrom(asked, { nonprofitId: profile.id, contactEmail }),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
 }

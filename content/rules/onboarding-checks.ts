@@ -22,6 +22,8 @@ export type Examined = {
   otherOwners: readonly string[];
   /** Requests for the same profile that wait beside this one. */
   rivals: number;
+  /** Why an earlier wallet from the same contact was stopped; null when none was. */
+  stoppedFor: string | null;
   /** When the held change takes effect that this one would replace; null for none. */
   heldUntil: string | null;
 };
@@ -40,7 +42,10 @@ const failed = (what: string, message: string): ReviewCheck => ({ name: what, ou
  * Only what the directory knew before, from somebody else than whoever may be asking, counts as proof: who makes up an
  * e-mail address makes up a website for it, and agents who agree on it.
  */
-const email: Check = ({ type, request, profile }) => {
+const email: Check = ({ type, request, profile, stoppedFor }) => {
+  if (stoppedFor !== null) {
+    return failed("e-mail", `A wallet that came from this address was stopped: ${stoppedFor}`);
+  }
   const known = profile?.contact_email ?? null;
   const given = request.contact_email;
   const knownFrom = unprovenSource(profile, "contact_email", type);

@@ -142,6 +142,23 @@ export async function holdById(asked: Asked, submissionId: string): Promise<Wall
   return rows[0] === undefined ? null : holdFrom(rows[0]);
 }
 
+/** Why a change of this nonprofit's wallet was stopped that came with this contact; null for none. Index: onboarding_by_nonprofit. */
+export async function stoppedFrom(
+  asked: Asked,
+  { nonprofitId, contactEmail }: { nonprofitId: number; contactEmail: string },
+): Promise<string | null> {
+  const { rows } = await asked.execute({
+    sql: `SELECT h.reason
+          FROM onboarding_submissions AS s INDEXED BY onboarding_by_nonprofit
+          JOIN wallet_holds AS h ON h.submission_id = s.id
+          WHERE s.nonprofit_id = ? AND h.status = 'stopped' AND lower(s.request ->> 'contact_email') = lower(?)
+          ORDER BY h.decided_at DESC
+          LIMIT 1`,
+    args: [nonprofitId, contactEmail],
+  });
+  return rows[0] === undefined ? null : String(rows[0]["reason"]);
+}
+
 /** Held changes, those first that take effect first, after a place. Index: wallet_holds_due. */
 export async function holdQueue(
   asked: Asked,

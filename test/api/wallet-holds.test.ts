@@ -108,6 +108,22 @@ describe("a changed wallet", () => {
     expect((await audit(slug)).map(([action]) => action)).toEqual(["wallet.held", "wallet.stopped"]);
   }); // prettier-ignore
 
+  test("marks whoever sent one that was stopped, though the profile took their contact", async () => {
+    const { slug } = await aClaimed();
+    const contact_email = "Thief@elsewhere.example";
+    const id = await change(slug, aWallet().address, { contact_email });
+    await service.decide(id, "reject", { reason: "not them" });
+    expect((await service.live(slug)).contact_email).toBe(contact_email);
+    const review = async (email: string) => {
+      const { submission_id } = await service.submit({ claim_slug: slug, contact_email: email, mission: `M ${made++}.` }); // prettier-ignore
+      return ReviewItem.parse(await (await service.admin(`/api/admin/reviews/onboarding-${submission_id}`)).json()); // prettier-ignore
+    };
+    const again = await review("thief@elsewhere.example");
+    expect(again.flags).toContain("e-mail");
+    expect(again.checks.find(({ name }) => name === "e-mail")?.message).toContain("not them");
+    expect((await review("office@holder.example")).flags).not.toContain("e-mail");
+  });
+
   test("cannot be stopped once its hold has ended, though no sweep came by", async () => {
     const { slug } = await aClaimed();
     const next = aWallet().address;

@@ -193,7 +193,7 @@ describe("checks", () => {
     aNonprofit({ contact_email: "a@b.example", website: "https://old.example", provenance: { [field]: { set_by, source: set_by, source_url: null, agents: [], applied_at: 1 } } }); // prettier-ignore
   const checked = (body: object, more: object = {}) =>
     Object.fromEntries(
-      onboardingChecks({ type: "claim", request: read({ ...claim, ...body }).request, profile: aNonprofit({ contact_email: "A@B.example", website: "https://old.example", name: "Hope House", registrations: [] }), proven: false, duplicates: [], otherOwners: [], rivals: 0, heldUntil: null, ...more }).map(({ name, outcome }) => [name, outcome]),
+      onboardingChecks({ type: "claim", request: read({ ...claim, ...body }).request, profile: aNonprofit({ contact_email: "A@B.example", website: "https://old.example", name: "Hope House", registrations: [] }), proven: false, duplicates: [], otherOwners: [], rivals: 0, stoppedFor: null, heldUntil: null, ...more }).map(({ name, outcome }) => [name, outcome]),
     ); // prettier-ignore
   test.each([
     [{}, {}, { "e-mail": "passed", duplicates: "passed" }],
@@ -204,6 +204,7 @@ describe("checks", () => {
     [{ name: "Норе House" }, {}, { name: "noted" }],
     [{ usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" }, {}, { wallet: "noted", signature: "noted" }],
     [{ usdc_wallet: aWallet().address }, { proven: true, heldUntil: "soon", otherOwners: ["x"] }, { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" }],
+    [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
     [{}, { rivals: 1 }, { others: "noted" }],
     [{}, { rivals: 2, duplicates: [{}] }, { others: "noted", duplicates: "noted" }],
     [{}, { duplicates: [{}, {}] }, { duplicates: "noted" }],
@@ -229,7 +230,7 @@ describe("checks", () => {
 
   test("find a wallet that is none in a request that was stored before it was known", () => {
     const request = { ...read(claim).request, usdc_wallet: "x" };
-    const checks = onboardingChecks({ type: "claim", request, profile: null, proven: false, duplicates: [], otherOwners: [], rivals: 0, heldUntil: null }); // prettier-ignore
+    const checks = onboardingChecks({ type: "claim", request, profile: null, proven: false, duplicates: [], otherOwners: [], rivals: 0, stoppedFor: null, heldUntil: null }); // prettier-ignore
     expect(checks.find(({ name }) => name === "wallet")?.outcome).toBe("failed");
   });
 });
