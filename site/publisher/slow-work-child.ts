@@ -14,6 +14,9 @@ export type SlowWorkSettings = Omit<WorkerSettings, "exportFolder"> & { bundleFo
 export type SlowTask = { name: "makeLists"; job: ListsJob } | { name: "draftFeed"; job: FeedJob };
 export type SlowAnswer = "ready" | { done: unknown } | { error: string };
 
+/** Rendered pages and lists of files soon are garbage, which would be kept for as long as there is memory. */
+const collectEveryMs = 250;
+
 /** Does slow work for a publisher in another process, one piece after the other. */
 async function serve(settings: SlowWorkSettings): Promise<void> {
   const { storeUrl: url, storeToken, baseUrl, network } = settings;
@@ -40,6 +43,7 @@ async function serve(settings: SlowWorkSettings): Promise<void> {
     }
   };
   process.on("message", (task: SlowTask) => {
+    const collecting = setInterval(() => Bun.gc(true), collectEveryMs);
     const done = task.name === "makeLists" ? work.makeLists(task.job) : work.draftFeed(task.job);
     void done
       .then(
@@ -49,7 +53,11 @@ async function serve(settings: SlowWorkSettings): Promise<void> {
             error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
           } satisfies SlowAnswer),
       )
-      .then(checkpoint);
+      .then(checkpoint)
+      .finally(() => {
+        clearInterval(collecting);
+        Bun.gc(true);
+      });
   });
   process.send?.("ready" satisfies SlowAnswer);
 }
