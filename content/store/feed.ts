@@ -64,7 +64,34 @@ async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Pro
   }
 }
 
-async function findEpoch(asked: Asked): Promise<string | null> {
+/**
+ * Begins a new epoch of the feed: the store is an older state of itself, and changes that readers know of are gone from
+ * it. Numbers go on after `published`, the newest file readers saw, because caches keep files for ever: a file without
+ * changes holds the place. Answers the epoch.
+ */
+export async function beginEpoch(
+  store: Store,
+  { published, now }: { published: number; now: Date },
+): Promise<string> {
+  const epoch = crypto.randomUUID();
+  await store.write(async (tx) => {
+    await tx.raw.execute({
+      sql: "UPDATE directory_facts SET value = ?, updated_at = ? WHERE name = 'feed_epoch'",
+      args: [epoch, now.getTime()],
+    });
+    const last = (await newestFeedFile(tx.raw))?.last_sequence ?? 0;
+    await tx.raw.execute({
+      sql: `INSERT INTO feed_files (number, first_sequence, last_sequence, closed_at)
+            SELECT ?1 + 1, ?2 + 1, ?2, ?3
+            WHERE NOT EXISTS (SELECT 1 FROM feed_files WHERE number > ?1)`,
+      args: [published, last, now.getTime()],
+    });
+  });
+  return epoch;
+}
+
+/** The feed's epoch, null before the first `closeFeedFiles`, which makes it. */
+export async function findEpoch(asked: Asked): Promise<string | null> {
   const { rows } = await asked.execute({
     sql: "SELECT value FROM directory_facts WHERE name = 'feed_epoch'",
     args: [],

@@ -26,8 +26,10 @@ export const feed: DocumentKind = {
 
 async function renderFile(key: DocumentKey, { store }: Source): Promise<Rendered> {
   const number = Number(partsOf(key)[1]);
+  const path = feedPaths.file(number);
   const range = await feedFile(store.raw, number);
-  if (range === null) throw new Error(`there is no feed file ${number}`);
+  // Numbers are left out where a new epoch began.
+  if (range === null) return { key, files: [{ path, body: null }] };
   const file: FeedFile = {
     epoch: await feedEpoch(store.raw),
     number,
@@ -35,5 +37,5 @@ async function renderFile(key: DocumentKey, { store }: Source): Promise<Rendered
     last_sequence: range.last_sequence,
     entries: await feedEntries(store.raw, range),
   };
-  return { key, files: [{ path: feedPaths.file(number), body: `${JSON.stringify(file)}\n` }] };
+  return { key, files: [{ path, body: `${JSON.stringify(file)}\n` }] };
 }

@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -25,18 +26,38 @@ export type Blobs = {
   clear(): void;
 };
 
+export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) => void };
+
+/** Files of the export are the same inodes: whoever edits one in place would change every release that shares it. */
+const blobMode = 0o444;
+
 export const digestOf = (body: Uint8Array): string =>
   new Bun.CryptoHasher("sha256").update(body).digest("hex");
 
 /**
  * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder nobody reads yet, content is
  * written straight under its name, one system call less per file; a build that was cut off must then be followed by
- * removing what no release names.
+ * removing what no release names. With `onDamaged` content that is there already is compared, and written anew where
+ * somebody changed it.
  */
-export function openBlobs(folder: string, { exclusive = false } = {}): Blobs {
+export function openBlobs(
+  folder: string,
+  { exclusive = false, onDamaged }: BlobsOptions = {},
+): Blobs {
   if (!existsSync(join(folder, "ff"))) makeFolders(folder);
   const pathOf = (digest: string) => `${folder}/${digest.slice(0, 2)}/${digest.slice(2)}`;
   let written = 0;
+  const replace = (path: string, body: Uint8Array) => {
+    const draft = `${folder}/${process.pid}-${written++}.draft`;
+    try {
+      writeFileSync(draft, body, { mode: blobMode });
+      renameSync(draft, path);
+    } catch (error) {
+      // On a full disk each attempt would leave another half file behind.
+      rmSync(draft, { force: true });
+      throw error;
+    }
+  };
   return {
     folder,
     pathOf,
@@ -46,15 +67,10 @@ export function openBlobs(folder: string, { exclusive = false } = {}): Blobs {
       if (exclusive) {
         writeOnce(path, body);
       } else if (!existsSync(path)) {
-        const draft = `${folder}/${process.pid}-${written++}.draft`;
-        try {
-          writeFileSync(draft, body);
-          renameSync(draft, path);
-        } catch (error) {
-          // On a full disk each attempt would leave another half file behind.
-          rmSync(draft, { force: true });
-          throw error;
-        }
+        replace(path, body);
+      } else if (onDamaged !== undefined && !readFileSync(path).equals(body)) {
+        onDamaged(digest);
+        replace(path, body);
       }
       return digest;
     },
@@ -76,7 +92,7 @@ function makeFolders(folder: string): void {
 
 function writeOnce(path: string, body: Uint8Array): void {
   try {
-    writeFileSync(path, body, { flag: "wx" });
+    writeFileSync(path, body, { flag: "wx", mode: blobMode });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
@@ -94,6 +110,8 @@ export type ExportFolder = {
   readonly folder: string;
   /** Makes the path show this blob. */
   put(path: string, blob: string): void;
+  /** Whether the path shows this blob and nothing else. */
+  shows(path: string, blob: string): boolean;
   remove(path: string): void;
   clear(): void;
 };
@@ -108,21 +126,35 @@ export function openExport(folder: string): ExportFolder {
     known.add(parent);
   };
   let drafts = 0;
+  const show = (blob: string, target: string) => {
+    parentOf(target);
+    try {
+      linkSync(blob, target);
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST" && !withoutLink.has(codeOf(error))) throw error;
+      if (codeOf(error) === "EEXIST" && isSameFile(target, blob)) return;
+      const draft = `${folder}/.${process.pid}-${drafts++}.draft`;
+      linkOrCopy(blob, draft);
+      renameSync(draft, target);
+    }
+  };
   return {
     folder,
     put: (path, blob) => {
       const target = `${folder}/${path}`;
-      parentOf(target);
       try {
-        linkSync(blob, target);
+        show(blob, target);
       } catch (error) {
-        if (codeOf(error) !== "EEXIST" && codeOf(error) !== "EMLINK") throw error;
-        // Renaming one link of a file over another does nothing and leaves the draft behind.
-        if (codeOf(error) === "EEXIST" && statSync(target).ino === statSync(blob).ino) return;
-        const draft = `${folder}/.${process.pid}-${drafts++}.draft`;
-        linkOrCopy(blob, draft);
-        renameSync(draft, target);
+        // Somebody removed folders of ours: they are made again, once.
+        if (codeOf(error) !== "ENOENT" || !existsSync(blob)) throw error;
+        known.clear();
+        show(blob, target);
       }
+    },
+    shows: (path, blob) => {
+      const target = `${folder}/${path}`;
+      if (!existsSync(target)) return false;
+      return isSameFile(target, blob) || readFileSync(target).equals(readFileSync(blob));
     },
     remove: (path) => {
       try {
@@ -139,13 +171,29 @@ export function openExport(folder: string): ExportFolder {
   };
 }
 
-/** A file system allows a file only so many names (65,000 on ext4): beyond that the content is copied. */
+/** Renaming one name of a file over another does nothing and leaves the draft behind. */
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [statSync(one), statSync(other)];
+  return a.ino === b.ino && a.dev === b.dev;
+}
+
+/**
+ * Why a file gets no second name: a file system allows only so many (65,000 on ext4), or knows none, or the folder is
+ * mounted from elsewhere. Then its content is copied.
+ */
+const withoutLink: ReadonlySet<string> = new Set(["EMLINK", "EXDEV", "EPERM", "ENOTSUP"]);
+
 function linkOrCopy(blob: string, draft: string): void {
   try {
     linkSync(blob, draft);
   } catch (error) {
-    if (codeOf(error) !== "EMLINK") throw error;
-    writeFileSync(draft, readFileSync(blob));
+    if (!withoutLink.has(codeOf(error))) throw error;
+    try {
+      copyFileSync(blob, draft);
+    } catch (failed) {
+      rmSync(draft, { force: true });
+      throw failed;
+    }
   }
 }
 

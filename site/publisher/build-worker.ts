@@ -25,6 +25,8 @@ export type WorkerSettings = {
 export type BatchResult = {
   keys: number;
   files: NewFile[];
+  /** Of these, paths whose content lay damaged among the blobs, and is whole again. */
+  mended: string[];
   failed: { key: DocumentKey; error: string }[];
 };
 
@@ -38,13 +40,18 @@ async function serve(settings: WorkerSettings): Promise<void> {
   const renderer = await openRenderer(settings.compiledFolder);
   const { baseUrl, network } = settings;
   const source = { store, lists: openListIndex(store.raw), renderer, baseUrl, network };
-  const blobs = openBlobs(settings.blobsFolder, { exclusive: settings.exportFolder !== null });
+  const damaged = new Set<string>();
+  const blobs = openBlobs(settings.blobsFolder, {
+    exclusive: settings.exportFolder !== null,
+    onDamaged: (digest) => damaged.add(digest),
+  });
   const exported = settings.exportFolder === null ? null : openExport(settings.exportFolder);
   const render = async (keys: DocumentKey[]): Promise<BatchResult> => {
     const { files, failed } = await renderKeys(keys, documentKinds, source);
     const { kept } = storeFiles({ blobs }, files);
     for (const { path, digest } of kept) exported?.put(path, blobs.pathOf(digest));
-    return { keys: keys.length, files: kept, failed };
+    const mended = kept.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
+    return { keys: keys.length, files: kept, mended, failed };
   };
   let last: Promise<void> = Promise.resolve();
   process.on("message", (keys: DocumentKey[]) => {

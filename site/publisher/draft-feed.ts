@@ -13,14 +13,15 @@ const encoder = new TextEncoder();
 /** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
 export async function draftFeed(parts: DraftParts, job: FeedJob): Promise<FeedDraft> {
   const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
+  const epoch = await feedEpoch(parts.source.store.raw);
   const own = [
     ...snapshot,
     textFile(parts, feedPaths.keys, job.keySet),
-    textFile(parts, feedPaths.state, await feedState(parts, joined)),
+    textFile(parts, feedPaths.state, await feedState(parts, joined, epoch)),
   ].filter(({ path, digest }) => parts.manifest.find(path)?.digest !== digest);
   const { files, root, release } = draftManifest(parts, { full: job.full, own });
   const list = textFile(parts, feedPaths.manifest, root);
-  return { files: [...own, ...files, list], root, release, joined };
+  return { files: [...own, ...files, list], root, release, joined, epoch };
 }
 
 async function currentSnapshot(
@@ -45,10 +46,14 @@ async function currentSnapshot(
   };
 }
 
-async function feedState({ manifest, source }: DraftParts, joined: Joined): Promise<string> {
+async function feedState(
+  { manifest, source }: DraftParts,
+  joined: Joined,
+  epoch: string,
+): Promise<string> {
   const newest = await newestFeedFile(source.store.raw, manifest.state().slow_sequence);
   const state: FeedState = {
-    epoch: await feedEpoch(source.store.raw),
+    epoch,
     sequence: newest?.number ?? 0,
     change_sequence: newest?.last_sequence ?? 0,
     snapshot: {

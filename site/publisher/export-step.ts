@@ -109,6 +109,11 @@ export function bringExportInStep({ manifest, exported, blobs }: ExportParts): v
   manifest.setState({ exported_release: current_release });
 }
 
+/** Shows what could not be shown when its release was made, and that no newer release will bring. */
+export function mendExport(parts: ExportParts): void {
+  if (!slicing.has(parts.manifest)) bringExportInStep(parts);
+}
+
 /** Assets, then profiles, then all that names them, then what tells that the rest is there. */
 export function exportRank(path: string): number {
   if (path.startsWith("_astro/") || /\.pf_[a-z]+$/.test(path)) return 0;

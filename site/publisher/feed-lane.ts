@@ -95,6 +95,7 @@ const encoder = new TextEncoder();
 function commit(parts: PublisherParts, draft: FeedDraft, files: NewFile[]): Committed {
   const { manifest, clock } = parts;
   const { snapshot_parts, snapshot_number } = draft.joined;
+  const { epoch } = draft;
   const now = clock();
   const committing = manifest.db.transaction((): Committed => {
     const before = manifest.state();
@@ -106,7 +107,7 @@ function commit(parts: PublisherParts, draft: FeedDraft, files: NewFile[]): Comm
       removeOthers: false,
       // Nobody else writes these files, so none can be newer.
       asOf: Number.MAX_SAFE_INTEGER,
-      state: { snapshot_parts, snapshot_number, listed_inputs: before.inputs_digest },
+      state: { snapshot_parts, snapshot_number, listed_inputs: before.inputs_digest, epoch },
       now,
     });
     const made = committed.release > before.current_release;

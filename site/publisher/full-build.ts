@@ -5,6 +5,7 @@ import { commitNextFiles, type NextFiles, openNextFiles } from "./next-files.ts"
 import { exportCommitted } from "./export-step.ts";
 import { noteFailures } from "./publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
+import type { Committed } from "./release.ts";
 import { startWorkers } from "./worker-pool.ts";
 
 export type FullBuildOptions = {
@@ -19,8 +20,8 @@ export type FullBuildOptions = {
 export type FullBuildOutcome = {
   release: number;
   files: number;
-  /** Paths whose bytes differ from the bundle before, with those that are new or gone. */
-  differing: string[];
+  /** Paths whose bytes differ from the bundle before, with those that are new or gone; null for a first build. */
+  differing: string[] | null;
   failed: { key: DocumentKey; error: string }[];
 };
 
@@ -41,6 +42,7 @@ export async function buildAll(
   manifest.setState({ building: 1 });
   const next = openNextFiles(manifest);
   const failed: FullBuildOutcome["failed"] = [];
+  const mended: string[] = [];
   let documents = 0;
   const pool = await startWorkers(options.processes ?? 2, {
     ...options.settings,
@@ -54,13 +56,14 @@ export async function buildAll(
     await pool.run(allBatches(parts), (result: BatchResult) => {
       next.add(result.files);
       failed.push(...result.failed);
+      mended.push(...result.mended);
       documents += result.keys;
       options.onProgress?.(documents);
     });
   } finally {
     pool.stop();
   }
-  return finish(parts, { next, failed, asOf, first, inputsDigest, startedAt });
+  return finish(parts, { next, failed, mended, asOf, first, inputsDigest, startedAt });
 }
 
 async function* allBatches({ kinds, source }: PublisherParts): AsyncGenerator<DocumentKey[]> {
@@ -72,6 +75,7 @@ function finish(
   build: {
     next: NextFiles;
     failed: FullBuildOutcome["failed"];
+    mended: string[];
     asOf: number;
     first: boolean;
     inputsDigest: string;
@@ -104,10 +108,15 @@ function finish(
   return {
     release: committed.release,
     files,
-    differing: [...committed.changed.map(({ path }) => path), ...committed.removed],
+    differing: first ? null : differingPaths(committed, build.mended),
     failed,
   };
 }
+
+const differingPaths = ({ changed, removed }: Committed, mended: readonly string[]): string[] => [
+  ...new Set([...changed.map(({ path }) => path), ...mended]),
+  ...removed,
+];
 
 /** A first build that was cut off may have left half-written files under their final names. */
 function removeLeftovers({ manifest, blobs, exported }: PublisherParts): void {

@@ -33,6 +33,8 @@ export type PublisherState = {
   boot_id: string;
   /** A full build has begun and not ended. */
   building: number;
+  /** Milliseconds of the newest full build's end. What it found to differ is in `differing`. */
+  built_at: number;
   /** What an operator asked the resident publisher for: "", full, resume or rollback <n>. */
   request: string;
   /** Releases up to here are whole in the folder for other web servers. */
@@ -49,6 +51,8 @@ export type PublisherState = {
   search_sequence: number;
   /** Digest of what went into the index for people beside the store; "off" without one. */
   search_inputs: string;
+  /** The feed's epoch when the feed was last published: another store has another. */
+  epoch: string;
   /** Milliseconds of the newest sign of life of the resident publisher. */
   seen_at: number;
   /** Process number of the publisher that worked here last. */
@@ -74,6 +78,7 @@ const initial: PublisherState = {
   durable_release: 0,
   boot_id: "",
   building: 0,
+  built_at: 0,
   request: "",
   exported_release: 0,
   listed_release: 0,
@@ -82,6 +87,7 @@ const initial: PublisherState = {
   snapshot_number: 0,
   search_sequence: 0,
   search_inputs: "",
+  epoch: "",
   seen_at: 0,
   pid: 0,
 };
@@ -140,6 +146,7 @@ const tables = [
    ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS files_by_release ON files (release)",
   "CREATE INDEX IF NOT EXISTS files_by_digest ON files (digest)",
+  "CREATE INDEX IF NOT EXISTS files_doomed ON files (doomed_at) WHERE doomed_at IS NOT NULL",
   // What a path held until `release` replaced it; a digest of null: it did not exist.
   `CREATE TABLE IF NOT EXISTS history (
      path TEXT NOT NULL, release INTEGER NOT NULL, digest TEXT, size INTEGER,
@@ -151,6 +158,8 @@ const tables = [
      id INTEGER PRIMARY KEY, reason TEXT NOT NULL, created_at INTEGER NOT NULL, changed_files INTEGER NOT NULL,
      fast_sequence INTEGER NOT NULL, slow_sequence INTEGER NOT NULL, inputs_digest TEXT NOT NULL
    )`,
+  // Paths whose bytes the newest full build found to be others than before.
+  "CREATE TABLE IF NOT EXISTS differing (path TEXT PRIMARY KEY) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
   // Blobs of files without a history (the snapshot, the list of all files), to be removed a little later.
   `CREATE TABLE IF NOT EXISTS spare_blobs (

@@ -7,6 +7,7 @@ import { openListIndex } from "#content/store/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleTrouble } from "#content/store/sample.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
+import { checkExport } from "./check-export.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openSearchLane, type SearchLane } from "#site/search/search-lane.ts";
@@ -18,6 +19,7 @@ import { buildBundle, type BuildOptions } from "./build-bundle.ts";
 import type { FullBuildOutcome } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "./manifest.ts";
+import { meetStore } from "./meet-store.ts";
 import { precompressFolder } from "./precompress.ts";
 import { bringExportInStep } from "./export-step.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
@@ -64,8 +66,11 @@ export type Publisher = {
   readonly searchLane: SearchLane;
   /** Renders everything anew. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
   buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
-  /** What is left to do after a build, when nobody waits: compressed siblings, and blobs that nothing names. */
-  tidy(): Promise<void>;
+  /**
+   * What is left to do after a build, when nobody waits: files of the export that somebody changed, compressed siblings,
+   * and blobs that nothing names. `first`: the export has just been made.
+   */
+  tidy(build: { first: boolean }): Promise<void>;
   /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
   isOutdated(): boolean;
   close(): void;
@@ -111,6 +116,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     log: settings.log,
   };
   repair(parts);
+  await meetStore(parts);
   const feedLane = openFeedLane(parts, signer);
   const searchLane = openSearchLane(parts, { ...workerSettings, pagefind, apart: apart !== null });
   return {
@@ -119,11 +125,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     searchLane,
     buildAll: (options = {}) =>
       buildBundle({ parts, feedLane, searchLane }, workerSettings, options),
-    tidy: async () => {
-      // Workers that fill an export nobody reads yet leave siblings to this.
-      if (precompress) await precompressFolder(folders.exported);
-      await sweepBlobs(parts);
-    },
+    tidy: ({ first }) => tidy(parts, { first, precompress }),
     isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,
     close: () => {
       parts.slowWork.close();
@@ -146,6 +148,25 @@ async function openedStore(
   lock.release();
   throw new Error(trouble);
 }
+
+async function tidy(
+  parts: PublisherParts,
+  { first, precompress }: { first: boolean; precompress: boolean },
+): Promise<void> {
+  const wrong = first ? [] : await checkExport(parts);
+  if (wrong.length > 0) {
+    const paths = wrong.slice(0, pathsLoggedMax);
+    parts.log("files in the folder for web servers were not ours and are again", {
+      files: wrong.length,
+      paths,
+    });
+  }
+  // Workers that fill an export nobody reads yet leave siblings to this.
+  if (precompress) await precompressFolder(parts.exported.folder);
+  await sweepBlobs(parts);
+}
+
+const pathsLoggedMax = 20;
 
 /** Mends what a publisher that was killed, or a machine that went down, left behind. */
 function repair(parts: PublisherParts): void {

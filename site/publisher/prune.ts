@@ -11,15 +11,23 @@ export const defaultKeeping: Keeping = { releases: 200, assetGraceMs: 24 * 60 * 
 
 type Digest = { digest: string };
 
+/** Releases forgotten in one go: changes wait meanwhile. */
+const releasesPerRun = 100;
+
 /**
- * Forgets releases beyond those that are kept, and the blobs that nothing names any more. Runs between two lanes: what
- * is rendered but not committed yet must not be among the blobs. Answers how many blobs went.
+ * Forgets releases beyond those that are kept, the oldest first and some at a time, and the blobs that nothing names any
+ * more. Runs between two lanes: what is rendered but not committed yet must not be among the blobs. Answers whether there
+ * is more to forget.
  */
-export function prune(parts: PublisherParts, keeping: Keeping): number {
+export function prune(parts: PublisherParts, keeping: Keeping): boolean {
   const { manifest, blobs, exported, clock } = parts;
   const { db } = manifest;
   const { current_release, listed_release } = manifest.state();
-  const oldest = current_release - keeping.releases + 1;
+  const { first } = db
+    .query<{ first: number }, []>("SELECT coalesce(min(id), 0) AS first FROM releases")
+    .get() ?? { first: 0 };
+  const wanted = current_release - keeping.releases + 1;
+  const oldest = Math.min(wanted, first + releasesPerRun);
   // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
   // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
   const doomed = db
@@ -43,11 +51,8 @@ export function prune(parts: PublisherParts, keeping: Keeping): number {
   const free = new Set(
     [...doomed, ...past].map(({ digest }) => digest).filter((digest) => digest !== null),
   );
-  let removed = 0;
   for (const digest of free) {
-    if (naming.get(digest)?.named !== 0) continue;
-    blobs.remove(digest);
-    removed++;
+    if (naming.get(digest)?.named === 0) blobs.remove(digest);
   }
-  return removed;
+  return oldest < wanted;
 }

@@ -109,6 +109,39 @@ export const releases = (manifest: Manifest, limit: number): Release[] =>
     .all(limit);
 
 /**
+ * The newest release that shows what was published before the newest changes of profiles, or before another version of
+ * the site: `publications` such steps back from what readers see now, which after a rollback is the release gone back
+ * to. Lists, search indexes and feed follow a profile in releases of their own, and numbers of the directory change
+ * by themselves: none of these is a step. Null when none so old is kept.
+ */
+export function releaseBefore(manifest: Manifest, publications: number): number | null {
+  const { db } = manifest;
+  const { held_at, current_release } = manifest.state();
+  const changing = db.query<Pick<Release, "id">, [number]>(
+    `SELECT id FROM releases
+     WHERE id <= ? AND EXISTS (
+       SELECT 1 FROM history
+       WHERE release = releases.id
+         AND ((path > 'nonprofits/' AND path < 'nonprofits0' AND path LIKE '%.html')
+           OR (path > 'api/nonprofits/' AND path < 'api/nonprofits0' AND path NOT LIKE 'api/nonprofits/pages/%')))
+     ORDER BY id DESC LIMIT 1`,
+  );
+  const before = db.query<Pick<Release, "id">, [number]>(
+    `SELECT older.id
+     FROM releases AS newer JOIN releases AS older ON older.id < newer.id
+     WHERE newer.id = ?
+       AND (older.fast_sequence <> newer.fast_sequence OR older.inputs_digest <> newer.inputs_digest)
+     ORDER BY older.id DESC LIMIT 1`,
+  );
+  let shown: number | null = held_at > 0 ? held_at : current_release;
+  for (let step = 0; step < publications && shown !== null; step++) {
+    const newest: number | null = changing.get(shown)?.id ?? null;
+    shown = newest === null ? null : (before.get(newest)?.id ?? null);
+  }
+  return shown;
+}
+
+/**
  * Goes back to what an older release showed, as a new release, and holds publishing there until it is resumed.
  * Answers null when that release is not kept any more.
  */

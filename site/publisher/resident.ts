@@ -1,12 +1,12 @@
-import { makeDurable } from "./durable.ts";
+import { syncAll } from "./durable.ts";
 import { runFastLane } from "./fast-lane.ts";
 import { codeOf } from "./blobs.ts";
 import type { FeedLane } from "./feed-lane.ts";
-import { defaultKeeping, type Keeping, prune } from "./prune.ts";
+import { defaultKeeping, type Keeping } from "./prune.ts";
 import { exportCommitted } from "./export-step.ts";
+import { housekeeping } from "./housekeeping.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { type Committed, rollBack } from "./release.ts";
-import { retryFailures } from "./retry-failures.ts";
 import { runSecondLane } from "./second-lane.ts";
 
 export type ResidentOptions = {
@@ -23,10 +23,8 @@ export type ResidentOptions = {
   onRelease?: () => Promise<void>;
 };
 
-const signOfLifeEveryMs = 2_000;
-const durableEveryMs = 2_000;
-const pruneEveryMs = 60_000;
 const afterFailureMs = 1_000;
+const afterFailedBuildMs = 10_000;
 
 /**
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
@@ -35,13 +33,13 @@ const afterFailureMs = 1_000;
 export async function runResident(parts: PublisherParts, options: ResidentOptions): Promise<void> {
   const behind = backgroundLanes(parts, options);
   const turn = oneTurn(parts, options, behind);
-  let told = parts.manifest.state().current_release;
+  let told = shownBy(parts);
   while (!options.signal.aborted) {
     try {
       const busy = await turn();
-      const { current_release } = parts.manifest.state();
-      if (current_release !== told) await options.onRelease?.();
-      told = current_release;
+      const shown = shownBy(parts);
+      if (shown !== told) await options.onRelease?.();
+      told = shown;
       if (!busy) await Bun.sleep(options.pollMs);
     } catch (error) {
       const full = codeOf(error) === "ENOSPC" || codeOf(error) === "SQLITE_FULL";
@@ -59,6 +57,12 @@ export async function runResident(parts: PublisherParts, options: ResidentOption
   await behind.ended();
 }
 
+/** Tells releases apart, and a release that other web servers show already from one that they do not. */
+function shownBy({ manifest }: PublisherParts): string {
+  const { current_release, exported_release } = manifest.state();
+  return `${current_release} ${exported_release}`;
+}
+
 /** One look at what there is to do; answers whether there may be more at once. */
 function oneTurn(
   parts: PublisherParts,
@@ -66,28 +70,41 @@ function oneTurn(
   behind: BackgroundLanes,
 ): () => Promise<boolean> {
   const { manifest } = parts;
-  const keepHouse = housekeeping(parts, options);
-  let signedMs = 0;
+  const { keeping = defaultKeeping, signal } = options;
+  const keepHouse = housekeeping(parts, { keeping, signal });
+  let buildAfterMs = 0;
+  /** A build that failed is tried again a little later; what needs none goes on meanwhile. */
+  const orLater = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      buildAfterMs = performance.now() + afterFailedBuildMs;
+      throw error;
+    });
   return async () => {
     behind.throwIfFailed();
     const nowMs = performance.now();
-    if (nowMs - signedMs > signOfLifeEveryMs) {
-      signedMs = nowMs;
-      manifest.setState({ seen_at: parts.clock().getTime() });
-      // What an operator asks for finds no lane half-way.
-      if (!behind.running()) await takeRequest(parts, options);
-    }
-    const { held_at, request, fast_sequence, slow_sequence } = manifest.state();
+    const mayBuild = nowMs >= buildAfterMs;
+    const asked = mayBuild && manifest.state().request !== "";
+    // What an operator asks for finds no lane half-way.
+    if (asked && !behind.running()) await orLater(takeRequest(parts, options));
+    const { held_at, fast_sequence, slow_sequence, inputs_digest } = manifest.state();
     if (held_at > 0) {
       // What was gone back to is told to mirrors too; no lane may take changes meanwhile.
-      if (!behind.running() && options.feedLane.isDue())
-        await options.feedLane.run({ paced: true });
+      if (behind.running()) return false;
+      if (options.feedLane.isDue()) await options.feedLane.run({ paced: true });
+      await keepHouse(nowMs, { held: true, quiet: true });
+      return false;
+    }
+    if (inputs_digest !== parts.inputsDigest) {
+      // Pages of another site name assets that only a full build brings: none may be published before.
+      if (mayBuild && !behind.running())
+        await orLater(buildBesideFastLane(parts, options, { outdated: true }));
       return false;
     }
     const busy = (await runFastLane(parts)) > 0;
-    const free = !behind.running() && request === "";
-    const started = free && behind.start({ lists: slow_sequence < fast_sequence, nowMs });
-    if (free && !busy && !started) await keepHouse(nowMs);
+    if (behind.running() || asked) return busy;
+    const started = behind.start({ lists: slow_sequence < fast_sequence, nowMs });
+    // A lane that only waits has rendered nothing yet.
+    if (!behind.running()) await keepHouse(nowMs, { held: false, quiet: !busy && !started });
     return busy;
   };
 }
@@ -132,34 +149,10 @@ function backgroundLanes(parts: PublisherParts, { feedLane, secondLaneDelayMs }:
   };
 }
 
-/** What is done in quiet moments, when no lane has anything in hand. */
-function housekeeping(parts: PublisherParts, { keeping, signal }: ResidentOptions) {
-  let prunedMs = performance.now();
-  let durableAfterMs = 0;
-  return async (nowMs: number): Promise<void> => {
-    if (nowMs - prunedMs > pruneEveryMs) {
-      prunedMs = nowMs;
-      prune(parts, keeping ?? defaultKeeping);
-      await retryFailures(parts);
-    }
-    if (nowMs < durableAfterMs) return;
-    // A busy disk takes its time, and no change waits for it.
-    durableAfterMs = Number.POSITIVE_INFINITY;
-    makeDurable(parts)
-      .catch((error: unknown) => {
-        if (!signal.aborted) parts.log("releases are not durable yet", { error: String(error) });
-      })
-      .finally(() => {
-        durableAfterMs = performance.now() + durableEveryMs;
-      });
-  };
-}
-
 /** Does what an operator asked for on the command line while this process holds the publisher's lock. */
 async function takeRequest(parts: PublisherParts, options: ResidentOptions): Promise<void> {
   const { manifest, log } = parts;
   const { request } = manifest.state();
-  if (request === "") return;
   log("an operator asked for something", { request });
   const [verb, target] = request.split(" ");
   if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
@@ -168,8 +161,12 @@ async function takeRequest(parts: PublisherParts, options: ResidentOptions): Pro
   if (verb === "full" || (verb === "resume" && outdated)) {
     await buildBesideFastLane(parts, options, { outdated });
   }
-  if (verb === "rollback" && rollBackTo(parts, Number(target)) === null) {
-    log("that release is not kept, nothing was gone back to", { release: Number(target) });
+  if (verb === "rollback") {
+    if (rollBackTo(parts, Number(target)) === null) {
+      log("that release is not kept, nothing was gone back to", { release: Number(target) });
+    }
+    // A power loss must not bring back what was gone back from.
+    else await syncAll(parts);
   }
   manifest.setState({ request: "" });
 }
@@ -187,6 +184,8 @@ async function buildBesideFastLane(
   const built = buildAll().finally(() => {
     building = false;
   });
+  // A failure is thrown where the build is awaited, not as soon as nobody looks.
+  built.catch(() => {});
   try {
     while (building) {
       if (outdated || (await runFastLane(parts)) === 0) await Bun.sleep(pollMs);

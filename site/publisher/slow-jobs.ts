@@ -37,6 +37,7 @@ export type FeedDraft = {
   /** The release of whose files it tells. */
   release: number;
   joined: Joined;
+  epoch: string;
 };
 
 export type Joined = { snapshot_parts: string; snapshot_number: number; parts: number };

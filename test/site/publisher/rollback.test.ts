@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { saveDirectoryFact } from "#content/store/stats.ts";
+import { runFastLane } from "#site/publisher/fast-lane.ts";
+import { releaseBefore } from "#site/publisher/release.ts";
+import { rollBackTo } from "#site/publisher/resident.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+let directory: Directory;
+
+beforeAll(async () => {
+  directory = await aDirectory([
+    { slug: "trust-a", tagline: "line 0", causes: ["education"] },
+    { slug: "trust-b", causes: ["education"] },
+  ]);
+  await directory.publisher.buildAll({ processes: 1 });
+  for (const line of [1, 2, 3]) {
+    await directory.edit("trust-a", { tagline: `line ${line}` });
+    await runFastLane(directory.publisher.parts);
+    // Numbers of the directory, which nobody would go back from.
+    await directory.store.write((tx) =>
+      saveDirectoryFact(tx, { name: "leaderboard", value: `${line}`, now: new Date() }),
+    );
+    await directory.drain();
+  }
+}, 60_000);
+afterAll(() => directory.close());
+
+const backBy = (publications: number) => {
+  const target = releaseBefore(directory.publisher.parts.manifest, publications);
+  return target === null ? null : rollBackTo(directory.publisher.parts, target);
+};
+const line = (path: string) => /line \d/.exec(directory.read(path) ?? "")?.[0];
+const shown = () => [
+  line("nonprofits/trust-a.html"),
+  line("nonprofits/trust-a.md"),
+  line("causes/education.html"),
+];
+
+test("one step back is the whole of the newest change: page, text and lists", () => {
+  expect(shown()).toEqual(["line 3", "line 3", "line 3"]);
+  expect(backBy(1)).not.toBeNull();
+  expect(shown()).toEqual(["line 2", "line 2", "line 2"]);
+});
+
+test("another step goes on from what is shown, not forward again", () => {
+  expect(backBy(1)).not.toBeNull();
+  expect(shown()).toEqual(["line 1", "line 1", "line 1"]);
+});
+
+test("beyond what is kept there is nothing", () => {
+  expect(backBy(5)).toBeNull();
+  expect(backBy(1)).not.toBeNull();
+  expect(shown()).toEqual(["line 0", "line 0", "line 0"]);
+});
+
+test("the way forward again ends where a full build finds nothing that differs", async () => {
+  directory.publisher.parts.manifest.setState({ held_at: 0 });
+  await directory.drain();
+  expect(shown()).toEqual(["line 3", "line 3", "line 3"]);
+  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+});
