@@ -61,13 +61,17 @@ const tooLarge = (): Refused =>
     detail: `A body has at most ${bodyBytesMax} bytes.`,
   });
 
-/** Reads until the end, or until it is too much. */
+/**
+ * Reads until the end, or until it is too much. The stream is not cancelled then: a request that was made anew (see
+ * `routable` in api/app.ts) would wait for that for ever. Bun throws away what nobody reads.
+ */
 async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    chunks.push(chunk);
+  const reader = request.body?.getReader();
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+    size += read.value.byteLength;
+    chunks.push(read.value);
     if (size > bodyBytesMax) break;
   }
   return Buffer.concat(chunks);

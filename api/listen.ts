@@ -19,8 +19,8 @@ export type ListenOptions = {
 
 /** Slow clients are cut off: nothing may take longer than this between two bytes, nor a request head 15 s. */
 const idleTimeoutSeconds = 10;
-/** A bare 413 above this; the service's own, better answered limit is 64 KiB (api/body.ts). */
-const bodyBytesMax = 1_048_576;
+/** None: Bun's own refusal has no body. The limit is that of api/body.ts; what nobody reads takes no memory. */
+const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
 const graceMsDefault = 4_000;
 

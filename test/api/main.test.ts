@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -85,12 +86,29 @@ describe("over a socket", () => {
     }
   });
 
-  test("a body announced as larger than 64 KiB is refused before it came", async () => {
-    const headers = "Content-Type: application/json\r\nContent-Length: 500000\r\n";
+  test.each([500_000, 10_000_000])("a body announced as %p bytes is refused before it came", async (length) => {
+    const headers = `Content-Type: application/json\r\nContent-Length: ${length}\r\n`;
     const answer = await request("POST /api/enrich/oak", headers, "{");
     expect(statusOf(answer)).toBe(413);
     expect(answer).toContain("body_too_large");
-  });
+    expect(answer).toContain("research-bot-7");
+  }); // prettier-ignore
+
+  test.each(["localhost", "api"])("a body in chunks to %s is refused as soon as it is too large", async (host) => {
+    const socket = connect(running.port, "127.0.0.1");
+    await once(socket, "connect");
+    const told = once(socket, "data");
+    socket.write(`POST /api/enrich/oak HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    // In pieces, so that some come after the service has seen enough.
+    for (let at = 0; at < 10; at++) {
+      socket.write(`2710\r\n${"x".repeat(10_000)}\r\n`);
+      await Bun.sleep(5);
+    }
+    const [answer] = (await Promise.race([told, Bun.sleep(2_000).then(() => [""])])) as [string | Buffer];
+    socket.destroy();
+    expect(statusOf(answer.toString("latin1"))).toBe(413);
+    expect(answer.toString("latin1")).toContain("research-bot-7");
+  }); // prettier-ignore
 
   test("clients are told apart by their address, and counted", async () => {
     const answer = await request("GET /api/causes", "X-Forwarded-For: 198.51.100.1\r\n");
