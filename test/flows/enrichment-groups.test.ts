@@ -171,7 +171,7 @@ const submissionRank =
 const tables = {
   submissions: `SELECT ${submissionRank} AS rank, s.* FROM submissions AS s ORDER BY s.nonprofit_id, s.id`,
   changes: "SELECT * FROM changes WHERE nonprofit_id IS NOT NULL ORDER BY nonprofit_id, sequence",
-  nonprofits: "SELECT * FROM nonprofits ORDER BY id",
+  nonprofits: "SELECT id AS nonprofit_id, n.* FROM nonprofits AS n ORDER BY id",
   provenance: "SELECT * FROM provenance ORDER BY nonprofit_id, field",
   listings: "SELECT * FROM listings ORDER BY nonprofit_id, list",
   pending_fields: "SELECT * FROM pending_fields ORDER BY nonprofit_id, field",
@@ -183,9 +183,8 @@ async function tablesOf(store: Store): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
   for (const [name, sql] of Object.entries(tables)) {
     const { rows } = await store.raw.execute(sql);
-    // Ids of nonprofits are the same in both; those of submissions and changes are not.
-    const ranked = name === "submissions" || name === "changes";
-    found[name] = rows.map((row) => ({ ...row, ...(ranked ? { id: null, sequence: null } : {}) }));
+    // Ids of nonprofits are the same in both, and compared as nonprofit_id; those of submissions and changes are not.
+    found[name] = rows.map((row) => ({ ...row, id: null, sequence: null }));
   }
   return found;
 }
