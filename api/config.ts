@@ -42,6 +42,7 @@ export type Config = {
   precompress: boolean;
   /** Whether the directory holds a search index for people. */
   searchIndex: boolean;
+  s3: S3Settings;
   /** Caches that are told what a release changed; empty for none. */
   purgeUrls: string[];
   purgeMode: Raw["ALMONER_PURGE_MODE"];
@@ -53,6 +54,19 @@ export type Config = {
   logLevel: Raw["ALMONER_LOG_LEVEL"];
 };
 
+/** Which bucket follows the releases, and how it is written. */
+export type S3Settings = {
+  /** s3://bucket/prefix; undefined: none follows by itself. */
+  url: string | undefined;
+  extensionless: boolean;
+  /** Of a store that is not Amazon's. */
+  endpoint: string | undefined;
+  region: string;
+  accessKeyId: string | undefined;
+  secretAccessKey: string | undefined;
+  sessionToken: string | undefined;
+};
+
 /** A setting that cannot be used: the message names the variable and says what to send. */
 export class BadSetting extends Error {
   override name = "BadSetting";
@@ -62,7 +76,7 @@ export class BadSetting extends Error {
  * Parses the environment handed in, once. An empty variable counts as absent. Throws BadSetting that names every bad
  * variable and what it should hold; values are never repeated, because some are secret.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(
     Object.keys(settings.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
@@ -96,6 +110,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
     precompress: raw.ALMONER_PRECOMPRESS === "on",
     searchIndex: raw.ALMONER_SEARCH_INDEX === "on",
+    s3: s3Of(raw, env),
     purgeUrls: (raw.ALMONER_PURGE_URLS ?? []).map((url) => url.replace(/\/+$/, "")),
     purgeMode: raw.ALMONER_PURGE_MODE,
     purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
@@ -114,6 +129,30 @@ function chainOf({
     return { solanaRpcUrls: urls ?? [], localChainPort: null };
   }
   return { solanaRpcUrls: port === 0 ? [] : [`http://127.0.0.1:${port}`], localChainPort: port };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is not set here is read where the AWS tools and Bun read it. Throws BadSetting when a bucket lacks its keys. */
+function s3Of(raw: Raw, env: Environment): S3Settings {
+  const either = (name: string) => env[`S3_${name}`] || env[`AWS_${name}`] || undefined;
+  const s3 = {
+    url: raw.ALMONER_S3_URL,
+    extensionless: raw.ALMONER_S3_EXTENSIONLESS === "on",
+    endpoint:
+      raw.ALMONER_S3_ENDPOINT ??
+      (env["S3_ENDPOINT"] || env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"] || undefined),
+    region: raw.ALMONER_S3_REGION ?? either("REGION") ?? (env["AWS_DEFAULT_REGION"] || "us-east-1"),
+    accessKeyId: raw.ALMONER_S3_ACCESS_KEY_ID ?? either("ACCESS_KEY_ID"),
+    secretAccessKey: raw.ALMONER_S3_SECRET_ACCESS_KEY ?? either("SECRET_ACCESS_KEY"),
+    sessionToken: raw.ALMONER_S3_SESSION_TOKEN ?? either("SESSION_TOKEN"),
+  };
+  if (s3.url !== undefined && (s3.accessKeyId === undefined || s3.secretAccessKey === undefined)) {
+    throw new BadSetting(
+      "ALMONER_S3_URL: set ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY too.",
+    );
+  }
+  return s3;
 }
 
 function headerOf(line: string | undefined): Record<string, string> {

@@ -1,3 +1,4 @@
+import { Cron } from "croner";
 import { z } from "zod";
 import { donationMax, microUsdcFrom } from "#content/rules/money.ts";
 import { donationNetworks } from "#content/shapes/network.ts";
@@ -22,6 +23,19 @@ const usdc = z.string().transform((text, context) => {
 
 const choice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `send one of ${values.join(", ")}` });
+
+/** Five or six fields, in UTC, that name at least one instant to come. */
+const schedule = z.string().refine(
+  (text) => {
+    if (text === "off") return true;
+    try {
+      return new Cron(text, { timezone: "UTC" }).nextRun() !== null;
+    } catch {
+      return false;
+    }
+  },
+  { error: "send a cron expression like `0 3 * * *`, or off" },
+);
 
 const origin = z
   .url({ protocol: /^https?$/, error: "send an origin like https://almoner.example" })
@@ -92,10 +106,17 @@ export const settings = z
     ALMONER_RECOMMENDATION_PHASE: described(choice(["1", "2", "3"]).default("1"), "phase of recommendation governance: 1, 2 or 3", "1"),
     ALMONER_RECOMMENDATION_LOG_DAYS: described(whole(1, 3_650, 90), "days for which calls of recommend and what followed them are kept", "90"),
     ALMONER_PUBLISH_WAIT_MS: described(whole(0, 30_000, 1_000), "how long a write waits until its change is published, in milliseconds", "1000"),
-    ALMONER_RELEASES_KEPT: described(whole(1, 100_000, 200), "releases that can be rolled back to; every change makes one", "200"),
-    ALMONER_REBUILD_SCHEDULE: described(z.string().default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
+    ALMONER_RELEASES_KEPT: described(whole(1, 100_000, 200), "releases that can be rolled back to; a change makes up to four: profile, lists, feed, search", "200"),
+    ALMONER_REBUILD_SCHEDULE: described(schedule.default("0 3 * * *"), "cron expression (UTC) of the full rebuild; `off` for none", "`0 3 * * *`"),
     ALMONER_PRECOMPRESS: described(choice(["on", "off"]).default("off"), "whether the exported folder holds `.br` and `.gz` siblings for web servers: `on` or `off`", "`off`"),
     ALMONER_SEARCH_INDEX: described(choice(["on", "off"]).default("on"), "whether the directory holds a search index for people, made in the background: `on` or `off`", "`on`"),
+    ALMONER_S3_URL: described(z.string().regex(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/.*)?$/, "send s3://bucket or s3://bucket/prefix").optional(), "bucket that every release is brought to: `s3://bucket/prefix`", "none"),
+    ALMONER_S3_EXTENSIONLESS: described(choice(["on", "off"]).default("off"), "whether the bucket holds pages also under keys without extension: `on` or `off`", "`off`"),
+    ALMONER_S3_ENDPOINT: described(origin.optional(), "origin of an S3-compatible store", "`S3_ENDPOINT`, `AWS_ENDPOINT_URL`; or Amazon's"),
+    ALMONER_S3_REGION: described(z.string().regex(/^[\w-]{1,64}$/, "send a name like eu-north-1").optional(), "region of the bucket", "`S3_REGION`, `AWS_REGION`; or us-east-1"),
+    ALMONER_S3_ACCESS_KEY_ID: described(z.string().optional(), "key by which the bucket is written", "`S3_ACCESS_KEY_ID` or `AWS_…`"),
+    ALMONER_S3_SECRET_ACCESS_KEY: described(z.string().optional(), "secret of that key", "`S3_SECRET_ACCESS_KEY` or `AWS_…`"),
+    ALMONER_S3_SESSION_TOKEN: described(z.string().optional(), "token of a passing key", "`S3_SESSION_TOKEN` or `AWS_…`"),
     ALMONER_PURGE_URLS: described(urls.optional(), "caches that are told what a release changed, comma-separated", "none"),
     ALMONER_PURGE_MODE: described(choice(["url", "xkey", "xkey-soft"]).default("url"), "how caches are told: PURGE per `url`, or by surrogate key: `xkey`, `xkey-soft`", "`url`"),
     ALMONER_PURGE_HEADER: described(z.string().regex(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "send a header like `Fastly-Key: secret`").optional(), "header sent with each PURGE, for caches that want a key", "none"),

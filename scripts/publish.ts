@@ -4,12 +4,21 @@ import { signingKeyOf } from "#api/secrets.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
-import { openPublisher, type Publisher, publisherFolders } from "#site/publisher/open-publisher.ts";
+import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import type { PurgeConfig } from "#site/publisher/purge.ts";
+import { startPurger } from "#site/publisher/purger.ts";
 import { askResident } from "./publish/ask-resident.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import { heldMessage } from "./publish/target.ts";
-import { bringToBucket, targetOrExit } from "./publish/to-bucket.ts";
+import {
+  type Bucket,
+  bringToBucket,
+  bucketOf,
+  purgeConfigOf,
+  targetOrExit,
+} from "./publish/to-bucket.ts";
 import { watch } from "./publish/watch.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
@@ -19,15 +28,19 @@ const args = {
   watch: { type: "boolean", description: "Stay, and publish every change within milliseconds" },
   rollback: {
     type: "string",
-    description: "Go back to release N (or -1: the one before) and hold there; --resume goes on",
+    description:
+      "Go back to release N, or by -N to what was shown N publications ago (alone: -1), and hold there",
   },
   resume: { type: "boolean", description: "Publish again after a rollback" },
-  status: { type: "boolean", description: "How far publishing is, kept releases, failed pages" },
+  status: {
+    type: "boolean",
+    description: "How far publishing is, what waits, kept releases, failed pages",
+  },
   processes: { type: "string", default: "2", description: "Rendering processes of a full build" },
   to: {
     type: "string",
     description:
-      "Afterwards (with --watch: after each release) bring what changed to s3://bucket[/prefix]",
+      "Afterwards (with --watch: after each release) bring what changed to s3://bucket[/prefix]; default: ALMONER_S3_URL",
   },
   extensionless: {
     type: "boolean",
@@ -47,19 +60,26 @@ const command = defineCommand({
     const config = configOrExit();
     const log = openLog(config);
     const json = asked.json === true;
-    const { bundle } = publisherFolders(config.dataDir);
-    if (asked.status === true) return showStatus(bundle, json);
+    const verbs = [
+      asked.full,
+      asked.watch,
+      asked.resume,
+      asked.status,
+      asked.rollback !== undefined,
+    ];
+    if (verbs.filter(Boolean).length > 1) {
+      stopWith("Give one of --full, --watch, --rollback, --resume and --status.", 2);
+    }
+    if (asked.status === true) return showStatus(config, json);
+    const bucket = bucketOf(asked, config);
     // A target that cannot be used is told before the work, not after it.
-    if (asked.to !== undefined) targetOrExit(asked.to);
-    const stayed = await publish(asked, config, log);
-    if (asked.to === undefined || stayed) return;
-    const whole = await bringToBucket(
-      bundle,
-      { to: asked.to, extensionless: asked.extensionless === true, json },
-      config,
-      (event, detail) => log.warn(detail ?? {}, event),
-    );
-    if (!whole) process.exitCode = 1;
+    if (bucket !== null) targetOrExit(bucket.to, config);
+    const by = await publish(asked, config, log, bucket);
+    // A resident publisher fills the bucket of the settings by itself.
+    const filled = by === "watch" || (by === "resident" && asked.to === undefined);
+    if (bucket === null || filled) return;
+    const warn: PurgeConfig["log"] = (event, detail) => log.warn(detail ?? {}, event);
+    if (!(await bringToBucket(config, { ...bucket, json }, warn))) process.exitCode = 1;
   },
 });
 
@@ -74,9 +94,13 @@ type Asked = {
   json?: boolean | undefined;
 };
 
-/** Brings the bundle in step; answers whether it stayed to publish until it was stopped. */
-async function publish(asked: Asked, config: Config, log: Logger): Promise<boolean> {
-  const { bundle } = publisherFolders(config.dataDir);
+/** Brings the bundle in step; answers who did it: this command, a resident publisher, or this command as one. */
+async function publish(
+  asked: Asked,
+  config: Config,
+  log: Logger,
+  bucket: Bucket | null,
+): Promise<"once" | "resident" | "watch"> {
   const json = asked.json === true;
   const processes = Number(asked.processes);
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
@@ -95,37 +119,49 @@ async function publish(asked: Asked, config: Config, log: Logger): Promise<boole
   });
   if (publisher === null) {
     if (asked.watch === true) stopWith("Another process publishes into this data folder already.");
-    await askResident(bundle, asked, json);
-    return false;
+    await askResident(config, asked, { json, heldToo: bucket !== null });
+    return "resident";
   }
   if (asked.watch === true) {
-    await watch(publisher, config, log, asked);
-    return true;
+    await watch(publisher, config, log, bucket);
+    return "watch";
   }
   try {
-    await publishOnce(publisher, asked, { processes, releasesKept: config.releasesKept });
+    await publishOnce(publisher, asked, { processes, config, bucket });
+    if (bucket === null) await purgeOnce(publisher.parts, config);
   } finally {
     publisher.close();
   }
-  return false;
+  return "once";
 }
 
 async function publishOnce(
   publisher: Publisher,
   asked: Asked,
-  { processes, releasesKept }: { processes: number; releasesKept: number },
+  { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
 ): Promise<void> {
   const json = asked.json === true;
   const { manifest } = publisher.parts;
   if (asked.rollback !== undefined) return goBack(publisher, asked.rollback, json);
   const { held_at } = manifest.state();
   if (asked.resume === true || asked.full === true) manifest.setState({ held_at: 0 });
-  else if (held_at > 0) stopWith(heldMessage(held_at));
+  else if (held_at > 0) {
+    // What is held can be brought to a bucket all the same.
+    if (bucket === null) stopWith(heldMessage(held_at));
+    return console.error(heldMessage(held_at));
+  }
   const full = asked.full === true || publisher.isOutdated();
   const failed = full
     ? await publishFull(publisher, processes, json)
-    : await drainOnce(publisher, { json, releasesKept });
+    : await drainOnce(publisher, { json, releasesKept: config.releasesKept });
   if (failed > 0) process.exitCode = 1;
 }
 
-await runCommand(command);
+/** Tells caches in front of the bundle what these releases changed. */
+async function purgeOnce({ manifest, log }: PublisherParts, config: Config): Promise<void> {
+  const purger = startPurger(manifest, purgeConfigOf(config, log));
+  purger.notice();
+  await purger.idle();
+}
+
+await runCommand(command, { rollback: "-1" });

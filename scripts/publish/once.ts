@@ -1,32 +1,39 @@
+import { newestSequence } from "#content/store/changes.ts";
 import { syncAll } from "#site/publisher/durable.ts";
 import { runFastLane } from "#site/publisher/fast-lane.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping, prune } from "#site/publisher/prune.ts";
-import { releases } from "#site/publisher/release.ts";
 import { rollBackTo } from "#site/publisher/resident.ts";
 import { retryFailures } from "#site/publisher/retry-failures.ts";
 import { runSecondLane } from "#site/publisher/second-lane.ts";
 import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
 import { showDiffering } from "./differing.ts";
-import { heldMessage, targetOf } from "./target.ts";
+import { heldMessage, notKeptMessage, targetOf } from "./target.ts";
 
 /** Renders everything anew; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {
   const startedMs = performance.now();
+  const { source, manifest } = publisher.parts;
+  const { current_release, slow_sequence } = manifest.state();
+  // The first build publishes everything, so nothing of it differs from anything.
+  const waiting =
+    current_release === 0 ? 0 : (await newestSequence(source.store.raw)) - slow_sequence;
   const progress = startProgress("Rendering documents", 0);
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();
   await bringIndexes(publisher, json);
-  await publisher.tidy();
+  await publisher.tidy({ first: current_release === 0 });
   await syncAll(publisher.parts);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   if (json) {
-    console.log(JSON.stringify({ ...outcome, seconds: Number(seconds) }));
+    console.log(JSON.stringify({ ...outcome, waiting, seconds: Number(seconds) }));
     return outcome.failed.length;
   }
   console.log(`Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`);
-  showDiffering(outcome.differing);
+  if (outcome.differing !== null) showDiffering(outcome.differing);
+  if (waiting > 0)
+    console.log(`${waiting} changes were waiting to be published: what they touch is among these.`);
   for (const { key, error } of outcome.failed) console.error(`failed: ${key}: ${error}`);
   return outcome.failed.length;
 }
@@ -51,7 +58,7 @@ export async function drainOnce(
   await searchLane.run();
   await feedLane.run({});
   await retryFailures(parts);
-  prune(parts, { ...defaultKeeping, releases: releasesKept });
+  while (prune(parts, { ...defaultKeeping, releases: releasesKept }));
   const state = manifest.state();
   const failed = manifest.db
     .query<{ key: string; error: string }, []>("SELECT key, error FROM failures")
@@ -69,7 +76,7 @@ export async function drainOnce(
   return failed.length;
 }
 
-/** Goes back to an older release; "-1" is the one before the current. */
+/** Goes back to an older release; "-1" is what was shown before the newest changes. */
 export async function goBack(
   { parts, feedLane }: Publisher,
   asked: string,
@@ -77,13 +84,10 @@ export async function goBack(
 ): Promise<void> {
   const target = targetOf(asked, parts.manifest);
   const committed = rollBackTo(parts, target);
-  if (committed === null) {
-    const kept = releases(parts.manifest, 10_000).map(({ id }) => id);
-    stopWith(
-      `Release ${target} is not kept. Kept: ${kept.at(-1) ?? "none"} to ${kept[1] ?? "none"}.`,
-    );
-  }
+  if (committed === null) stopWith(notKeptMessage(target, parts.manifest));
   await feedLane.run({});
+  // A power loss must not bring back what was gone back from.
+  await syncAll(parts);
   const files = committed.changed.length + committed.removed.length;
   console.log(
     json

@@ -1,44 +1,103 @@
-import { bundleExists, openManifest } from "#site/publisher/manifest.ts";
+import { existsSync } from "node:fs";
+import type { Config } from "#api/config.ts";
+import { newestSequence } from "#content/store/changes.ts";
+import { openStore } from "#content/store/open.ts";
+import { firstChangeAfter } from "#content/store/upkeep.ts";
+import { differingFiles } from "#site/publisher/build-bundle.ts";
+import { bundleExists, openManifest, type PublisherState } from "#site/publisher/manifest.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/publisher/release.ts";
+import { isResident } from "#site/publisher/sign-of-life.ts";
 import { stopWith } from "../support/config.ts";
+import { heldMessage } from "./target.ts";
 
 const releasesShownMax = 10;
-const residentSeenWithinMs = 10_000;
 
-/** Tells how far publishing is; the exit code is 1 while a page cannot be rendered. */
-export function showStatus(bundleFolder: string, json: boolean): void {
-  if (!bundleExists(bundleFolder)) stopWith("Nothing was published from this data folder yet.");
-  const manifest = openManifest(bundleFolder, { readonly: true });
+/** Changes that readers do not see yet: in profiles, and in what shifts many pages. */
+type Waiting = { profiles: number; lists: number; oldest_s: number | null };
+
+/** Tells how far publishing is, in text or as JSON; the exit code is 1 while a page cannot be rendered. */
+export async function showStatus(config: Config, json: boolean): Promise<void> {
+  const { bundle } = publisherFolders(config.dataDir);
+  if (!bundleExists(bundle)) stopWith("Nothing was published from this data folder yet.");
+  const manifest = openManifest(bundle, { readonly: true });
   const state = manifest.state();
   const failed = manifest.db
     .query<{ key: string; error: string; failed_at: number }, []>("SELECT * FROM failures")
     .all();
-  const recent = releases(manifest, releasesShownMax);
-  const files = manifest.db
+  const kept = releases(manifest, json ? state.current_release : releasesShownMax);
+  const { files, bytes } = manifest.db
     .query<{ files: number; bytes: number }, []>(
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM files",
     )
-    .get();
-  const resident = Date.now() - state.seen_at < residentSeenWithinMs;
+    .get() ?? { files: 0, bytes: 0 };
+  const differing = differingFiles(manifest);
+  manifest.close();
+  const resident = isResident(state, new Date());
+  const waiting = await waitingOf(config, state);
   if (failed.length > 0) process.exitCode = 1;
   if (json) {
-    console.log(JSON.stringify({ ...state, resident, ...files, releases: recent, failed }));
-    return;
+    const shown = { ...state, resident, waiting, files, bytes, differing, failed, releases: kept };
+    return console.log(JSON.stringify(shown));
   }
-  console.log(
-    `Release        ${state.current_release}${state.held_at > 0 ? ` (held at ${state.held_at})` : ""}`,
-  );
-  console.log(`Files          ${files?.files ?? 0}, ${((files?.bytes ?? 0) / 1e6).toFixed(1)} MB`);
+  console.log(`Release        ${state.current_release}`);
+  if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
+  console.log(`Waiting        ${describe(waiting)}`);
+  if (state.request !== "") console.log(`Asked for      ${state.request}`);
+  console.log(`Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`);
+  console.log(`Resident       ${resident ? `yes, process ${state.pid}` : "no"}`);
+  console.log(`Files          ${files}, ${(bytes / 1e6).toFixed(1)} MB`);
   console.log(
     `Changes        published to ${state.fast_sequence}, lists and feed to ${state.slow_sequence}`,
   );
-  console.log(`Durable        to release ${state.durable_release}`);
-  console.log(`Resident       ${resident ? "yes" : "no"}`);
-  for (const { id, reason, created_at, changed_files } of recent) {
+  if (state.built_at > 0)
     console.log(
-      `  ${id}  ${new Date(created_at).toISOString()}  ${changed_files} files  ${reason}`,
+      `Full build     ${instant(state.built_at)}, ${differing.length} files differed${examples(differing)}`,
     );
+  console.log(`Durable        to release ${state.durable_release}`);
+  for (const { id, reason, created_at, changed_files } of kept) {
+    console.log(`  ${id}  ${instant(created_at)}  ${changed_files} files  ${reason}`);
   }
   for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
-  manifest.close();
+}
+
+const instant = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+const examplesMax = 3;
+
+const examples = (paths: readonly string[]): string =>
+  paths.length === 0
+    ? ""
+    : `: ${paths.slice(0, examplesMax).join(", ")}${paths.length > examplesMax ? ", … (--json lists them all)" : ""}`;
+
+/** Null when the store cannot be asked: what is published can be told all the same. */
+async function waitingOf(
+  { databaseUrl: url, databaseToken: authToken }: Config,
+  { fast_sequence, slow_sequence }: PublisherState,
+): Promise<Waiting | null> {
+  // Asking must not make a store.
+  if (url.startsWith("file:") && !existsSync(url.slice("file:".length))) return null;
+  try {
+    const store = await openStore({ url, authToken, migrated: true });
+    try {
+      const newest = await newestSequence(store.raw);
+      const since = await firstChangeAfter(store.raw, Math.min(fast_sequence, slow_sequence));
+      return {
+        profiles: Math.max(0, newest - fast_sequence),
+        lists: Math.max(0, newest - slow_sequence),
+        oldest_s: since === null ? null : Math.max(0, Math.round((Date.now() - since) / 1_000)),
+      };
+    } finally {
+      store.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+function describe(waiting: Waiting | null): string {
+  if (waiting === null) return "unknown: the store cannot be read";
+  const { profiles, lists, oldest_s } = waiting;
+  if (lists === 0) return "nothing";
+  return `${profiles} changes for profiles, ${lists} for lists and feed, the oldest for ${oldest_s ?? 0} s`;
 }

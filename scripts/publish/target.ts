@@ -1,24 +1,31 @@
 import type { Manifest } from "#site/publisher/manifest.ts";
+import { releaseBefore, releases } from "#site/publisher/release.ts";
 import { stopWith } from "../support/config.ts";
 
 /** What an operator is told who publishes while a rollback holds. */
 export const heldMessage = (release: number): string =>
   `Publishing is held at release ${release} by a rollback. \`publish --resume\` goes on.`;
 
-/**
- * The release that was asked for: a number, or -N for the state before the newest N releases that have a history (the
- * feed and the signed list are made again after each, so that going back over them shows nothing).
- */
+const publicationsMax = 100_000;
+
+/** The release that was asked for: its number, or -N for what was shown N publications ago. */
 export function targetOf(asked: string, manifest: Manifest): number {
-  const number = Number(asked === "" ? "-1" : asked);
-  if (!Number.isInteger(number) || number === 0) {
-    stopWith("--rollback: give the number of a release, or -1 for the one before.", 2);
+  const number = asked.trim() === "" ? Number.NaN : Number(asked);
+  if (!Number.isInteger(number) || number === 0 || number < -publicationsMax) {
+    stopWith(
+      "--rollback: give the number of a release, or -1 for what was shown before the newest changes.",
+      2,
+    );
   }
-  if (number > 0) return number;
-  const newest = manifest.db
-    .query<{ release: number }, [number]>(
-      "SELECT DISTINCT release FROM history ORDER BY release DESC LIMIT 1 OFFSET ?",
-    )
-    .get(-number - 1);
-  return (newest?.release ?? 0) - 1;
+  const target = number > 0 ? number : releaseBefore(manifest, -number);
+  return target ?? stopWith("No release of earlier changes is kept.");
+}
+
+/** What an operator is told who asked for a release that cannot be gone back to. */
+export function notKeptMessage(target: number, manifest: Manifest): string {
+  const [newest, ...older] = releases(manifest, manifest.state().current_release);
+  if (newest?.id === target) return `Release ${target} is what readers see.`;
+  const [last, first] = [older[0]?.id, older.at(-1)?.id];
+  const kept = last === undefined ? "none" : `${first} to ${last}`;
+  return `Release ${target} is not kept. Kept: ${kept}.`;
 }

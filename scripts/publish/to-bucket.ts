@@ -1,17 +1,29 @@
-import { join } from "node:path";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/rules/time.ts";
 import { openBlobs } from "#site/publisher/blobs.ts";
 import { openManifest } from "#site/publisher/manifest.ts";
+import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { type PurgeConfig, purgeRelease } from "#site/publisher/purge.ts";
 import { uploadRelease } from "#site/publisher/upload.ts";
 import { openS3Target, readS3Target, type UploadTarget } from "#site/publisher/upload-target.ts";
 import { stopSignal, stopWith } from "../support/config.ts";
 import { type Progress, startProgress } from "../support/progress.ts";
 
-/** The bucket that --to names, with the keys of the environment; ends the process when one is not usable. */
-export function targetOrExit(to: string, signal?: AbortSignal): UploadTarget {
-  const read = readS3Target(to, process.env);
+/** A bucket and how it is filled: as the command line says, else as the settings do. */
+export type Bucket = { to: string; extensionless: boolean };
+
+/** The bucket that is to follow the releases; null for none. */
+export function bucketOf(
+  asked: { to?: string | undefined; extensionless?: boolean | undefined },
+  { s3 }: Config,
+): Bucket | null {
+  const to = asked.to ?? s3.url;
+  return to === undefined ? null : { to, extensionless: asked.extensionless ?? s3.extensionless };
+}
+
+/** The bucket's store, with the keys of the settings; ends the process when one is not usable. */
+export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): UploadTarget {
+  const read = readS3Target(to, s3);
   if (!read.ok) stopWith(`--to: ${read.failure.message}`, 2);
   return openS3Target(read.value.address, read.value.keys, { signal });
 }
@@ -27,19 +39,19 @@ export const purgeConfigOf = (config: Config, log: PurgeConfig["log"]): PurgeCon
 
 /** Brings what changed since the last upload to a bucket. Answers whether the bucket shows the current release. */
 export async function bringToBucket(
-  bundleFolder: string,
-  asked: { to: string; extensionless: boolean; json: boolean },
   config: Config,
+  asked: Bucket & { json: boolean },
   log: PurgeConfig["log"],
 ): Promise<boolean> {
   const signal = stopSignal();
-  const target = targetOrExit(asked.to, signal);
-  const manifest = openManifest(bundleFolder);
+  const target = targetOrExit(asked.to, config, signal);
+  const { bundle, blobs } = publisherFolders(config.dataDir);
+  const manifest = openManifest(bundle);
   let progress: Progress | null = null;
   try {
     const { touched, ...outcome } = await uploadRelease({
       manifest,
-      blobs: openBlobs(join(bundleFolder, "blobs")),
+      blobs: openBlobs(blobs),
       target,
       extensionless: asked.extensionless,
       onProgress: (done, total) => {

@@ -1,15 +1,19 @@
 import { Cron } from "croner";
+import { newestSequence } from "#content/store/changes.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping } from "#site/publisher/prune.ts";
 import type { BackgroundWork } from "#site/publisher/in-background.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
 import { startPurger } from "#site/publisher/purger.ts";
+import { startSignsOfLife } from "#site/publisher/sign-of-life.ts";
 import { startUploader } from "#site/publisher/uploader.ts";
 import { followWithIndexes } from "#site/search/follow.ts";
 import { requestScheduledBuild, runResident } from "#site/publisher/resident.ts";
 import { startProgress } from "../support/progress.ts";
-import { purgeConfigOf, targetOrExit } from "./to-bucket.ts";
+import { heldMessage } from "./target.ts";
+import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 import { keepDays } from "./days.ts";
 import { stopSignal } from "../support/config.ts";
 
@@ -22,37 +26,27 @@ const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
 const lastWordMs = 2_000;
 
-/** Where releases are brought to; nowhere without `to`. */
-type Beyond = { to?: string | undefined; extensionless?: boolean | undefined };
-
 /** Publishes until the process is told to stop, or until the service that started it is gone. */
 export async function watch(
   publisher: Publisher,
   config: Config,
   log: Logger,
-  beyond: Beyond = {},
+  bucket: Bucket | null,
 ): Promise<void> {
   const { parts } = publisher;
   const stopping = new AbortController();
   stopSignal().addEventListener("abort", () => stopping.abort());
   process.on("disconnect", () => stopping.abort());
-  const buildAll = async () => {
-    const progress = startProgress("Building the bundle: documents", 0);
-    const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true });
-    progress.end();
-    const { release, files, failed, differing } = outcome;
-    const told = { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
-    log.info({ release, files, failed: failed.length, ...told }, "bundle built");
-    publisher.tidy().catch((error: unknown) => {
-      if (!stopping.signal.aborted) log.warn({ err: error }, "the bundle could not be tidied up");
-    });
-  };
-  const schedule = scheduleOf(config, () => requestScheduledBuild(parts));
+  const buildAll = () => buildWhole(publisher, log, stopping.signal);
+  const schedule = scheduleOf(config, () => requestScheduledBuild(parts), log);
+  const signs = startSignsOfLife(parts);
   parts.manifest.setState({ pid: process.pid });
+  const { held_at } = parts.manifest.state();
+  if (held_at > 0) log.warn(heldMessage(held_at));
   const days = await keepDays(parts.source.store, parts.clock, (error) =>
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
-  const following = followerOf(publisher, config, { ...beyond, signal: stopping.signal });
+  const following = followerOf(publisher, config, bucket, stopping.signal);
   const indexing = followWithIndexes(publisher.searchLane, {
     log: parts.log,
     signal: stopping.signal,
@@ -79,10 +73,33 @@ export async function watch(
   } finally {
     schedule?.stop();
     days.stop();
+    signs.stop();
     publisher.close();
     // The channel to the service that started this process would keep it alive.
     if (process.connected) process.disconnect?.();
   }
+}
+
+/** Renders everything anew and tells what differed; what can wait is tidied up behind its back. */
+async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal): Promise<void> {
+  const { parts } = publisher;
+  const first = parts.manifest.state().current_release === 0;
+  const inStep = await isInStep(parts);
+  const progress = startProgress("Building the bundle: documents", 0);
+  const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true });
+  progress.end();
+  const { release, files, failed, differing } = outcome;
+  const told =
+    differing === null
+      ? {}
+      : { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
+  log.info({ release, files, failed: failed.length, ...told }, "bundle built");
+  if (inStep && differing !== null && differing.length > 0) {
+    log.warn(told, "the bundle was not what store and code make of it, and is now");
+  }
+  publisher.tidy({ first }).catch((error: unknown) => {
+    if (!signal.aborted) log.warn({ err: error }, "the bundle could not be tidied up");
+  });
 }
 
 /** A timer that does not keep the process alive when nothing else does. */
@@ -95,14 +112,27 @@ const lastWord = () =>
 function followerOf(
   { parts }: Publisher,
   config: Config,
-  { to, extensionless = false, signal }: Beyond & { signal: AbortSignal },
+  bucket: Bucket | null,
+  signal: AbortSignal,
 ): BackgroundWork {
   const purge = purgeConfigOf(config, parts.log);
-  if (to === undefined) return startPurger(parts.manifest, purge);
-  return startUploader(parts, { target: targetOrExit(to, signal), extensionless, purge, signal });
+  if (bucket === null) return startPurger(parts.manifest, purge);
+  const target = targetOrExit(bucket.to, config, signal);
+  return startUploader(parts, { target, extensionless: bucket.extensionless, purge, signal });
+}
+
+/** Whether the bundle should be what store and code make of it: nothing waits, and the site is the same. */
+async function isInStep({ manifest, source, inputsDigest }: PublisherParts): Promise<boolean> {
+  const { slow_sequence, inputs_digest } = manifest.state();
+  return (
+    inputs_digest === inputsDigest && slow_sequence >= (await newestSequence(source.store.raw))
+  );
 }
 
 /** Full rebuilds at the times the operator set, in UTC. */
-function scheduleOf({ rebuildSchedule }: Config, run: () => void): Cron | null {
-  return rebuildSchedule === "off" ? null : new Cron(rebuildSchedule, { timezone: "UTC" }, run);
+function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): Cron | null {
+  if (rebuildSchedule === "off") return null;
+  const onError = (error: unknown) =>
+    log.error({ err: error }, "the scheduled rebuild could not begin");
+  return new Cron(rebuildSchedule, { timezone: "UTC", catch: onError }, run);
 }

@@ -3,13 +3,28 @@ import { stopWith } from "./config.ts";
 
 /**
  * Runs a command as citty does, but refuses an option that it does not know: a mistyped --check must not write. Ends
- * with code 2 then.
+ * with code 2 then. `alone`: options that may stand without a value, and the value that they have then.
  */
-export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>): Promise<void> {
-  const unknown = unknownOption(command, process.argv.slice(2));
+export async function runCommand<Args extends ArgsDef>(
+  command: CommandDef<Args>,
+  alone: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const rawArgs = withValues(process.argv.slice(2), alone);
+  const unknown = unknownOption(command, rawArgs);
   if (unknown !== null) stopWith(`There is no option ${unknown}. --help lists them.`, 2);
-  await runMain(command);
+  await runMain(command, { rawArgs });
 }
+
+/** Gives options that stand alone their value: the parser would take the next option for it. */
+export const withValues = (
+  given: readonly string[],
+  alone: Readonly<Record<string, string>>,
+): string[] =>
+  given.map((word, at) => {
+    const value = word.startsWith("--") ? alone[word.slice(2)] : undefined;
+    const isAlone = given[at + 1]?.startsWith("--") ?? true;
+    return value !== undefined && isAlone ? `${word}=${value}` : word;
+  });
 
 /** What a command says of its options; citty's own type is bound to the values they give. */
 type Described = { args?: unknown; subCommands?: unknown; default?: unknown };

@@ -37,48 +37,44 @@ export type UploadTarget = {
   remove(key: string): Promise<Result<null, UploadFailure>>;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** How a store is reached: what the settings of a directory say. */
+export type S3Access = {
+  /** Of a store that is not Amazon's. */
+  endpoint: string | undefined;
+  region: string;
+  accessKeyId: string | undefined;
+  secretAccessKey: string | undefined;
+  sessionToken: string | undefined;
+};
 
-/**
- * Reads "s3://bucket/prefix" and, from the environment handed in, what the AWS tools and Bun read too: S3_* or AWS_*
- * for ACCESS_KEY_ID, SECRET_ACCESS_KEY, SESSION_TOKEN and REGION; S3_ENDPOINT, AWS_ENDPOINT_URL_S3 or
- * AWS_ENDPOINT_URL for a store that is not Amazon's.
- */
+/** Reads "s3://bucket/prefix", and checks what is needed to write there. */
 export function readS3Target(
   text: string,
-  env: Environment,
+  { endpoint, region, accessKeyId, secretAccessKey, sessionToken }: S3Access,
 ): Result<{ address: S3Address; keys: S3Keys }, BadTarget> {
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*))?$/.exec(text) ?? [];
   if (bucket === undefined) {
     return bad("not_an_address", "A target is written s3://bucket or s3://bucket/prefix.");
   }
+  if (endpoint !== undefined && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint)) {
+    return bad("bad_endpoint", "The store's endpoint is an origin like https://s3.store.example.");
+  }
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    return bad("no_keys", "Set ALMONER_S3_ACCESS_KEY_ID and ALMONER_S3_SECRET_ACCESS_KEY.");
+  }
   const inner = path.replace(/^\/+|\/+$/g, "");
-  const region = env["S3_REGION"] ?? env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1";
-  const endpoint =
-    env["S3_ENDPOINT"] ?? env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"] ?? "";
-  if (endpoint !== "" && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint)) {
-    return bad("bad_endpoint", "S3_ENDPOINT is an origin like https://s3.store.example.");
-  }
-  const keys = {
-    accessKeyId: env["S3_ACCESS_KEY_ID"] ?? env["AWS_ACCESS_KEY_ID"] ?? "",
-    secretAccessKey: env["S3_SECRET_ACCESS_KEY"] ?? env["AWS_SECRET_ACCESS_KEY"] ?? "",
-    sessionToken: env["S3_SESSION_TOKEN"] ?? env["AWS_SESSION_TOKEN"],
-  };
-  if (keys.accessKeyId === "" || keys.secretAccessKey === "") {
-    return bad("no_keys", "Set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY (or AWS_…).");
-  }
   const prefix = inner === "" ? "" : `${inner}/`;
   return ok({
     address: { bucket, prefix, region, baseUrl: originOf(bucket, region, endpoint) },
-    keys,
+    keys: { accessKeyId, secretAccessKey, sessionToken },
   });
 }
 
 const bad = (kind: BadTarget["kind"], message: string) => fail({ kind, message });
 
 /** Amazon wants the bucket in the host name; other stores are sure to understand it only in the path. */
-function originOf(bucket: string, region: string, endpoint: string): string {
-  if (endpoint !== "") return `${endpoint.replace(/\/$/, "")}/${bucket}`;
+function originOf(bucket: string, region: string, endpoint: string | undefined): string {
+  if (endpoint !== undefined) return `${endpoint.replace(/\/$/, "")}/${bucket}`;
   const amazon = `s3.${region}.amazonaws.com`;
   // A dot in a bucket's name does not fit Amazon's certificate.
   return bucket.includes(".") ? `https://${amazon}/${bucket}` : `https://${bucket}.${amazon}`;

@@ -50,6 +50,10 @@ describe("the settings", () => {
     ["ALMONER_CONSENSUS", "nobody"],
     ["ALMONER_RECOMMENDATION_PHASE", "4"],
     ["ALMONER_DATABASE_URL", "postgres://localhost"],
+    ["ALMONER_REBUILD_SCHEDULE", "every night"],
+    ["ALMONER_REBUILD_SCHEDULE", "0 0 31 2 *"],
+    ["ALMONER_S3_URL", "https://store.example/books"],
+    ["ALMONER_S3_URL", "s3://books"], // Without its keys.
   ])("stop with the name of %s when it is %p", (name, value) => {
     const reading = () => readConfig({ [name]: value });
     expect(reading).toThrow(BadSetting);

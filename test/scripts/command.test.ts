@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { defineCommand } from "citty";
-import { unknownOption } from "#scripts/support/command.ts";
+import { unknownOption, withValues } from "#scripts/support/command.ts";
 
 const command = defineCommand({
   meta: { name: "made" },
@@ -22,6 +22,14 @@ test.each([
   [["--", "--anything"], null],
 ])("%j: the unknown option is %j", (given, unknown) => {
   expect(unknownOption(command, given)).toBe(unknown);
+});
+
+test("an option that may stand alone does not take the next one for its value", () => {
+  const alone = { back: "-1" };
+  expect(withValues(["--back", "--json"], alone)).toEqual(["--back=-1", "--json"]);
+  expect(withValues(["--json", "--back"], alone)).toEqual(["--json", "--back=-1"]);
+  expect(withValues(["--back", "-2"], alone)).toEqual(["--back", "-2"]);
+  expect(withValues(["--back=7"], alone)).toEqual(["--back=7"]);
 });
 
 test("a subcommand's options are its own", () => {

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { readConfig } from "#api/config.ts";
 import { readS3Target } from "#site/publisher/upload-target.ts";
 
 const keys = { S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "secret" };
 
+const readWith = (text: string, env: Record<string, string>) =>
+  readS3Target(text, readConfig(env).s3);
+
 const addressOf = (text: string, env: Record<string, string> = {}) => {
-  const read = readS3Target(text, { ...keys, ...env });
+  const read = readWith(text, { ...keys, ...env });
   return read.ok ? read.value.address : read.failure.kind;
 };
 
@@ -16,6 +20,12 @@ describe("the address of a target", () => {
     ["s3://my.books", {}, "https://s3.us-east-1.amazonaws.com/my.books", ""],
     ["s3://books", { S3_ENDPOINT: "https://store.example/" }, "https://store.example/books", ""],
     ["s3://books", { AWS_ENDPOINT_URL: "http://box:9000" }, "http://box:9000/books", ""],
+    [
+      "s3://books",
+      { ALMONER_S3_ENDPOINT: "http://own:9000", S3_ENDPOINT: "http://box:9000" },
+      "http://own:9000/books",
+      "",
+    ],
   ])("%s with %o is below %s", (text, env, baseUrl, prefix) => {
     expect(addressOf(text, env as Record<string, string>)).toMatchObject({ baseUrl, prefix });
   });
@@ -34,10 +44,10 @@ describe("the address of a target", () => {
   });
 
   test("without keys there is no target; those of the AWS tools serve too", () => {
-    const without = readS3Target("s3://books", {});
+    const without = readWith("s3://books", {});
     expect(without.ok ? "" : without.failure.kind).toBe("no_keys");
     const aws = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b", AWS_SESSION_TOKEN: "c" };
-    const read = readS3Target("s3://books", aws);
+    const read = readWith("s3://books", aws);
     expect(read.ok && read.value.keys).toEqual({
       accessKeyId: "a",
       secretAccessKey: "b",

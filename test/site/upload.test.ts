@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
-import { anS3Store, s3Environment, type TestStore } from "#test/support/s3.ts";
+import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
 import { headersOf } from "#site/publisher/http-headers.ts";
 import { uploadRelease } from "#site/publisher/upload.ts";
 import { openS3Target, readS3Target, type UploadTarget } from "#site/publisher/upload-target.ts";
@@ -24,8 +24,8 @@ afterEach(() => bundle.close());
 /** The real target, with a list of what was asked of it. */
 function aTarget(path = `site-${prefix}`, keyId?: string) {
   const read = readS3Target(`s3://${bucket}/${path}`, {
-    ...s3Environment(store.endpoint),
-    ...(keyId === undefined ? {} : { S3_ACCESS_KEY_ID: keyId }),
+    ...s3AccessTo(store.endpoint),
+    ...(keyId === undefined ? {} : { accessKeyId: keyId }),
   });
   if (!read.ok) throw new Error(read.failure.message);
   const { address, keys } = read.value;
@@ -224,7 +224,7 @@ describe("an upload that fails", () => {
       fetch: () => new Response("", { status: ++calls < 3 ? 503 : 200 }),
     });
     bundle.publish({ "index.html": "<p>Home" });
-    const read = readS3Target(`s3://${bucket}`, s3Environment(`http://127.0.0.1:${flaky.port}`));
+    const read = readS3Target(`s3://${bucket}`, s3AccessTo(`http://127.0.0.1:${flaky.port}`));
     if (!read.ok) throw new Error(read.failure.message);
     const target = openS3Target(read.value.address, read.value.keys, { retryAfterMs: [1, 1] });
     expect(await upload(target)).toMatchObject({ release: 1, uploaded: 1, failed: [] });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
-import { anS3Store, s3Environment, type TestStore } from "#test/support/s3.ts";
+import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
 import { openS3Target, readS3Target, type UploadTarget } from "#site/publisher/upload-target.ts";
 import { startUploader } from "#site/publisher/uploader.ts";
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 beforeEach(() => {
   bundle = aBundle();
   [asked, logged, purged] = [[], [], []];
-  const read = readS3Target("s3://almoner-uploader/site", s3Environment(store.endpoint));
+  const read = readS3Target("s3://almoner-uploader/site", s3AccessTo(store.endpoint));
   if (!read.ok) throw new Error(read.failure.message);
   const real = openS3Target(read.value.address, read.value.keys);
   target = {
@@ -50,12 +50,15 @@ beforeEach(() => {
 });
 afterEach(() => bundle.close());
 
-const start = () => {
+const start = (retryAfterMs?: number) => {
   const log = (event: string) => void logged.push(event);
   const urls = [`http://127.0.0.1:${cache.port}`];
   return startUploader(
     { ...bundle, clock: () => new Date("2026-06-01T12:00:00Z"), log },
-    { target, purge: { urls, mode: "xkey", log } },
+    {
+      ...{ target, purge: { urls, mode: "xkey", log } },
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
   );
 };
 
@@ -103,6 +106,18 @@ test("what failed comes with the next release", async () => {
   await uploader.idle();
   expect(await (await store.find("site/nonprofits/a.html"))?.text()).toBe("two");
   expect(await (await store.find("site/causes/health.html"))?.text()).toBe("new");
+});
+
+test("what failed is tried again without another release", async () => {
+  const uploader = start(20);
+  busy = true;
+  bundle.publish({ "nonprofits/a.html": "three" });
+  uploader.notice();
+  await uploader.idle();
+  expect(logged).toContain("a file could not be uploaded");
+  busy = false;
+  for (let look = 0; look < 100 && purged.length === 0; look++) await Bun.sleep(10);
+  expect(await (await store.find("site/nonprofits/a.html"))?.text()).toBe("three");
 });
 
 test("releases that are forgotten meanwhile are no gap", async () => {

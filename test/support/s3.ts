@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { S3Access } from "#site/publisher/upload-target.ts";
 
 /** The keys that s3rver knows. */
-export const s3Environment = (endpoint: string): Record<string, string> => ({
-  S3_ENDPOINT: endpoint,
-  S3_ACCESS_KEY_ID: "S3RVER",
-  S3_SECRET_ACCESS_KEY: "S3RVER",
+export const s3AccessTo = (endpoint: string): S3Access => ({
+  endpoint,
+  region: "us-east-1",
+  accessKeyId: "S3RVER",
+  secretAccessKey: "S3RVER",
+  sessionToken: undefined,
 });
 
 export type TestStore = {

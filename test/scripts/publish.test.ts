@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/store/records.ts";
+import { saveNonprofits } from "#content/store/save.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { compiledSites } from "#test/support/publisher.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let dataDir: string;
+let store: Store;
+let purged: string[] = [];
+const cache = Bun.serve({
+  port: 0,
+  fetch: (request) => (purged.push(request.headers.get("xkey-purge") ?? ""), new Response("")),
+});
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-publish-"));
+  await compileSite(compiledSites);
+  cpSync(compiledSites, join(dataDir, "site"), { recursive: true });
+  store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
+  await store.write((tx) =>
+    saveNonprofits(
+      tx,
+      ["trust-a", "trust-b"].map((slug) => ({ before: null, after: aNonprofit({ slug }) })),
+      { origin: "test", now: new Date() },
+    ),
+  );
+}, 60_000);
+afterAll(async () => {
+  store.close();
+  await cache.stop(true);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function edit(tagline: string): Promise<void> {
+  const before = await recordBySlug(store.raw, "trust-a");
+  if (before === null) throw new Error("no trust-a");
+  await store.write((tx) =>
+    saveNonprofits(tx, [{ before, after: { ...before, tagline } }], { origin: "test", now: new Date() }),
+  ); // prettier-ignore
+}
+
+const spawn = (args: string[], env: Record<string, string> = {}) =>
+  Bun.spawn([process.execPath, "scripts/publish.ts", ...args], {
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_LOG_LEVEL: "silent",
+      ALMONER_SEARCH_INDEX: "off",
+      ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
+      ALMONER_PURGE_MODE: "xkey",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+async function publish(...args: string[]) {
+  const { stdout, stderr, exited } = spawn(args);
+  const [out, complaint, code] = await Promise.all([new Response(stdout).text(), new Response(stderr).text(), exited]); // prettier-ignore
+  return { code, out, complaint, json: args.includes("--json") && out !== "" ? JSON.parse(out) : null }; // prettier-ignore
+}
+
+const page = () => readFileSync(join(dataDir, "public/nonprofits/trust-a.html"), "utf8");
+
+describe("publishing once", () => {
+  test("publishes what waits, tells it beforehand, and purges caches", async () => {
+    expect((await publish("--json")).json).toMatchObject({
+      release: expect.any(Number),
+      failed: [],
+    });
+    await edit("first line");
+    const before = await publish("--status", "--json");
+    expect(before).toMatchObject({ code: 0, json: { resident: false, waiting: { profiles: 1, lists: 1 } } }); // prettier-ignore
+    purged = [];
+    expect((await publish()).out).toContain("is current");
+    expect(page()).toContain("first line");
+    expect(purged.join(" ")).toContain("profile:trust-a");
+    const after = await publish("--status");
+    expect(after.out).toMatch(/Waiting +nothing\n/);
+    expect(after.out).toMatch(/Failed +nothing\n/);
+  });
+
+  test("goes back to what was shown before the newest change, holds, and goes on", async () => {
+    await edit("second line");
+    await publish();
+    purged = [];
+    const back = await publish("--rollback", "--json");
+    expect(back).toMatchObject({ code: 0, json: { held_at: expect.any(Number) } });
+    expect(page()).toContain("first line");
+    expect(purged.join(" ")).toContain("profile:trust-a");
+    const held = await publish();
+    expect([held.code, held.complaint]).toEqual([1, expect.stringContaining("held at release")]);
+    await publish("--resume");
+    expect(page()).toContain("second line");
+  });
+
+  test("refuses what cannot be meant", async () => {
+    expect((await publish("--full", "--rollback")).code).toBe(2);
+    expect((await publish("--rollback", "99999")).complaint).toContain("is not kept. Kept: ");
+  });
+});
+
+test("a running publisher does what is asked for on the command line", async () => {
+  const resident = spawn(["--watch"]);
+  try {
+    await edit("third line");
+    await publish();
+    expect(page()).toContain("third line");
+    expect((await publish("--status", "--json")).json).toMatchObject({
+      resident: true,
+      waiting: { profiles: 0, lists: 0, oldest_s: null },
+    });
+    const back = await publish("--rollback");
+    expect(back).toMatchObject({ code: 0, out: expect.stringContaining("held at release") });
+    expect(page()).toContain("second line");
+    await publish("--resume");
+    expect(page()).toContain("third line");
+    const shown = join(dataDir, "public/nonprofits/trust-a.html");
+    chmodSync(shown, 0o644);
+    writeFileSync(shown, "defaced");
+    expect((await publish("--full", "--json")).json.differing).toEqual(["nonprofits/trust-a.html"]);
+  } finally {
+    resident.kill("SIGTERM");
+    await resident.exited;
+  }
+  expect((await publish("--status", "--json")).json.resident).toBe(false);
+}, 60_000);
