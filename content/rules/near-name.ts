@@ -1,4 +1,5 @@
 import words from "#content/editorial/near-name-words.json";
+import { plainLetters } from "./plain-letters.ts";
 import { fold } from "./text.ts";
 
 /**
@@ -9,8 +10,8 @@ export const nearNameFrom = 0.86;
 
 /**
  * How similar two names are, 0 to 1: the Sørensen–Dice coefficient of their pairs of letters, after accents, letter case,
- * punctuation, legal forms and usual abbreviations are taken off. Names whose numbers or compass points differ ("Lodge
- * 12", "Lodge 14") keep four fifths of it. Symmetric.
+ * punctuation, legal forms and usual abbreviations are taken off, letters of other alphabets as the Latin ones they look
+ * like. Names whose numbers or compass points differ ("Lodge 12", "Lodge 14") keep four fifths of it. Symmetric.
  */
 export const nameSimilarity = (one: string, other: string): number => similarTo(one)(other);
 
@@ -84,7 +85,8 @@ const plainName = /^(?:(?!north|south)[a-z0135-9 ,'.-])*$/;
 
 /** The words of a name: what stands in brackets only adds to it, "4" and "2" between letters are words. */
 function wordsOf(name: string): string[] {
-  const lower = name.toLowerCase();
+  // Before letter case goes: a Greek Η looks like H, η does not.
+  const lower = plainLetters(name).text.toLowerCase();
   if (plainName.test(lower)) {
     return lower.replaceAll(/['.]/g, "").split(/[ ,-]+/).filter((word) => word !== ""); // prettier-ignore
   }

@@ -6,8 +6,10 @@ import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "./near-name.ts";
 import { normalise } from "./normalise.ts";
 import type { OnboardingRequest } from "./read-onboarding.ts";
+import { plainLetters } from "./plain-letters.ts";
 import { comparedNumber, readRegistrationNumber } from "./registration-number.ts";
 import { isTestData } from "./test-data.ts";
+import { fold } from "./text.ts";
 import { readWallet } from "./wallet.ts";
 
 /** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */
@@ -100,12 +102,20 @@ const website: Check = ({ request, profile }) => {
 const name: Check = ({ request, profile }) => {
   const given = request.name ?? profile?.name ?? "";
   if (isMixedScript(given)) return noted("name", "It mixes alphabets that look alike.");
+  if (looksLatin(given))
+    return noted("name", "Every letter of it looks like a Latin one, and none is.");
   if (request.name === null || profile === null) return null;
   const similarity = nameSimilarity(request.name, profile.name).toFixed(2);
   return Number(similarity) >= nearNameFrom
     ? passed("name", `It is that of the profile (similarity ${similarity}).`)
     : failed("name", `It is not that of the profile (similarity ${similarity}).`);
 };
+
+/** True for a name whose letters are all of other alphabets, and all look like Latin ones. */
+function looksLatin(text: string): boolean {
+  const [own, seen] = [fold(text), fold(plainLetters(text).text)];
+  return /\p{L}/u.test(own) && !/[a-z]/.test(own) && /^[ -~]*$/.test(seen);
+}
 
 const number: Check = ({ request, profile }) => {
   const given = request.registration_number;

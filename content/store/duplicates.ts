@@ -1,5 +1,6 @@
 import { nearNameFrom, similarTo } from "#content/rules/near-name.ts";
 import { comparedNumber, type RegistrationNumber } from "#content/rules/registration-number.ts";
+import { plainLetters } from "#content/rules/plain-letters.ts";
 import { siteKey } from "#content/rules/site-key.ts";
 import { fold } from "#content/rules/text.ts";
 import type { Duplicate } from "#content/shapes/onboarding.ts";
@@ -135,18 +136,25 @@ async function inTown(asked: Asked, country: string, city: string | null): Promi
   return found.length > sameTownMax ? [] : found;
 }
 
-/** Names of the country with the rarest words of this one. Index: search_index. */
+/** Names of the country with the rarest words of this one, as it is and as it looks. Index: search_index. */
 async function withWords(asked: Asked, name: string, country: string): Promise<Named[]> {
-  const words = await rarestWords(asked, fold(name).split(" "));
-  if (words === null) return [];
-  return named(asked, {
+  const found: Named[] = [];
+  for (const form of new Set([fold(name), fold(plainLetters(name).text)])) {
+    const words = await rarestWords(asked, form.split(" "));
+    if (words !== null) found.push(...(await withAny(asked, words, country)));
+  }
+  return found;
+}
+
+/** Names of the country that fit a query for words. */
+const withAny = (asked: Asked, words: string, country: string): Promise<Named[]> =>
+  named(asked, {
     sql: `SELECT n.id, n.name, n.city
           FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ${sameWordsMax}) AS s
           JOIN nonprofits AS n ON n.id = s.id
           WHERE n.country_code = ?`,
     args: [`{name} : ${words}`, country],
   });
-}
 
 /**
  * A query for the words that stand in few profiles, any of them; for all of the words when each is common. Null when

@@ -171,6 +171,16 @@ describe("a registration", () => {
     expect((await review(other.submission_id)).detail["duplicates"]).toMatchObject([{ slug: "number-house", reasons: ["same_registration"] }]);
   }); // prettier-ignore
 
+  test("made to look like another is found, whatever its letters", async () => {
+    await service.add(aNonprofit({ slug: "hope-orchard", name: "Hope Orchard", city: "Kitale" }));
+    const { submission_id } = await service.submit(registration("\u041D\u043E\u0440\u0435 \u041Er\u0441h\u0430rd", { city: "Kitale" }));
+    const item = await review(submission_id);
+    expect(item.detail["duplicates"]).toMatchObject([{ slug: "hope-orchard", reasons: ["near_name"], name_similarity: 1 }]);
+    expect(check(item, "name")).toBe("noted");
+    const elsewhere = await service.submit(registration("\u041D\u043E\u0440\u0435 Orchard"));
+    expect((await review(elsewhere.submission_id)).detail["duplicates"]).toMatchObject([{ slug: "hope-orchard" }]);
+  }); // prettier-ignore
+
   test("twice makes one profile unless an operator says otherwise", async () => {
     const one = await service.submit(registration("Mangrove Guild", { city: "Lamu" }));
     const other = await service.submit(registration("Mangrove Guild Trust", { city: "Lamu", contact_email: "b@guild.example" })); // prettier-ignore

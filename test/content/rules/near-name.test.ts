@@ -63,6 +63,11 @@ describe("two names", () => {
     ["", "Hope", 0],
     ["A", "B", 0],
     ["希望之家", "希望之家", 1],
+    // Cyrillic, Greek, fullwidth: made to look like the other.
+    ["\u041D\u043E\u0440\u0435 \u041A\u0456tchen", "Hope Kitchen", 1],
+    ["\u0397op\u03B5 Kitchen", "Hope Kitchen", 1],
+    ["\uFF28\uFF4F\uFF50\uFF45 Kitchen", "Hope Kitchen", 1],
+    ["Фонд помощи детям", "Фонд помощи детям", 1],
   ])("%j and %j", (one, other, similarity) => {
     expect(nameSimilarity(one, other)).toBe(similarity);
   });
@@ -71,6 +76,11 @@ describe("two names", () => {
     expect(nameSimilarity("Masonic Lodge No. 12", "Masonic Lodge No. 14")).toBeLessThan(nearNameFrom);
     expect(nameSimilarity("West Side Center", "East Side Center")).toBeLessThan(nearNameFrom);
   }); // prettier-ignore
+
+  test("in another alphabet are told apart as well as before", () => {
+    expect(nameSimilarity("Фонд помощи детям", "Фонд защиты животных")).toBeLessThan(0.5);
+    expect(nameSimilarity("Ελληνικός Ερυθρός Σταυρός", "Hellenic Red Cross")).toBeLessThan(0.3);
+  });
 
   test("are as similar one way as the other, and each to itself", () =>
     fc.assert(

@@ -202,6 +202,8 @@ describe("checks", () => {
     [{ website: "old.example" }, {}, { website: "passed" }],
     [{ name: "Hope House Inc", registration_number: "5" }, {}, { name: "passed", registration: "noted" }],
     [{ name: "Норе House" }, {}, { name: "noted" }],
+    [{ name: "\u041D\u043E\u0440\u0435" }, {}, { name: "noted" }],
+    [{ name: "Дом надежды" }, {}, { name: "failed" }],
     [{ usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" }, {}, { wallet: "noted", signature: "noted" }],
     [{ usdc_wallet: aWallet().address }, { proven: true, heldUntil: "soon", otherOwners: ["x"] }, { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" }],
     [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
