@@ -27,7 +27,7 @@ export async function undoPage({ request, token }: Visit, shown: Shown = {}): Pr
 ${said}
 <div class="decide">
 <form method="post" action="/desk/undo/agent"><fieldset><legend>Undo an agent</legend>${tokenField(token)}
-<p>Empties every field that this agent helped to make live and that nobody set otherwise since, rejects the submissions that agreed, and takes the credit back. The log of submissions stays, and so does prose that an operator accepted.</p>
+<p>Empties every field that this agent helped to make live and that nobody set otherwise since, rejects the submissions that agreed, and takes the credit back. Recommendations that rest on its voice end. The log of submissions stays, and so does prose that an operator accepted.</p>
 <label for="agent">Id of the agent, as reviews show it</label>
 <input type="text" id="agent" name="agent_id" required maxlength="128" value="${typed.agent_id}">
 <label for="agent-reason">Why: agents read this</label>
@@ -58,8 +58,10 @@ export async function undoAgent(visit: Visit & { form: Form }): Promise<Page> {
   }
   const { agent_id: agent, reason } = read.data;
   const asked = { agent, reason, operator: session.operator, submissionsMax: revertedPerRequest };
-  const { submissions, emptied, complete, agent_id } = await revertAgent(parts, asked);
-  const counts = `${submissions} submissions undone, ${emptied} fields emptied.`;
+  const done = await revertAgent(parts, asked);
+  const { submissions, emptied, recommendations, complete, agent_id } = done;
+  if (recommendations > 0) parts.curated.lookAgain();
+  const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
   const rest = complete ? null : " There is more: send the form once more.";
   return undoPage(visit, {
     said: notice("good", html`<bdi>${agent_id}</bdi>: ${counts}${rest}`),

@@ -43,5 +43,6 @@ export const adminLogRoutes = (parts: Parts) =>
         reason,
         submissionsMax: revertedPerRequest,
       });
+      if (done.recommendations > 0) parts.curated.lookAgain();
       return preparedJson(done, "no-store");
     });

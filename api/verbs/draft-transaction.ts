@@ -96,6 +96,7 @@ async function decideAndStore(
     mode,
     mine: { agent_id, network, normalised_value: normalised },
     sensitive: request.sensitive_claims.length > 0,
+    test_data: request.test_data,
     waiting: waiting.filter((one) => one.agent_id !== agent_id).map(voiceOf),
     live: await livePick(tx, { nonprofit_id, slug: request.slug }),
     refused: await operatorRefused(tx.raw, { nonprofit_id, slug: request.slug }),
@@ -104,7 +105,7 @@ async function decideAndStore(
   const draft_id = await settleOwn(tx, job, { nonprofit_id, own, applied });
   if (decision.kind === "promoted") {
     const agreeing = waiting.filter(
-      (one) => one.agent_id !== agent_id && one.sensitive_claims.length === 0,
+      (one) => one.agent_id !== agent_id && countsTowardAgreement(one),
     );
     await promote(tx, { nonprofit_id, agreeing, decision, draft_id, job });
   }
@@ -112,13 +113,16 @@ async function decideAndStore(
   return { draft_id, status: applied ? "applied" : "pending", decision, confidence };
 }
 
-const voiceOf = ({ id, agent_id, network, normalised, sensitive_claims }: StoredDraft) => ({
-  id,
-  agent_id,
-  network,
-  normalised_value: normalised,
-  sensitive: sensitive_claims.length > 0,
+const voiceOf = (draft: StoredDraft) => ({
+  id: draft.id,
+  agent_id: draft.agent_id,
+  network: draft.network,
+  normalised_value: draft.normalised,
+  counts: countsTowardAgreement(draft),
 });
+
+const countsTowardAgreement = ({ sensitive_claims, test_data }: StoredDraft): boolean =>
+  sensitive_claims.length === 0 && test_data === 0;
 
 async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: string }) {
   if (isInFile(of.slug)) return { by_consensus: false, normalised_value: "" };
@@ -166,7 +170,7 @@ async function settleOwn(
 
 type Promotion = {
   nonprofit_id: number;
-  /** Other agents' waiting drafts of the same donor intents that claim nothing sensitive. */
+  /** Other agents' waiting drafts of the same donor intents that count toward agreement. */
   agreeing: readonly StoredDraft[];
   decision: Extract<DraftDecision, { kind: "promoted" }>;
   draft_id: number;

@@ -5,13 +5,14 @@ import { EnrichmentTally } from "#content/store/enrichment-tally.ts";
 import type { Store } from "#content/store/open.ts";
 import { agreedFieldsOf, revertField } from "#content/store/revert.ts";
 import { logOperator } from "#content/store/audit-log.ts";
+import { revertRecommendations } from "./revert-recommendations.ts";
 
 /** A short transaction, so that a running service goes on writing meanwhile. */
 const perTransaction = 50;
 
 /**
  * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
- * rejected with the reason, and credit is taken back. The log of submissions and changes stays. Prose that an operator
+ * rejected with the reason, and credit is taken back; recommendations that rest on its voice go. The log of submissions and changes stays. Prose that an operator
  * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50;
  * `progress` hears how many submissions are done.
  */
@@ -26,7 +27,11 @@ export async function revertAgent(
   progress: (done: number) => void = () => {},
 ): Promise<Reverted> {
   const agent_id = foldAgentId(agent);
-  const total: Reverted = { agent_id, submissions: 0, emptied: 0, complete: true };
+  const recommendations = await revertRecommendations(
+    { store, clock },
+    { agent_id, operator, reason },
+  );
+  const total: Reverted = { agent_id, submissions: 0, emptied: 0, recommendations, complete: true };
   for (let after = 0; ;) {
     total.complete = total.submissions < submissionsMax;
     if (!total.complete) break;

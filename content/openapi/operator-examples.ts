@@ -67,6 +67,7 @@ export const agentReverted: Reverted = {
   agent_id: "research-bot-7",
   submissions: 12,
   emptied: 11,
+  recommendations: 1,
   complete: true,
 };
 

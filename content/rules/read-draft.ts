@@ -1,10 +1,10 @@
 import { DraftBody } from "#content/shapes/recommendation-draft.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import { foldAgentId } from "./agent-id.ts";
 import { normaliseIntents } from "./donor-intents.ts";
 import { checkPickText, type PickFault, type PickText } from "./pick-text.ts";
+import { readAgent } from "./read-agent.ts";
 import { isTestData } from "./test-data.ts";
-import { checkLine, checkSourceUrl } from "./validity.ts";
+import { checkSourceUrl } from "./validity.ts";
 import { sensitiveClaims } from "./wording.ts";
 
 /** A draft as it is stored: checked and cleaned. */
@@ -34,19 +34,13 @@ export function readDraft(body: unknown): Result<DraftRequest, PickFault[]> {
     );
   }
   const { slug, source_url, agent_id, agent_name } = parsed.data;
-  const agent = {
-    agent_id: foldAgentId(agent_id),
-    agent_name: (agent_name?.trim() || agent_id).trim(),
-  };
+  const { agent, wrongs } = readAgent({ agent_id, agent_name: agent_name?.trim() || null });
   const text = checkPickText(parsed.data, { byAgent: true });
   const source = checkSourceUrl(source_url);
   const faults: PickFault[] = [
     ...(text.ok ? [] : text.failure),
     ...(source.ok ? [] : [{ path: "source_url", message: source.failure.message, claims: false }]),
-    ...(["agent_id", "agent_name"] as const).flatMap((path) => {
-      const message = checkLine(path, agent[path]);
-      return message === null ? [] : [{ path, message, claims: false }];
-    }),
+    ...wrongs.map((wrong) => ({ ...wrong, claims: false })),
   ];
   if (!text.ok || !source.ok || source.value === null || faults.length > 0) {
     return fail(faults.slice(0, faultsMax));
@@ -61,7 +55,9 @@ export function readDraft(body: unknown): Result<DraftRequest, PickFault[]> {
     source_url: source.value,
     ...agent,
     sensitive_claims: [...new Set(claims.map(({ phrase }) => phrase.toLowerCase()))],
-    test_data: isTestData({ field: "recommendation", value: why_recommended, ...agent }),
+    test_data:
+      isTestData({ field: "recommendation", value: why_recommended, ...agent }) ||
+      isTestData({ field: "website", value: source.value, ...agent }),
   });
 }
 

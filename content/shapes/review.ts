@@ -114,6 +114,10 @@ export const Reverted = z
       .int()
       .min(0)
       .describe("Fields that are empty now; the others were set from elsewhere since, and stay"),
+    recommendations: z
+      .int()
+      .min(0)
+      .describe("Profiles that are recommended no longer: they were so by its agreement"),
     complete: z.boolean().describe("False: there is more to undo; send the same once more"),
   })
   .meta({ id: "AgentReverted" });

@@ -27,7 +27,7 @@ export type QueuedDraft = StoredDraft & { slug: string; name: string };
 
 const waitingMax = 500;
 
-type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
+export type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
 
 /**
  * The drafts of one nonprofit that wait and name the same donor intents, oldest first, at most 500: however many others
@@ -150,7 +150,7 @@ export async function insertDraft(tx: WriteTransaction, draft: NewDraft): Promis
   return Number(rows[0]?.["id"]);
 }
 
-type Settling = {
+export type Settling = {
   status: Exclude<DraftStatus, "pending">;
   reason: string | null;
   /** "operator:<name>", "consensus", or "agent" for one that the agent itself replaced. */
@@ -198,7 +198,8 @@ export async function rejectApplied(
   });
 }
 
-const draftFrom = (row: Record<string, unknown>): StoredDraft =>
+/** A draft as a row of its table holds it. */
+export const draftFrom = (row: Record<string, unknown>): StoredDraft =>
   ({
     ...row,
     recommended_for: JSON.parse(String(row["recommended_for"])),

@@ -9,7 +9,7 @@ import {
 import type { Config } from "#api/config.ts";
 import { revertAgent } from "#api/verbs/revert-agent.ts";
 import { systemClock } from "#content/rules/time.ts";
-import { type ReviewItem, ReviewKind } from "#content/shapes/review.ts";
+import { ApproveBody, RevertBody, type ReviewItem, ReviewKind } from "#content/shapes/review.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { configOrExit, stopWith } from "../support/config.ts";
 import { startProgress } from "../support/progress.ts";
@@ -102,21 +102,23 @@ type Decision = {
 
 /** `bun run review approve` and `reject`. */
 export async function decided(decision: "approved" | "rejected", args: Decision) {
-  const reason = args.reason?.trim() || null;
-  if (decision === "rejected" && reason === null) {
+  const given = { value: args.value ?? null, reason: args.reason?.trim() || null };
+  if (decision === "rejected" && given.reason === null) {
     stopWith("--reason: say why; the agents see it.", 2);
   }
+  const read = ApproveBody.safeParse(given);
+  if (!read.success) stopWith(`--${read.error.issues[0]?.path.join(".")}: ${read.error.issues[0]?.message}.`, 2);
   await withStore(async (store, config) => {
     const outcome = await decideReview(
       { store, clock: systemClock, config },
-      { id: args.id, decision, operator: args.operator, value: args.value ?? null, reason },
+      { id: args.id, decision, operator: args.operator, ...given },
     );
     if (args.json === true) console.log(JSON.stringify(outcome));
     else if (outcome.ok) console.log(`${outcome.value.id}: ${outcome.value.message}`);
     else console.error(`${args.id}: ${explained(outcome.failure)}`);
     if (!outcome.ok) process.exitCode = 1;
   });
-}
+} // prettier-ignore
 
 const explained = (failure: { kind: string; message?: string; field?: string; status?: string }) =>
   failure.message ??
@@ -133,6 +135,8 @@ export async function reverted(
 ) {
   const agent = args.agent?.trim() ?? "";
   if (agent === "") stopWith("--agent: give the id of the agent to revert.", 2);
+  const read = RevertBody.safeParse({ agent_id: agent, reason: args.reason });
+  if (!read.success) stopWith("--reason: say why, in at most 500 characters.", 2);
   await withStore(async (store) => {
     const progress = startProgress("Reverting", 0);
     const { operator, reason } = args;
@@ -145,9 +149,9 @@ export async function reverted(
     if (args.json === true) console.log(JSON.stringify(done));
     else {
       console.log(
-        `${done.agent_id}: ${done.submissions} submissions reverted, ${done.emptied} fields emptied.`,
+        `${done.agent_id}: ${done.submissions} submissions reverted, ${done.emptied} fields emptied, ${done.recommendations} recommendations taken back.`,
       );
     }
-    if (done.submissions === 0) process.exitCode = 1;
+    if (done.submissions + done.recommendations === 0) process.exitCode = 1;
   });
 }

@@ -162,7 +162,13 @@ test("an agent is undone through the service, a part at a time", async () => {
   const body = { agent_id: " BOT-1 ", reason: "made up" };
   const undo = async () =>
     Reverted.parse(await (await service.post("/api/admin/agents/revert", body, bearer)).json());
-  expect(await undo()).toEqual({ agent_id: "bot-1", submissions: 12, emptied: 12, complete: true });
+  expect(await undo()).toEqual({
+    agent_id: "bot-1",
+    submissions: 12,
+    emptied: 12,
+    recommendations: 0,
+    complete: true,
+  });
   expect(await undo()).toMatchObject({ submissions: 0 });
   expect((await recordBySlug(service.store.raw, slugs[0] ?? ""))?.region).toBeNull();
   const { entries } = AuditLog.parse(await ask("audit?action=revert.agent"));

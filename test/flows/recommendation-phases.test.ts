@@ -274,6 +274,59 @@ describe("phase 3", () => {
     expect((await recommended()).recommendations).toMatchObject([{ slug: "wells", editorial_curated: true }]); // prettier-ignore
   });
 
+  test("tests and made-up evidence promote nothing", async () => {
+    await open("3");
+    const tests = [{ agent_id: "test-agent-1" }, { agent_id: "bot-b", source_url: "https://example.org/report" }, { agent_id: "bot-c", agent_name: "Debug bot" }]; // prettier-ignore
+    for (const given of tests) {
+      expect((await draft(given)).promotion_note).toContain("looks like a test");
+    }
+    expect((await draft({ agent_id: "bot-d" })).status).toBe("pending");
+    expect((await queue()).map(({ flags }) => flags)).toEqual([["test_data"], ["test_data"], ["test_data"], []]); // prettier-ignore
+    expect((await draft({ agent_id: "bot-e" })).status).toBe("applied");
+    expect((await queue()).length).toBe(3);
+  });
+
+  test("nobody keeps others from agreeing, or an operator from approving, by waiting in great number", async () => {
+    await open("3");
+    await draft({ agent_id: "bot-0", slug: "pumps" });
+    const crowd = (slug: string) => service.store.write((tx) => tx.raw.execute({
+      sql: `INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, phase, status, created_at)
+            SELECT n.id, '["x"]', '["x"]', 'x', 'https://a.example/', 'crowd-' || value, 'x', 3, 'pending', 0
+            FROM nonprofits AS n, json_each(?) WHERE n.slug = ?`,
+      args: [JSON.stringify(Array.from({ length: 600 }, (_, at) => at)), slug],
+    }));
+    await crowd("wells");
+    await draft({ agent_id: "bot-a" });
+    expect(await draft({ agent_id: "bot-b" })).toMatchObject({ status: "applied", confidence: 2 });
+    await crowd("school");
+    const late = await draft({ agent_id: "bot-a", slug: "school" });
+    expect((await decide(`draft-${late.draft_id}`, "approve")).status).toBe(200);
+    const { rows } = await service.store.raw.execute(`SELECT status FROM recommendation_drafts WHERE id = ${late.draft_id}`);
+    expect(rows[0]?.["status"]).toBe("applied");
+  }); // prettier-ignore
+
+  test("undoing an agent takes its voice out of what was agreed, and the profile counts anew", async () => {
+    await open("3");
+    for (const agent_id of ["bot-a", "bot-b"]) await draft({ agent_id });
+    for (const agent_id of ["bot-b", "bot-c", "bot-a"]) await draft({ agent_id, slug: "pumps" });
+    for (const agent_id of ["bot-a", "bot-d"]) await draft({ agent_id, slug: "camp" });
+    const approved = await draft({ agent_id: "bot-a", slug: "school" });
+    await decide(`draft-${approved.draft_id}`, "approve");
+    lookAgain();
+    expect(await slugs()).toEqual(["school", "wells", "pumps", "camp"]);
+    const undo = async () => (await service.post("/api/admin/agents/revert", { agent_id: "BOT-A", reason: "Made up." }, as("ada"))).json(); // prettier-ignore
+    expect(await undo()).toMatchObject({ agent_id: "bot-a", recommendations: 2, complete: true });
+    expect(await undo()).toMatchObject({ recommendations: 0 });
+    // Two others stand behind the pumps, and an operator behind the school.
+    expect(await slugs()).toEqual(["school", "pumps"]);
+    expect((await audit()).filter(({ action }) => action === "recommendation.reverted")).toEqual([
+      { operator: "ada", action: "recommendation.reverted", subject: "wells" },
+      { operator: "ada", action: "recommendation.reverted", subject: "camp" },
+    ]);
+    expect((await draft({ agent_id: "bot-b" })).status).toBe("pending");
+    expect((await draft({ agent_id: "bot-e" })).status).toBe("applied");
+  });
+
   test("an operator's no stands", async () => {
     await open("3");
     const refusedDraft = await draft();

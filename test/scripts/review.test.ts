@@ -52,6 +52,7 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
   expect((await review("approve", mission ?? "")).code).toBe(1);
 
   expect((await review("reject", tagline ?? "")).code).toBe(2); // No reason.
+  expect((await review("reject", tagline ?? "", "--reason", "x".repeat(501))).code).toBe(2); // As over HTTP.
   expect((await review("reject", tagline ?? "", "--reason", "a claim")).code).toBe(0);
 
   const reverted = await review("revert", "--agent", "BOT-A", "--json");
@@ -59,6 +60,7 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
     agent_id: "bot-a",
     submissions: 1,
     emptied: 1,
+    recommendations: 0,
     complete: true,
   });
   expect((await recordBySlug(service.store.raw, slug))?.city).toBeNull();

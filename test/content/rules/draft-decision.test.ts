@@ -15,12 +15,13 @@ const voice = (agent_id: string, normalised_value = "wells", network: string | n
 const waits = (id: number, said: ReturnType<typeof voice>, sensitive = false): WaitingDraft => ({
   id,
   ...said,
-  sensitive,
+  counts: !sensitive,
 });
 const alone: Asked = {
   phase: 3,
   mine: voice("b"),
   sensitive: false,
+  test_data: false,
   waiting: [],
   live: null,
   refused: false,
@@ -51,6 +52,11 @@ const cases: [title: string, given: Partial<Asked>, becomes: DraftDecision][] = 
     "the same agent is one voice",
     { waiting: [waits(1, voice("b"))] },
     { kind: "awaiting", confidence: 1 },
+  ],
+  [
+    "obvious test data waits for the operator, whoever agrees",
+    { test_data: true, waiting: [waits(1, voice("a"))] },
+    operator("test_data", 2),
   ],
   [
     "a sensitive draft waits for the operator, whoever agrees",
