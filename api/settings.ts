@@ -79,7 +79,11 @@ const operators = z
       name: pair.slice(0, pair.indexOf(":")),
       token: pair.slice(pair.indexOf(":") + 1),
     })),
-  );
+  )
+  // The log could not tell who decided.
+  .refine((all) => new Set(all.map(({ token }) => token)).size === all.length, {
+    error: "send another token for each: two are the same",
+  });
 
 /** Every environment variable that the project reads. A new setting is one line here and one in config.ts. */
 export const settings = z

@@ -14,9 +14,12 @@ export function recommendationDisclosure(
       : texts.weight
           .replace("{points}", String(editorialPoints(consensus_share, now)))
           .replace("{most}", String(editorialSteps[0].points))
-          .replace("{share}", String(Math.round(consensus_share * 100)));
+          .replace("{share}", String(wholePercent(consensus_share)));
   return `${texts[`phase_${phase}`]} ${texts.order} ${weight}`;
 }
+
+/** Rounded down, as the steps are reached: 24.9 % is not yet 25 %. 0.29 × 100 is 28.999…, so a little is added first. */
+const wholePercent = (share: number): number => Math.floor(share * 100 + 1e-6);
 
 /** What the answer without any says. */
 export const noRecommendationDisclosure = (phase: GovernancePhase): string =>

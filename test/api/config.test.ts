@@ -47,6 +47,7 @@ describe("the settings", () => {
     ["ALMONER_NETWORK", "bitcoin"],
     ["ALMONER_COMMITMENT", "processed"],
     ["ALMONER_ADMIN_TOKENS", "ann:short"],
+    ["ALMONER_ADMIN_TOKENS", "ann:0123456789abcdef,bob:0123456789abcdef"],
     ["ALMONER_CONSENSUS", "nobody"],
     ["ALMONER_RECOMMENDATION_PHASE", "4"],
     ["ALMONER_DATABASE_URL", "postgres://localhost"],

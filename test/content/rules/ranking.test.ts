@@ -97,6 +97,18 @@ describe("editorial curation", () => {
     expect(Math.min(...points)).toBe(0);
   });
 
+  test.each([
+    [0.0999, 50, 9],
+    [0.1, 40, 10],
+    [0.249_9, 40, 24],
+    [0.29, 30, 29],
+    [0.58, 20, 58],
+  ])("a share of %p is told with %p points as %p %%", (consensus_share, points, percent) => {
+    const told = recommendationDisclosure(3, { consensus_share, now });
+    expect(told).toContain(`adds ${points} of at most 50`);
+    expect(told).toContain(`(${percent} % now)`);
+  });
+
   test("has its steps in the published description, and in the disclosure", () => {
     const { description } = signals[0];
     for (const { points, consensus_share_from: from } of editorialSteps.slice(1)) {
