@@ -91,6 +91,7 @@ function finish(
     asOf,
     // A page that could not be rendered keeps its older version.
     removeOthers: failed.length === 0,
+    untold: first,
     state: {
       fast_sequence: Math.max(known.fast_sequence, asOf),
       slow_sequence: Math.max(known.slow_sequence, asOf),

@@ -58,6 +58,8 @@ type NextRelease = {
   removed?: readonly string[];
   /** Whether every path that is not among the next files goes, as after a full build. */
   removeOthers: boolean;
+  /** Whether the answer leaves out what changed: where that is everything, and a million paths. */
+  untold?: boolean;
   state: Partial<PublisherState>;
   now: Date;
 };
@@ -70,34 +72,40 @@ export function commitNextFiles(
 ): Committed {
   const commit = manifest.db.transaction((): Committed => {
     const release = manifest.state().current_release + 1;
-    const changed = differing(manifest, batch, draft.asOf);
+    const changing = countDiffering(manifest, batch, draft.asOf);
+    const changed =
+      draft.untold === true || changing === 0 ? [] : differing(manifest, batch, draft.asOf);
     const removed = draft.removeOthers
       ? vanished(manifest, batch, draft.asOf)
       : stillThere(manifest, draft.removed ?? [], draft.asOf);
-    if (changed.length > 0) replaceFiles(manifest, { batch, release, asOf: draft.asOf });
+    if (changing > 0) replaceFiles(manifest, { batch, release, asOf: draft.asOf });
     if (removed.length > 0) removeFiles(manifest, release, removed);
     if (draft.removeOthers) doomAssets(manifest, batch, draft.now);
     keepNamed(manifest, batch, draft.asOf);
     manifest.db.query("DELETE FROM temp.next_files WHERE batch = ?").run(batch);
-    if (changed.length + removed.length === 0) {
+    if (changing + removed.length === 0) {
       manifest.setState(draft.state);
       return { release: release - 1, changed, removed };
     }
     manifest.setState({ ...draft.state, current_release: release });
-    recordRelease(manifest, release, draft, changed.length + removed.length);
+    recordRelease(manifest, release, draft, changing + removed.length);
     return { release, changed, removed };
   });
   return commit.immediate();
 }
 
+const differingSql = `
+  FROM temp.next_files AS next LEFT JOIN files USING (path)
+  WHERE next.batch = ?1
+    AND (files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?2))`;
+
+const countDiffering = ({ db }: Manifest, batch: number, asOf: number): number =>
+  db.query<{ n: number }, [number, number]>(`SELECT count(*) AS n ${differingSql}`).get(batch, asOf)
+    ?.n ?? 0;
+
 const differing = ({ db }: Manifest, batch: number, asOf: number): NewFile[] =>
   db
-    .query<NewFile, [number, number]>(
-      `SELECT next.path, next.digest, next.size
-       FROM temp.next_files AS next LEFT JOIN files USING (path)
-       WHERE next.batch = ?1
-         AND (files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?2))`,
-    )
+    .query<NewFile, [number, number]>(`SELECT next.path, next.digest, next.size ${differingSql}`)
     .all(batch, asOf);
 
 function vanished({ db }: Manifest, batch: number, asOf: number): string[] {
