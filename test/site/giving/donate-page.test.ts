@@ -62,6 +62,11 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
       if (part !== "NO") expect(receipt).toContain(part);
     }
     expect(receipt).toContain("no real money moves");
+    const margin = "1cm";
+    for (const format of ["A4", "Letter"]) {
+      const paper = await page.pdf({ format, margin: { top: margin, right: margin, bottom: margin, left: margin } });
+      expect(paper.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(1);
+    }
     expect(troubles(page)).toEqual([]);
   }, 90_000); // prettier-ignore
 
