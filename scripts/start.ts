@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { listen } from "#api/listen.ts";
-import { openDonationChain } from "#api/donation-chain.ts";
+import { openDonationChain, refuseSample } from "#api/donation-chain.ts";
 import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
@@ -17,7 +17,7 @@ import { startLocalChain } from "./start/local-chain.ts";
 import { startPublisherChild } from "./start/publisher-child.ts";
 import { fillEmptyStore } from "./start/sample.ts";
 import { showAddresses } from "./start/addresses.ts";
-import { configOrExit, stopSignal } from "./support/config.ts";
+import { configOrExit, orBadSetting, stopSignal } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
 
 const command = defineCommand({
@@ -43,13 +43,14 @@ const command = defineCommand({
       ...servingStore,
     });
     await fillEmptyStore(store, args.profiles, given);
+    await orBadSetting(refuseSample(given, store));
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
     const publisher = startPublisherChild((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
     const profileOf = (sequence: number) => changedProfile(store.raw, sequence);
     const secrets = loadSecrets(config);
-    const chain = await openDonationChain(config, { secrets, log, clock: systemClock });
+    const chain = await orBadSetting(openDonationChain(config, { secrets, log, clock: systemClock })); // prettier-ignore
     const service = await openService(config, {
       store,
       log,

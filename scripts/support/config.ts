@@ -13,6 +13,16 @@ export function configOrExit(): Config {
   }
 }
 
+/** Work that may find a setting bad once store and chain are open: its message ends the process. */
+export async function orBadSetting<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof BadSetting)) throw error;
+    return stopWith(error.message, 2);
+  }
+}
+
 /** Ends the process with a message; expected failures of commands come through here. */
 export function stopWith(message: string, code = 1): never {
   console.error(message);
