@@ -1,4 +1,4 @@
-import { readBody } from "../body.ts";
+import { formFields, isForm } from "../form-fields.ts";
 import type { Parts } from "../parts.ts";
 import { Refused } from "../problem.ts";
 
@@ -11,16 +11,12 @@ export type Form = {
 
 /** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
 export async function formOf(request: Request): Promise<Form> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type)) {
+  if (!isForm(request.headers.get("content-type"))) {
     const detail = "The desk takes forms as browsers send them.";
     throw new Refused({ status: 415, code: "no_form", detail });
   }
-  const fields = new URLSearchParams(new TextDecoder().decode(await readBody(request)));
-  return {
-    text: (name) => (fields.get(name) ?? "").toWellFormed().replaceAll(/\r\n?/g, "\n").trim(),
-    has: (name) => fields.has(name),
-  };
+  const fields = await formFields(request);
+  return { text: (name) => fields.get(name) ?? "", has: (name) => fields.has(name) };
 }
 
 /**
