@@ -142,16 +142,16 @@ export async function holdById(asked: Asked, submissionId: string): Promise<Wall
   return rows[0] === undefined ? null : holdFrom(rows[0]);
 }
 
-/** Why a change of this nonprofit's wallet was stopped that came with this contact; null for none. Index: onboarding_by_nonprofit. */
+/** Why a change of this nonprofit's wallet was stopped that came with this contact; null for none. Index: wallet_holds_stopped. */
 export async function stoppedFrom(
   asked: Asked,
   { nonprofitId, contactEmail }: { nonprofitId: number; contactEmail: string },
 ): Promise<string | null> {
   const { rows } = await asked.execute({
     sql: `SELECT h.reason
-          FROM onboarding_submissions AS s INDEXED BY onboarding_by_nonprofit
-          JOIN wallet_holds AS h ON h.submission_id = s.id
-          WHERE s.nonprofit_id = ? AND h.status = 'stopped' AND lower(s.request ->> 'contact_email') = lower(?)
+          FROM wallet_holds AS h INDEXED BY wallet_holds_stopped
+          JOIN onboarding_submissions AS s ON s.id = h.submission_id
+          WHERE h.nonprofit_id = ? AND h.status = 'stopped' AND lower(s.request ->> 'contact_email') = lower(?)
           ORDER BY h.decided_at DESC
           LIMIT 1`,
     args: [nonprofitId, contactEmail],

@@ -68,5 +68,8 @@ export const walletHolds = sqliteTable(
     index("wallet_holds_due")
       .on(h.effective_at, h.submission_id)
       .where(sql`status = 'held'`),
+    index("wallet_holds_stopped")
+      .on(h.nonprofit_id)
+      .where(sql`status = 'stopped'`),
   ],
 );

@@ -1,0 +1,1 @@
+CREATE INDEX `wallet_holds_stopped` ON `wallet_holds` (`nonprofit_id`) WHERE status = 'stopped';
