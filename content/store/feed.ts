@@ -1,3 +1,4 @@
+import { publicFields } from "#content/rules/public-fields.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/shapes/feed.ts";
 import { isoTime } from "#content/rules/time.ts";
 import type { Store, WriteTransaction } from "./open.ts";
@@ -128,13 +129,6 @@ export async function feedFile(asked: Asked, number: number): Promise<FeedFileRa
   return (rows[0] ?? null) as FeedFileRange | null;
 }
 
-/** Fields of the store that the public profile shows under another name. */
-const publicNames: Readonly<Record<string, string>> = {
-  country_code: "country",
-  wallet_challenge: "wallet_proof",
-  wallet_signature: "wallet_proof",
-};
-
 /** The changes of a feed file as the feed tells them, oldest first. Values are never told, only names of fields. */
 export async function feedEntries(asked: Asked, range: FeedFileRange): Promise<FeedEntry[]> {
   const { rows } = await asked.execute({
@@ -142,14 +136,11 @@ export async function feedEntries(asked: Asked, range: FeedFileRange): Promise<F
           WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?`,
     args: [range.first_sequence, range.last_sequence, feedEntriesMax],
   });
-  return rows.map((row) => {
-    const fields = JSON.parse(String(row["fields"])) as string[];
-    return {
-      sequence: Number(row["sequence"]),
-      slug: row["slug"] === null ? null : String(row["slug"]),
-      kind: row["kind"] as FeedEntry["kind"],
-      fields: [...new Set(fields.map((field) => publicNames[field] ?? field))],
-      at: isoTime(Number(row["changed_at"])),
-    };
-  });
+  return rows.map((row) => ({
+    sequence: Number(row["sequence"]),
+    slug: row["slug"] === null ? null : String(row["slug"]),
+    kind: row["kind"] as FeedEntry["kind"],
+    fields: publicFields(JSON.parse(String(row["fields"])) as string[]),
+    at: isoTime(Number(row["changed_at"])),
+  }));
 }

@@ -1,6 +1,8 @@
 import { publicValue } from "#content/rules/mask.ts";
+import { publicFields } from "#content/rules/public-fields.ts";
 import { isoTime } from "#content/rules/time.ts";
 import type { History } from "#content/shapes/enrichment-answers.ts";
+import { jsonOf, unpacked } from "./packed.ts";
 import type { Asked } from "./records.ts";
 
 /** The sequence of a nonprofit's newest change; null for none. Index: changes_by_nonprofit. */
@@ -15,72 +17,118 @@ export async function newestChangeOf(asked: Asked, nonprofitId: number): Promise
 const changesMax = 200;
 const agreedMax = 400;
 
+type Found = {
+  id: number;
+  slug: string;
+  changes: { sequence: number; kind: string; fields: string; origin: string; changed_at: number }[];
+  agreed: {
+    field: string;
+    value: string;
+    agent_name: string;
+    source_url: string | null;
+    applied_at: number;
+  }[];
+};
+
+const changeColumns = ["sequence", "kind", "fields", "origin", "changed_at"];
+const agreedColumns = ["field", "value", "agent_name", "source_url", "applied_at"];
+
+/** Of prose that a reviewer edited, what the reviewer made of it went live; the rest was never public. */
+const liveValue = "iif(field_type = 'prose', coalesce(winning_value, value), value)";
+
+const historiesSql = `SELECT json_object(
+    'id', n.id, 'slug', n.slug,
+    'changes', (
+      SELECT json_group_array(${jsonOf(changeColumns)}) FROM (
+        SELECT ${changeColumns.join(", ")} FROM changes
+        WHERE nonprofit_id = n.id
+        ORDER BY sequence DESC
+        LIMIT ${changesMax}
+      )
+    ),
+    'agreed', (
+      SELECT json_group_array(${jsonOf(agreedColumns)}) FROM (
+        SELECT id, field, ${liveValue} AS value, agent_name, source_url, applied_at FROM submissions
+        WHERE nonprofit_id = n.id AND applied_at IS NOT NULL
+        ORDER BY applied_at DESC, id
+        LIMIT ${agreedMax}
+      )
+    )
+  ) AS packed
+  FROM json_each(?) AS w
+  CROSS JOIN nonprofits AS n ON n.id = w.value`;
+
 /**
- * GET /api/nonprofits/{slug}/history: the newest 200 public changes of a profile, newest first, with who agreed on what
- * went live then. The same from the service and in the bundle. Null for an unknown slug; a withdrawn one has a history.
+ * The histories of these nonprofits by id, unknown ids left out: of each the newest 200 public changes, newest first,
+ * with who agreed on what went live then. The same from the service and in the bundle; a withdrawn nonprofit has one,
+ * too. Indexes: changes_by_nonprofit, submissions_gone_live.
  */
+export async function historiesOf(
+  asked: Asked,
+  ids: readonly number[],
+): Promise<Map<number, History>> {
+  const { rows } = await asked.execute({ sql: historiesSql, args: [JSON.stringify(ids)] });
+  return new Map(unpacked<Found>(rows).map((found) => [found.id, historyOf(found)]));
+}
+
+/** Whether a profile is not as it was when it was added. */
+export const isChanged = ({ changes }: History): boolean =>
+  changes.some(({ kind }) => kind !== "added");
+
+/** Ids of nonprofits that were changed since they were added, in their order, after an id. Index: changes_by_nonprofit. */
+export async function changedIdsAfter(
+  asked: Asked,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT DISTINCT nonprofit_id AS id FROM changes INDEXED BY changes_by_nonprofit
+          WHERE nonprofit_id > ? AND kind <> 'added'
+          ORDER BY nonprofit_id
+          LIMIT ?`,
+    args: [after, limit],
+  });
+  return rows.map((row) => Number(row["id"]));
+}
+
+/** GET /api/nonprofits/{slug}/history. Null for an unknown slug. */
 export async function historyAnswer(asked: Asked, slug: string): Promise<History | null> {
-  const found = await asked.execute({
+  const { rows } = await asked.execute({
     sql: "SELECT id FROM nonprofits WHERE slug = ?",
     args: [slug],
   });
-  const id = found.rows[0]?.["id"];
+  const id = rows[0]?.["id"];
   if (id === undefined) return null;
-  const { rows } = await asked.execute({
-    sql: `SELECT sequence, kind, fields, origin, changed_at FROM changes
-          WHERE nonprofit_id = ? AND kind <> 'directory'
-          ORDER BY sequence DESC
-          LIMIT ${changesMax}`,
-    args: [Number(id)],
-  });
-  const agreed = await agreedAt(asked, Number(id));
-  const changes = rows.map((row) => {
-    const fields = JSON.parse(String(row["fields"])) as string[];
-    const changed_at = Number(row["changed_at"]);
-    const together = fields.flatMap((field) => agreed.get(`${changed_at} ${field}`) ?? []);
+  return (await historiesOf(asked, [Number(id)])).get(Number(id)) ?? null;
+}
+
+/** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
+function historyOf({ slug, changes, agreed }: Found): History {
+  const together = Map.groupBy(agreed, ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`);
+  const shown = changes.map(({ sequence, kind, fields, origin, changed_at }) => {
+    const changed = JSON.parse(fields) as string[];
+    const live = changed.flatMap((field) => together.get(`${changed_at} ${field}`) ?? []);
     return {
-      sequence: Number(row["sequence"]),
-      kind: String(row["kind"]) as History["changes"][number]["kind"],
-      fields: fields.map(publicName),
-      origin: String(row["origin"]),
+      sequence,
+      kind: kind as History["changes"][number]["kind"],
+      fields: publicFields(changed),
+      origin,
       changed_at: isoTime(changed_at),
-      ...(together.length === 0 ? {} : { agreed: together }),
+      ...(live.length === 0 ? {} : { agreed: live.map(agreedOf) }),
     };
   });
-  return { slug, count: changes.length, changes };
-}
+  return { slug, count: shown.length, changes: shown };
+} // prettier-ignore
 
-type Agreed = NonNullable<History["changes"][number]["agreed"]>;
+const agreedOf = ({ field, value, agent_name, source_url }: Found["agreed"][number]) => ({
+  field,
+  value: publicValue(field, value),
+  agent_name,
+  source_url,
+});
 
-/** What was applied, by the instant and the field: a submission is applied in the transaction of its change. */
-async function agreedAt(asked: Asked, nonprofitId: number): Promise<Map<string, Agreed>> {
-  const { rows } = await asked.execute({
-    sql: `SELECT field, value, agent_name, source_url, applied_at FROM submissions
-          WHERE nonprofit_id = ? AND applied_at IS NOT NULL
-          ORDER BY id
-          LIMIT ${agreedMax}`,
-    args: [nonprofitId],
-  });
-  const agreed = new Map<string, Agreed>();
-  for (const row of rows) {
-    const field = String(row["field"]);
-    const key = `${Number(row["applied_at"])} ${rowFields[field] ?? field}`;
-    const together = agreed.get(key) ?? [];
-    together.push({
-      field,
-      value: publicValue(field, String(row["value"])),
-      agent_name: String(row["agent_name"]),
-      source_url: row["source_url"] === null ? null : String(row["source_url"]),
-    });
-    agreed.set(key, together);
-  }
-  return agreed;
-}
-
+/** What agents send one by one is a row of a field that holds many. */
 const rowFields: Readonly<Record<string, string>> = {
   programme: "programs",
   impact_metric: "impact_metrics",
 };
-
-/** The wire has `country` where the store has `country_code`. */
-const publicName = (field: string): string => (field === "country_code" ? "country" : field);

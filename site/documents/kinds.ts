@@ -7,6 +7,7 @@ import { helpWanted } from "./help-wanted.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
 import { page } from "./page.ts";
+import { profileHistory } from "./profile-history.ts";
 import { profileMarkdown } from "./profile-markdown.ts";
 import { profile } from "./profile.ts";
 import { snapshotPart } from "./snapshot.ts";
@@ -19,6 +20,7 @@ export const documentKinds: readonly DocumentKind[] = [
   listPage,
   page,
   profileMarkdown,
+  profileHistory,
   discovery,
   causesAnswer,
   statsAnswer,

@@ -102,6 +102,7 @@ export function redirectsFile(service: string): string {
       }),
     ),
     "/api/nonprofits/:slug  /api/nonprofits/:slug.json  200",
+    "/api/nonprofits/:slug/history  /api/nonprofits/:slug/history.json  200",
     ...["nonprofits", "causes"].map((name) => `/api/${name}  /api/${name}.json  200`),
     `/api/*  ${service}/api/:splat  200`,
     // Only where no file answers: a nonprofit without a wallet has no page for donations.

@@ -76,6 +76,7 @@ export function staleLater(change: Change, places: ReadonlyMap<string, number>):
   const moved = change.moved_lists.filter((list) => list !== "thin");
   const keys = [
     keyOf.profileMarkdown(change.nonprofit_id),
+    keyOf.profileHistory(change.nonprofit_id),
     keyOf.snapshotPart(snapshotPartOf(change.nonprofit_id)),
     keyOf.sitemap(sitemapChunkOf(change.nonprofit_id)),
     keyOf.sitemapIndex,

@@ -99,6 +99,9 @@ describe("prose", () => {
     expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
     const exemplars = await (await service.get("/api/agents/exemplars?field=mission")).text();
     expect(exemplars).toContain("Food for all people.");
+    // What the reviewer took out of the text was never public, and does not become so by its history.
+    const history = await (await service.get(`/api/nonprofits/${slug}/history`)).json();
+    expect(history).toMatchObject({ changes: [{ origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] }, { kind: "added" }] }); // prettier-ignore
   });
 
   test("is rejected with a reason that agents see", async () => {

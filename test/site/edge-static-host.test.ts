@@ -98,6 +98,7 @@ describe("the addresses of a static host that can proxy", () => {
     ["/api/enrichments/stats", `${service}/api/enrichments/stats`],
     ["/api/nonprofits", "/api/nonprofits.json"],
     ["/api/nonprofits/water-for-all", "/api/nonprofits/water-for-all.json"],
+    ["/api/nonprofits/water-for-all/history", "/api/nonprofits/water-for-all/history.json"],
     ["/api/nonprofits/pages/2.json", "api/nonprofits/pages/2.json"],
     ["/api/causes", "/api/causes.json"],
     ["/changes/1.json", "changes/1.json"],

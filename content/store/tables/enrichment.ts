@@ -24,7 +24,7 @@ export const submissions = sqliteTable(
     source_url: text(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
-    network: text(), // Keyed hash of the client's network, for the strict consensus mode.
+    network: text(), // Keyed hash of the client's network, in the strict consensus mode, until it is decided.
     status: text({ enum: ["pending", "applied", "rejected"] }).notNull(),
     audit_only: integer().notNull().default(0), // The field held a value: takes no part in consensus.
     test_data: integer().notNull().default(0), // Kept out of leaderboard, agents.md and second opinions.
@@ -47,6 +47,10 @@ export const submissions = sqliteTable(
     index("submissions_applied")
       .on(s.field, s.decided_at)
       .where(sql`status = 'applied'`),
+    // Rejected ones that were live are among them: the history of a profile tells of both.
+    index("submissions_gone_live")
+      .on(s.nonprofit_id, s.applied_at)
+      .where(sql`applied_at is not null`),
     index("submissions_for_review")
       .on(s.id)
       .where(sql`field_type = 'prose' and status = 'pending' and audit_only = 0`),
