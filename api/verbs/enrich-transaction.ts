@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { corroborates } from "#content/rules/promotion-note.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { type EnrichTarget, enrichTargets } from "#content/store/enrich-target.ts";
 import { EnrichmentWrites } from "#content/store/enrichment-writes.ts";
 import { type AskedKey, type KeptAnswer, keptAnswers } from "#content/store/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import type { EnrichJob, EnrichOutcome, Group, StoredItem, StoreFailure, Stored } from "./enrich-job.ts"; // prettier-ignore
-import { corroborates, storeSubmission } from "./store-submission.ts";
+import { storeSubmission } from "./store-submission.ts";
 
 type Outcome = Result<EnrichOutcome, StoreFailure>;
 

@@ -1,4 +1,6 @@
 import { decide } from "#content/rules/consensus.ts";
+import { comparedLive, comparedValue } from "#content/rules/normalise.ts";
+import { corroborates } from "#content/rules/promotion-note.ts";
 import type { OwnSubmission } from "#content/store/enrich-target.ts";
 import { newestChangeOf } from "#content/store/history.ts";
 import { setNetwork } from "#content/store/submissions.ts";
@@ -7,11 +9,17 @@ import type { Group, OneItem, Stored } from "./enrich-job.ts";
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
 export function earlierOf({ standing: { own, live } }: OneItem): OwnSubmission | null {
-  if (own === null || live !== null) return own;
-  // The field was emptied since what was applied, or only logged: then the value counts anew.
-  const isRow = own.field === "programme" || own.field === "impact_metric";
-  const stands = own.status === "applied" ? isRow : own.audit_only === 0;
-  return stands ? own : null;
+  if (own === null) return null;
+  const { field, status, audit_only } = own;
+  if (field === "programme" || field === "impact_metric") return own;
+  const compared = live === null ? null : comparedLive(field, live);
+  // What was live and has since been emptied or replaced, or was logged beside another value than this, counts anew.
+  if (status === "applied") {
+    return compared === comparedValue(field, own.winning_value ?? own.value) ? own : null;
+  }
+  if (audit_only === 0) return own;
+  const isLive = compared === own.normalised_value;
+  return compared !== null && isLive === (own.reason === corroborates) ? own : null;
 }
 
 /** The same value from the same agent again: it is answered with the submission it has. */
@@ -20,32 +28,31 @@ export async function repeatSubmission(
   one: OneItem,
   own: OwnSubmission,
 ): Promise<Stored> {
-  const { job, target, standing } = one;
-  const waits = own.status === "pending" && own.audit_only === 0 && own.field_type === "structured";
-  if (waits && own.network === null && job.network !== null) {
-    return nameNetwork(group, one, { ...own, network: job.network });
+  const { target, standing } = one;
+  if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
+    return lookAgain(group, one, own);
   }
-  const running = waits || own.status === "applied" ? 1 : standing.running;
+  const running = own.status === "applied" ? 1 : standing.running;
   return {
     submission: { ...own, confidence: Math.max(own.confidence, running) },
     sequence: own.status === "applied" ? await newestChangeOf(group.tx.raw, target.id) : null,
-    rivals: waits && standing.rivals,
+    rivals: false,
     rejections: standing.rejections,
   };
 }
 
 /**
- * The strict mode was switched on since: a submission from before it has no network, and without one it could never
- * agree with another. Sent again it gets one, and the rules look at it as at a new one.
+ * The rules look at what waits as at a new submission: the mode of consensus may have been switched since. One from
+ * before the strict mode has no network and could never agree with another, so it gets that of this request; after the
+ * strict mode two agents of one network are enough.
  */
-async function nameNetwork(
-  group: Group,
-  one: OneItem,
-  mine: OwnSubmission & { network: string },
-): Promise<Stored> {
-  const { job, item, standing } = one;
-  await setNetwork(group.tx, mine);
-  const { field_type } = item;
+async function lookAgain(group: Group, one: OneItem, own: OwnSubmission): Promise<Stored> {
+  const { job, standing } = one;
+  const mine = { ...own, network: own.network ?? job.network };
+  if (mine.network !== null && own.network === null) {
+    await setNetwork(group.tx, { id: mine.id, network: mine.network });
+  }
+  const { field_type } = own;
   const pending = standing.voices.filter(({ id }) => id !== mine.id);
   const decision = decide({ field_type, live: null, pending, mine, mode: job.mode });
   if (decision.kind === "applied") return applySubmission(group, one, { mine, decision });

@@ -1,14 +1,12 @@
 import { decide, type Decision } from "#content/rules/consensus.ts";
-import { comparedValue } from "#content/rules/normalise.ts";
+import { comparedLive } from "#content/rules/normalise.ts";
+import { corroborates } from "#content/rules/promotion-note.ts";
 import { addCorroboration } from "#content/store/apply-field.ts";
-import type { OwnSubmission } from "#content/store/enrich-target.ts";
+import type { OwnSubmission, Standing } from "#content/store/enrich-target.ts";
 import { type NewSubmission, priorRejections } from "#content/store/submissions.ts";
 import type { Group, OneItem, Stored } from "./enrich-job.ts";
 import { applySubmission, recount, replaceOwn } from "./apply-submission.ts";
 import { earlierOf, repeatSubmission } from "./repeat-submission.ts";
-
-/** The reason stored with an audit-only submission that equals the live value. */
-export const corroborates = "corroborates the live value";
 
 /** Stores a submission and does what the rules decide of it; one that the agent sent before is not stored again. */
 export async function storeSubmission(group: Group, one: OneItem): Promise<Stored> {
@@ -18,7 +16,7 @@ export async function storeSubmission(group: Group, one: OneItem): Promise<Store
   const fresh = newSubmission(one);
   const decision = decide({
     field_type: item.field_type,
-    live: standing.live === null ? null : comparedValue(item.field, standing.live),
+    live: standing.live === null ? null : comparedLive(item.field, standing.live),
     pending: standing.voices,
     mine: fresh,
     mode: job.mode,
@@ -28,7 +26,10 @@ export async function storeSubmission(group: Group, one: OneItem): Promise<Store
     case "audit":
       return told(one, await audit(group, one, fresh, decision.corroborates));
     case "queued":
-      return told(one, group.writes.insert({ ...fresh, confidence: standing.running + 1 }));
+      return told(
+        one,
+        group.writes.insert({ ...fresh, network: null, confidence: countedOnce(standing) }),
+      );
     case "pending":
       return wait(group, one, { fresh, decision });
     case "applied": {
@@ -62,6 +63,10 @@ const newSubmission = ({ job, target, item }: OneItem): NewSubmission => ({
   decided_at: null,
 });
 
+/** How many distinct agents sent this value where nothing is to be decided; one that sent it before counts once. */
+const countedOnce = ({ own, running }: Standing): number =>
+  own === null ? running + 1 : Math.max(1, running);
+
 /** For a submission that makes nothing live and competes with none. */
 const told = ({ standing }: OneItem, submission: OwnSubmission): Stored => ({
   submission,
@@ -77,9 +82,9 @@ async function audit(
   fresh: NewSubmission,
   corroborating: boolean,
 ): Promise<OwnSubmission> {
-  const confidence = standing.running + 1;
+  const confidence = countedOnce(standing);
   const reason = corroborating ? corroborates : null;
-  const submission = writes.insert({ ...fresh, audit_only: 1, confidence, reason });
+  const submission = writes.insert({ ...fresh, network: null, audit_only: 1, confidence, reason });
   if (corroborating && fresh.test_data === 0) {
     await addCorroboration(tx, { ...fresh, slug: target.slug, now: job.now });
   }

@@ -37,6 +37,13 @@ export const normalise: Readonly<Record<EnrichableField, (raw: string) => string
   impact_metric: prose,
 };
 
+/**
+ * The comparison form of what a profile holds. A register may hold what no agent could send, a year of three digits for
+ * instance: the field is not empty for that, so it is compared as it stands.
+ */
+export const comparedLive = (field: EnrichableField, live: string): string =>
+  comparedValue(field, live) || live;
+
 const indexedLengthMax = 100;
 
 /**

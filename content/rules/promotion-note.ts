@@ -47,6 +47,9 @@ function awaiting(
   return `Awaiting consensus: ${said} this ${field}. ${next}${tie}`;
 }
 
+/** The reason stored with an audit-only submission that equals the live value. */
+export const corroborates = "corroborates the live value";
+
 /** Why a submission was rejected, as stored and shown. */
 export const rejectionReasons = {
   replaced: "replaced by the same agent",

@@ -71,7 +71,7 @@ async function settleVoices(tx: WriteTransaction, tally: EnrichmentTally, agreed
   if (!(await applied(tx, nonprofit_id))) tally.add("nonprofits_improved");
   const where = `nonprofit_id = ? AND field = ? AND ${inConsensus}`;
   const winners = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?
+    sql: `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?, network = NULL
           WHERE ${where} AND normalised_value = ?
           RETURNING agent_id, test_data`,
     args: [
@@ -87,7 +87,7 @@ async function settleVoices(tx: WriteTransaction, tally: EnrichmentTally, agreed
     if (test_data === 0) tally.credit(String(agent_id), 1);
   }
   const losers = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?, network = NULL
           WHERE ${where}`,
     args: [rejectionReasons.outvoted, agreed.value, now.getTime(), nonprofit_id, field],
   });

@@ -80,7 +80,7 @@ export async function refreshPending(tx: WriteTransaction, saves: readonly Saved
 async function refreshOne(tx: WriteTransaction, record: NonprofitRecord): Promise<void> {
   const filled = structuredFields.filter((field) => !isEmpty(record[field]));
   await tx.raw.execute({
-    sql: `UPDATE submissions SET audit_only = 1
+    sql: `UPDATE submissions SET audit_only = 1, network = NULL
           WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
     args: [record.id, JSON.stringify(filled)],
   });

@@ -156,7 +156,7 @@ export async function rejectPending(
   { nonprofit_id, field, reason, at }: FieldOf & { reason: string; at: number },
 ): Promise<number> {
   const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, decided_at = ?
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, decided_at = ?, network = NULL
           WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}`,
     args: [reason, at, nonprofit_id, field],
   });

@@ -17,6 +17,7 @@ export type StoredSubmission = {
   source_url: string | null;
   agent_id: string;
   agent_name: string;
+  /** Of what waits in the strict mode only: it is forgotten once that is decided. */
   network: string | null;
   status: SubmissionStatus;
   audit_only: number;
@@ -79,7 +80,7 @@ export async function rejectSubmission(
   }: { id: number; reason: string; winning_value: string | null; at: number },
 ): Promise<boolean> {
   const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?, network = NULL
           WHERE id = ? AND status = 'pending'`,
     args: [reason, winning_value, at, id],
   });

@@ -126,6 +126,48 @@ test("a withdrawn nonprofit waits for nothing, a restored one again", async () =
   expect(await waiting()).toHaveLength(1);
 });
 
+describe("what a profile holds", () => {
+  const change = async (slug: string, parts: Partial<NonprofitRecord>) => {
+    const before = await recordBySlug(service.store.raw, slug);
+    if (before === null) throw new Error("gone");
+    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], { origin: "test", now: testNow })); // prettier-ignore
+  };
+
+  test("keeps others out also where no agent could have sent it", async () => {
+    const { slug } = await add({ founded_year: 850, city: "," });
+    for (const agent of ["b1", "b2", "b1"]) {
+      expect(await submit(slug, agent, "founded_year", "1850")).toMatchObject({ status: "pending", applied: false }); // prettier-ignore
+      expect((await submit(slug, agent, "city", "Oslo")).promotion_note).toContain("audit");
+    }
+    await submit(slug, "b1", "city", "Bergen");
+    const record = await recordBySlug(service.store.raw, slug);
+    expect(record).toMatchObject({ founded_year: 850, city: "," });
+  });
+
+  test("is not said to be what an agent once made live, after it was replaced", async () => {
+    const { slug, id } = await add();
+    await submit(slug, "c1", "city", "Oslo");
+    expect((await submit(slug, "c2", "city", "Oslo")).status).toBe("applied");
+    expect((await submit(slug, "c1", "city", "Oslo")).status).toBe("applied");
+    await change(slug, { city: "Bergen" });
+    const late = await submit(slug, "c1", "city", "Oslo");
+    expect(late).toMatchObject({ status: "pending", applied: false, confidence: 2 });
+    expect(late.promotion_note).toContain("stays as it is");
+    await submit(slug, "c1", "city", "Oslo");
+    expect(await rowsOf("SELECT id FROM submissions WHERE nonprofit_id = ?", [id])).toHaveLength(3);
+  });
+
+  test("names an agent among its sources that had said so before", async () => {
+    const { slug } = await add({ city: "Hamar", provenance: { city: { set_by: "register", source: "register:test", source_url: null, agents: [], applied_at: 0 } } }); // prettier-ignore
+    await submit(slug, "d1", "city", "Oslo");
+    await change(slug, { city: "Oslo" });
+    const again = await submit(slug, "d1", "city", "Oslo");
+    expect(again).toMatchObject({ status: "pending", confidence: 1 });
+    expect(again.promotion_note).toContain("named among its sources");
+    expect((await recordBySlug(service.store.raw, slug))?.provenance["city"]?.agents).toEqual(["d1"]); // prettier-ignore
+  });
+});
+
 describe("the strict mode", () => {
   test("takes two agents on two networks", async () => {
     const strict = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" } });
@@ -178,6 +220,39 @@ describe("the strict mode", () => {
     const stored = await rowsOf("SELECT s.status || ' ' || s.confidence AS stands FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id WHERE n.slug = ?", [slug]);
     expect(stored.map(({ stands }) => stands)).toEqual(["applied 2", "applied 2"]);
     await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET network = NULL"));
+  }); // prettier-ignore
+
+  test("what two agents of one network sent goes live, once it is switched off and one sends it again", async () => {
+    const { slug, id } = await add();
+    const under = (consensus: "agents" | "networks") =>
+      createApp({ ...service.parts, config: { ...service.parts.config, consensus } });
+    const [strict, plain] = [under("networks"), under("agents")];
+    const from = async (app: typeof strict, agent_id: string) => {
+      const headers = { "content-type": "application/json", "x-forwarded-for": "192.0.2.7" };
+      const body = JSON.stringify({ field: "city", value: "Oslo", agent_id });
+      const response = await app.handle(new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers, body }));
+      return ((await response.json()) as { submissions: Said[] }).submissions[0];
+    };
+    await from(strict, "one");
+    expect(await from(strict, "two")).toMatchObject({ status: "pending", confidence: 2 });
+    expect(await from(strict, "one")).toMatchObject({ status: "pending", confidence: 2 });
+    expect(await from(plain, "one")).toMatchObject({ status: "applied", confidence: 2 });
+    // What is decided needs no network any more.
+    const left = await rowsOf("SELECT status || ' ' || iif(network IS NULL, 'forgotten', 'kept') AS stands FROM submissions WHERE nonprofit_id = ?", [id]);
+    expect(left.map(({ stands }) => stands)).toEqual(["applied forgotten", "applied forgotten"]);
+  }); // prettier-ignore
+
+  test("keeps no network of what it does not count", async () => {
+    const strict = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" } });
+    const [record] = await strict.add(aNonprofit({ city: "Oslo" }));
+    const to = record?.slug ?? "";
+    await submit(to, "a", "city", "Oslo", strict);
+    await submit(to, "a", "mission", "Food.", strict);
+    await submit(to, "a", "region", "Viken", strict);
+    await submit(to, "a", "region", "Innlandet", strict);
+    const { rows } = await strict.store.raw.execute("SELECT value FROM submissions WHERE network IS NOT NULL");
+    expect(rows.map(({ value }) => value)).toEqual(["Innlandet"]);
+    strict.close();
   }); // prettier-ignore
 
   test("keeps no network otherwise", async () => {
