@@ -1,5 +1,11 @@
-/** The form in which agent ids are compared: spelling variants of one id are one agent. Source: decisions.md. */
-export const foldAgentId = (raw: string): string => raw.normalize("NFKC").trim().toLowerCase();
+/**
+ * The form in which agent ids are compared: spelling variants of one id are one agent. Characters that nobody sees make
+ * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold). Source: decisions.md.
+ */
+export const foldAgentId = (raw: string): string =>
+  raw.normalize("NFKC").replaceAll(ignorable, "").trim().toLowerCase();
+
+const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /** Alphabets whose letters look alike; writing systems that are used together (Han, Kana, Hangul) are not here. */
 const lookalikes = [

@@ -9,9 +9,9 @@ import {
   fieldTypeOf,
 } from "#content/shapes/enrichment.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
-import { foldAgentId } from "./agent-id.ts";
+import { type Agent, readAgent } from "./read-agent.ts";
 import { isTestData } from "./test-data.ts";
-import { checkLine, checkSourceUrl, checkValue } from "./validity.ts";
+import { checkSourceUrl, checkValue } from "./validity.ts";
 
 export type ReadItem = {
   field: EnrichableField;
@@ -23,7 +23,7 @@ export type ReadItem = {
 };
 
 /** A request to enrich, checked and cleaned: each field at most once, at least one item. */
-export type EnrichmentRequest = { agent_id: string; agent_name: string; items: ReadItem[] };
+export type EnrichmentRequest = Agent & { items: ReadItem[] };
 
 export type Wrong = { path: string; message: string };
 
@@ -39,7 +39,7 @@ export function readEnrichment(
 ): Result<EnrichmentRequest, Wrong[]> {
   const parsed = EnrichmentBody.safeParse(body);
   if (!parsed.success) return fail(parsed.error.issues.slice(0, wrongsMax).map(explain));
-  const { agent_id, agent_name, fields = [] } = parsed.data;
+  const { fields = [] } = parsed.data;
   const single = singleItem(parsed.data);
   if (!single.ok) return single;
   const batch = fields.map((item, at) => ({ item, path: `fields[${at}]` }));
@@ -51,11 +51,8 @@ export function readEnrichment(
   if (given.length > batchItemsMax) {
     return fail([{ path: "fields", message: `A batch holds at most ${batchItemsMax} fields.` }]);
   }
-  const agent = { agent_id: foldAgentId(agent_id), agent_name: (agent_name ?? agent_id).trim() };
-  const wrongs: Wrong[] = [
-    ...lineWrong("agent_id", agent.agent_id),
-    ...lineWrong("agent_name", agent.agent_name),
-  ];
+  const { agent, wrongs: wrongNames } = readAgent(parsed.data);
+  const wrongs: Wrong[] = [...wrongNames];
   const items: ReadItem[] = [];
   const seen = new Set<string>();
   for (const { item, path } of given) {
@@ -94,11 +91,6 @@ function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[]
     return fail([{ path: "value", message: `value is the ${field}, as text.` }]);
   return ok([{ item: { field, value, source_url }, path: "" }]);
 }
-
-const lineWrong = (name: string, text: string): Wrong[] => {
-  const message = checkLine(name, text);
-  return message === null ? [] : [{ path: name, message }];
-};
 
 function explain(issue: z.core.$ZodIssue): Wrong {
   const path = issue.path

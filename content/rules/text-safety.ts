@@ -14,15 +14,17 @@ export function unsafeCharacter(text: string, { prose }: { prose: boolean }): st
 /** A black flag, its tags (at most 16), and the closing tag. Source: Unicode TS 51, "Emoji tag sequence". */
 const flagEmoji = /\u{1F3F4}[\u{E0020}-\u{E007E}]{1,16}\u{E007F}/gu;
 
-// Ideographic variants are real writing after a Han character; anywhere else they hide data.
-const proseOnly = /[\n\r\t\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]/gu;
+// Ideographic variants are real writing after a Han character; anywhere else they hide data. Fillers of old Korean and
+// the grapheme joiner are real writing, too, but names that differ by one of them look the same.
+const proseOnly =
+  /[\u034F\n\r\t\u115F\u1160\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]/gu;
 
 const unsafe = new RegExp(
   [
     String.raw`\p{Cc}|\p{Cs}|\p{Zl}|\p{Zp}`,
     String.raw`[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]`, // Bidi controls.
     String.raw`[\u{E0000}-\u{E007F}]`, // Tags.
-    String.raw`[\u00AD\u180E\u200B-\u200D\u2060-\u2064\u206A-\u206F\uFEFF\uFFF9-\uFFFC]`, // Invisible.
+    String.raw`[\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200D\u2060-\u2064\u206A-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFC]`, // Invisible.
     String.raw`[\u{E0100}-\u{E01EF}]|[\uFE00-\uFE0F]{2}`, // Runs of variation selectors carry data.
     String.raw`\p{Noncharacter_Code_Point}`,
   ].join("|"),
@@ -39,6 +41,10 @@ export function withoutUnsafe(text: string): string {
   if (!unsafe.test(text)) return text;
   return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
 }
+
+/** True for a text of which nobody sees anything. */
+export const isBlank = (text: string): boolean =>
+  /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
 /** How many characters (code points) a text has. */
 export const characterCount = (text: string): number => {

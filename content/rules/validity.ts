@@ -4,7 +4,7 @@ import { fieldTypeOf, lengthMax } from "#content/shapes/enrichment.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import { comparedValue, normalise } from "./normalise.ts";
 import { itemFrom } from "./prose-rows.ts";
-import { characterCount, unsafeCharacter } from "./text-safety.ts";
+import { characterCount, isBlank, unsafeCharacter } from "./text-safety.ts";
 import { isPublicHost, readWebsite } from "./website.ts";
 
 /** A value as it may go live (`value`), and its form for comparing. */
@@ -47,7 +47,7 @@ export function checkSourceUrl(raw: string | null): Result<string | null, Unusab
 
 /** Checks a line that names someone: an agent's id or name. */
 export function checkLine(name: string, text: string): string | null {
-  if (text.trim() === "") return `${name} is empty.`;
+  if (isBlank(text)) return `${name} is empty.`;
   const unsafe = unsafeCharacter(text, { prose: false });
   return unsafe === null ? null : `${name} holds a character that is not allowed (${unsafe}).`;
 }
@@ -58,7 +58,7 @@ function unusableText(field: EnrichableField, raw: string): string | null {
   if (raw.length > most * 2 || characterCount(raw.trim()) > most) {
     return `${field} has at most ${most} characters.`;
   }
-  if (raw.trim() === "") return `${field} is empty.`;
+  if (isBlank(raw)) return `${field} is empty.`;
   const unsafe = unsafeCharacter(raw.trim(), { prose: fieldTypeOf(field) === "prose" });
   return unsafe === null ? null : `${field} holds a character that is not allowed (${unsafe}).`;
 }

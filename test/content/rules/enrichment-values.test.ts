@@ -55,6 +55,10 @@ describe("a value that is refused", () => {
     ["city", "\u202EolsO"],
     ["city", "Os\u200Blo"],
     ["city", "Os\u200Dlo"],
+    ["city", "\u3164"],
+    ["city", "Oslo\u115F"],
+    ["region", "\u2800"],
+    ["mission", "\u115F\u200D"],
     ["mission", "bell\u0007"],
     ["mission", "hidden \u{E0041}\u{E0042}"],
     ["mission", "rtl \u2067x"],
@@ -102,11 +106,20 @@ test("unsafe characters are named", () => {
   expect(unsafeCharacter("葛󠄀飾", { prose: false })).toBe("U+E0100");
   expect(checkLine("agent_name", " ")).toBe("agent_name is empty.");
   expect(checkLine("agent_name", "Bot\u2066")).toContain("U+2066");
+  expect(checkLine("agent_name", "\uFE0F")).toBe("agent_name is empty.");
   expect(checkLine("agent_name", "Bot")).toBeNull();
+  expect(unsafeCharacter("\u115F\u1161", { prose: true })).toBeNull(); // Old Korean.
 });
 
 test("spelling variants of an agent id are one agent; look-alikes are flagged", () => {
-  for (const variant of ["Bot-7", " bot-7 ", "ＢＯＴ-７", "BOT-7"]) {
+  for (const variant of [
+    "Bot-7",
+    " bot-7 ",
+    "ＢＯＴ-７",
+    "BOT-7",
+    "bot\uFE0F-7",
+    "bot-\u034F7\u3164",
+  ]) {
     expect(foldAgentId(variant)).toBe("bot-7");
   }
   expect(agentFlags("bоt-7")).toEqual(["mixed_script_id"]); // The o is Cyrillic.
