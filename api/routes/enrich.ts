@@ -61,7 +61,8 @@ const answersTo = (baseUrl: string) => {
     }),
     nonprofit_withdrawn: {
       status: 410,
-      detail: "This nonprofit is withdrawn from its register: its profile takes no more data.",
+      detail: `This nonprofit is withdrawn from its register: its profile takes no more data. ${whereToLook}`,
+      extra: { example },
     },
     invalid_enrichment: ({ errors }) => ({
       status: 400,

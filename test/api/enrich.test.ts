@@ -271,7 +271,9 @@ describe("a bad request says what to send instead", () => {
     expect(literal.status).toBe(404);
     expect(((await literal.json()) as { detail: string }).detail).toContain("Put the slug");
     const [gone] = await service.add(aNonprofit({ status: "withdrawn" }));
-    expect((await send(ok, {}, gone?.slug ?? "")).status).toBe(410);
+    const withdrawn = await send(ok, {}, gone?.slug ?? "");
+    expect(withdrawn.status).toBe(410);
+    expect(await withdrawn.text()).toContain("research-bot-7");
   });
 
   test("deep, large and foreign bodies are refused with an example", async () => {
@@ -307,6 +309,19 @@ describe("Idempotency-Key", () => {
     await send({ field: "city", value: "Oslo", agent_id: "bot-m" }, key);
     const other = await send({ field: "city", value: "Oslo", agent_id: "bot-n" }, key);
     expect(EnrichmentAnswer.parse(await other.json()).submissions[0]?.status).toBe("applied");
+  });
+  test("a key is free again after 24 hours", async () => {
+    let now = new Date("2026-06-01T12:00:00Z");
+    const timed = await aService({ parts: { clock: () => now } });
+    const [record] = await timed.add(aNonprofit());
+    const post = (value: string) =>
+      timed.post(`/api/enrich/${record?.slug}`, { field: "city", value, agent_id: "bot-k" }, key);
+    await post("Oslo");
+    now = new Date("2026-06-02T11:59:59Z");
+    expect((await post("Bergen")).status).toBe(409);
+    now = new Date("2026-06-02T12:00:00Z");
+    expect((await post("Bergen")).status).toBe(200);
+    timed.close();
   });
   test("a key of odd characters is refused", async () => {
     const body = { field: "city", value: "Oslo", agent_id: "bot-k" };
