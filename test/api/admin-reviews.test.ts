@@ -198,7 +198,7 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
   const { totals } = await board();
   const asked = { agent: " MALLORY", operator: "ada", reason: "made up" };
   const { store, clock } = service.parts;
-  expect(await revertAgent({ store, clock }, asked)).toEqual({ agent_id: "mallory", submissions: 1, emptied: 1, complete: true }); // prettier-ignore
+  expect(await revertAgent({ store, clock }, asked)).toEqual({ agent_id: "mallory", submissions: 1, emptied: 1, recommendations: 0, complete: true }); // prettier-ignore
   expect((await live(one)).city).toBeNull();
   expect((await live(one)).provenance).toEqual({});
   expect((await live(other)).city).toBe("Bergen");
