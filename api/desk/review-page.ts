@@ -2,6 +2,7 @@ import type { ReviewItem } from "#content/shapes/review.ts";
 import { lastDecision } from "#api/verbs/audit.ts";
 import { findReview } from "#api/verbs/review.ts";
 import { queryOf } from "../query.ts";
+import { duplicateTable } from "./duplicates.ts";
 import { notice } from "./frame.ts";
 import { html, type Html, type Part } from "./html.ts";
 import {
@@ -46,6 +47,7 @@ ${trouble === null ? await decisionNotice(parts, done) : notice("bad", trouble)}
 ${flagList(review.flags)}
 ${comparisonTable(review)}
 ${voiceTable(review.detail["values"])}
+${duplicateTable(review.detail["duplicates"])}
 ${sourceList(review)}
 ${checkList(review.checks)}
 ${reviewForms(review, token, entered)}

@@ -77,6 +77,18 @@ describe("what organisations ask for", () => {
     expect((await service.get("/api/nonprofits/harbour-reading-room")).status).toBe(404);
   });
 
+  test("what may be the same organisation is shown beside its name, with why and how near", async () => {
+    await service.add(aNonprofit({ slug: "fjord-library", name: "Fjord Library", country_code: "NO", city: "Molde", status: "claimed" })); // prettier-ignore
+    const twin = await onboard({ name: "The Fjord Library", country: "Norway", city: "Molde", contact_email: "office@fjord.example" }); // prettier-ignore
+    const page = await ada.get(`/desk/reviews/onboarding-${twin}`);
+    const row = page.$("h2:contains(Perhaps the same) + .scroll tbody tr");
+    expect(row.length).toBe(1);
+    expect(row.find("a").attr("href")).toBe("/nonprofits/fjord-library");
+    expect(shown(row.text())).toMatch(/Fjord Library \(claimed\).*Molde.*near-same name.*1\.00/);
+    const lone = await onboard({ name: "Quite Alone", country: "Norway", contact_email: "office@alone.example" }); // prettier-ignore
+    expect((await ada.get(`/desk/reviews/onboarding-${lone}`)).$("main").text()).not.toContain("Perhaps the same"); // prettier-ignore
+  });
+
   test("a changed wallet is held; nobody can approve the hold, anybody can stop it", async () => {
     const before = aWallet().address;
     const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ usdc_wallet: before, verified: 1, status: "claimed" })); // prettier-ignore
