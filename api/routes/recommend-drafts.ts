@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { draftExample } from "#content/shapes/recommendation-draft.ts";
+import { agentRefusals } from "../agent-refusals.ts";
 import { consensusNetwork } from "../consensus-network.ts";
 import type { Parts } from "../parts.ts";
 import { type FailureTable, refuse } from "../problem.ts";
@@ -60,18 +61,6 @@ const answersTo = (baseUrl: string) => {
       status: 410,
       detail: "This nonprofit is withdrawn from its register: it cannot be recommended.",
     },
-    invalid_idempotency_key: {
-      status: 400,
-      detail: "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
-    },
-    idempotency_key_reused: {
-      status: 409,
-      detail: "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
-    },
-    agent_rate_limited: ({ retryAfterMs }) => ({
-      status: 429,
-      detail: "This agent_id has sent 120 submissions in a minute, or 5,000 in a day. Retry-After says when to go on.",
-      headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
-    }),
+    ...agentRefusals,
   } as const satisfies FailureTable<DraftRefusal>;
 }; // prettier-ignore
