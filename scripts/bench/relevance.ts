@@ -1,3 +1,4 @@
+import { emptyRecord } from "#content/rules/empty-record.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,6 @@ import { fold } from "#content/rules/text.ts";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/store/save.ts";
 import { Searcher } from "#content/store/searcher.ts";
-import { newRecord } from "./support/new-record.ts";
 import { type RegisterText, registerTexts } from "./support/register-texts.ts";
 import { numbers } from "./support/search-queries.ts";
 import { runCommand } from "../support/command.ts";
@@ -120,7 +120,7 @@ async function almoner(texts: readonly RegisterText[]) {
   for (let at = 0; at < texts.length; at += batchSize) {
     const saves = texts.slice(at, at + batchSize).map((text, place) => ({
       before: null,
-      after: newRecord({ ...text, id: at + place + 1, slug: `n${at + place}` }),
+      after: { ...emptyRecord, ...text, id: at + place + 1, slug: `n${at + place}` },
     }));
     await store.write((tx) => saveNonprofits(tx, saves, { origin: "seed", now: new Date(0) }));
   }
