@@ -14,6 +14,9 @@ export const sameClient = (request: Request, client: Request): void => {
   senders.set(request, client);
 };
 
+/** Whether the service asks this of itself, for a client that called a tool. */
+export const isAskedByTool = (request: Request): boolean => senders.has(request);
+
 /**
  * The network of the client: its IPv4 address, or the first 64 bits of its IPv6 address. With trusted proxies, the
  * address that the outermost of them saw; anything further left in X-Forwarded-For is the client's own claim.

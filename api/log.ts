@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import { withoutContacts } from "#content/rules/personal-data.ts";
 import type { Config } from "./config.ts";
 
 /** What the service logs with. */
@@ -11,9 +12,18 @@ export const openLog = ({ logLevel }: Pick<Config, "logLevel">): Logger =>
       level: logLevel,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: errorFacts },
+      serializers: { err: errorFacts, asked: queryFacts },
     },
     pino.destination({ dest: 2, sync: true }),
+  );
+
+/** What is logged of a query: its texts without personal data. Asked for only when the level is logged. */
+export const queryFacts = (asked: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(asked).map(([name, value]) => [
+      name,
+      typeof value === "string" ? withoutContacts(scrub(value)) : value,
+    ]),
   );
 
 type ErrorFacts = { type: string; message: string; stack?: string; cause?: ErrorFacts };

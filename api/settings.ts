@@ -126,7 +126,7 @@ export const settings = z
     ALMONER_PURGE_HEADER: described(z.string().regex(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "send a header like `Fastly-Key: secret`").optional(), "header sent with each PURGE, for caches that want a key", "none"),
     ALMONER_WEBHOOK_URLS: described(receivers.optional(), "addresses that are told of changed profiles and donations, comma-separated; no other host is contacted", "none: nothing is sent"),
     ALMONER_WEBHOOK_SECRET: described(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, "send whsec_ and 24 to 64 bytes in base64").optional(), "secret with which webhooks are signed: `whsec_` and 24 to 64 bytes in base64", "made and stored when webhooks are on"),
-    ALMONER_LOG_LEVEL: described(choice(["silent", "error", "warn", "info", "debug"]).default("info"), "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug`", "`info`"),
+    ALMONER_LOG_LEVEL: described(choice(["silent", "error", "warn", "info", "debug"]).default("info"), "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug` (searches, too)", "`info`"),
   })
   .superRefine((all, context) => {
     if (all.ALMONER_NETWORK === "local" || all.ALMONER_SOLANA_RPC_URLS !== undefined) return;

@@ -118,6 +118,7 @@ const profileTemplate = {
 
 /** Source: MCP, "Resources", error handling. */
 const resourceNotFound = -32_002;
+const notFound = 404;
 
 async function readResource(ask: Ask, uri: string) {
   const slug = uri.startsWith(profilePrefix) ? uri.slice(profilePrefix.length) : "";
@@ -128,9 +129,11 @@ async function readResource(ask: Ask, uri: string) {
         ? null
         : resourceCall.profile(slug);
   const answer = call === null ? null : await asked(ask, call);
-  if (answer === null || !answer.ok) {
+  if (answer === null || (!answer.ok && answer.value["status"] === notFound)) {
     throw new McpError(resourceNotFound, "There is no such resource.");
   }
+  // Too many requests, or a directory that does not answer: the resource may well be there.
+  if (!answer.ok) throw new McpError(ErrorCode.InternalError, String(answer.value["detail"]));
   return {
     contents: [{ uri, mimeType: "application/json", text: JSON.stringify(answer.value) }],
   };

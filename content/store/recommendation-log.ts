@@ -1,4 +1,5 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { withoutContacts } from "#content/rules/personal-data.ts";
 import { insertMany } from "./bulk.ts";
 import type { FollowUp } from "./follow-through.ts";
 import { gatherFollowUps } from "./follow-ups.ts";
@@ -123,9 +124,9 @@ const columns = [
 
 const rowOf = (call: LoggedRecommendation) => [
   JSON.stringify({
-    cause: withoutAddresses(call.query.cause),
-    country: withoutAddresses(call.query.country),
-    q: withoutAddresses(call.query.q),
+    cause: loggedText(call.query.cause),
+    country: loggedText(call.query.country),
+    q: loggedText(call.query.q),
     intent: call.query.intent,
   }),
   call.result_count,
@@ -137,11 +138,5 @@ const rowOf = (call: LoggedRecommendation) => [
   call.called_at.getTime(),
 ];
 
-/** People put addresses and telephone numbers into free text; the log does not keep them. */
-const withoutAddresses = (text: string | null): string | null =>
-  text === null
-    ? null
-    : text
-        .slice(0, queryLengthMax)
-        .replaceAll(/[^\s@]{1,64}@[^\s@]{1,255}/g, "[address]")
-        .replaceAll(/\+?\d(?:[\s().-]{0,2}\d){6,}/g, "[number]");
+const loggedText = (text: string | null): string | null =>
+  text === null ? null : withoutContacts(text.slice(0, queryLengthMax));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { errorFacts, scrub } from "#api/log.ts";
+import { errorFacts, queryFacts, scrub } from "#api/log.ts";
 
 describe("what is logged", () => {
   test.each([
@@ -26,6 +26,15 @@ describe("what is logged", () => {
     const short = errorFacts(new Error("top", { cause: new Error("ann@oak.example") }));
     expect(short.cause?.message).toBe("[e-mail]");
     expect(JSON.stringify(short)).not.toContain("ann@");
+  });
+
+  test("of a query is no personal data", () => {
+    const asked = { q: "wells ann@oak.example +44 20 7946 0958 192.0.2.7", cause: null, limit: 20 };
+    expect(queryFacts(asked)).toEqual({
+      q: "wells [e-mail] [number] [address]",
+      cause: null,
+      limit: 20,
+    });
   });
 
   test("takes no long time over a hostile text", () => {

@@ -126,6 +126,22 @@ describe("text of third parties", () => {
   });
 });
 
+test("a resource that cannot be read now is not said to be gone", async () => {
+  const limited = await aDirectory({ env: { ALMONER_READS_PER_MINUTE: "3" } });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const asked = new StdioClientTransport({
+    command: process.execPath,
+    args: [join(root, "scripts/mcp.ts"), "--url", limited.url],
+    cwd: root,
+  });
+  await client.connect(asked);
+  for (let read = 0; read < 3; read++) await client.readResource({ uri: "almoner://stats" });
+  const refused = String(await client.readResource({ uri: "almoner://stats" }).catch(String));
+  expect(refused).toContain("At most 3 requests");
+  await client.close();
+  await limited.close();
+});
+
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   fetch(`${directory.url}/mcp`, {
     method: "POST",
@@ -141,14 +157,21 @@ describe("POST /mcp", () => {
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: "2.0", id: 1, result: {} }]);
   }); // prettier-ignore
 
-  test("counts as a hit on the channel, and its searches as queries", async () => {
-    const counters = async () => (await fetch(`${directory.url}/api/stats`)).json();
+  test("counts as a hit on the channel, and its searches as queries of their own kind", async () => {
+    const { store, parts } = directory.service;
+    const counters = async () => {
+      await parts.activity.flush();
+      const { rows } = await store.raw.execute("SELECT sum(count) AS count FROM activity_counts WHERE kind = 'query:mcp'");
+      return { ...(await (await fetch(`${directory.url}/api/stats`)).json()), searches: Number(rows[0]?.["count"]) };
+    };
     const before = await counters();
     await post(ping);
     await post({ ...ping, method: "tools/call", params: { name: "search_nonprofits", arguments: {} } });
+    await fetch(`${directory.url}/api/search`);
     const after = await counters();
     expect(after.queries.mcp - before.queries.mcp).toBe(2);
-    expect(after.total_queries - before.total_queries).toBe(1);
+    expect(after.total_queries - before.total_queries).toBe(2);
+    expect(after.searches - before.searches).toBe(1);
   }); // prettier-ignore
 
   test("other methods are refused with 405", async () => {
