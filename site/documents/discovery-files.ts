@@ -24,10 +24,11 @@ export const apiCatalog = (baseUrl: string) => ({
   linkset: [
     {
       anchor: `${baseUrl}/.well-known/api-catalog`,
-      item: [{ href: `${baseUrl}/api` }, { href: `${baseUrl}/mcp` }],
+      item: [{ href: `${baseUrl}/` }, { href: `${baseUrl}/mcp` }],
     },
     {
-      anchor: `${baseUrl}/api`,
+      // The server of the description: its paths begin here.
+      anchor: `${baseUrl}/`,
       "service-desc": [
         { href: `${baseUrl}/openapi.json`, type: "application/json" },
         { href: `${baseUrl}/agents.arazzo.yaml`, type: "application/yaml" },
