@@ -38,6 +38,8 @@ export function transactionOf(bytes: Uint8Array): VersionedTransaction | null {
       header.numRequiredSignatures >= 1 &&
       header.numRequiredSignatures === transaction.signatures.length &&
       header.numRequiredSignatures <= staticAccountKeys.length &&
+      // The chain loads no account twice; a second name for the sponsor would hide it from its guards.
+      new Set(staticAccountKeys.map(String)).size === staticAccountKeys.length &&
       compiledInstructions.every(
         (one) =>
           // A program's address may not hide in a table.

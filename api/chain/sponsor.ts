@@ -22,7 +22,7 @@ export function openSponsor(secretKey: string): Sponsor | null {
       const refused = (why: string) => fail({ kind: "not_sponsored" as const, why });
       const transaction = transactionOf(payment.bytes);
       if (transaction === null) return refused("the bytes are no Solana transaction");
-      const { staticAccountKeys, compiledInstructions } = transaction.message;
+      const { staticAccountKeys, compiledInstructions, addressTableLookups } = transaction.message;
       if (staticAccountKeys[0]?.equals(keypair.publicKey) !== true) {
         return refused("the fee payer is another account");
       }
@@ -30,6 +30,7 @@ export function openSponsor(secretKey: string): Sponsor | null {
       if (compiledInstructions.some((one) => one.accountKeyIndexes.includes(0))) {
         return refused("an instruction names the sponsor");
       }
+      if (addressTableLookups.length > 0) return refused("lookup tables may hide the sponsor");
       transaction.sign([keypair]);
       const signed = takeApart(transaction, transaction.serialize());
       const { tx_signature } = signed;

@@ -121,18 +121,7 @@ describe("what does not belong into a payment is named", () => {
   });
 
   test("accounts that hide in lookup tables", () => {
-    const { blockhash } = read(donor.pay({ to: wallet }));
-    const table = new AddressLookupTableAccount({
-      key: Keypair.generate().publicKey,
-      state: { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [new PublicKey(chain.tokenAccountOf(wallet))] }, // prettier-ignore
-    });
-    const { message } = VersionedTransaction.deserialize(donor.pay({ to: wallet }).bytes);
-    const { instructions } = TransactionMessage.decompile(message);
-    const hidden = new TransactionMessage({ payerKey: donor.keypair.publicKey, recentBlockhash: blockhash, instructions }); // prettier-ignore
-    const transaction = new VersionedTransaction(hidden.compileToV0Message([table]));
-    transaction.sign([donor.keypair]);
-    const base64 = Buffer.from(transaction.serialize()).toString("base64");
-    const payment = read({ base64 });
+    const payment = read({ base64: hiddenIn(donor.pay({ to: wallet })) });
     expect(payment.uses_lookup_tables).toBe(true);
     expect(payment.transfer).toBeNull();
   });
@@ -153,6 +142,19 @@ describe("what does not belong into a payment is named", () => {
   });
 });
 
+/** The same with the account that is paid in a lookup table. */
+function hiddenIn({ bytes }: { bytes: Uint8Array }): string {
+  const table = new AddressLookupTableAccount({
+    key: Keypair.generate().publicKey,
+    state: { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [new PublicKey(chain.tokenAccountOf(wallet))] }, // prettier-ignore
+  });
+  const { message } = VersionedTransaction.deserialize(bytes);
+  const hidden = TransactionMessage.decompile(message).compileToV0Message([table]);
+  const transaction = new VersionedTransaction(hidden);
+  transaction.sign([donor.keypair]);
+  return Buffer.from(transaction.serialize()).toString("base64");
+}
+
 describe("what is no transaction is refused", () => {
   const whole = () => donor.pay({ to: wallet }).bytes;
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
@@ -167,6 +169,7 @@ describe("what is no transaction is refused", () => {
     ["a megabyte", () => "A".repeat(1_048_576)],
     ["one without signers", () => base64(new Uint8Array([0, ...whole().slice(65)]))],
     ["one with more signatures than signers", () => base64(new Uint8Array([2, ...whole().slice(1, 65), ...new Uint8Array(64), ...whole().slice(65)]))],
+    ["one that names its fee payer a second time", () => base64(withKey(whole(), 0))],
     ["an instruction of an account that is not there", () => base64(withProgram(whole(), 200))],
   ]; // prettier-ignore
   test.each(cases)("%s", (_name, text) => {
@@ -193,6 +196,14 @@ describe("what is no transaction is refused", () => {
   });
 });
 
+/** Lets the last account be another one of the same transaction. */
+function withKey(bytes: Uint8Array, index: number): Uint8Array {
+  const transaction = VersionedTransaction.deserialize(bytes);
+  const keys = transaction.message.staticAccountKeys;
+  keys[keys.length - 1] = keys[index] ?? PublicKey.default;
+  return transaction.serialize();
+}
+
 /** Lets the last instruction call a program at this index. */
 function withProgram(bytes: Uint8Array, index: number): Uint8Array {
   const transaction = VersionedTransaction.deserialize(bytes);
@@ -217,6 +228,7 @@ describe("the sponsor", () => {
     ["that spends its tokens", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), authority: sponsorAddress() }))],
     ["that spends its SOL", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), also: [SystemProgram.transfer({ fromPubkey: sponsor(), toPubkey: donor.keypair.publicKey, lamports: 1_000 })] }))],
     ["that lets it pay for an account", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), also: [SystemProgram.createAccount({ fromPubkey: sponsor(), newAccountPubkey: donor.keypair.publicKey, lamports: 1, space: 0, programId: SystemProgram.programId })] }))],
+    ["that uses lookup tables", () => read({ base64: hiddenIn(donor.pay({ to: wallet, feePayer: sponsorAddress() })) })],
     ["that only names it, as a reference", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), references: [sponsorAddress()] }))],
   ]; // prettier-ignore
   test.each(refused)("does not sign a payment %s", (_name, payment) => {
