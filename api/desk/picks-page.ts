@@ -56,7 +56,7 @@ const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
       profileLink(slug, name),
       html`<ul>${recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}</ul>`,
       sent(why_recommended),
-      html`${originName(origin, phase)} ${origin === "consensus" ? null : sent(added_by)}${updated_at === null ? null : html`<div>${instant(updated_at)}</div>`}`,
+      html`${originName(origin, phase)}${by(origin, added_by)}${updated_at === null ? null : html`<div>${instant(updated_at)}</div>`}`,
       html`<a href="${placeOf(slug)}" aria-label="Edit ${slug}">Edit</a>`,
     ]),
   }); // prettier-ignore
@@ -64,10 +64,14 @@ const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
 /** Whose words a pick is in, and that a lower phase does not show what agents agreed on. */
 const originName = (origin: PickItem["origin"], phase: GovernancePhase): string =>
   ({
-    operator: "operator",
-    draft: "an agent’s draft, approved by",
+    operator: "by hand",
+    draft: "an agent’s draft",
     consensus: phase === 3 ? "agents’ agreement" : `agents’ agreement, not shown in phase ${phase}`,
   })[origin];
+
+/** Who decided: nobody for what agents agreed on, and unknown for a pick of the sample. */
+const by = (origin: PickItem["origin"], addedBy: string): Part =>
+  origin === "consensus" || addedBy === "" ? null : html`, by <bdi>${addedBy}</bdi>`;
 
 /** Where a pick is edited. */
 export const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
@@ -84,7 +88,7 @@ export async function pickPage({ parts, token }: Visit, slug: string, shown: Sho
     main: html`<p><a href="/desk/picks">Recommended profiles</a></p>
 <h1>${profileLink(pick.slug, pick.name)}</h1>
 ${trouble === undefined ? null : notice("bad", trouble)}
-<p class="quiet">${originName(pick.origin, parts.config.recommendationPhase)} ${pick.origin === "consensus" ? null : sent(pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}</p>
+<p class="quiet">${originName(pick.origin, parts.config.recommendationPhase)}${by(pick.origin, pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}</p>
 <div class="decide">
 <form method="post" action="${placeOf(slug)}"><fieldset><legend>Edit</legend>${tokenField(token)}
 ${fields(typed)}

@@ -102,13 +102,21 @@ const briefMax = 140;
 function asked({ comparison, summary }: ReviewItem): Part {
   if (comparison.length === 0) return summary;
   return comparison.slice(0, 3).map(
-    ({ field, after }) =>
+    (change) =>
       html`<div>
-        <strong>${field.replaceAll("_", " ")}</strong>
-        <bdi dir="auto">${brief(after ?? "would be emptied")}</bdi>
+        <strong>${change.field.replaceAll("_", " ")}</strong>
+        <bdi dir="auto">${brief(newIn(change))}</bdi>
       </div>`,
   );
 }
+
+/** What a change brings; of what is only added to, what is added. */
+const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
+  if (after === null) return "would be emptied";
+  return before !== null && after.startsWith(`${before}\n`)
+    ? after.slice(before.length + 1)
+    : after;
+};
 
 const brief = (text: string): string =>
   text.length > briefMax ? `${text.slice(0, briefMax).toWellFormed()}…` : text;

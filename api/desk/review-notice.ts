@@ -24,7 +24,7 @@ export const decisionSentence = ({
   detail,
 }: AuditEntry): Html => {
   const reason = typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null; // prettier-ignore
-  return html`<bdi>${subject}</bdi> was
-    ${action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ")} by <bdi>${operator}</bdi>,
+  const done = action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ");
+  return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
     ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;
 };

@@ -23,7 +23,7 @@ export function voiceTable(values: unknown): Part {
       columns: ["Value", "Agent", "Found at", "Sent"],
       rows: read.data.map(({ value, agent_id, agent_name, source_url, sent_at, flags }) => [
         html`<strong>${sent(value)}</strong>`,
-        html`${sent(agent_name)}${agent_name === agent_id ? null : html` <span class="quiet">(${sent(agent_id)})</span>`}${flagList(flags)}`,
+        html`${sent(agent_name)}${agent_name === agent_id ? null : html` <span class="quiet">(<bdi>${agent_id}</bdi>)</span>`}${flagList(flags)}`,
         source_url === null ? sent(null) : sentLink(source_url),
         instant(sent_at),
       ]),

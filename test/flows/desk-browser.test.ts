@@ -84,6 +84,8 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       asked.push(await plantOnboarding(service, nonprofit_id, text));
       const sent = { nonprofit_id, agent: text, source_url: text };
       await plant(service, { ...sent, field: "mission", field_type: "prose", value: text });
+      await plant(service, { ...sent, field: "programme", field_type: "prose", value: JSON.stringify({ name: text, description: text }) });
+      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, phase, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 3, 'pending', 0)", args: [nonprofit_id, JSON.stringify([text, `${text} 2`]), text, text, text, text, text] }));
       await plant(service, { ...sent, field: "region", field_type: "structured", value: text });
       await plant(service, { ...sent, field: "region", field_type: "structured", value: `${text} `, agent: `${text}2` });
       await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO pending_fields (nonprofit_id, field, pending, list_order) VALUES (?, 'region', 2, 0) ON CONFLICT DO UPDATE SET pending = 2", args: [nonprofit_id] }));
@@ -94,14 +96,15 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     }
     const page = await open();
     await signIn(page);
-    const ids = await service.store.raw.execute("SELECT id, nonprofit_id, field_type, audit_only FROM submissions WHERE field IN ('mission', 'city')");
+    const ids = await service.store.raw.execute("SELECT id, nonprofit_id, field_type, audit_only FROM submissions WHERE field IN ('mission', 'city', 'programme')");
     const reviews = ids.rows.map((row) => row["field_type"] === "prose" ? `prose-${Number(row["id"])}` : `revert-${Number(row["nonprofit_id"])}-city`);
     const contested = ids.rows.filter((row) => row["field_type"] === "prose").map((row) => `contested-${Number(row["nonprofit_id"])}-region`);
+    const drafts = (await service.store.raw.execute("SELECT id FROM recommendation_drafts")).rows.map((row) => `draft-${Number(row["id"])}`);
     const slugs = (await service.store.raw.execute("SELECT slug FROM nonprofits")).rows.map((row) => String(row["slug"]));
     const places = [
       "/desk", "/desk/log", "/desk/picks", "/desk/webhooks", "/desk/health", "/desk/charts", "/desk/undo",
-      ...["prose", "contested", "revert", "onboarding", "hold"].map((kind) => `/desk/queues/${kind}`),
-      ...[...reviews, ...contested, ...asked.flatMap((id) => [`onboarding-${id}`, `hold-${id}`])].map((id) => `/desk/reviews/${id}`),
+      ...["prose", "contested", "revert", "onboarding", "hold", "draft"].map((kind) => `/desk/queues/${kind}`),
+      ...[...reviews, ...new Set(contested), ...drafts, ...asked.flatMap((id) => [`onboarding-${id}`, `hold-${id}`])].map((id) => `/desk/reviews/${id}`),
       ...slugs.map((slug) => `/desk/picks/${slug}`),
       ...payloads.flatMap((text) => {
         const value = encodeURIComponent(text);
@@ -130,6 +133,8 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     for (const id of [reviews[0], `onboarding-${asked[0]}`, `hold-${asked[0]}`]) {
       await page.goto(`${desk.origin}/desk/reviews/${id}`);
       expect(await page.textContent(".compare")).toContain(payloads[0] ?? "");
+    await page.goto(`${desk.origin}/desk/reviews/${drafts[0]}`);
+    expect(await page.inputValue("[name='value.recommended_for']")).toBe(`${payloads[0]}\n${payloads[0]} 2`);
     }
   }, 300_000); // prettier-ignore
 
@@ -196,6 +201,26 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     await page.waitForURL("**/desk/log");
     expect(page.troubles).toEqual([]);
   }, 60_000);
+
+  test("fits a phone: nothing is wider than the screen, every cell names its column, every button is large enough to touch", async () => {
+    const { service } = desk;
+    const [record] = await service.add(aNonprofit({ name: "A".repeat(120), mission: null }));
+    const answer = await service.post(`/api/enrich/${record?.slug}`, { field: "mission", value: `We plant ${"x".repeat(300)}.`, source_url: `https://a.example/${"y".repeat(300)}`, agent_id: "bot" });
+    const { submissions } = (await answer.json()) as { submissions: { submission_id: number }[] };
+    const page = await open();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await signIn(page);
+    for (const place of ["/desk", `/desk/reviews/prose-${submissions[0]?.submission_id}`, "/desk/queues/prose", "/desk/picks", "/desk/undo", "/desk/log", "/desk/health", "/desk/charts", "/desk/webhooks"]) {
+      await page.goto(desk.origin + place);
+      const found = await page.evaluate(() => ({
+        wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        cells: [...document.querySelectorAll(".rows td")].filter((one) => one.textContent !== "" && !/[A-Z]/.test(getComputedStyle(one, "::before").content)).length,
+        roles: [...document.querySelectorAll(".rows, .rows tr, .rows td, .rows th")].filter((one) => one.getAttribute("role") === null).length,
+        small: [...document.querySelectorAll("button")].filter((one) => one.getBoundingClientRect().height < 32).map(({ textContent }) => textContent),
+      }));
+      expect([place, found]).toEqual([place, { wide: 0, cells: 0, roles: 0, small: [] }]);
+    }
+  }, 60_000); // prettier-ignore
 
   test("every field has a label, every page one heading and a language, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
