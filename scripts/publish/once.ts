@@ -1,4 +1,4 @@
-import { newestSequence } from "#content/store/changes.ts";
+import { catchUp } from "#site/publisher/catch-up.ts";
 import { syncAll } from "#site/publisher/durable.ts";
 import { runFastLane } from "#site/publisher/fast-lane.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
@@ -14,11 +14,8 @@ import { heldMessage, notKeptMessage, targetOf } from "./target.ts";
 /** Renders everything anew; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {
   const startedMs = performance.now();
-  const { source, manifest } = publisher.parts;
-  const { current_release, slow_sequence } = manifest.state();
-  // The first build publishes everything, so nothing of it differs from anything.
-  const waiting =
-    current_release === 0 ? 0 : (await newestSequence(source.store.raw)) - slow_sequence;
+  const { current_release } = publisher.parts.manifest.state();
+  const waiting = await catchUp(publisher.parts);
   const progress = startProgress("Rendering documents", 0);
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();

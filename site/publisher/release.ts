@@ -123,7 +123,7 @@ export function releaseBefore(manifest: Manifest, publications: number): number 
        SELECT 1 FROM history
        WHERE release = releases.id
          AND ((path > 'nonprofits/' AND path < 'nonprofits0' AND path LIKE '%.html')
-           OR (path > 'api/nonprofits/' AND path < 'api/nonprofits0' AND path NOT LIKE 'api/nonprofits/pages/%')))
+           OR (path > 'api/nonprofits/' AND path < 'api/nonprofits0' AND path NOT LIKE 'api/nonprofits/%/%')))
      ORDER BY id DESC LIMIT 1`,
   );
   const before = db.query<Pick<Release, "id">, [number]>(

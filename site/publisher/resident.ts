@@ -1,4 +1,5 @@
 import { syncAll } from "./durable.ts";
+import { catchUp } from "./catch-up.ts";
 import { runFastLane } from "./fast-lane.ts";
 import { codeOf } from "./blobs.ts";
 import type { FeedLane } from "./feed-lane.ts";
@@ -25,6 +26,7 @@ export type ResidentOptions = {
 
 const afterFailureMs = 1_000;
 const afterFailedBuildMs = 10_000;
+const sameFailureEveryMs = 60_000;
 
 /**
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
@@ -33,6 +35,7 @@ const afterFailedBuildMs = 10_000;
 export async function runResident(parts: PublisherParts, options: ResidentOptions): Promise<void> {
   const behind = backgroundLanes(parts, options);
   const turn = oneTurn(parts, options, behind);
+  const tell = failureTeller(parts);
   let told = shownBy(parts);
   while (!options.signal.aborted) {
     try {
@@ -42,19 +45,29 @@ export async function runResident(parts: PublisherParts, options: ResidentOption
       told = shown;
       if (!busy) await Bun.sleep(options.pollMs);
     } catch (error) {
-      const full = codeOf(error) === "ENOSPC" || codeOf(error) === "SQLITE_FULL";
-      parts.log(
-        full
-          ? "the disk is full: the release before goes on serving, publishing is tried again"
-          : "publishing failed and is tried again",
-        { error: error instanceof Error ? (error.stack ?? error.message) : "unknown" },
-      );
+      tell(error);
       await Bun.sleep(afterFailureMs);
     }
   }
   // What is half done commits nothing and is taken up again by the next process.
   parts.slowWork.close();
   await behind.ended();
+}
+
+/** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
+function failureTeller({ log }: PublisherParts): (error: unknown) => void {
+  let last = { reason: "", atMs: 0 };
+  return (error) => {
+    const full = codeOf(error) === "ENOSPC" || codeOf(error) === "SQLITE_FULL";
+    const event = full
+      ? "the disk is full: the release before goes on serving, publishing is tried again"
+      : "publishing failed and is tried again";
+    const reason = `${event} ${error instanceof Error ? error.message : String(error)}`;
+    const nowMs = performance.now();
+    if (reason === last.reason && nowMs - last.atMs < sameFailureEveryMs) return;
+    last = { reason, atMs: nowMs };
+    log(event, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  };
 }
 
 /** Tells releases apart, and a release that other web servers show already from one that they do not. */
@@ -158,6 +171,7 @@ async function takeRequest(parts: PublisherParts, options: ResidentOptions): Pro
   if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
   // A rollback may have gone back to pages of an older site: then no page is up to date.
   const outdated = manifest.state().inputs_digest !== parts.inputsDigest;
+  if (verb === "full") await catchUp(parts);
   if (verb === "full" || (verb === "resume" && outdated)) {
     await buildBesideFastLane(parts, options, { outdated });
   }

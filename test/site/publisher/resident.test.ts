@@ -69,6 +69,22 @@ describe("a full build that fails", () => {
   });
 });
 
+test("a full build that is asked for tells nothing that merely waited to be published", async () => {
+  await directory.edit("trust-a", { tagline: "waits", mission: "Waits, too." });
+  parts.manifest.setState({ request: "full" });
+  const found: (string[] | null)[] = [];
+  await residentUntil(
+    () => parts.manifest.state().request === "",
+    parts,
+    async () => {
+      const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
+      found.push(differing);
+    },
+  );
+  expect(found).toEqual([[]]);
+  expect(directory.read("nonprofits/trust-a.html")).toContain("Waits, too.");
+});
+
 describe("between lanes", () => {
   const later = (seconds: number) => performance.now() + seconds * 1_000;
   const keepHouse = () =>
