@@ -49,6 +49,8 @@ async function untilListens(): Promise<void> {
 
 const headers = { "content-type": "application/json" };
 const submission = JSON.stringify({ field: "city", value: "Kisumu", agent_id: "scout-1" });
+const claim = JSON.stringify({ claim_slug: "thin", contact_email: "office@thin.example" });
+const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
 const requests: [number, string, string | null][] = [
   [200, "/api/search?q=school&limit=2", null],
   [200, "/api/nonprofits?limit=1", null],
@@ -61,6 +63,16 @@ const requests: [number, string, string | null][] = [
   [200, "/api/enrichments/stats", null],
   [200, "/api/agents/leaderboard", null],
   [200, "/api/agents/exemplars", null],
+  [200, "/api/search?cause=education&country=KE&ghd_aligned=1&offset=0", null],
+  [200, "/api/recommend?q=school&intent=verify&limit=5", null],
+  [200, "/api/donations/rich", null],
+  [402, "/api/donate/rich?amount=2.5", null],
+  [402, "/api/donate/rich", "{}"],
+  [200, `/api/onboard/challenge?wallet=${wallet}`, null],
+  [200, "/api/onboard", claim],
+  [200, "/healthz", null],
+  [422, "/api/donate/thin", null],
+  [404, "/api/donations/nobody", null],
   [404, "/api/nonprofits/nobody", null],
   [400, "/api/recommend", null],
   [200, "/api/enrich/thin", submission],
