@@ -118,6 +118,16 @@ describe("a signed payment is broadcast, recorded and answered", () => {
     expect((await send(signed, { url })).status).toBe(200);
   }); // prettier-ignore
 
+  test("of a client of an earlier system: with a nonce, and a fee of its own that nobody asked for", async () => {
+    const donor = at.chain.donor();
+    const { recipient, memo } = await at.demand();
+    const { base64: transaction } = donor.pay({ to: recipient, memo, legacy: true, plain: true });
+    const value = { x402Version: 1, scheme: "exact", network: "solana-devnet", payload: { transaction, nonce: "7f3a" } }; // prettier-ignore
+    expect((await at.send(path, { "x-payment": btoa(JSON.stringify(value)) }, "POST")).status).toBe(
+      200,
+    );
+  });
+
   test("under the other header's name, as some clients send it", async () => {
     const { bytes } = payment(await at.demand());
     const [text] = Object.values(paymentHeader(bytes, 2, at.service.parts.chain.caip2));

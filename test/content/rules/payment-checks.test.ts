@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { micro } from "#content/rules/money.ts";
 import { judgePayment, paymentChecks, type PaymentDue, type PaymentFacts } from "#content/rules/payment-checks.ts"; // prettier-ignore
 import { ok } from "#content/shapes/result.ts";
@@ -85,5 +86,10 @@ describe("every check refuses what it names", () => {
 
   test("and there is no check without a case", () => {
     expect(Object.keys(cases)).toEqual(Object.keys(paymentChecks));
+  });
+
+  test("and docs/donations.md names each", () => {
+    const guide = readFileSync("docs/donations.md", "utf8");
+    for (const code of Object.keys(paymentChecks)) expect(guide).toContain(`\`${code}\``);
   });
 });
