@@ -318,6 +318,14 @@ describe.skipIf(!hasNginx)("while the service is away", () => {
     expect(await answer.text()).toBe(sampleFiles["api/stats.json"] ?? "");
   });
 
+  test("a body that nginx itself refuses is refused in the service's form", async () => {
+    const body = "x".repeat(10_000_000);
+    const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, { method: "POST", body });
+    expect(answer.status).toBe(413);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
+  });
+
   test.each(["/api/search?q=water", "/mcp", "/api/nonprofits/unknown"])(
     "%s says when to ask again",
     async (path) => {
