@@ -2,7 +2,7 @@ import type { ConsensusMode } from "#content/rules/consensus.ts";
 import { type DraftDecision, draftNote } from "#content/rules/draft-decision.ts";
 import type { PickFault } from "#content/rules/pick-text.ts";
 import { readDraft } from "#content/rules/read-draft.ts";
-import type { Clock } from "#content/rules/time.ts";
+import { type Clock, wireTime } from "#content/rules/time.ts";
 import type { DraftAnswer } from "#content/shapes/recommendation-draft.ts";
 import type { GovernancePhase } from "#content/shapes/recommendation.ts";
 import { fail, ok, type Result } from "#content/shapes/result.ts";
@@ -77,7 +77,7 @@ export async function draftRecommendation(
 }
 
 function answerOf(
-  { draft_id, slug, name, status, decision, confidence, sensitive_claims }: DraftOutcome,
+  { draft_id, slug, name, status, decision, confidence, sensitive_claims, refused }: DraftOutcome,
   { baseUrl, mode }: DraftParts,
   phase: GovernancePhase,
 ): DraftAnswer {
@@ -93,6 +93,12 @@ function answerOf(
     sensitive_claims,
     phase,
     promotion_note: noteOf(status, decision, mode),
+    prior_rejections: refused.map(({ agent_name, recommended_for, reason, decided_at }) => ({
+      agent: agent_name,
+      recommended_for,
+      reason: reason ?? "",
+      rejected_at: wireTime(new Date(decided_at)),
+    })),
     profile_url: `${baseUrl}/nonprofits/${slug}`,
   };
 }

@@ -13,6 +13,8 @@ import {
   insertDraft,
   operatorRefused,
   ownDrafts,
+  type RefusedDraft,
+  refusedDrafts,
   settleDraft,
   type StoredDraft,
   waitingDrafts,
@@ -37,6 +39,7 @@ export type DraftOutcome = {
   decision: DraftDecision | { kind: "applied" };
   confidence: number;
   sensitive_claims: string[];
+  refused: RefusedDraft[];
 };
 
 export type DraftJob = {
@@ -68,7 +71,8 @@ export async function storeDraft(
   const done = await decideAndStore(tx, job, record.id);
   const { name } = record;
   const { sensitive_claims } = request;
-  const outcome: DraftOutcome = { ...done, slug, name, sensitive_claims };
+  const refused = await refusedDrafts(tx.raw, record.id);
+  const outcome: DraftOutcome = { ...done, slug, name, sensitive_claims, refused };
   if (idempotencyKey !== null) {
     await keepAnswer(tx, kept, { digest, status: 200, body: JSON.stringify(outcome) }, now);
   }

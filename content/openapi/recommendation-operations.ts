@@ -18,6 +18,14 @@ const draft: DraftAnswer = {
   phase: 3,
   promotion_note:
     "Waits for a second agent that names the same donor intents with a source (1 of 2), or for the operator.",
+  prior_rejections: [
+    {
+      agent: "Older Bot",
+      recommended_for: ["donors interested in gardens"],
+      reason: "The source says nothing of gardens.",
+      rejected_at: "2026-11-02 09:00:00",
+    },
+  ],
   profile_url: `${origin}/nonprofits/${slug}`,
 };
 

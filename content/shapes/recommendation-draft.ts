@@ -68,6 +68,17 @@ export const DraftAnswer = z
       .describe("Words on impact or effectiveness, which a person decides about"),
     phase: z.literal(phases).describe("Phase of the governance of recommendations"),
     promotion_note: z.string().describe("What comes next, and why"),
+    prior_rejections: z
+      .array(
+        z.object({
+          agent: z.string().describe("Name of the agent that had proposed it"),
+          recommended_for: z.array(z.string()),
+          reason: z.string().describe("In the operator's words"),
+          rejected_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
+        }),
+      )
+      .max(5)
+      .describe("What operators refused of this nonprofit, or took back, the newest first"),
     profile_url: z.string(),
   })
   .meta({ id: "RecommendationDraft" });

@@ -78,6 +78,30 @@ export async function operatorRefused(
   return rows.length > 0;
 }
 
+export type RefusedDraft = Pick<StoredDraft, "agent_name" | "recommended_for" | "reason"> & {
+  decided_at: number;
+};
+
+const refusedMax = 5;
+
+/** What operators refused of one nonprofit, or took back, the newest first, at most 5. Index: drafts_by_nonprofit. */
+export async function refusedDrafts(asked: Asked, nonprofit_id: number): Promise<RefusedDraft[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT agent_name, recommended_for, reason, decided_at FROM recommendation_drafts
+          WHERE nonprofit_id = ? AND status = 'rejected'
+            AND (decided_by LIKE 'operator:%' OR decided_by LIKE 'revert:%')
+          ORDER BY decided_at DESC, id DESC
+          LIMIT ${refusedMax}`,
+    args: [nonprofit_id],
+  });
+  return rows.map(({ agent_name, recommended_for, reason, decided_at }) => ({
+    agent_name: String(agent_name),
+    recommended_for: JSON.parse(String(recommended_for)) as string[],
+    reason: reason === null ? null : String(reason),
+    decided_at: Number(decided_at),
+  }));
+}
+
 /** How many distinct agents' drafts stand behind the same donor intents: those that wait and those that agreed. */
 export async function agentsBehind(
   asked: Asked,

@@ -301,8 +301,7 @@ describe("phase 3", () => {
     await crowd("school");
     const late = await draft({ agent_id: "bot-a", slug: "school" });
     expect((await decide(`draft-${late.draft_id}`, "approve")).status).toBe(200);
-    const { rows } = await service.store.raw.execute(`SELECT status FROM recommendation_drafts WHERE id = ${late.draft_id}`);
-    expect(rows[0]?.["status"]).toBe("applied");
+    expect((await decide(`draft-${late.draft_id}`, "reject", { reason: "Late." })).status).toBe(409);
   }); // prettier-ignore
 
   test("undoing an agent takes its voice out of what was agreed, and the profile counts anew", async () => {
@@ -331,7 +330,11 @@ describe("phase 3", () => {
     await open("3");
     const refusedDraft = await draft();
     await decide(`draft-${refusedDraft.draft_id}`, "reject", { reason: "Closed." });
-    for (const agent_id of ["bot-b", "bot-c"]) await draft({ agent_id });
+    const told = [{ agent: "bot-a", recommended_for: aDraft().recommended_for, reason: "Closed." }];
+    for (const agent_id of ["bot-b", "bot-c"]) {
+      expect((await draft({ agent_id })).prior_rejections).toMatchObject(told);
+    }
+    expect(refusedDraft.prior_rejections).toEqual([]);
     expect(await slugs()).toEqual([]);
     for (const agent_id of ["bot-a", "bot-b"]) await draft({ slug: "pumps", agent_id });
     expect(await slugs()).toEqual(["pumps"]);
