@@ -88,8 +88,13 @@ export async function queuePage({ parts, request }: Visit, name: string): Promis
 const reviewTable = (reviews: readonly ReviewItem[]): Html =>
   table({
     columns: ["Review", "Nonprofit", "Asks for", "Since"],
-    rows: reviews.map((review) => [
-      html`<a class="id" href="/desk/reviews/${encodeURIComponent(review.id)}">${review.id}</a>`,
+    rows: reviews.map((review, at) => [
+      html`<a
+          class="id"
+          href="/desk/reviews/${encodeURIComponent(review.id)}"
+          ${at === 0 ? html` accesskey="o"` : null}
+          >${review.id}</a
+        >${at === 0 ? html` <kbd>o</kbd>` : null}`,
       profileLink(review.slug, review.name),
       [asked(review), flagList(review.flags)],
       instant(review.created_at),

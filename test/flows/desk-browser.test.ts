@@ -199,6 +199,10 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     expect(await page.textContent("[role=status]")).toContain(id);
     await pressWithAlt(page, "4");
     await page.waitForURL("**/desk/log");
+    await service.post(`/api/enrich/${record?.slug}`, { field: "tagline", value: "Woods for all", agent_id: "bot" }); // prettier-ignore
+    await page.goto(`${desk.origin}/desk/queues/prose`);
+    await pressWithAlt(page, "o");
+    await page.waitForURL("**/desk/reviews/prose-*");
     expect(page.troubles).toEqual([]);
   }, 60_000);
 
