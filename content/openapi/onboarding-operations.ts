@@ -11,7 +11,7 @@ export const onboardingOperations: readonly Operation[] = [
     tag: "Onboarding",
     summary: "Claim a listing, or register a nonprofit",
     description:
-      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
+      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
     headers: ["IdempotencyKey"],
     body: { schema: "OnboardingBody", example: { ...claimExample } },
     ok: {

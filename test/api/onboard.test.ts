@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { OnboardingAnswer, OnboardingStatus, WalletChallenge } from "#content/shapes/onboarding.ts";
-import { anOnboardingService, type OnboardingService } from "../support/onboarding.ts";
+import {
+  anOnboardingService,
+  operatorTokens,
+  type OnboardingService,
+} from "../support/onboarding.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 
@@ -258,6 +262,15 @@ describe("the status page's answer", () => {
     await service.decide(`hold-${theirs.submission_id}`, "reject", { reason: "not them" });
     expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
     expect((await statusOf(theirs.status_url)).wallet).toMatchObject({ state: "stopped", reason: "not them" });
+    // Whose claim was taken back is told nothing of those who came after.
+    const operator = { authorization: `Bearer ${operatorTokens.ada}` };
+    expect((await service.post(`/api/admin/nonprofits/${slug}/revoke`, { reason: "x" }, operator)).status).toBe(200);
+    const right = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    await service.decide(`onboarding-${right.submission_id}`, "approve");
+    const next = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    await service.decide(`onboarding-${next.submission_id}`, "approve");
+    expect((await statusOf(right.status_url)).other_wallet_at).not.toBeNull();
+    expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
   }); // prettier-ignore
 });
 
