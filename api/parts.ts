@@ -18,6 +18,8 @@ export type BundleFileAnswer = { body: Uint8Array; etag: string };
 export type Publication = {
   /** Number of the current release, 0 before the first. */
   release: number;
+  /** A rollback holds publishing until an operator resumes it. */
+  held: boolean;
   /** The newest change that published profiles show. */
   profilesTo: number;
   /** The newest change that lists and the feed show. */

@@ -16,7 +16,13 @@ import { deliveriesWith } from "#content/store/webhook-log.ts";
 import { within } from "./within.ts";
 
 /** How far publishing is: `Publication` of api/parts.ts. */
-type Published = { release: number; profilesTo: number; listsTo: number; failures: number };
+type Published = {
+  release: number;
+  held: boolean;
+  profilesTo: number;
+  listsTo: number;
+  failures: number;
+};
 
 /** The chain, as far as its health goes. */
 type AskedChain = {
@@ -76,10 +82,11 @@ async function publicationHealth(
   now: number,
 ): Promise<OperatorHealth["publication"]> {
   if (publication === null) return null;
-  const { release, profilesTo, listsTo, failures } = publication();
+  const { release, held, profilesTo, listsTo, failures } = publication();
   const waitingSince = await firstChangeAfter(store.raw, Math.min(profilesTo, listsTo));
   return {
     release,
+    held,
     profiles_behind: Math.max(0, newest - profilesTo),
     lists_behind: Math.max(0, newest - listsTo),
     oldest_waiting_s: waitingSince === null ? null : secondsBetween(waitingSince, now),

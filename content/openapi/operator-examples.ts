@@ -115,6 +115,7 @@ export const health: OperatorHealth = {
   warnings: ["No backup is known."],
   publication: {
     release: 812,
+    held: false,
     profiles_behind: 0,
     lists_behind: 3,
     oldest_waiting_s: 1,

@@ -15,7 +15,10 @@ export function healthWarnings({
 }: Omit<OperatorHealth, "warnings">): string[] {
   const found: (string | false | null | undefined)[] = [
     publication?.release === 0 && "Nothing has been published yet.",
+    publication?.held === true &&
+      "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",
     (publication?.oldest_waiting_s ?? 0) > waitMaxS &&
+      publication?.held !== true &&
       `Publishing is behind: the oldest change has waited for ${spanOf(publication?.oldest_waiting_s ?? 0)}.`,
     (publication?.failures ?? 0) > 0 &&
       `${publication?.failures} pages could not be rendered; their older versions stay.`,

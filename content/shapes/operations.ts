@@ -10,6 +10,7 @@ export const OperatorHealth = z
     publication: z
       .object({
         release: z.int().min(0).describe("0: nothing was published yet"),
+        held: z.boolean().describe("A rollback holds publishing until an operator resumes it"),
         profiles_behind: z.int().min(0).describe("Changes that published profiles do not show yet"),
         lists_behind: z.int().min(0).describe("Changes that lists and the feed do not show yet"),
         oldest_waiting_s: seconds.nullable().describe("How long the oldest of them has waited"),

@@ -33,13 +33,14 @@ export function waitForPublication(
 /** How far publishing is, for whoever watches over it. */
 export function publicationOf(reader: Pick<BundleReader, "current" | "failures">): {
   release: number;
+  held: boolean;
   profilesTo: number;
   listsTo: number;
   failures: number;
 } {
-  const { release, fastSequence, slowSequence } = reader.current();
+  const { release, fastSequence, slowSequence, held } = reader.current();
   const failures = reader.failures().size;
-  return { release, profilesTo: fastSequence, listsTo: slowSequence, failures };
+  return { release, held, profilesTo: fastSequence, listsTo: slowSequence, failures };
 }
 
 /** One look for all who wait: hundreds of them while nothing is published must not keep the service from answering. */

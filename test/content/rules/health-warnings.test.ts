@@ -5,6 +5,7 @@ type Health = Parameters<typeof healthWarnings>[0];
 
 const publication: Health["publication"] = {
   release: 7,
+  held: false,
   profiles_behind: 0,
   lists_behind: 0,
   oldest_waiting_s: null,
@@ -42,6 +43,11 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     name: "a change has waited for hours",
     change: { publication: { ...publication, oldest_waiting_s: 3.9 * 3_600 } },
     says: "Publishing is behind: the oldest change has waited for 3 hours.",
+  },
+  {
+    name: "a rollback holds publishing, whatever waits",
+    change: { publication: { ...publication, held: true, oldest_waiting_s: 7_200 } },
+    says: "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",
   },
   {
     name: "pages failed",
