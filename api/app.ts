@@ -53,10 +53,7 @@ const routesOf = (parts: Parts, askFor: AskFor) =>
         : readJson(request, contentType);
     })
     .onError({ as: "global" }, ({ error, code, path }) =>
-      answerError(parts.log, error, code, {
-        ...enrichHelp(path, parts.config.baseUrl),
-        ...onboardHelp(path, parts.config.baseUrl),
-      }),
+      answerError(parts.log, error, code, helpAt(path, parts)),
     )
     .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
       answerOf(responseValue, request, set),
@@ -110,7 +107,8 @@ export function createApp(parts: Parts): App {
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
-    return [noSuchPath(method, (method === "GET" ? methodsOfRoutes : methodsAt)(path)), allowance];
+    const known = (method === "GET" ? methodsOfRoutes : methodsAt)(path);
+    return [noSuchPath(method, known, helpAt(path, parts)), allowance];
   };
   // What a tool asks was counted as a read with the request that called it; writes have limits of their own.
   const askFor: AskFor = async ({ method, path, body }, client) => {
@@ -164,19 +162,26 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
     headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
   });
 
+/** What to send instead, for whoever sent something to these routes that they cannot take. */
+const helpAt = (path: string, { config }: Pick<Parts, "config">): Record<string, unknown> => ({
+  ...enrichHelp(path, config.baseUrl),
+  ...onboardHelp(path, config.baseUrl),
+});
+
 const badPath = (): Response =>
   problem({ status: 400, code: "bad_path", detail: "The path holds escapes that are no UTF-8." });
 
 const optionsAt = (allow: readonly string[]): Response =>
   allow.length === 0 ? noSuchPath("OPTIONS", allow) : optionsAnswer(allow);
 
-function noSuchPath(method: string, allow: readonly string[]): Response {
+function noSuchPath(method: string, allow: readonly string[], extra = {}): Response {
   if (allow.length === 0) {
-    return problem({ status: 404, code: "no_such_path", detail: "There is nothing at this path." });
+    const detail = "There is nothing at this path.";
+    return problem({ status: 404, code: "no_such_path", detail, extra });
   }
   const detail = `${method} is not known at this path; it knows ${allow.join(", ")}.`;
   const headers = { allow: allow.join(", ") };
-  return problem({ status: 405, code: "method_not_allowed", detail, headers });
+  return problem({ status: 405, code: "method_not_allowed", detail, headers, extra });
 }
 
 const hostEndMin = 11;

@@ -37,9 +37,9 @@ export const enrichRoutes = (parts: Parts) => {
   });
 };
 
-/** Whoever sent no usable JSON to this route is shown what to send. */
+/** Whoever sent no usable JSON to this route, or no slug, is shown what to send. */
 export const enrichHelp = (path: string, baseUrl: string): Record<string, unknown> =>
-  path.startsWith("/api/enrich/") ? { example: exampleCall(baseUrl) } : {};
+  /^\/api\/enrich(?:\/|$)/.test(path) ? { example: exampleCall(baseUrl) } : {};
 
 /** What a client can send as it stands, but for the slug. */
 const exampleCall = (baseUrl: string, slug = "{slug}") => ({

@@ -276,6 +276,18 @@ describe("a bad request says what to send instead", () => {
     expect(await withdrawn.text()).toContain("research-bot-7");
   });
 
+  test("no slug at all, and another method", async () => {
+    for (const [response, status] of [
+      [await service.post("/api/enrich", ok), 404],
+      [await service.post("/api/enrich/", ok), 404],
+      [await service.get(`/api/enrich/${slug}`), 405],
+    ] as const) {
+      expect(response.status).toBe(status);
+      expect(await response.text()).toContain("research-bot-7");
+    }
+    expect(await (await service.get("/api/enrichments")).text()).not.toContain("research-bot-7");
+  });
+
   test("deep, large and foreign bodies are refused with an example", async () => {
     const raw = (body: string, type = "application/json") =>
       service.app.handle(
