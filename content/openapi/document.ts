@@ -99,6 +99,7 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
         name,
         in: "query",
         description: description ?? "",
+        ...(shape.safeParse(undefined).success ? {} : { required: true }),
         schema: parameterSchema(shape),
         ...(example === undefined ? {} : { example }),
       };

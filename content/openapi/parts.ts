@@ -109,6 +109,7 @@ export const parameterComponents: { [name: string]: Json } = {
     description:
       "A signed payment of x402 version 2: base64 of JSON with x402Version, accepted and payload.transaction",
     schema: { type: "string", maxLength: 16_384 },
+    example: "eyJ4NDAyVmVyc2lvbiI6Mn0=",
   },
   XPayment: {
     name: "X-PAYMENT",
@@ -116,6 +117,7 @@ export const parameterComponents: { [name: string]: Json } = {
     description:
       "A signed payment of x402 version 1: base64 of JSON with x402Version, scheme, network and payload.transaction",
     schema: { type: "string", maxLength: 16_384 },
+    example: "eyJ4NDAyVmVyc2lvbiI6MX0=",
   },
   IdempotencyKey: {
     name: "Idempotency-Key",

@@ -49,7 +49,8 @@ export const SearchParameters = z.object({
   ghd_aligned: z
     .enum(["1", "true"])
     .optional()
-    .describe("Only profiles aligned with global health and development"),
+    .describe("Only profiles aligned with global health and development")
+    .meta({ examples: ["1"] }),
   limit: limit(searchLimitDefault, searchLimitMax),
   offset,
 });
@@ -67,7 +68,9 @@ export const RecommendParameters = z.object({
     .optional()
     .describe("What the donor wants, in their own words")
     .meta({ examples: ["help children read"] }),
-  intent: Intent.default("discover").describe("What comes next; it changes the weight of signals"),
+  intent: Intent.default("discover")
+    .describe("What comes next; it changes the weight of signals")
+    .meta({ examples: ["donate"] }),
   limit: limit(recommendLimitDefault, recommendLimitMax),
 });
 
@@ -77,50 +80,95 @@ export const HelpWantedParameters = z.object({
   field: z
     .enum(["mission", "description", "website", "contact_email"])
     .optional()
-    .describe("Only profiles without this field"),
+    .describe("Only profiles without this field")
+    .meta({ examples: ["website"] }),
   cause,
   pending: z
     .enum(["1", "true"])
     .optional()
-    .describe("Only profiles where a value of one agent waits for a second"),
+    .describe("Only profiles where a value of one agent waits for a second")
+    .meta({ examples: ["true"] }),
 });
 
 /** Query of GET /api/agents/exemplars. */
 export const ExemplarParameters = z.object({
-  field: z.enum(enrichableFields).optional().describe("Only values of this field"),
+  field: z
+    .enum(enrichableFields)
+    .optional()
+    .describe("Only values of this field")
+    .meta({ examples: ["city"] }),
   limit: limit(20, 100),
 });
 
 /** Query of GET /api/admin/reviews. */
 export const ReviewParameters = z.object({
-  kind: z.enum(reviewKinds).optional().describe("Only reviews of this kind"),
+  kind: z
+    .enum(reviewKinds)
+    .optional()
+    .describe("Only reviews of this kind")
+    .meta({ examples: ["prose"] }),
   limit: limit(50, 200),
-  after: z.string().max(300).optional().describe("`next` of the page before"),
+  after: z
+    .string()
+    .max(300)
+    .optional()
+    .describe("`next` of the page before")
+    .meta({ examples: ["prose-12"] }),
 });
 
 /** Query of GET /api/admin/audit. */
 export const AuditParameters = z.object({
-  operator: z.string().max(64).optional().describe("Only what this operator did"),
-  action: z.string().max(64).optional().describe("Only this action, for example review.rejected"),
+  operator: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("Only what this operator did")
+    .meta({ examples: ["operator"] }),
+  action: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("Only this action")
+    .meta({ examples: ["review.rejected"] }),
   subject: z
     .string()
     .max(300)
     .optional()
-    .describe("Only what was done to this, for example prose-12"),
-  before: z.int().min(1).optional().describe("`next` of the page before"),
+    .describe("Only what was done to this")
+    .meta({ examples: ["prose-12"] }),
+  before: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("`next` of the page before")
+    .meta({ examples: [41] }),
   limit: limit(50, 200),
 });
 
 /** Query of GET /api/admin/picks. */
 export const PickParameters = z.object({
   limit: limit(50, 200),
-  after: z.string().max(200).optional().describe("`next` of the page before"),
+  after: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("`next` of the page before")
+    .meta({ examples: ["hope-kitchen"] }),
 });
 
 /** Query of GET /api/admin/webhooks. */
 export const WebhookParameters = z.object({
-  status: z.enum(webhookStatuses).optional().describe("Only deliveries with this status"),
-  before: z.int().min(1).optional().describe("`next` of the page before"),
+  status: z
+    .enum(webhookStatuses)
+    .optional()
+    .describe("Only deliveries with this status")
+    .meta({ examples: ["failed"] }),
+  before: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("`next` of the page before")
+    .meta({ examples: [41] }),
   limit: limit(50, 200),
 });
 

@@ -90,6 +90,12 @@ test("operation ids are unique, and the contract's are all there", () => {
   expect(contract.document["info"]?.["version"]).toBe("0.3.0" as never);
 });
 
+test("every parameter and every header has an example that fits, and what must be sent is said to be required", () => {
+  expect(contract.examplesAmiss()).toEqual([]);
+  const required = contract.parameters().filter((one) => one.in === "query" && one.required === true);
+  expect(required.map(({ name }) => name)).toEqual(["memo", "wallet"]);
+}); // prettier-ignore
+
 describe("every example fits its schema", () => {
   const named = operations.filter(({ ok }) => ok?.schema !== "text");
   test.each(named.map((one) => [one.operationId, one] as const))("%s", (_, { ok, also, body }) => {

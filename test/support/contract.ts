@@ -27,6 +27,16 @@ export function aContract(baseUrl: string) {
   return {
     document,
     schemaErrors,
+    /** Every parameter of every operation. */
+    parameters: () => parametersOf(document),
+    /** Names of parameters and headers that have no example, or one that does not fit. */
+    examplesAmiss(): string[] {
+      const headers = Object.entries(document["components"]?.["headers"] ?? {});
+      const named = headers.map(([name, header]) => ({ ...(header as Described), name }));
+      return [...parametersOf(document), ...named]
+        .filter(({ schema, example }) => !ajv.validate(schema, example))
+        .map(({ name }) => name);
+    },
     /** What is wrong with an answer; empty when the description holds. */
     async problemsOf(method: string, url: string, response: Response): Promise<string[]> {
       const path = new URL(url, baseUrl).pathname;
@@ -76,6 +86,17 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "vary",
   "x-content-type-options",
 ]);
+
+type Described = { schema: object; example?: unknown };
+export type Parameter = Described & { name: string; in: string; required?: boolean };
+
+function parametersOf(document: Node): Parameter[] {
+  const operations = Object.values(document["paths"] ?? {}).flatMap((item) => Object.values(item));
+  return (operations as Node[])
+    .flatMap((operation) => Object.values(operation["parameters"] ?? {}) as Node[])
+    .map((one) => (one.$ref === undefined ? one : at(document, one.$ref.slice(1))))
+    .map((one) => one as unknown as Parameter);
+}
 
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
