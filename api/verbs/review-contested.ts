@@ -19,7 +19,10 @@ import type { StoredSubmission } from "#content/store/submissions.ts";
 import { checksOf } from "./review-checks.ts";
 import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 
-/** Fields on which agents disagree: an operator may pick a value, or reject all of them. */
+/**
+ * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
+ * operator may pick a value, or reject all of them.
+ */
 export const contestedDesk: ReviewDesk = {
   list: async (asked, { after, limit, now }) => {
     const place = after === null ? null : fieldFrom(after);
@@ -83,7 +86,7 @@ const itemOf = (
     kind: "contested",
     slug,
     name,
-    summary: `Agents disagree on ${field}. Approve with the value that is right, or reject all of them with a reason.`,
+    summary: `${standingOf(field, voices)} Approve with the value that is right, or reject all of them with a reason.`,
     detail: { field, values: voices.map(voiceOf) },
     comparison: choices.map((after) => ({ field, before: null, after })),
     checks: voices.flatMap((voice) =>
@@ -96,6 +99,11 @@ const itemOf = (
     created_at: isoTime(voices[0]?.created_at ?? 0),
   };
 }; // prettier-ignore
+
+const standingOf = (field: string, voices: readonly StoredSubmission[]): string =>
+  distinct(voices.map(({ normalised_value }) => normalised_value)).length > 1
+    ? `Agents disagree on ${field}.`
+    : `Agents agree on ${field}, but none on a second network does.`;
 
 /** Without repetitions, in the order in which they came. */
 export const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];

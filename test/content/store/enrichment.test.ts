@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createApp } from "#api/app.ts";
+import { listReviews } from "#api/verbs/review.ts";
 import type { NonprofitRecord } from "#content/shapes/record.ts";
 import { changesAfter } from "#content/store/changes.ts";
 import { groupCommit } from "#content/store/group-commit.ts";
@@ -199,6 +200,8 @@ describe("the strict mode", () => {
     const asked = await wanted();
     expect(asked.map((one) => one.submitted_by)).toEqual(["a"]);
     expect(asked[0]?.action).toContain("on another network");
+    const reviews = async () => (await listReviews(strict.parts, { kind: "contested", limit: 5, after: null })).reviews.map(({ summary }) => summary);
+    expect(await reviews()).toEqual([expect.stringContaining("Agents agree on city")]);
     await from("198.51.100.1", "c");
     expect(await wanted()).toEqual([]);
     strict.close();
