@@ -111,7 +111,7 @@ const itemOf = (
   kind: "prose",
   slug: one.slug,
   name: one.name,
-  summary: `Accept this ${one.field} (a value beside the approval replaces it), or reject it with a reason.`,
+  summary: `Accept this ${one.field}, as it was sent or edited, or reject it with a reason.`,
   detail: {
     field: one.field,
     value: one.value,
