@@ -1,11 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
+import { codeOf } from "#site/publisher/blobs.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { publicKeyOf } from "#content/signing/keys.ts";
-import { describeFailure, describeReport } from "./mirror/describe.ts";
+import { type DiskFailure, describeFailure, describeReport } from "./mirror/describe.ts";
 import { OriginUnreachable } from "./mirror/gather.ts";
 import { type MirrorFolder, openMirrorFolder } from "./mirror/mirror-folder.ts";
-import { openOrigin } from "./mirror/origin.ts";
+import { type FetchFailure, openOrigin } from "./mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "./mirror/sync.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
@@ -91,12 +92,22 @@ async function runOnce(
     return false;
   } catch (error) {
     progress.end();
-    if (!(error instanceof OriginUnreachable)) throw error;
-    if (json) console.log(JSON.stringify({ ok: false, ...error.failure }));
-    else console.error(describeFailure(error.failure));
+    const failure = failureOf(error);
+    if (failure === null) throw error;
+    if (json) console.log(JSON.stringify({ ok: false, ...failure }));
+    else console.error(describeFailure(failure));
     return false;
   }
 }
+
+/** What another run may find better: an origin that was away, a disk without room. Null for anything else. */
+function failureOf(error: unknown): FetchFailure | DiskFailure | null {
+  if (error instanceof OriginUnreachable) return error.failure;
+  if (!(error instanceof Error) || !diskTroubles.has(codeOf(error))) return null;
+  return { kind: "disk", reason: error.message };
+}
+
+const diskTroubles: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EROFS"]);
 
 function secondsOf(name: string, given: string, least: number): number {
   const seconds = Number(given);

@@ -2,6 +2,9 @@ import type { SyncFailure, SyncReport } from "./sync.ts";
 
 const pathsShownMax = 5;
 
+/** The folder, or the one beside it, could not be written. */
+export type DiskFailure = { kind: "disk"; reason: string };
+
 /** What a finished run did, in a line or two. */
 export function describeReport(report: SyncReport, seconds: number): string {
   const { changed, removed, files, fetched_bytes, sequence, behind, nonprofits } = report;
@@ -21,8 +24,10 @@ export function describeReport(report: SyncReport, seconds: number): string {
 }
 
 /** Why a run left the folder as it was. */
-export function describeFailure(failure: SyncFailure): string {
+export function describeFailure(failure: SyncFailure | DiskFailure): string {
   switch (failure.kind) {
+    case "disk":
+      return `The folder could not be written: ${failure.reason}. The next run goes on from here.`;
     case "not_found":
       return `The origin has no ${failure.path}: is this the address of a published directory?`;
     case "unreachable":

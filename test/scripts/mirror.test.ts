@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { feedPaths } from "#content/shapes/feed.ts";
@@ -125,7 +133,7 @@ describe("a later run", () => {
       ok: true,
       value: { nonprofits: { changed: 1, withdrawn: 1 } },
     });
-    expect(server.requests.length).toBeLessThan(60);
+    expect(server.requests.length).toBeLessThan(80);
     expect(differences()).toBe("");
     await directory.edit("trust-4", { status: "listed" });
     await directory.drain();
@@ -286,6 +294,24 @@ describe("the command", () => {
     expect(await new Response(child.stderr).text()).toContain("REFUSED");
     expect(await new Response(child.stdout).text()).toBe("");
   });
+  test.skipIf(!existsSync("/dev/full"))(
+    "says that a disk is full, and goes on once there is room",
+    async () => {
+      await mirrored();
+      await publishEdit();
+      // Whatever is written there finds no room.
+      const draft = join(`${folder}.mirror`, "state.json.draft");
+      symlinkSync("/dev/full", draft);
+      const child = start();
+      expect(await child.exited).toBe(1);
+      const complaint = await new Response(child.stderr).text();
+      expect(complaint).toStartWith("The folder could not be written: ENOSPC");
+      expect(complaint).not.toContain(" at ");
+      rmSync(draft);
+      expect(await start().exited).toBe(0);
+      expect(differences()).toBe("");
+    },
+  );
   test("watching, follows until it is told to stop", async () => {
     const child = start("--watch", "1", "--json");
     const lines = child.stdout.getReader();
