@@ -7,6 +7,7 @@ import { retryFailures } from "./retry-failures.ts";
 const durableEveryMs = 2_000;
 /** While changes keep coming, the disk is left to them for longer. */
 const durableWhileBusyEveryMs = 30_000;
+const mendEveryMs = 500;
 const pruneEveryMs = 60_000;
 
 type Moment = {
@@ -22,6 +23,7 @@ export function housekeeping(
   { keeping, signal }: { keeping: Keeping; signal: AbortSignal },
 ) {
   let pruneAfterMs = performance.now() + pruneEveryMs;
+  let mendAfterMs = 0;
   let durableAtMs = 0;
   let syncing = false;
   const makeThemDurable = (): void => {
@@ -37,7 +39,10 @@ export function housekeeping(
       });
   };
   return async (nowMs: number, { held, quiet }: Moment): Promise<void> => {
-    mendExport(parts);
+    if (nowMs >= mendAfterMs) {
+      mendAfterMs = nowMs + mendEveryMs;
+      mendExport(parts);
+    }
     const everyMs = quiet ? durableEveryMs : durableWhileBusyEveryMs;
     if (!syncing && nowMs - durableAtMs >= everyMs) makeThemDurable();
     if (held || nowMs < pruneAfterMs) return;

@@ -96,10 +96,14 @@ function oneTurn(
     behind.throwIfFailed();
     const nowMs = performance.now();
     const mayBuild = nowMs >= buildAfterMs;
-    const asked = mayBuild && manifest.state().request !== "";
+    let state = manifest.state();
+    const asked = mayBuild && state.request !== "";
     // What an operator asks for finds no lane half-way.
-    if (asked && !behind.running()) await orLater(takeRequest(parts, options));
-    const { held_at, fast_sequence, slow_sequence, inputs_digest } = manifest.state();
+    if (asked && !behind.running()) {
+      await orLater(takeRequest(parts, options));
+      state = manifest.state();
+    }
+    const { held_at, fast_sequence, slow_sequence, inputs_digest } = state;
     if (held_at > 0) {
       // What was gone back to is told to mirrors too; no lane may take changes meanwhile.
       if (behind.running()) return false;
