@@ -1,6 +1,8 @@
 import { base58Text } from "#api/chain/base58.ts";
 import { caip2Of, clusters } from "#api/chain/clusters.ts";
 import type { Parts } from "./parts.ts";
+import { together } from "./together.ts";
+import { donateTargets } from "#content/store/donate-target.ts";
 import type { DonateParts } from "#api/verbs/donate-parts.ts";
 
 type Needed = Pick<Parts, "store" | "clock" | "chain" | "config" | "secrets">;
@@ -13,6 +15,8 @@ export const donatingOf = ({ store, clock, chain, config, secrets }: Needed): Do
   store,
   clock,
   chain,
+  // Those who ask in one turn share a statement: preparing it costs more than what it finds.
+  targetOf: together((slugs: readonly string[]) => donateTargets(store.raw, slugs, clock())).ask,
   seal: { key: secrets.donationMemoKey, network: chain.caip2 },
   offeredNetwork: chain.cluster === "local" ? devnet : chain.caip2,
   baseUrl: config.baseUrl,

@@ -13,21 +13,28 @@ type Waiting<Question, Answer> = {
 
 /**
  * Asks questions that come in one turn of the event loop together, where asking costs more than what is asked: a
- * transaction for instance. `askAll` answers in the order of the questions.
+ * transaction for instance. `askAll` answers in the order of the questions, at once or later.
  */
 export function together<Question, Answer>(
-  askAll: (questions: readonly Question[]) => readonly Answer[],
+  askAll: (questions: readonly Question[]) => readonly Answer[] | Promise<readonly Answer[]>,
 ): Together<Question, Answer> {
   let waiting: Waiting<Question, Answer>[] = [];
   const flush = () => {
     const asked = waiting;
     waiting = [];
     if (asked.length === 0) return;
+    const answer = (answers: readonly Answer[]) => {
+      for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
+    };
+    const refuse = (error: unknown) => {
+      for (const { reject } of asked) reject(error);
+    };
     try {
       const answers = askAll(asked.map(({ question }) => question));
-      for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
+      if (answers instanceof Promise) answers.then(answer, refuse);
+      else answer(answers);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      refuse(error);
     }
   };
   return {

@@ -2,6 +2,7 @@ import type { Chain } from "#api/chain/chain.ts";
 import type { MemoSeal } from "#content/rules/donation-memo.ts";
 import type { Clock } from "#content/rules/time.ts";
 import type { Commitment, MicroUsdc } from "#content/shapes/transfer.ts";
+import type { DonateTarget } from "#content/store/donate-target.ts";
 import type { Store } from "#content/store/open.ts";
 
 /** What the verbs of donating work with; the service fills it from its parts. */
@@ -9,6 +10,8 @@ export type DonateParts = {
   store: Store;
   clock: Clock;
   chain: Chain;
+  /** The nonprofit with this slug as it is now, withdrawn ones too; null when there is none. */
+  targetOf: (slug: string) => Promise<DonateTarget | null>;
   seal: MemoSeal;
   /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. See decision 0053. */
   offeredNetwork: string;

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "#content/shapes/result.ts";
 import type { MicroUsdc } from "#content/shapes/transfer.ts";
-import { type DonateTarget, donateTarget } from "#content/store/donate-target.ts";
+import type { DonateTarget } from "#content/store/donate-target.ts";
 import type { DonateParts } from "./donate-parts.ts";
 import type { PaymentFailure, PaymentNotTaken } from "./payment-failures.ts";
 import { notTakenWords } from "./payment-words.ts";
@@ -75,10 +75,10 @@ async function demanded(
 
 /** The nonprofit that a request names, unless it takes no donations any more. */
 export async function openTarget(
-  { store, clock }: Pick<DonateParts, "store" | "clock">,
+  { targetOf }: Pick<DonateParts, "targetOf">,
   slug: string,
 ): Promise<Result<DonateTarget, TargetFailure>> {
-  const target = await donateTarget(store.raw, slug, clock());
+  const target = await targetOf(slug);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   return ok(target);

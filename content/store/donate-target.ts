@@ -18,20 +18,33 @@ const columns = ["id", "slug", "name", "status", "donation_url"];
 
 /** The nonprofit with this slug, withdrawn ones too; null when there is none. Index: nonprofits_slug. */
 export const donateTarget = (asked: Asked, slug: string, now: Date): Promise<DonateTarget | null> =>
-  first(asked, { where: "slug = ?2", value: slug, now });
+  donateTargets(asked, [slug], now).then(([target]) => target ?? null);
 
-/** The same by its id. */
+/** The same for several at once, in their order. */
+export async function donateTargets(
+  asked: Asked,
+  slugs: readonly string[],
+  now: Date,
+): Promise<(DonateTarget | null)[]> {
+  const values = JSON.stringify([...new Set(slugs)]);
+  const found = await all(asked, { where: "slug IN (SELECT value FROM json_each(?2))", value: values, now }); // prettier-ignore
+  const bySlug = new Map(found.map((target) => [target.slug, target]));
+  return slugs.map((slug) => bySlug.get(slug) ?? null);
+}
+
+/** The nonprofit with this id, withdrawn ones too; null when there is none. */
 export const donateTargetById = (
   asked: Asked,
   id: number,
   now: Date,
-): Promise<DonateTarget | null> => first(asked, { where: "id = ?2", value: id, now });
+): Promise<DonateTarget | null> =>
+  all(asked, { where: "id = ?2", value: id, now }).then(([target]) => target ?? null);
 
 // A held change of wallet counts from the millisecond at which its hold ends, whether or not it is public yet.
-async function first(
+async function all(
   asked: Asked,
   { where, value, now }: { where: string; value: string | number; now: Date },
-): Promise<DonateTarget | null> {
+): Promise<DonateTarget[]> {
   const { rows } = await asked.execute({
     sql: `SELECT json_insert(${jsonOf(columns)}, '$.usdc_wallet', coalesce(
             (SELECT wallet FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held' AND effective_at <= ?1),
@@ -41,5 +54,5 @@ async function first(
           WHERE ${where}`,
     args: [now.getTime(), value],
   });
-  return unpacked<DonateTarget>(rows)[0] ?? null;
+  return unpacked<DonateTarget>(rows);
 }
