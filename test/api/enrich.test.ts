@@ -244,6 +244,8 @@ describe("a bad request says what to send instead", () => {
     ["agent of another type", { ...ok, agent_id: 7 }, 400],
     ["blank agent", { ...ok, agent_id: "  " }, 400],
     ["long agent", { ...ok, agent_id: "a".repeat(129) }, 400],
+    ["agent that is long once folded", { ...ok, agent_id: "\uFDFA".repeat(20) }, 400],
+    ["agent that nobody sees", { ...ok, agent_id: "\u200D\uFE0F" }, 400],
     ["hidden text in agent", { ...ok, agent_id: "bot\u202E" }, 400],
     ["long name", { ...ok, agent_name: "a".repeat(129) }, 400],
     ["unknown field", { ...ok, field: "wallet" }, 400],
