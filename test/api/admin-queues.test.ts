@@ -158,6 +158,14 @@ describe("the audit log", () => {
   });
 });
 
+test("the store itself keeps the log as it is", async () => {
+  const before = await ask("audit");
+  for (const sql of ["DELETE FROM audit_log", "UPDATE audit_log SET operator = 'nobody'"]) {
+    await expect(service.store.write((tx) => tx.raw.execute(sql))).rejects.toThrow("audit log");
+  }
+  expect(await ask("audit")).toEqual(before);
+});
+
 test("an agent is undone through the service, a part at a time", async () => {
   const body = { agent_id: " BOT-1 ", reason: "made up" };
   const undo = async () =>
