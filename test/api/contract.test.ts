@@ -253,6 +253,21 @@ describe("answers are as described", () => {
     expect(await problems({ path: "/api/admin/audit", headers: operator })).toEqual([200, []]);
   });
 
+  test("through a claim, and what its sender hears of it", async () => {
+    const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+    const path = "/api/onboard";
+    expect(await problems({ path: `${path}/challenge?wallet=${wallet}` })).toEqual([200, []]);
+    expect(await problems({ path: `${path}/challenge` })).toEqual([400, []]);
+    const body = { claim_slug: "thin", contact_email: "office@thin.example", usdc_wallet: wallet };
+    expect(await problems({ method: "POST", path, body })).toEqual([200, []]);
+    expect(await problems({ method: "POST", path, body: {} })).toEqual([400, []]);
+    const other = { ...body, claim_slug: "rich", contact_email: "office@rich.example" };
+    const { status_url } = (await (await service.post(path, other)).json()) as { status_url: string };
+    const headers = { authorization: `Bearer ${status_url.split("#")[1]}` };
+    expect(await problems({ path: `${path}/status`, headers })).toEqual([200, []]);
+    expect(await problems({ path: `${path}/status` })).toEqual([404, []]);
+  }); // prettier-ignore
+
   test("304 to whoever has it", async () => {
     const path = "/api/nonprofits/rich";
     const etag = (await service.get(path)).headers.get("etag") ?? "";

@@ -85,6 +85,8 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "referrer-policy",
   "vary",
   "x-content-type-options",
+  // For the CDN before the directory.
+  "xkey",
 ]);
 
 type Described = { schema: object; example?: unknown };

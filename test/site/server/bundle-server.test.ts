@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { join } from "node:path";
 import { type BundleReader, openBundleReader } from "#site/server/bundle-reader.ts";
 import { type BundleServer, createBundleServer } from "#site/server/bundle-server.ts";
+import { aContract } from "#test/support/contract.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -43,6 +44,19 @@ describe("the bundle's files over HTTP", () => {
     expect(answer?.headers.get("content-type")).toStartWith(type);
     expect(answer?.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer?.headers.get("set-cookie")).toBeNull();
+  });
+
+  test.each([
+    ...["/api/nonprofits", "/api/nonprofits/oak-trust", "/api/causes", "/nonprofits/oak-trust.md"],
+    ...["/changes/state.json", "/changes/1.json"],
+  ])("%s is as the description says, also to who has it", async (path) => {
+    const contract = aContract("https://almoner.example");
+    const answer = ask(path);
+    if (answer === null) throw new Error("the bundle does not hold it");
+    const etag = answer.headers.get("etag") ?? "";
+    expect(await contract.problemsOf("GET", path, answer)).toEqual([]);
+    const again = ask(path, { headers: { "if-none-match": etag } });
+    expect(await contract.problemsOf("GET", path, again ?? answer)).toEqual([]);
   });
 
   test("an ETag that still holds is answered by 304, another by the file", () => {
