@@ -254,11 +254,11 @@ describe("answers are as described", () => {
   });
 
   test("through a claim, and what its sender hears of it", async () => {
-    const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+    const signing = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"; // On the curve, as a vault is not.
     const path = "/api/onboard";
-    expect(await problems({ path: `${path}/challenge?wallet=${wallet}` })).toEqual([200, []]);
+    expect(await problems({ path: `${path}/challenge?wallet=${signing}` })).toEqual([200, []]);
     expect(await problems({ path: `${path}/challenge` })).toEqual([400, []]);
-    const body = { claim_slug: "thin", contact_email: "office@thin.example", usdc_wallet: wallet };
+    const body = { claim_slug: "thin", contact_email: "office@thin.example", usdc_wallet: signing };
     expect(await problems({ method: "POST", path, body })).toEqual([200, []]);
     expect(await problems({ method: "POST", path, body: {} })).toEqual([400, []]);
     const other = { ...body, claim_slug: "rich", contact_email: "office@rich.example" };
