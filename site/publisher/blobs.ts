@@ -32,7 +32,7 @@ export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) =
 const blobMode = 0o444;
 
 export const digestOf = (body: Uint8Array): string =>
-  new Bun.CryptoHasher("sha256").update(body).digest("hex");
+  Bun.CryptoHasher.hash("sha256", body, "hex");
 
 /**
  * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder nobody reads yet, content is
