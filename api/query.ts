@@ -88,7 +88,7 @@ export const refuseParameter = ({ parameter, message, allowed }: BadParameter): 
 function whole(raw: string | null): number | null {
   const text = raw?.trim() ?? "";
   if (text === "") return null;
-  if (!/^\+?\d{1,400}$/.test(text)) return -1;
+  if (!/^\+?\d+$/.test(text)) return -1;
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
