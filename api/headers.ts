@@ -32,6 +32,8 @@ const contentSecurityPolicy =
 /** Reads may be kept by caches for a short time, like the files of the bundle. */
 export const readCacheControl = "public, max-age=60, stale-while-revalidate=600";
 export const freshCacheControl = "public, max-age=5, stale-while-revalidate=60";
+/** For what is logged each time it is asked: a cache may hold it, but asks each time whether it still holds. */
+export const askedCacheControl = "private, no-cache";
 
 /** Adds what every answer carries, without touching what the route said itself. */
 export function addHeaders(response: Response, method: string, allowance: Allowance | null): void {

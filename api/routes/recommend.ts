@@ -8,7 +8,7 @@ import {
 import type { Result } from "#content/shapes/result.ts";
 import type { Curation } from "#content/store/candidates.ts";
 import type { LoggedRecommendation } from "#content/store/recommendation-log.ts";
-import { freshCacheControl } from "../headers.ts";
+import { askedCacheControl } from "../headers.ts";
 import type { Parts } from "../parts.ts";
 import { type Prepared, preparedJson } from "../prepared.ts";
 import { type FailureTable, refuse } from "../problem.ts";
@@ -91,7 +91,7 @@ function tell(
   const { count, recommendations, ranking_signals } = outcome.value;
   const slugs = recommendations.map(({ slug }) => slug);
   const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
-  return { ok: true, value: { answer: preparedJson(outcome.value, freshCacheControl), toLog } };
+  return { ok: true, value: { answer: preparedJson(outcome.value, askedCacheControl), toLog } };
 }
 
 const answers: FailureTable<RecommendFailure> = {
