@@ -59,24 +59,11 @@ export function runInPool({ threads, onWarning, ...start }: PoolOptions): Search
   const seats: Seat[] = Array.from({ length: threads }, () => open());
 
   function open(): Seat {
-    // smol is Bun's: a smaller heap, collected more often.
-    const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
-    const seat: Seat = { worker, waiting: new Map(), ready, ended };
-    worker.on("message", (answer: WorkerAnswer) => {
-      if (answer.kind === "warning") onWarning?.(answer.message);
-      else if (answer.kind === "ready") isReady();
-      else settle(seat, answer);
+    const seat = seatOf(start, (message) => {
+      if (message.kind === "warning") onWarning?.(message.message);
+      else if (message.kind === "ended") replace(seat, message.reason);
+      else settle(seat, message);
     });
-    worker.on("error", ({ message }: Error) => replace(seat, message));
-    worker.on("exit", () => {
-      resolve();
-      isReady();
-      replace(seat, "it ended");
-    });
-    worker.unref();
     return seat;
   }
 
@@ -115,6 +102,29 @@ export function runInPool({ threads, onWarning, ...start }: PoolOptions): Search
       await Promise.race([Promise.all(seats.map(({ ended }) => ended)), Bun.sleep(endWaitMs)]);
     },
   };
+}
+
+type Heard = Exclude<WorkerAnswer, { kind: "ready" }> | { kind: "ended"; reason: string };
+
+/** A thread, and who waits for it. `hear` is told of all that it says, and once or twice that it ended. */
+function seatOf(start: WorkerStart, hear: (message: Heard) => void): Seat {
+  // smol is Bun's: a smaller heap, collected more often.
+  const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
+  const ended = Promise.withResolvers<void>();
+  const ready = Promise.withResolvers<void>();
+  worker.on("message", (answer: WorkerAnswer) => {
+    if (answer.kind === "ready") ready.resolve();
+    else hear(answer);
+  });
+  worker.on("error", ({ message }: Error) => hear({ kind: "ended", reason: message }));
+  worker.on("exit", () => {
+    ended.resolve();
+    ready.resolve();
+    hear({ kind: "ended", reason: "it ended" });
+  });
+  worker.unref();
+  return { worker, waiting: new Map(), ready: ready.promise, ended: ended.promise };
 }
 
 const end = (worker: Worker): void => worker.postMessage({ ask: "end" } satisfies WorkerQuestion, []); // prettier-ignore
