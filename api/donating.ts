@@ -11,18 +11,21 @@ type Needed = Pick<Parts, "store" | "clock" | "chain" | "config" | "secrets">;
 const devnet = caip2Of(clusters["solana-devnet"]);
 
 /** What the verbs of donating take of the service's parts. */
-export const donatingOf = ({ store, clock, chain, config, secrets }: Needed): DonateParts => ({
-  store,
-  clock,
-  chain,
+export const donatingOf = ({ store, clock, chain, config, secrets }: Needed): DonateParts => {
   // Those who ask in one turn share a statement: preparing it costs more than what it finds.
-  targetOf: together((slugs: readonly string[]) => donateTargets(store.raw, slugs, clock())).ask,
-  seal: { key: secrets.donationMemoKey, network: chain.caip2 },
-  offeredNetwork: chain.cluster === "local" ? devnet : chain.caip2,
-  baseUrl: config.baseUrl,
-  commitment: config.commitment,
-  windowMs: config.donationWindowMs,
-  sponsoredMin: config.sponsoredMin,
-  addressOf: base58Text,
-  pause: (ms) => Bun.sleep(ms),
-});
+  const targets = together((slugs: readonly string[]) => donateTargets(store.raw, slugs, clock()));
+  return {
+    store,
+    clock,
+    chain,
+    targetOf: (slug) => targets.ask(slug),
+    seal: { key: secrets.donationMemoKey, network: chain.caip2 },
+    offeredNetwork: chain.cluster === "local" ? devnet : chain.caip2,
+    baseUrl: config.baseUrl,
+    commitment: config.commitment,
+    windowMs: config.donationWindowMs,
+    sponsoredMin: config.sponsoredMin,
+    addressOf: base58Text,
+    pause: (ms) => Bun.sleep(ms),
+  };
+};

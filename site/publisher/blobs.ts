@@ -31,8 +31,7 @@ export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) =
 /** Files of the export are the same inodes: whoever edits one in place would change every release that shares it. */
 const blobMode = 0o444;
 
-export const digestOf = (body: Uint8Array): string =>
-  Bun.CryptoHasher.hash("sha256", body, "hex");
+export const digestOf = (body: Uint8Array): string => Bun.CryptoHasher.hash("sha256", body, "hex");
 
 /**
  * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder nobody reads yet, content is

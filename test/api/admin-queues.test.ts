@@ -161,7 +161,8 @@ describe("the audit log", () => {
 test("the store itself keeps the log as it is", async () => {
   const before = await ask("audit");
   for (const sql of ["DELETE FROM audit_log", "UPDATE audit_log SET operator = 'nobody'"]) {
-    await expect(service.store.write((tx) => tx.raw.execute(sql))).rejects.toThrow("audit log");
+    const told = await service.store.write((tx) => tx.raw.execute(sql)).then(() => null, String);
+    expect(told).toContain("audit log");
   }
   expect(await ask("audit")).toEqual(before);
 });

@@ -256,7 +256,9 @@ test("an agent is undone at the desk", async () => {
   const refused = await ada.send(page, "Undo", { agent_id: "mallory" });
   expect(refused.status).toBe(400);
   const done = await ada.send(refused, "Undo", { agent_id: "mallory", reason: "made up" });
-  expect(alerts(done)).toContain("mallory: 1 submissions undone, 1 fields emptied, 0 recommendations taken back.");
+  expect(alerts(done)).toContain(
+    "mallory: 1 submissions undone, 1 fields emptied, 0 recommendations taken back.",
+  );
   expect((await live(slug)).city).toBeNull();
 });
 
