@@ -72,9 +72,9 @@ export function commitNextFiles(
 ): Committed {
   const commit = manifest.db.transaction((): Committed => {
     const release = manifest.state().current_release + 1;
-    const changing = countDiffering(manifest, batch, draft.asOf);
-    const changed =
-      draft.untold === true || changing === 0 ? [] : differing(manifest, batch, draft.asOf);
+    const untold = draft.untold === true;
+    const changed = untold ? [] : differing(manifest, batch, draft.asOf);
+    const changing = untold ? countDiffering(manifest, batch, draft.asOf) : changed.length;
     const removed = draft.removeOthers
       ? vanished(manifest, batch, draft.asOf)
       : stillThere(manifest, draft.removed ?? [], draft.asOf);
