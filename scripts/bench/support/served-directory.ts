@@ -66,6 +66,8 @@ export async function serveSample(
   };
   await until(() => manifest.state().current_release > 0);
   await settled();
+  // Bringing all files of a first build onto the disk takes seconds, once in a directory's life.
+  await until(() => manifest.state().durable_release > 0);
   return {
     dataDir,
     url: `http://127.0.0.1:${port}`,
