@@ -1,11 +1,9 @@
 /** The JSON object that a text is; null for any other text. Members may be anything. */
 export function objectIn(text: string): Record<string, unknown> | null {
+  // What begins so and can be parsed is an object.
   if (!text.trimStart().startsWith("{")) return null;
   try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
-      ? (parsed as Record<string, unknown>)
-      : null;
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     return null;
   }
