@@ -26,6 +26,10 @@ const payloads = [
   `data:text/html,<script>alert(16)</script>`,
 ]; // prettier-ignore
 
+/** Each payload stands in what is shown; in paths a third of them do, all with ALMONER_FULL_TESTS=1. */
+const inPaths =
+  process.env["ALMONER_FULL_TESTS"] === "1" ? payloads : payloads.filter((_, at) => at % 3 === 0);
+
 describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
   let browser: Browser;
   let desk: ServedDesk;
@@ -106,12 +110,12 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       ...["prose", "contested", "revert", "onboarding", "hold", "draft"].map((kind) => `/desk/queues/${kind}`),
       ...[...reviews, ...new Set(contested), ...drafts, ...asked.flatMap((id) => [`onboarding-${id}`, `hold-${id}`])].map((id) => `/desk/reviews/${id}`),
       ...slugs.map((slug) => `/desk/picks/${slug}`),
-      ...payloads.flatMap((text) => {
+      ...inPaths.flatMap((text) => {
         const value = encodeURIComponent(text);
         return [`/desk/log?subject=${value}&operator=${value}&action=${value}`, `/desk/undo?agent=${value}&slug=${value}`, `/desk/queues/prose?after=${value}&done=${value}`, `/desk/picks?done=${value}`, `/desk/${value}`];
       }),
     ];
-    expect(places.length).toBeGreaterThan(150);
+    expect(places.length).toBeGreaterThan(80);
     let seen = 0;
     for (const place of places) {
       await page.goto(desk.origin + place);

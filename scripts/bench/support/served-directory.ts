@@ -22,6 +22,14 @@ const repository = join(import.meta.dirname, "../../..");
 /** Ten times as many profiles take their time to build. */
 const waitMaxMs = 1_800_000;
 
+const settingsOf = (dataDir: string, port: number): Record<string, string> => ({
+  ...(process.env as Record<string, string>),
+  ALMONER_DATA_DIR: dataDir,
+  ALMONER_PORT: String(port),
+  ALMONER_READS_PER_MINUTE: "0",
+  ALMONER_LOG_LEVEL: "warn",
+});
+
 /** Makes the directory below `folder` and starts to serve it; answers once the first release is complete. */
 export async function serveSample(
   folder: string,
@@ -29,13 +37,7 @@ export async function serveSample(
   port: number,
 ): Promise<ServedDirectory> {
   const dataDir = mkdtempSync(join(folder, "almoner-bench-"));
-  const env = {
-    ...(process.env as Record<string, string>),
-    ALMONER_DATA_DIR: dataDir,
-    ALMONER_PORT: String(port),
-    ALMONER_READS_PER_MINUTE: "0",
-    ALMONER_LOG_LEVEL: "warn",
-  };
+  const env = settingsOf(dataDir, port);
   const store = await openStore({
     url: `file:${join(dataDir, "store.db")}`,
     synchronous: "NORMAL",
