@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { coverageGaps } from "./coverage.ts";
@@ -49,6 +49,7 @@ const coverage = (folder: string): string[] => [
 /** Tests of these files in a process of their own; what it printed appears when it has ended, unmixed with others'. */
 async function runFiles(files: readonly string[], folder: string): Promise<TestCounts> {
   const report = join(folder, "report.xml");
+  await mkdir(folder);
   const child = Bun.spawn(
     [
       process.execPath,
@@ -68,8 +69,9 @@ async function runFiles(files: readonly string[], folder: string): Promise<TestC
   ]);
   console.log(`${out}${err}`.trimEnd());
   const counts = countsOf(await readFile(report, "utf8").catch(() => ""));
-  if (code !== 0 && counts.failed === 0) {
-    // A run that broke off tells of no failed test; it failed all the same.
+  const told = counts.passed + counts.failed + counts.skipped > 0;
+  if ((code !== 0 || !told) && counts.failed === 0) {
+    // A run that broke off tells of no failed test, or of nothing; it failed all the same.
     console.log(`FAILED with exit code ${code}: ${files.join(" ")}`);
     counts.failed = 1;
   }
