@@ -1,3 +1,7 @@
+import { agentWindows } from "./rate-limit.ts";
+
+const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
+
 /** What agents are told wherever they write: the same of every route. */
 export const agentRefusals = {
   invalid_idempotency_key: {
@@ -12,8 +16,7 @@ export const agentRefusals = {
   },
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,
-    detail:
-      "This agent_id has sent 120 submissions in a minute, or 5,000 in a day. Retry-After says when to go on.",
+    detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day. Retry-After says when to go on.`,
     headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
   }),
 } as const;
