@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { Glob } from "bun";
+import { dirname, join, relative } from "node:path";
+import { z } from "zod";
+import { describeConfig } from "#api/config.ts";
+
+const root = join(import.meta.dirname, "../..");
+const text = (path: string): Promise<string> => Bun.file(join(root, path)).text();
+
+const PackageFile = z.object({ scripts: z.record(z.string(), z.string()) });
+const { scripts } = PackageFile.parse(JSON.parse(await text("package.json")));
+
+/** README and every page of docs, decisions included, by path. */
+const pages = new Map<string, string>([["README.md", await text("README.md")]]);
+for await (const path of new Glob("docs/**/*.md").scan(root)) pages.set(path, await text(path));
+
+/** A row of a table, whatever its columns' widths. */
+const cells = (row: string) => row.split("|").map((cell) => cell.trim());
+
+test("docs/settings.md lists every setting with its meaning and default", () => {
+  const page = pages.get("docs/settings.md") ?? "";
+  const rows = page.split("\n").filter((line) => line.startsWith("| `ALMONER_"));
+  expect(rows.map(cells)).toEqual(
+    describeConfig().map(({ name, meaning, fallback }) => [
+      "",
+      `\`${name}\``,
+      meaning,
+      fallback,
+      "",
+    ]),
+  );
+});
+
+test("README fits into one screen and a half", () => {
+  expect((pages.get("README.md") ?? "").trim().split("\n").length).toBeLessThanOrEqual(80);
+});
+
+test("no page names a command that does not exist", () => {
+  const unknown = [...pages].flatMap(([path, page]) =>
+    [...page.matchAll(/(?:bun|npm) run ([a-z][a-z:-]*)/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !(name in scripts))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test("the links of every page lead to a file", async () => {
+  const broken: string[] = [];
+  for (const [path, page] of pages) {
+    for (const [, link = ""] of page.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)) {
+      const target = relative(root, join(root, dirname(path), link));
+      if (!(await Bun.file(join(root, target)).exists())) broken.push(`${path}: ${link}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+test("every page and every decision is in its index", () => {
+  const indexOf = (folder: string) => pages.get(`${folder}/README.md`) ?? "";
+  const missing = [...pages.keys()].filter((path) => {
+    const folder = dirname(path);
+    const name = path.slice(folder.length + 1);
+    return folder !== "." && name !== "README.md" && !indexOf(folder).includes(`](${name})`);
+  });
+  expect(missing).toEqual([]);
+});
