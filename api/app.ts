@@ -1,38 +1,38 @@
 import { Elysia } from "elysia";
-import { answerOf } from "./answer.ts";
-import { readJson } from "./body.ts";
-import { rememberAddress, sameClient } from "./client.ts";
-import { answerError } from "./errors.ts";
-import { deskRoutes } from "./desk/routes.ts";
-import { isForm } from "./form-fields.ts";
-import { addHeaders, optionsAnswer } from "./headers.ts";
-import type { Parts } from "./parts.ts";
-import { methodsByPath, pathOf } from "./paths.ts";
-import { problem } from "./problem.ts";
-import type { Allowance, Policy } from "./rate-limit.ts";
-import { adminRoutes } from "./routes/admin.ts";
-import { adminHealthRoutes } from "./routes/admin-health.ts";
-import { adminLogRoutes } from "./routes/admin-log.ts";
-import { adminWebhookRoutes } from "./routes/admin-webhooks.ts";
-import { adminPickRoutes } from "./routes/admin-picks.ts";
-import { adminVerificationRoutes } from "./routes/admin-verification.ts";
-import { agentRoutes } from "./routes/agents.ts";
-import { causeRoutes } from "./routes/causes.ts";
-import { donateRoutes } from "./routes/donate.ts";
-import { donationRoutes } from "./routes/donations.ts";
-import { enrichHelp, enrichRoutes } from "./routes/enrich.ts";
-import { enrichmentStatsRoutes } from "./routes/enrichments.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { historyRoutes } from "./routes/history.ts";
-import { type AskFor, mcpRoutes } from "./routes/mcp.ts";
-import { needsEnrichmentRoutes } from "./routes/needs-enrichment.ts";
-import { nonprofitRoutes } from "./routes/nonprofits.ts";
-import { onboardForm, onboardHelp, onboardRoutes } from "./routes/onboard.ts";
-import { recommendDraftRoutes } from "./routes/recommend-drafts.ts";
-import { receiptRoutes } from "./routes/receipt.ts";
-import { recommendRoutes } from "./routes/recommend.ts";
-import { searchRoutes } from "./routes/search.ts";
-import { statsRoutes } from "./routes/stats.ts";
+import { answerOf } from "./http/answer.ts";
+import { readJson } from "./http/body.ts";
+import { rememberAddress, sameClient } from "./http/client.ts";
+import { answerError } from "./http/errors.ts";
+import { deskRoutes } from "./operator/desk/routes.ts";
+import { isForm } from "./http/form-fields.ts";
+import { addHeaders, optionsAnswer } from "./http/headers.ts";
+import type { Parts } from "./context.ts";
+import { methodsByPath, pathOf } from "./http/paths.ts";
+import { problem } from "./http/problem.ts";
+import type { Allowance, Policy } from "./http/rate-limit.ts";
+import { adminRoutes } from "./operator/admin-reviews.ts";
+import { adminHealthRoutes } from "./operator/admin-health.ts";
+import { adminLogRoutes } from "./operator/admin-log.ts";
+import { adminWebhookRoutes } from "./operator/admin-webhooks.ts";
+import { adminPickRoutes } from "./operator/admin-picks.ts";
+import { adminVerificationRoutes } from "./operator/admin-verification.ts";
+import { agentRoutes } from "./enrichment/agents-routes.ts";
+import { causeRoutes } from "./directory/causes.ts";
+import { donateRoutes } from "./donation/routes.ts";
+import { donationRoutes } from "./donation/history-routes.ts";
+import { enrichHelp, enrichRoutes } from "./enrichment/routes.ts";
+import { enrichmentStatsRoutes } from "./enrichment/stats-routes.ts";
+import { healthRoutes } from "./directory/health.ts";
+import { historyRoutes } from "./directory/history.ts";
+import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
+import { needsEnrichmentRoutes } from "./enrichment/needs-enrichment-routes.ts";
+import { nonprofitRoutes } from "./directory/nonprofits.ts";
+import { onboardForm, onboardHelp, onboardRoutes } from "./onboarding/routes.ts";
+import { recommendDraftRoutes } from "./recommendation/draft-routes.ts";
+import { receiptRoutes } from "./donation/receipt-routes.ts";
+import { recommendRoutes } from "./recommendation/routes.ts";
+import { searchRoutes } from "./search/routes.ts";
+import { statsRoutes } from "./directory/stats.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -42,7 +42,7 @@ export type App = {
   readonly routes: readonly { method: string; path: string }[];
 };
 
-/** Every route. A new one is a file in api/routes and one line here. */
+/** Every route. A new one is a route file of its capability and one line here. */
 const routesOf = (parts: Parts, askFor: AskFor) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType, path }) => {

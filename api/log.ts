@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import { withoutContacts } from "#content/rules/personal-data.ts";
+import { withoutContacts } from "#content/operation/personal-data.ts";
 import type { Config } from "./config.ts";
 
 /** What the service logs with. */
@@ -17,7 +17,7 @@ export const openLog = ({ logLevel }: Pick<Config, "logLevel">): Logger =>
     pino.destination({ dest: 2, sync: true }),
   );
 
-/** What is logged of a query: its texts without personal data. Asked for only when the level is logged. */
+/** What is logged of a query: its texts without personal data. Queryable for only when the level is logged. */
 export const queryFacts = (asked: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(asked).map(([name, value]) => [

@@ -1,5 +1,5 @@
 import { BadSetting, readConfig, unknownSettings } from "./config.ts";
-import { listen } from "./listen.ts";
+import { listen } from "./http/listen.ts";
 import { openService } from "./open-service.ts";
 
 /** The service alone, without a bundle: what stands behind a CDN or another web server. Several may share a port. */

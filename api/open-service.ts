@@ -1,24 +1,24 @@
 import { join } from "node:path";
-import { systemClock } from "#content/rules/time.ts";
-import { countActivity } from "#content/store/activity.ts";
-import { settleOn } from "#content/store/donation-network.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { countActivity } from "#content/operation/activity.ts";
+import { settleOn } from "#content/donation/network.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
-import { logRecommendations } from "#content/store/recommendation-log.ts";
-import { watchChanges } from "#content/store/watch.ts";
+import { logRecommendations } from "#content/recommendation/log.ts";
+import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
-import { openCurated } from "./curated.ts";
-import { openDonationChain, refuseSample } from "./donation-chain.ts";
-import { keepFresh } from "./kept.ts";
+import { openCurated } from "./recommendation/curated.ts";
+import { openDonationChain, refuseSample } from "./donation/donation-chain.ts";
+import { keepFresh } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
-import type { Parts } from "./parts.ts";
-import { openLimits } from "./rate-limit.ts";
-import { donatingOf } from "./donating.ts";
+import type { Parts } from "./context.ts";
+import { openLimits } from "./http/rate-limit.ts";
+import { donatingOf } from "./donation/donating.ts";
 import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
-import { sweepAlways } from "./sweeping.ts";
-import { settleWalletsAlways } from "./wallet-sweep.ts";
-import { within } from "#api/verbs/within.ts";
+import { sweepAlways } from "./donation/sweeping.ts";
+import { settleWalletsAlways } from "./onboarding/wallet-sweep.ts";
+import { within } from "#content/runtime/with-timeout.ts";
 import { startWebhooks } from "./webhooks/start.ts";
 
 export type Service = {

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { systemClock } from "#content/rules/time.ts";
+import { systemClock } from "#content/contract/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { BadInput } from "./import/bad-input.ts";
 import { csvFormats, formatNames } from "./import/formats.ts";

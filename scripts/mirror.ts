@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
-import { codeOf } from "#site/publisher/blobs.ts";
+import { codeOf } from "#site/bundle/blobs.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
-import { publicKeyOf } from "#content/signing/keys.ts";
+import { publicKeyOf } from "#content/feed/keys.ts";
 import { type DiskFailure, describeFailure, describeReport } from "./mirror/describe.ts";
 import { OriginUnreachable } from "./mirror/gather.ts";
 import { type MirrorFolder, openMirrorFolder } from "./mirror/mirror-folder.ts";

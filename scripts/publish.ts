@@ -6,9 +6,9 @@ import type { Config } from "#api/config.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts";
 import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import type { PurgeConfig } from "#site/publisher/purge.ts";
-import { startPurger } from "#site/publisher/purger.ts";
-import { askResident } from "./publish/ask-resident.ts";
+import type { PurgeConfig } from "#site/delivery/purge.ts";
+import { startPurger } from "#site/delivery/purger.ts";
+import { askResident } from "./publish/ask-publisher.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import { heldMessage } from "./publish/target.ts";
@@ -83,7 +83,7 @@ const command = defineCommand({
   },
 });
 
-type Asked = {
+type Queryable = {
   full?: boolean | undefined;
   watch?: boolean | undefined;
   rollback?: string | undefined;
@@ -96,7 +96,7 @@ type Asked = {
 
 /** Brings the bundle in step; answers who did it: this command, a resident publisher, or this command as one. */
 async function publish(
-  asked: Asked,
+  asked: Queryable,
   config: Config,
   log: Logger,
   bucket: Bucket | null,
@@ -137,7 +137,7 @@ async function publish(
 
 async function publishOnce(
   publisher: Publisher,
-  asked: Asked,
+  asked: Queryable,
   { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
 ): Promise<void> {
   const json = asked.json === true;

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { countOf } from "#content/store/lists.ts";
+import { countOf } from "#content/nonprofit/lists.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
   profilesDefault,

@@ -1,5 +1,5 @@
-import type { Commitment, Landed } from "#content/shapes/transfer.ts";
-import type { Result } from "#content/shapes/result.ts";
+import type { Commitment, Landed } from "#content/contract/transfer.ts";
+import type { Result } from "#content/contract/result.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
 export type ChainUnclear = { kind: "chain_unclear"; why: string };

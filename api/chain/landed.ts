@@ -1,8 +1,8 @@
 import bs58 from "bs58";
 import { z } from "zod";
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
-import type { Commitment, Credit, Landed, MicroUsdc } from "#content/shapes/transfer.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
+import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import type { ChainUnclear } from "./chain.ts";
 import type { RpcAnswer } from "./endpoint.ts";
 import { programs } from "./programs.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { Chain, ChainUnclear, SignatureState } from "./chain.ts";
 import type { RpcAnswer } from "./endpoint.ts";
 import type { Reading, Rpc } from "./rpc.ts";

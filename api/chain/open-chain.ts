@@ -1,5 +1,5 @@
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { Chain } from "./chain.ts";
 import { caip2Of, clusters, nameOf, type Network } from "./clusters.ts";
 import { type Endpoint, openEndpoint, WrongChain } from "./endpoint.ts";

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
 import { type MessageCompiledInstruction, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { Payment } from "./chain.ts";
 import { programs } from "./programs.ts";
 

@@ -1,5 +1,5 @@
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { ChainUnclear } from "./chain.ts";
 import { type Endpoint, type RpcAnswer, WrongChain } from "./endpoint.ts";
 

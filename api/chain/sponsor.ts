@@ -1,7 +1,7 @@
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { Payment } from "./chain.ts";
 import { takeApart, transactionOf } from "./payment.ts";
 

@@ -1,7 +1,7 @@
 import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
-import type { Result } from "#content/shapes/result.ts";
-import { fail, ok } from "#content/shapes/result.ts";
+import type { Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { ChainUnclear } from "./chain.ts";
 import { programs, tokenAccount } from "./programs.ts";
 import type { Reading, Rpc } from "./rpc.ts";

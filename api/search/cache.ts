@@ -1,9 +1,9 @@
-import { mayAlter } from "#content/rules/kept-search.ts";
-import type { ProfileWords } from "#content/rules/search-match.ts";
-import { facetsOf } from "#content/rules/search-query.ts";
-import type { SearchQuery } from "#content/shapes/search.ts";
-import type { Change } from "#content/store/changes.ts";
-import type { KeptPage } from "./kept-page.ts";
+import { mayAlter } from "#content/search/kept-search.ts";
+import type { ProfileWords } from "#content/search/match.ts";
+import { facetsOf } from "#content/search/query.ts";
+import type { SearchQuery } from "#content/contract/search.ts";
+import type { Change } from "#content/nonprofit/changes.ts";
+import type { KeptPage } from "./cached-page.ts";
 
 type Entry = {
   page: KeptPage;

@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
-import type { SearchQuery } from "#content/shapes/search.ts";
-import type { Change } from "#content/store/changes.ts";
+import type { SearchQuery } from "#content/contract/search.ts";
+import type { Change } from "#content/nonprofit/changes.ts";
 import type { Store } from "#content/store/open.ts";
-import type { Watch } from "#content/store/watch.ts";
-import { Prepared } from "../prepared.ts";
+import type { Watch } from "#content/feed/watch.ts";
+import { Prepared } from "#api/http/encoded-body.ts";
 import { isSearched, SearchCache } from "./cache.ts";
-import type { KeptPage } from "./kept-page.ts";
+import type { KeptPage } from "./cached-page.ts";
 import { runInPool } from "./pool.ts";
 import { runHere, type SearchRunner } from "./runner.ts";
 import { answerParts } from "./search-answer.ts";

@@ -1,8 +1,8 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
-import type { ProfileWords } from "#content/rules/search-match.ts";
-import type { SearchQuery } from "#content/shapes/search.ts";
-import type { ChangedProfile } from "#content/store/searcher.ts";
-import { Refused } from "../problem.ts";
+import type { ProfileWords } from "#content/search/match.ts";
+import type { SearchQuery } from "#content/contract/search.ts";
+import type { ChangedProfile } from "#content/search/searcher.ts";
+import { Refused } from "#api/http/problem.ts";
 import type { SearchRunner, SentPage } from "./runner.ts";
 
 /** What a thread is started with. */

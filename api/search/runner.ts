@@ -1,8 +1,8 @@
-import type { KeptMatch } from "#content/rules/kept-search.ts";
-import type { ProfileWords } from "#content/rules/search-match.ts";
-import type { SearchQuery } from "#content/shapes/search.ts";
-import type { Asked } from "#content/store/records.ts";
-import { type ChangedProfile, Searcher, type SearcherOptions } from "#content/store/searcher.ts";
+import type { KeptMatch } from "#content/search/kept-search.ts";
+import type { ProfileWords } from "#content/search/match.ts";
+import type { SearchQuery } from "#content/contract/search.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { type ChangedProfile, Searcher, type SearcherOptions } from "#content/search/searcher.ts";
 import { type AnswerBytes, answerBytes } from "./search-answer.ts";
 
 /** One page of a search, ready to be sent. */
@@ -27,7 +27,7 @@ export type RunnerOptions = SearcherOptions & {
 };
 
 /** Searches on this thread: for a libSQL server, for tests, and inside the workers of the pool. */
-export function runHere(asked: Asked, { baseUrl, ...options }: RunnerOptions): SearchRunner {
+export function runHere(asked: Queryable, { baseUrl, ...options }: RunnerOptions): SearchRunner {
   const searcher = new Searcher(asked, options);
   return {
     run: (query) =>

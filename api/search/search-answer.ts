@@ -1,4 +1,4 @@
-import type { SearchAnswer, SearchEcho, SearchQuery } from "#content/shapes/search.ts";
+import type { SearchAnswer, SearchEcho, SearchQuery } from "#content/contract/search.ts";
 
 /** A SearchAnswer as it goes from thread to thread: what stands in it once, and the array that stands in it twice. */
 export type AnswerBytes = {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { openReader } from "#content/store/reader.ts";
+import { openReader } from "#content/search/reader.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 import { runHere } from "./runner.ts";
 

@@ -1,17 +1,17 @@
-import { changesEvent, donationEvent } from "#content/rules/webhook-events.ts";
-import { webhookAgeMaxMs } from "#content/rules/webhook-retries.ts";
-import type { Clock } from "#content/rules/time.ts";
-import { feedEntriesMax } from "#content/shapes/feed.ts";
-import { changesPerMessageMax } from "#content/shapes/webhook.ts";
-import { newestSequence } from "#content/store/changes.ts";
-import { feedEntries } from "#content/store/feed.ts";
+import { changesEvent, donationEvent } from "#content/operation/webhook-events.ts";
+import { webhookAgeMaxMs } from "#content/operation/webhook-retries.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { feedEntriesMax } from "#content/contract/feed.ts";
+import { changesPerMessageMax } from "#content/contract/webhook.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
+import { feedEntries } from "#content/feed/feed.ts";
 import type { Store } from "#content/store/open.ts";
 import {
   moveCursor,
   queueEvent,
   untoldDonations,
   webhookCursor,
-} from "#content/store/webhook-queue.ts";
+} from "#content/operation/webhook-queue.ts";
 
 export type CollectParts = {
   store: Store;

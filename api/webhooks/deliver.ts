@@ -1,13 +1,13 @@
-import { isGivenUp, pauseMs, retryDelayMs } from "#content/rules/webhook-retries.ts";
-import type { Clock } from "#content/rules/time.ts";
+import { isGivenUp, pauseMs, retryDelayMs } from "#content/operation/webhook-retries.ts";
+import type { Clock } from "#content/contract/time.ts";
 import type { Store } from "#content/store/open.ts";
 import {
   type Attempted,
   type DueDelivery,
   dueDeliveries,
   noteAttempts,
-} from "#content/store/webhook-queue.ts";
-import type { Post, Posted } from "#api/verbs/webhooks.ts";
+} from "#content/operation/webhook-queue.ts";
+import type { Post, Posted } from "./webhooks.ts";
 
 export type DeliverParts = {
   store: Store;

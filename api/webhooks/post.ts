@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks";
-import { withoutUnsafe } from "#content/rules/text-safety.ts";
-import type { Clock } from "#content/rules/time.ts";
-import { retryAfterMs } from "#content/rules/webhook-retries.ts";
-import type { Post } from "#api/verbs/webhooks.ts";
+import { withoutUnsafe } from "#content/nonprofit/text-safety.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { retryAfterMs } from "#content/operation/webhook-retries.ts";
+import type { Post } from "./webhooks.ts";
 import { openTargets, type TargetOf } from "./target.ts";
 
 const timeoutMsDefault = 10_000;

@@ -1,8 +1,12 @@
-import type { Clock } from "#content/rules/time.ts";
-import { webhookAgeMaxMs } from "#content/rules/webhook-retries.ts";
-import { openLease } from "#content/store/leases.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { webhookAgeMaxMs } from "#content/operation/webhook-retries.ts";
+import { openLease } from "#content/operation/leases.ts";
 import type { Store } from "#content/store/open.ts";
-import { dropUnlisted, expireDeliveries, pruneDeliveries } from "#content/store/webhook-queue.ts";
+import {
+  dropUnlisted,
+  expireDeliveries,
+  pruneDeliveries,
+} from "#content/operation/webhook-queue.ts";
 import type { Log } from "../log.ts";
 import { collectEvents, type CollectParts } from "./collect.ts";
 import { deliverDue, type DeliverParts, newReceiver, type Receiver } from "./deliver.ts";

@@ -1,4 +1,4 @@
-import type { Parts } from "../parts.ts";
+import type { Parts } from "#api/context.ts";
 import { openPost } from "./post.ts";
 import { type Sender, startSender } from "./sender.ts";
 

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { isPublicAddress } from "#content/rules/public-address.ts";
-import { isPublicHost } from "#content/rules/website.ts";
+import { isPublicAddress } from "#content/operation/public-address.ts";
+import { isPublicHost } from "#content/nonprofit/website.ts";
 
 /** Where a message goes: the address to connect to, and the host to name when that is another. */
 export type Target = { url: string; host: string | null };

@@ -1,4 +1,4 @@
-import { DonateParameters, DonationStatusParameters } from "#content/shapes/donation.ts";
+import { DonateParameters, DonationStatusParameters } from "#content/contract/donation.ts";
 import * as examples from "./donation-examples.ts";
 import { type Operation, withBody } from "./operation.ts";
 

@@ -5,7 +5,7 @@ import type {
   HelpWanted,
   History,
   Leaderboard,
-} from "#content/shapes/enrichment-answers.ts";
+} from "#content/contract/enrichment-answers.ts";
 import { origin, slug, summary } from "./examples.ts";
 
 export const helpWanted: HelpWanted = {

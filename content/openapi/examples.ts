@@ -1,9 +1,9 @@
-import type { CauseList } from "#content/shapes/cause.ts";
-import type { FeedFile, FeedState } from "#content/shapes/feed.ts";
-import type { NonprofitDetail, NonprofitSummary } from "#content/shapes/nonprofit.ts";
-import type { Recommendation, RecommendAnswer } from "#content/shapes/recommendation.ts";
-import type { SearchAnswer } from "#content/shapes/search.ts";
-import type { Stats } from "#content/shapes/stats.ts";
+import type { CauseList } from "#content/contract/cause.ts";
+import type { FeedFile, FeedState } from "#content/contract/feed.ts";
+import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
+import type { Recommendation, RecommendAnswer } from "#content/contract/recommendation.ts";
+import type { SearchAnswer } from "#content/contract/search.ts";
+import type { Stats } from "#content/contract/stats.ts";
 
 // A made-up directory of one nonprofit: what each operation would answer about it. The tests hold every example
 // against its schema.

@@ -1,20 +1,20 @@
 import { z } from "zod";
-import { CauseList } from "#content/shapes/cause.ts";
+import { CauseList } from "#content/contract/cause.ts";
 import {
   DonateParameters,
   DonationHistory,
   PaymentRequirements,
-} from "#content/shapes/donation.ts";
-import { EnrichmentAnswer, HelpWanted } from "#content/shapes/enrichment-answers.ts";
-import { EnrichmentBody } from "#content/shapes/enrichment.ts";
-import { NonprofitDetail } from "#content/shapes/nonprofit.ts";
+} from "#content/contract/donation.ts";
+import { EnrichmentAnswer, HelpWanted } from "#content/contract/enrichment-answers.ts";
+import { EnrichmentBody } from "#content/contract/enrichment.ts";
+import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import {
   HelpWantedParameters,
   RecommendParameters,
   SearchParameters,
-} from "#content/shapes/parameters.ts";
-import { RecommendAnswer } from "#content/shapes/recommendation.ts";
-import { SearchAnswer } from "#content/shapes/search.ts";
+} from "#content/contract/parameters.ts";
+import { RecommendAnswer } from "#content/contract/recommendation.ts";
+import { SearchAnswer } from "#content/contract/search.ts";
 
 const slug = z
   .string()

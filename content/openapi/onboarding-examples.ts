@@ -3,7 +3,7 @@ import type {
   OnboardingStatus,
   RevokeAnswer,
   WalletChallenge,
-} from "#content/shapes/onboarding.ts";
+} from "#content/contract/onboarding.ts";
 import { origin, slug } from "./examples.ts";
 
 const submission_id = "4f1c9a0b7d2e6f8a3b5c";

@@ -1,4 +1,4 @@
-import { ChallengeParameters, claimExample } from "#content/shapes/onboarding.ts";
+import { ChallengeParameters, claimExample } from "#content/contract/onboarding.ts";
 import * as examples from "./onboarding-examples.ts";
 import { type Operation, withBody } from "./operation.ts";
 

@@ -1,7 +1,12 @@
-import type { AuditLog } from "#content/shapes/audit.ts";
-import type { ReviewDecision, ReviewList, ReviewQueues, Reverted } from "#content/shapes/review.ts";
-import type { DailyNumbers, OperatorHealth } from "#content/shapes/operations.ts";
-import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/shapes/webhook.ts";
+import type { AuditLog } from "#content/contract/audit.ts";
+import type {
+  ReviewDecision,
+  ReviewList,
+  ReviewQueues,
+  Reverted,
+} from "#content/contract/review.ts";
+import type { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
+import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
 import { slug, summary } from "./examples.ts";
 
 export const reviews: ReviewList = {

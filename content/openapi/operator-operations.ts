@@ -3,7 +3,7 @@ import {
   NumbersParameters,
   ReviewParameters,
   WebhookParameters,
-} from "#content/shapes/parameters.ts";
+} from "#content/contract/parameters.ts";
 import * as examples from "./operator-examples.ts";
 import { type Operation, withBody } from "./operation.ts";
 

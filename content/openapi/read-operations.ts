@@ -1,9 +1,9 @@
-import { signals } from "#content/rules/ranking.ts";
+import { signals } from "#content/recommendation/ranking.ts";
 import {
   ListParameters,
   RecommendParameters,
   SearchParameters,
-} from "#content/shapes/parameters.ts";
+} from "#content/contract/parameters.ts";
 import * as examples from "./examples.ts";
 import { history } from "./enrichment-examples.ts";
 import type { Operation } from "./operation.ts";

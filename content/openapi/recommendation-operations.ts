@@ -1,7 +1,7 @@
-import { draftExample } from "#content/shapes/recommendation-draft.ts";
-import type { DraftAnswer } from "#content/shapes/recommendation-draft.ts";
-import type { PickChange, PickList } from "#content/shapes/pick.ts";
-import { PickParameters } from "#content/shapes/parameters.ts";
+import { draftExample } from "#content/contract/recommendation-draft.ts";
+import type { DraftAnswer } from "#content/contract/recommendation-draft.ts";
+import type { PickChange, PickList } from "#content/contract/pick.ts";
+import { PickParameters } from "#content/contract/parameters.ts";
 import { origin, slug, summary } from "./examples.ts";
 import { type Operation, withBody } from "./operation.ts";
 

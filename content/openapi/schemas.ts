@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AuditEntry, AuditLog } from "#content/shapes/audit.ts";
-import { Cause, CauseId, CauseList } from "#content/shapes/cause.ts";
+import { AuditEntry, AuditLog } from "#content/contract/audit.ts";
+import { Cause, CauseId, CauseList } from "#content/contract/cause.ts";
 import {
   EnrichmentAnswer,
   EnrichmentStats,
@@ -12,7 +12,7 @@ import {
   PriorRejection,
   SecondOpinion,
   ThinProfile,
-} from "#content/shapes/enrichment-answers.ts";
+} from "#content/contract/enrichment-answers.ts";
 import {
   Cluster,
   DonateBody,
@@ -25,9 +25,9 @@ import {
   PendingDonation,
   RecentDonation,
   Settlement,
-} from "#content/shapes/donation.ts";
-import { EnrichableField, EnrichmentBody, EnrichmentItem } from "#content/shapes/enrichment.ts";
-import { FeedEntry, FeedFile, FeedState } from "#content/shapes/feed.ts";
+} from "#content/contract/donation.ts";
+import { EnrichableField, EnrichmentBody, EnrichmentItem } from "#content/contract/enrichment.ts";
+import { FeedEntry, FeedFile, FeedState } from "#content/contract/feed.ts";
 import {
   FieldProvenance,
   ImpactMetric,
@@ -36,7 +36,7 @@ import {
   NonprofitSummary,
   Program,
   Registration,
-} from "#content/shapes/nonprofit.ts";
+} from "#content/contract/nonprofit.ts";
 import {
   OnboardingAnswer,
   OnboardingBody,
@@ -44,8 +44,8 @@ import {
   RevokeAnswer,
   RevokeBody,
   WalletChallenge,
-} from "#content/shapes/onboarding.ts";
-import { Problem } from "#content/shapes/problem.ts";
+} from "#content/contract/onboarding.ts";
+import { Problem } from "#content/contract/problem.ts";
 import {
   ExplainedSignal,
   Intent,
@@ -53,7 +53,7 @@ import {
   RecommendAnswer,
   RecommendQuery,
   SearchRedirect,
-} from "#content/shapes/recommendation.ts";
+} from "#content/contract/recommendation.ts";
 import {
   ApproveBody,
   RejectBody,
@@ -63,7 +63,7 @@ import {
   ReviewItem,
   ReviewList,
   ReviewQueues,
-} from "#content/shapes/review.ts";
+} from "#content/contract/review.ts";
 import {
   PickBody,
   PickChange,
@@ -71,13 +71,13 @@ import {
   PickItem,
   PickList,
   PickRemoval,
-} from "#content/shapes/pick.ts";
-import { DraftAnswer, DraftBody } from "#content/shapes/recommendation-draft.ts";
-import { DonationEvidence, Receipt, SignedReceipt } from "#content/shapes/receipt.ts";
-import { SearchAnswer, SearchEcho } from "#content/shapes/search.ts";
-import { Stats } from "#content/shapes/stats.ts";
-import { DailyNumbers, OperatorHealth } from "#content/shapes/operations.ts";
-import { WebhookDelivery, WebhookLog, WebhookTest } from "#content/shapes/webhook.ts";
+} from "#content/contract/pick.ts";
+import { DraftAnswer, DraftBody } from "#content/contract/recommendation-draft.ts";
+import { DonationEvidence, Receipt, SignedReceipt } from "#content/contract/receipt.ts";
+import { SearchAnswer, SearchEcho } from "#content/contract/search.ts";
+import { Stats } from "#content/contract/stats.ts";
+import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
+import { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
 import type { Json } from "./operation.ts";
 
 const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });

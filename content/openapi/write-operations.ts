@@ -1,5 +1,5 @@
-import { enrichmentExample } from "#content/shapes/enrichment.ts";
-import { ExemplarParameters, HelpWantedParameters } from "#content/shapes/parameters.ts";
+import { enrichmentExample } from "#content/contract/enrichment.ts";
+import { ExemplarParameters, HelpWantedParameters } from "#content/contract/parameters.ts";
 import * as examples from "./enrichment-examples.ts";
 import { type Operation, withBody } from "./operation.ts";
 

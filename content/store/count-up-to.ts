@@ -1,7 +1,7 @@
-import type { Asked } from "./records.ts";
+import type { Queryable } from "./open.ts";
 
 /** Counts what a query finds, at most `max`: a count that an operator sees need not walk through a million rows. */
-export async function countUpTo(asked: Asked, max: number, query: string): Promise<number> {
+export async function countUpTo(asked: Queryable, max: number, query: string): Promise<number> {
   const { rows } = await asked.execute({
     sql: `SELECT count(*) AS found FROM (${query} LIMIT ?)`,
     args: [max],

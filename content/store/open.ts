@@ -1,12 +1,17 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Client, createClient, type Transaction } from "@libsql/client";
+import { type Client, createClient, type InArgs, type Row, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
 
 type Db = LibSQLDatabase;
+
+/** A store or a transaction: what takes queries in SQL. */
+export type Queryable = {
+  execute(statement: { sql: string; args: InArgs }): Promise<{ rows: Row[] }>;
+};
 
 /** A write transaction: `db` speaks drizzle, `raw` speaks SQL for bulk and conditional statements. */
 export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };

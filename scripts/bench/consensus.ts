@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import {
   SimulationParameters,
   type SimulationParameters as Parameters,
-} from "#content/shapes/consensus-simulation.ts";
+} from "#content/contract/consensus-simulation.ts";
 import { stopWith } from "../support/config.ts";
 import { startProgress } from "../support/progress.ts";
 import { runsOf, simulateAll } from "./consensus/measure.ts";

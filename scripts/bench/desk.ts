@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { reviewKinds } from "#content/shapes/review.ts";
+import { reviewKinds } from "#content/contract/review.ts";
 import { fillQueues } from "./desk/fill-queues.ts";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { serveService } from "./support/served-service.ts";

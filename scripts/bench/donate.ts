@@ -1,7 +1,7 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { defineCommand } from "citty";
-import type { PaymentRequirements } from "#content/shapes/donation.ts";
+import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { type LocalChain, openLocalChain } from "../chain/local-chain.ts";
 import { buildPayment } from "../chain/paying.ts";
 import { serveLocalChain } from "../chain/serve.ts";

@@ -1,14 +1,14 @@
-import { emptyRecord } from "#content/rules/empty-record.ts";
+import { emptyRecord } from "#content/nonprofit/empty-record.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import lunr from "lunr";
 import MiniSearch from "minisearch";
-import { fold } from "#content/rules/text.ts";
+import { fold } from "#content/nonprofit/text.ts";
 import { openStore } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/store/save.ts";
-import { Searcher } from "#content/store/searcher.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { Searcher } from "#content/search/searcher.ts";
 import { type RegisterText, registerTexts } from "./support/register-texts.ts";
 import { numbers } from "./support/search-queries.ts";
 import { runCommand } from "../support/command.ts";

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
-import { recordsById } from "#content/store/records.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
 import type { Store } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { mixedQueries } from "./support/search-queries.ts";
 import { type Load, sendAll } from "./support/load.ts";

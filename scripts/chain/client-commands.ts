@@ -1,5 +1,5 @@
 import type { Config } from "#api/config.ts";
-import { microUsdcFrom } from "#content/rules/money.ts";
+import { microUsdcFrom } from "#content/donation/money.ts";
 import { configOrExit, stopWith } from "../support/config.ts";
 import { chainFiles, notedAddress, portDefault } from "./address-file.ts";
 import { payAsDonor } from "./pay-as-donor.ts";

@@ -1,7 +1,7 @@
 import type { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { takeApart, transactionOf } from "#api/chain/payment.ts";
-import type { Clock } from "#content/rules/time.ts";
+import type { Clock } from "#content/contract/time.ts";
 import { type AccountKeys, accountKeysOf } from "./account-keys.ts";
 import { type Balances, balancesIn, decimalsOf } from "./balances.ts";
 import { genesis } from "./genesis.ts";

@@ -1,7 +1,7 @@
 import type { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
-import type { Clock } from "#content/rules/time.ts";
-import { systemClock } from "#content/rules/time.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { systemClock } from "#content/contract/time.ts";
 import { accountMethods } from "./account-methods.ts";
 import { blockMethods } from "./block-methods.ts";
 import { type ChaosSwitch, openChaos } from "./chaos.ts";

@@ -1,5 +1,5 @@
 import { Connection, Keypair } from "@solana/web3.js";
-import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import { buildPayment } from "./paying.ts";
 
 export type Gift = {

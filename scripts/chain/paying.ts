@@ -1,6 +1,6 @@
 import { ComputeBudgetProgram, type Keypair, PublicKey, type TransactionInstruction } from "@solana/web3.js"; // prettier-ignore
 import { programs } from "#api/chain/programs.ts";
-import { microUsdcFrom } from "#content/rules/money.ts";
+import { microUsdcFrom } from "#content/donation/money.ts";
 import { createTokenAccount, memo, tokenAccountFor, transferChecked } from "./instructions.ts";
 import { usdcMint } from "./keys.ts";
 import { type Built, signedTransaction } from "./transactions.ts";

@@ -1,6 +1,6 @@
 import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
-import { microUsdcFrom } from "#content/rules/money.ts";
+import { microUsdcFrom } from "#content/donation/money.ts";
 import { Chaos } from "./chaos.ts";
 import type { LocalChain } from "./local-chain.ts";
 import { Address } from "./method.ts";

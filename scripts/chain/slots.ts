@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { Clock } from "#content/rules/time.ts";
+import type { Clock } from "#content/contract/time.ts";
 
 /** How far a block has come. */
 export type Commitment = "processed" | "confirmed" | "finalized";

@@ -1,8 +1,8 @@
 import type { Transaction } from "@libsql/client";
-import { recordLine } from "#content/shapes/record-line.ts";
-import { idsAfter } from "#content/store/imports.ts";
+import { recordLine } from "#content/nonprofit/record-line.ts";
+import { idsAfter } from "#content/register/imports.ts";
 import type { Store } from "#content/store/open.ts";
-import { recordsById } from "#content/store/records.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
 
 const recordsAtOnce = 1_000;
 

@@ -1,10 +1,10 @@
-import { recentHashes } from "#api/user-agent.ts";
+import { recentHashes } from "#api/http/user-agent.ts";
 import {
   type FollowUp,
   followThroughsOf,
   saveFollowThroughs,
-} from "#content/store/follow-through.ts";
-import { oldestCall } from "#content/store/funnel.ts";
+} from "#content/recommendation/follow-through.ts";
+import { oldestCall } from "#content/recommendation/funnel.ts";
 import type { Store } from "#content/store/open.ts";
 import { type LoggedRequest, profileOf } from "./log-line.ts";
 

@@ -1,5 +1,5 @@
-import { profileAt } from "#api/follow-up.ts";
-import type { ActivityKind } from "#content/store/activity.ts";
+import { profileAt } from "#api/recommendation/follow-up.ts";
+import type { ActivityKind } from "#content/operation/activity.ts";
 
 /** One request of an access log. */
 export type LoggedRequest = {

@@ -1,5 +1,5 @@
-import { readableName, readablePlace } from "#content/rules/names.ts";
-import { provinceName } from "#content/rules/places.ts";
+import { readableName, readablePlace } from "#content/register/names.ts";
+import { provinceName } from "#content/register/places.ts";
 import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
 import { websiteOf } from "./prose-fields.ts";
 

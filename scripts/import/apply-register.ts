@@ -1,12 +1,12 @@
-import { mergedWithRegister, newFromRegister } from "#content/rules/register-merge.ts";
-import type { Clock } from "#content/rules/time.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
-import type { RegisterDraft, RegisterTerms } from "#content/shapes/register-draft.ts";
-import { idsByOrgId } from "#content/store/imports.ts";
-import type { Store } from "#content/store/open.ts";
-import { giveSlugs, type SlugGiver } from "#content/store/new-slugs.ts";
-import { type Asked, recordsById } from "#content/store/records.ts";
-import { type Save, saveNonprofits } from "#content/store/save.ts";
+import { mergedWithRegister, newFromRegister } from "#content/register/merge.ts";
+import type { Clock } from "#content/contract/time.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { RegisterDraft, RegisterTerms } from "#content/register/draft.ts";
+import { idsByOrgId } from "#content/register/imports.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { giveSlugs, type SlugGiver } from "#content/register/new-slugs.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { startPace } from "./pace.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 import type { Staged, Staging } from "./staging.ts";
@@ -77,7 +77,7 @@ type Standing = {
 
 /** How the directory stands to these rows: what they change, add, leave, or do not concern. */
 async function standing(
-  asked: Asked,
+  asked: Queryable,
   rows: readonly Drafted[],
   terms: Omit<RegisterTerms, "scope">,
   now: Date,
@@ -108,7 +108,7 @@ async function standing(
 }
 
 async function additions(
-  asked: Asked,
+  asked: Queryable,
   slugsFor: SlugGiver,
   added: Standing["added"],
   terms: Omit<RegisterTerms, "scope">,

@@ -1,5 +1,5 @@
-import { readableName } from "#content/rules/names.ts";
-import { bmfPlace } from "#content/rules/places.ts";
+import { readableName } from "#content/register/names.ts";
+import { bmfPlace } from "#content/register/places.ts";
 import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
 
 const columns = [

@@ -1,4 +1,4 @@
-import type { NonprofitFields } from "#content/shapes/record.ts";
+import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { bad, cell, type CsvFormat, type RowOutcome, skip } from "./format.ts";
 import { missionOf, programsOf, websiteOf } from "./prose-fields.ts";
 

@@ -5,7 +5,7 @@ import {
   causeMapping,
   type CauseMapping,
   type MappingTables,
-} from "#content/rules/cause-mapping.ts";
+} from "#content/register/cause-mapping.ts";
 
 const folder = join(import.meta.dirname, "../../content/editorial/mapping");
 

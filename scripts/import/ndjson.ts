@@ -1,11 +1,12 @@
-import { mergedWithLine, recordOfLine } from "#content/rules/record-merge.ts";
-import { safeLink } from "#content/rules/safe-link.ts";
-import { unsafeCharacter } from "#content/rules/text-safety.ts";
-import { RecordLine } from "#content/shapes/record-line.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
-import { idsByOrgId, idsBySlug, knownIds } from "#content/store/imports.ts";
-import { type Asked, recordsById } from "#content/store/records.ts";
-import { type Save, saveNonprofits } from "#content/store/save.ts";
+import { mergedWithLine, recordOfLine } from "#content/nonprofit/record-merge.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { RecordLine } from "#content/nonprofit/record-line.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { idsByOrgId, idsBySlug, knownIds } from "#content/register/imports.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Applying } from "./apply-register.ts";
 import { BadInput } from "./bad-input.ts";
 import { startPace } from "./pace.ts";
@@ -111,7 +112,7 @@ export async function applyRecords(applying: Applying): Promise<void> {
 type Plan = { saves: Save[]; unchanged: number; conflicts: number };
 
 /** A record is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over. */
-async function planRecords(asked: Asked, rows: readonly Staged[]): Promise<Plan> {
+async function planRecords(asked: Queryable, rows: readonly Staged[]): Promise<Plan> {
   const lines = rows.map(({ payload }) => JSON.parse(payload) as RecordLine);
   const orgIds = lines.flatMap(orgIdsOf);
   const bySlug = await idsBySlug(asked, lines.map(({ slug }) => slug)); // prettier-ignore

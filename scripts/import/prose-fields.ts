@@ -1,6 +1,6 @@
-import { readableProse, shortened } from "#content/rules/sentence-case.ts";
-import { readWebsite } from "#content/rules/website.ts";
-import type { Program } from "#content/shapes/nonprofit.ts";
+import { readableProse, shortened } from "#content/register/sentence-case.ts";
+import { readWebsite } from "#content/nonprofit/website.ts";
+import type { Program } from "#content/contract/nonprofit.ts";
 
 /** Lengths of the texts. Source: decisions, "Enrichment". */
 const missionMax = 1_000;

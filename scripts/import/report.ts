@@ -1,4 +1,4 @@
-import type { MappedBy } from "#content/rules/cause-mapping.ts";
+import type { MappedBy } from "#content/register/cause-mapping.ts";
 import type { SkipReason } from "./format.ts";
 
 /** What an import did; `--json` prints it. `restored` are counted in `changed` too. */

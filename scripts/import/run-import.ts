@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { basename } from "node:path";
-import type { Clock } from "#content/rules/time.ts";
-import { finishImport, startImport } from "#content/store/imports.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { finishImport, startImport } from "#content/register/imports.ts";
 import type { Store } from "#content/store/open.ts";
 import { applyRegister } from "./apply-register.ts";
 import { BadInput } from "./bad-input.ts";

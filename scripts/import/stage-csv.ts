@@ -1,4 +1,4 @@
-import type { CauseMapping } from "#content/rules/cause-mapping.ts";
+import type { CauseMapping } from "#content/register/cause-mapping.ts";
 import { BadInput } from "./bad-input.ts";
 import type { CsvFormat } from "./format.ts";
 import { type ReadOptions, readCsv, scopeOf } from "./read-file.ts";

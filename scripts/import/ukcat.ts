@@ -1,4 +1,4 @@
-import { readableName, readablePlace } from "#content/rules/names.ts";
+import { readableName, readablePlace } from "#content/register/names.ts";
 import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
 import { descriptionOf, missionOf, websiteOf } from "./prose-fields.ts";
 

@@ -1,8 +1,8 @@
-import { withdrawnByRegister } from "#content/rules/register-merge.ts";
-import { listedInScopes } from "#content/store/imports.ts";
+import { withdrawnByRegister } from "#content/register/merge.ts";
+import { listedInScopes } from "#content/register/imports.ts";
 import type { Store } from "#content/store/open.ts";
-import { recordsById } from "#content/store/records.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Applying } from "./apply-register.ts";
 import { startPace } from "./pace.ts";
 import type { Staging } from "./staging.ts";

@@ -6,8 +6,8 @@ import {
   feedPaths,
   type ManifestEntry,
   type ShardReference,
-} from "#content/shapes/feed.ts";
-import { shardOf } from "#site/publisher/bundle-manifest.ts";
+} from "#content/contract/feed.ts";
+import { shardOf } from "#site/bundle/bundle-manifest.ts";
 import { digestOfFile, eachLimited, type MirrorFolder } from "./mirror-folder.ts";
 import type { FetchFailure, Origin } from "./origin.ts";
 import { shardFrom } from "./signed-list.ts";

@@ -4,8 +4,8 @@ import {
   feedPaths,
   type ManifestEntry,
   type ShardReference,
-} from "#content/shapes/feed.ts";
-import { exportRank } from "#site/publisher/export-step.ts";
+} from "#content/contract/feed.ts";
+import { exportRank } from "#site/bundle/export-step.ts";
 import { changedShards, type Gathering } from "./gather.ts";
 import { eachLimited, type MirrorFolder } from "./mirror-folder.ts";
 import { type SignedList, shardFrom } from "./signed-list.ts";

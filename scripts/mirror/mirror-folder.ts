@@ -13,9 +13,9 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { BundlePath } from "#content/shapes/feed.ts";
-import { codeOf } from "#site/publisher/blobs.ts";
-import { PublicKey } from "#content/signing/keys.ts";
+import { BundlePath } from "#content/contract/feed.ts";
+import { codeOf } from "#site/bundle/blobs.ts";
+import { PublicKey } from "#content/feed/keys.ts";
 
 /** What a mirror remembers between two runs. */
 export const MirrorState = z.object({

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
-import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 
 /** Why a file could not be had from the origin. */
 export type FetchFailure =

@@ -1,7 +1,12 @@
 import { decodeProtectedHeader } from "jose";
-import { BundleManifest, feedPaths, isManifestPath, ManifestShard } from "#content/shapes/feed.ts";
-import { fail, ok, type Result } from "#content/shapes/result.ts";
-import { KeySet, type PublicKey, verifyDetached } from "#content/signing/keys.ts";
+import {
+  BundleManifest,
+  feedPaths,
+  isManifestPath,
+  ManifestShard,
+} from "#content/contract/feed.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { KeySet, type PublicKey, verifyDetached } from "#content/feed/keys.ts";
 import type { FetchFailure, Origin } from "./origin.ts";
 
 /** The signed list of all files, and its two files as the origin sent them. */

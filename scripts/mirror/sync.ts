@@ -5,10 +5,10 @@ import {
   FeedState,
   feedPaths,
   isManifestPath,
-} from "#content/shapes/feed.ts";
-import { fail, ok, type Result } from "#content/shapes/result.ts";
-import type { PublicKey } from "#content/signing/keys.ts";
-import { shardOf } from "#site/publisher/bundle-manifest.ts";
+} from "#content/contract/feed.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { PublicKey } from "#content/feed/keys.ts";
+import { shardOf } from "#site/bundle/bundle-manifest.ts";
 import { type Gathering, gather, type Misfits } from "./gather.ts";
 import { install } from "./install.ts";
 import type { MirrorFolder, MirrorState } from "./mirror-folder.ts";

@@ -1,9 +1,9 @@
-import { isoDay, type Clock } from "#content/rules/time.ts";
-import { checkpointCounters } from "#content/store/activity.ts";
-import { helpWantedTotals } from "#content/store/help-wanted-answer.ts";
-import { saveLeaderboard } from "#content/store/leaderboard-fact.ts";
+import { isoDay, type Clock } from "#content/contract/time.ts";
+import { checkpointCounters } from "#content/operation/activity.ts";
+import { helpWantedTotals } from "#content/enrichment/help-wanted-answer.ts";
+import { saveLeaderboard } from "#content/enrichment/leaderboard-fact.ts";
 import type { Store } from "#content/store/open.ts";
-import { directoryFact, saveDirectoryFact } from "#content/store/stats.ts";
+import { directoryFact, saveDirectoryFact } from "#content/operation/stats.ts";
 
 const lookEveryMs = 30_000;
 

@@ -1,11 +1,11 @@
 import { catchUp } from "#site/publisher/catch-up.ts";
-import { syncAll } from "#site/publisher/durable.ts";
-import { runFastLane } from "#site/publisher/fast-lane.ts";
+import { syncAll } from "#site/bundle/durable.ts";
+import { runFastLane } from "#site/publisher/profile-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
-import { defaultKeeping, prune } from "#site/publisher/prune.ts";
-import { rollBackTo } from "#site/publisher/resident.ts";
+import { defaultKeeping, prune } from "#site/bundle/prune.ts";
+import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { retryFailures } from "#site/publisher/retry-failures.ts";
-import { runSecondLane } from "#site/publisher/second-lane.ts";
+import { runSecondLane } from "#site/publisher/list-job.ts";
 import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
 import { showDiffering } from "./differing.ts";

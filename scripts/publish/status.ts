@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import type { Config } from "#api/config.ts";
-import { newestSequence } from "#content/store/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
 import { openStore } from "#content/store/open.ts";
-import { firstChangeAfter } from "#content/store/upkeep.ts";
+import { firstChangeAfter } from "#content/operation/upkeep.ts";
 import { differingFiles } from "#site/publisher/build-bundle.ts";
-import { bundleExists, openManifest, type PublisherState } from "#site/publisher/manifest.ts";
+import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { releases } from "#site/publisher/release.ts";
-import { isResident } from "#site/publisher/sign-of-life.ts";
+import { releases } from "#site/bundle/release.ts";
+import { isResident } from "#site/publisher/heartbeat.ts";
 import { stopWith } from "../support/config.ts";
 import { heldMessage } from "./target.ts";
 
@@ -43,7 +43,7 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
   console.log(`Release        ${state.current_release}`);
   if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
   console.log(`Waiting        ${describe(waiting)}`);
-  if (state.request !== "") console.log(`Asked for      ${state.request}`);
+  if (state.request !== "") console.log(`Queryable for      ${state.request}`);
   console.log(`Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`);
   console.log(`Resident       ${resident ? `yes, process ${state.pid}` : "no"}`);
   console.log(`Files          ${files}, ${(bytes / 1e6).toFixed(1)} MB`);

@@ -1,5 +1,5 @@
-import type { Manifest } from "#site/publisher/manifest.ts";
-import { releaseBefore, releases } from "#site/publisher/release.ts";
+import type { Manifest } from "#site/bundle/manifest.ts";
+import { releaseBefore, releases } from "#site/bundle/release.ts";
 import { stopWith } from "../support/config.ts";
 
 /** What an operator is told who publishes while a rollback holds. */

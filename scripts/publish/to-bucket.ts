@@ -1,11 +1,11 @@
 import type { Config } from "#api/config.ts";
-import { systemClock } from "#content/rules/time.ts";
-import { openBlobs } from "#site/publisher/blobs.ts";
-import { openManifest } from "#site/publisher/manifest.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { type PurgeConfig, purgeRelease } from "#site/publisher/purge.ts";
-import { uploadRelease } from "#site/publisher/upload.ts";
-import { openS3Target, readS3Target, type UploadTarget } from "#site/publisher/upload-target.ts";
+import { type PurgeConfig, purgeRelease } from "#site/delivery/purge.ts";
+import { uploadRelease } from "#site/delivery/upload.ts";
+import { openS3Target, readS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 import { stopSignal, stopWith } from "../support/config.ts";
 import { type Progress, startProgress } from "../support/progress.ts";
 

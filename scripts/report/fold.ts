@@ -1,4 +1,4 @@
-import type { FunnelStep } from "#content/store/funnel.ts";
+import type { FunnelStep } from "#content/recommendation/funnel.ts";
 
 const nothing: FunnelStep = {
   calls: 0,

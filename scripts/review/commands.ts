@@ -1,15 +1,15 @@
-import { lastDecision } from "#api/verbs/audit.ts";
+import { lastDecision } from "#api/operator/audit.ts";
 import {
   decideReview,
   findReview,
   listReviews,
   reviewQueues,
   reviewsMax,
-} from "#api/verbs/review.ts";
+} from "#api/operator/review.ts";
 import type { Config } from "#api/config.ts";
-import { revertAgent } from "#api/verbs/revert-agent.ts";
-import { systemClock } from "#content/rules/time.ts";
-import { ApproveBody, RevertBody, type ReviewItem, ReviewKind } from "#content/shapes/review.ts";
+import { revertAgent } from "#api/operator/revert-agent.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { ApproveBody, RevertBody, type ReviewItem, ReviewKind } from "#content/contract/review.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { configOrExit, stopWith } from "../support/config.ts";
 import { startProgress } from "../support/progress.ts";

@@ -1,10 +1,10 @@
-import { dailyNumbers, daysMax } from "#api/verbs/daily-numbers.ts";
-import { operatorHealth } from "#api/verbs/operator-health.ts";
-import { systemClock } from "#content/rules/time.ts";
-import { bundleExists } from "#site/publisher/manifest.ts";
+import { dailyNumbers, daysMax } from "#api/operator/daily-numbers.ts";
+import { operatorHealth } from "#api/operator/operator-health.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { bundleExists } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { openBundleReader } from "#site/server/bundle-reader.ts";
-import { publicationOf } from "#site/server/publication.ts";
+import { openBundleReader } from "#site/bundle/bundle-reader.ts";
+import { publicationOf } from "#site/delivery/publication.ts";
 import { stopWith } from "../support/config.ts";
 import { withStore } from "./commands.ts";
 

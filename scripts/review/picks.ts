@@ -1,5 +1,5 @@
-import { pickRefusals } from "#api/pick-refusals.ts";
-import { refusalOf } from "#api/problem.ts";
+import { pickRefusals } from "#api/operator/pick-refusals.ts";
+import { refusalOf } from "#api/http/problem.ts";
 import {
   addToPicks,
   editPick,
@@ -7,11 +7,11 @@ import {
   type PickFailure,
   picksPageMax,
   removePick,
-} from "#api/verbs/picks.ts";
-import { systemClock } from "#content/rules/time.ts";
-import { CauseId } from "#content/shapes/cause.ts";
-import type { PickChange, PickItem } from "#content/shapes/pick.ts";
-import type { Result } from "#content/shapes/result.ts";
+} from "#api/operator/picks.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { CauseId } from "#content/contract/cause.ts";
+import type { PickChange, PickItem } from "#content/contract/pick.ts";
+import type { Result } from "#content/contract/result.ts";
 import { stopWith } from "../support/config.ts";
 import { withStore } from "./commands.ts";
 

@@ -1,5 +1,5 @@
-import { revokeVerification } from "#api/verbs/revoke-verification.ts";
-import { systemClock } from "#content/rules/time.ts";
+import { revokeVerification } from "#api/operator/revoke-verification.ts";
+import { systemClock } from "#content/contract/time.ts";
 import { stopWith } from "../support/config.ts";
 import { withStore } from "./commands.ts";
 

@@ -1,6 +1,6 @@
-import { describeFaults, wordingFaults } from "#content/rules/wording.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
-import type { CuratedPick } from "#content/store/curation.ts";
+import { describeFaults, wordingFaults } from "#content/recommendation/wording.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { CuratedPick } from "#content/recommendation/curation.ts";
 import causes from "./causes.json";
 import { type Outline, round } from "./outline.ts";
 import { sentencesOf } from "./prose.ts";

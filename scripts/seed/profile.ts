@@ -1,4 +1,4 @@
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import {
   annualBudgetUsd,
   beneficiariesPerYear,

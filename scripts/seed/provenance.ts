@@ -1,4 +1,4 @@
-import type { NonprofitRecord, StoredProvenance } from "#content/shapes/record.ts";
+import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
 import type { Outline } from "./outline.ts";
 import type { Random } from "./random.ts";
 

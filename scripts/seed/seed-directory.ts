@@ -1,7 +1,6 @@
-import { saveCuratedPicks } from "#content/store/curation.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
-import type { Asked } from "#content/store/records.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import { saveCuratedPicks } from "#content/recommendation/curation.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { outlineAt } from "./outline.ts";
 import { isPicked, pickOf } from "./picks.ts";
 import { profileOf } from "./profile.ts";
@@ -57,7 +56,7 @@ export async function seedDirectory(
 }
 
 /** The samples that the store holds, finished or not. */
-export async function sampleStates(asked: Asked): Promise<SampleState[]> {
+export async function sampleStates(asked: Queryable): Promise<SampleState[]> {
   const { rows } = await asked.execute({
     sql: "SELECT value FROM directory_facts WHERE name LIKE 'sample:%' ORDER BY name",
     args: [],
@@ -66,7 +65,7 @@ export async function sampleStates(asked: Asked): Promise<SampleState[]> {
 }
 
 /** The sample whose making was interrupted, or null: hand it to seedDirectory to complete it. */
-export async function unfinishedSample(asked: Asked): Promise<SampleState | null> {
+export async function unfinishedSample(asked: Queryable): Promise<SampleState | null> {
   const states = await sampleStates(asked);
   return states.find(({ done, profiles }) => done < profiles) ?? null;
 }

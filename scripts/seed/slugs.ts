@@ -1,5 +1,5 @@
-import { numberedSlug, slugCandidates } from "#content/rules/slug.ts";
-import type { Asked } from "#content/store/records.ts";
+import { numberedSlug, slugCandidates } from "#content/nonprofit/slug.ts";
+import type { Queryable } from "#content/store/open.ts";
 import type { Outline } from "./outline.ts";
 
 const numberMax = 100_000;
@@ -9,7 +9,10 @@ const numbersAtOnce = 50;
  * A slug for each outline, in order, that neither the store nor an earlier one has: the name, then with its town and
  * region, then with a number. The same whatever the size of the batches.
  */
-export async function settleSlugs(asked: Asked, outlines: readonly Outline[]): Promise<string[]> {
+export async function settleSlugs(
+  asked: Queryable,
+  outlines: readonly Outline[],
+): Promise<string[]> {
   const wanted = outlines.map((outline) => slugCandidates(outline.name, outline, "sample"));
   const taken = await storedSlugs(asked, wanted.flat());
   const settled: string[] = [];
@@ -23,7 +26,11 @@ export async function settleSlugs(asked: Asked, outlines: readonly Outline[]): P
   return settled;
 }
 
-async function numbered(asked: Asked, slug: string, taken: ReadonlySet<string>): Promise<string> {
+async function numbered(
+  asked: Queryable,
+  slug: string,
+  taken: ReadonlySet<string>,
+): Promise<string> {
   for (let from = 2; from < numberMax; from += numbersAtOnce) {
     const candidates = Array.from({ length: numbersAtOnce }, (_, at) =>
       numberedSlug(slug, from + at),
@@ -35,7 +42,7 @@ async function numbered(asked: Asked, slug: string, taken: ReadonlySet<string>):
   throw new Error(`no free slug is left for ${slug}`);
 }
 
-async function storedSlugs(asked: Asked, slugs: readonly string[]): Promise<Set<string>> {
+async function storedSlugs(asked: Queryable, slugs: readonly string[]): Promise<Set<string>> {
   const { rows } = await asked.execute({
     sql: "SELECT slug FROM nonprofits WHERE slug IN (SELECT value FROM json_each(?))",
     args: [JSON.stringify(slugs)],

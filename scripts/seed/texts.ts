@@ -1,5 +1,5 @@
-import type { ImpactMetric, Program } from "#content/shapes/nonprofit.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import causes from "./causes.json";
 import countries from "#content/editorial/countries.json";
 import { grouped, paidFromUsd, rounded } from "./numbers.ts";

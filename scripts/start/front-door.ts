@@ -1,16 +1,16 @@
 import type { Config } from "#api/config.ts";
-import { noteFollowUp, profileAt } from "#api/follow-up.ts";
-import type { Parts } from "#api/parts.ts";
-import type { ActivityKind } from "#content/store/activity.ts";
-import { openListIndex } from "#content/store/list-index.ts";
+import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
+import type { Parts } from "#api/context.ts";
+import type { ActivityKind } from "#content/operation/activity.ts";
+import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import type { BundleReader } from "#site/server/bundle-reader.ts";
-import { createBundleServer } from "#site/server/bundle-server.ts";
-import { createFirstPages, type FirstPages } from "#site/server/first-pages.ts";
+import type { BundleReader } from "#site/bundle/bundle-reader.ts";
+import { createBundleServer } from "#site/delivery/bundle-server.ts";
+import { createFirstPages, type FirstPages } from "#site/delivery/first-pages.ts";
 
 /** Answers what the bundle holds; null leaves the request to the service. */
 export type FrontDoor = (request: Request) => Response | null | Promise<Response | null>;

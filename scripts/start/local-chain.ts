@@ -1,7 +1,7 @@
 import type { Chain } from "#api/chain/chain.ts";
 import type { Config } from "#api/config.ts";
 import { chainFiles, notedAddress } from "#scripts/chain/address-file.ts";
-import { keepChild } from "./kept-child.ts";
+import { keepChild } from "./supervised-child.ts";
 
 /** The local chain beside the service. */
 export type RunningChain = {

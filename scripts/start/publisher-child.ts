@@ -1,4 +1,4 @@
-import { keepChild, type KeptChild } from "./kept-child.ts";
+import { keepChild, type KeptChild } from "./supervised-child.ts";
 
 /**
  * Keeps the resident publisher running beside the service. One that dies is started again and catches up by itself.

@@ -1,7 +1,7 @@
-import { KeySet, PublicKey, publicKeyOf } from "#content/signing/keys.ts";
-import type { ClaimedReceipt } from "#content/signing/receipt.ts";
-import { feedPaths } from "#content/shapes/feed.ts";
-import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { KeySet, PublicKey, publicKeyOf } from "#content/feed/keys.ts";
+import type { ClaimedReceipt } from "#content/donation/signed-receipt.ts";
+import { feedPaths } from "#content/contract/feed.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readSource, type SourceFailure } from "./source.ts";
 
 export type KeyFailure = SourceFailure | { kind: "no_key"; from: string };

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { fail, ok, type Result } from "#content/shapes/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 
 export type SourceFailure =
   | { kind: "unreadable"; from: string; why: string }

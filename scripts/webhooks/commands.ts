@@ -4,12 +4,12 @@ import {
   readDeliveries,
   resendDelivery,
   testWebhooks,
-} from "#api/verbs/webhooks.ts";
-import { webhookRefusals } from "#api/routes/admin-webhooks.ts";
-import { refusalOf } from "#api/problem.ts";
+} from "#api/webhooks/webhooks.ts";
+import { webhookRefusals } from "#api/operator/admin-webhooks.ts";
+import { refusalOf } from "#api/http/problem.ts";
 import { testPost } from "#api/webhooks/post.ts";
-import { systemClock } from "#content/rules/time.ts";
-import { type WebhookDelivery, webhookStatuses } from "#content/shapes/webhook.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
 import { withStore } from "../review/commands.ts";
 import { configOrExit, stopWith } from "../support/config.ts";
 

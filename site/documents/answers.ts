@@ -1,7 +1,7 @@
-import { answerBytes } from "#content/rules/list-answer.ts";
-import { causeList } from "#content/store/overview.ts";
-import { directoryStats, storedCounters } from "#content/store/stats.ts";
-import type { DocumentKey, DocumentKind, Source } from "#site/publisher/document.ts";
+import { answerBytes } from "#content/nonprofit/list-answer.ts";
+import { causeList } from "#content/nonprofit/overview.ts";
+import { directoryStats, storedCounters } from "#content/operation/stats.ts";
+import type { DocumentKey, DocumentKind, Source } from "./document.ts";
 import { keyOf } from "./keys.ts";
 
 /** A kind with a single document, which is the answer of the service to a GET without parameters. */

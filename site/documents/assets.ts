@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { DocumentKind } from "#site/publisher/document.ts";
+import type { DocumentKind } from "./document.ts";
 import { keyOf } from "./keys.ts";
 
 /** Style sheets, the icon and what else pages refer to. Those under _astro/ carry a digest in their name. */

@@ -1,19 +1,14 @@
-import { markdownLine } from "#content/rules/markdown.ts";
+import { markdownLine } from "./markdown.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
-import { shareOfDay } from "#content/rules/rotation.ts";
-import { thinFields } from "#content/rules/thin-fields.ts";
-import { helpWantedIds } from "#content/store/help-wanted.ts";
-import { helpWantedDefault } from "#content/store/help-wanted-answer.ts";
-import { idsInList } from "#content/store/lists.ts";
-import { recordsById } from "#content/store/records.ts";
-import { directoryNumbers } from "#content/store/stats.ts";
+import { shareOfDay } from "#content/enrichment/rotation.ts";
+import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { helpWantedIds } from "#content/enrichment/help-wanted.ts";
+import { helpWantedDefault } from "#content/enrichment/help-wanted-answer.ts";
+import { idsInList } from "#content/nonprofit/lists.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import { directoryNumbers } from "#content/operation/stats.ts";
 import { grouped } from "#site/parts/words.ts";
-import {
-  type BundleFile,
-  type DocumentKind,
-  partsOf,
-  type Source,
-} from "#site/publisher/document.ts";
+import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
 import { apiCatalog, mcpCard, pluginManifest, securityText } from "./discovery-files.ts";
 import { openGuide } from "./guide.ts";
 import { type DiscoveryName, keyOf } from "./keys.ts";

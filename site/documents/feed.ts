@@ -1,12 +1,12 @@
-import { type FeedFile, feedPaths } from "#content/shapes/feed.ts";
-import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/store/feed.ts";
+import { type FeedFile, feedPaths } from "#content/contract/feed.ts";
+import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/feed/feed.ts";
 import {
   type DocumentKey,
   type DocumentKind,
   partsOf,
   type Rendered,
   type Source,
-} from "#site/publisher/document.ts";
+} from "./document.ts";
 import { keyOf } from "./keys.ts";
 
 const filesPerBatch = 20;

@@ -1,10 +1,10 @@
-import { answerBytes } from "#content/rules/list-answer.ts";
+import { answerBytes } from "#content/nonprofit/list-answer.ts";
 import {
   helpWantedAnswer,
   helpWantedDefault,
   storedHelpWantedTotals,
-} from "#content/store/help-wanted-answer.ts";
-import type { DocumentKind } from "#site/publisher/document.ts";
+} from "#content/enrichment/help-wanted-answer.ts";
+import type { DocumentKind } from "./document.ts";
 import { keyOf } from "./keys.ts";
 import { publicationDay } from "./publication-day.ts";
 

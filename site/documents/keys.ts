@@ -1,4 +1,4 @@
-import type { DocumentKey } from "#site/publisher/document.ts";
+import type { DocumentKey } from "./document.ts";
 
 /** Items on one HTML page of a cause or a country. */
 export const htmlPageSize = 100;

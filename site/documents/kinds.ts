@@ -1,4 +1,4 @@
-import type { DocumentKind } from "#site/publisher/document.ts";
+import type { DocumentKind } from "./document.ts";
 import { causesAnswer, statsAnswer } from "./answers.ts";
 import { assets } from "./assets.ts";
 import { discovery } from "./discovery.ts";

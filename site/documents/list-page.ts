@@ -1,16 +1,11 @@
 import causes from "#content/editorial/causes.json";
-import { answerBytes, listAnswer } from "#content/rules/list-answer.ts";
-import { causeName, countryName, toSummary } from "#content/rules/wire.ts";
-import { type ListItem, listItemsById } from "#content/store/list-pages.ts";
-import { listCounts } from "#content/store/lists.ts";
-import { recordsById } from "#content/store/records.ts";
+import { answerBytes, listAnswer } from "#content/nonprofit/list-answer.ts";
+import { causeName, countryName, toSummary } from "#content/nonprofit/wire.ts";
+import { type ListItem, listItemsById } from "#content/nonprofit/list-pages.ts";
+import { listCounts } from "#content/nonprofit/lists.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
 import { type ListPage, listPageView } from "#site/parts/list-view.ts";
-import {
-  type BundleFile,
-  type DocumentKind,
-  partsOf,
-  type Source,
-} from "#site/publisher/document.ts";
+import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts, pageSizeOf } from "./keys.ts";
 
 const itemsPerBatch = 1_000;

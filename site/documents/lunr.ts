@@ -1,13 +1,13 @@
 import causes from "#content/editorial/causes.json";
-import { countInList } from "#content/store/lists.ts";
-import { countsOfLists } from "#content/store/list-pages.ts";
+import { countInList } from "#content/nonprofit/lists.ts";
+import { countsOfLists } from "#content/nonprofit/list-pages.ts";
 import {
   type DocumentKey,
   type DocumentKind,
   partsOf,
   type Rendered,
   type Source,
-} from "#site/publisher/document.ts";
+} from "./document.ts";
 import { searchDocuments } from "#site/search/documents.ts";
 import { lunrPartsFor, lunrPath, lunrShard } from "#site/search/lunr-shard.ts";
 import { keyOf } from "./keys.ts";
@@ -15,7 +15,7 @@ import { keyOf } from "./keys.ts";
 /**
  * The search index of one part of a cause, with its documents: what an agent or an edge function loads to search
  * without the service. A part costs up to a second, so no lane of the publisher renders it: full builds do, and
- * site/search/search-lane.ts in a process of its own.
+ * site/search/search-job.ts in a process of its own.
  */
 export const lunr = {
   kind: "lunr",

@@ -1,9 +1,9 @@
-import type { Leaderboard } from "#content/shapes/enrichment-answers.ts";
-import { storedLeaderboard } from "#content/store/leaderboard-fact.ts";
-import { causeList, countryList } from "#content/store/overview.ts";
-import { directoryFact, directoryStats, storedCounters } from "#content/store/stats.ts";
-import type { BundleFile, DocumentKind, Source } from "#site/publisher/document.ts";
-import { partsOf } from "#site/publisher/document.ts";
+import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
+import { storedLeaderboard } from "#content/enrichment/leaderboard-fact.ts";
+import { causeList, countryList } from "#content/nonprofit/overview.ts";
+import { directoryFact, directoryStats, storedCounters } from "#content/operation/stats.ts";
+import type { BundleFile, DocumentKind, Source } from "./document.ts";
+import { partsOf } from "./document.ts";
 import { keyOf, type PageName } from "./keys.ts";
 import { robotsText } from "./robots.ts";
 

@@ -1,6 +1,6 @@
-import { answerBytes } from "#content/rules/list-answer.ts";
-import { changedIdsAfter, historiesOf, isChanged } from "#content/store/history.ts";
-import { type DocumentKind, partsOf } from "#site/publisher/document.ts";
+import { answerBytes } from "#content/nonprofit/list-answer.ts";
+import { changedIdsAfter, historiesOf, isChanged } from "#content/nonprofit/history.ts";
+import { type DocumentKind, partsOf } from "./document.ts";
 import { keyOf } from "./keys.ts";
 
 const batchSize = 1_000;

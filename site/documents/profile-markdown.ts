@@ -1,12 +1,12 @@
-import { markdownLine, markdownParagraphs } from "#content/rules/markdown.ts";
-import { safeLink } from "#content/rules/safe-link.ts";
-import { thinFields } from "#content/rules/thin-fields.ts";
-import { toDetail } from "#content/rules/wire.ts";
-import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
-import { recordsById } from "#content/store/records.ts";
+import { markdownLine, markdownParagraphs } from "./markdown.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
 import { grouped, joined } from "#site/parts/words.ts";
-import { type DocumentKind, partsOf } from "#site/publisher/document.ts";
+import { type DocumentKind, partsOf } from "./document.ts";
 import { keyOf } from "./keys.ts";
 import { profile } from "./profile.ts";
 

@@ -1,8 +1,8 @@
-import { answerBytes } from "#content/rules/list-answer.ts";
-import { toDetail } from "#content/rules/wire.ts";
-import { nonprofitIdsAfter } from "#content/store/list-pages.ts";
-import { recordsById } from "#content/store/records.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { answerBytes } from "#content/nonprofit/list-answer.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { nonprofitIdsAfter } from "#content/nonprofit/list-pages.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { donateView } from "#site/parts/donate-view.ts";
 import { type ProfileView, profileView } from "#site/parts/profile-view.ts";
 import {
@@ -11,7 +11,7 @@ import {
   partsOf,
   type Rendered,
   type Source,
-} from "#site/publisher/document.ts";
+} from "./document.ts";
 import { keyOf } from "./keys.ts";
 
 const batchSize = 1_000;

@@ -1,5 +1,5 @@
-import { directoryFact } from "#content/store/stats.ts";
-import type { Source } from "#site/publisher/document.ts";
+import { directoryFact } from "#content/operation/stats.ts";
+import type { Source } from "./document.ts";
 
 /** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
 const firstDay = "2026-01-01";

@@ -1,13 +1,8 @@
 import causes from "#content/editorial/causes.json";
-import { isoTime } from "#content/rules/time.ts";
-import { listCounts } from "#content/store/lists.ts";
-import { sitemapChunks, sitemapEntries } from "#content/store/sitemap.ts";
-import {
-  type DocumentKind,
-  partsOf,
-  type Rendered,
-  type Source,
-} from "#site/publisher/document.ts";
+import { isoTime } from "#content/contract/time.ts";
+import { listCounts } from "#content/nonprofit/lists.ts";
+import { sitemapChunks, sitemapEntries } from "#content/nonprofit/sitemap.ts";
+import { type DocumentKind, partsOf, type Rendered, type Source } from "./document.ts";
 import { folderOf, keyOf, pageSizeOf, sitemapChunkSize } from "./keys.ts";
 
 /** Source: sitemaps.org. A chunk of profiles is smaller, so that a change rewrites less. */

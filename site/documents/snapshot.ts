@@ -1,15 +1,16 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { toDetail } from "#content/rules/wire.ts";
-import { feedPaths } from "#content/shapes/feed.ts";
-import { type Asked, recordsById } from "#content/store/records.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { feedPaths } from "#content/contract/feed.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
 import {
   type DocumentKey,
   type DocumentKind,
   partsOf,
   type Rendered,
   type Source,
-} from "#site/publisher/document.ts";
+} from "./document.ts";
 import { keyOf, snapshotPartOf, snapshotPartSize } from "./keys.ts";
 
 const partsPerBatch = 5;
@@ -48,7 +49,7 @@ async function renderPart(key: DocumentKey, { store }: Source): Promise<Rendered
 
 /** The line of each of these nonprofits. Ask for about 1,000 at a time. */
 export async function snapshotLines(
-  asked: Asked,
+  asked: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, string>> {
   const records = await recordsById(asked, ids);

@@ -1,4 +1,4 @@
-import type { DonationNetwork } from "#content/shapes/network.ts";
+import type { DonationNetwork } from "#content/contract/network.ts";
 
 /** What pages depend on beside the store and the code. */
 export type BuildInputs = {

@@ -1,6 +1,6 @@
-import { linkHost, safeLink } from "#content/rules/safe-link.ts";
-import { type NetworkWords, wordsOfNetwork } from "#content/rules/network-words.ts";
-import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
+import { type NetworkWords, wordsOfNetwork } from "#content/donation/network-words.ts";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { BuildInputs } from "./build-inputs.ts";
 
 /** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */

@@ -1,4 +1,4 @@
-import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 
 const escapes: Record<string, string> = {
   "<": "\\u003c",

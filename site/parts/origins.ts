@@ -1,5 +1,5 @@
-import { linkHost, safeLink } from "#content/rules/safe-link.ts";
-import type { FieldProvenance } from "#content/shapes/nonprofit.ts";
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
+import type { FieldProvenance } from "#content/contract/nonprofit.ts";
 import { joined } from "./words.ts";
 
 /** Where some of the values of a profile came from; values of one origin share a line. */

@@ -1,8 +1,8 @@
-import type { Cause } from "#content/shapes/cause.ts";
-import type { Leaderboard } from "#content/shapes/enrichment-answers.ts";
-import type { DonationNetwork } from "#content/shapes/network.ts";
-import type { Stats } from "#content/shapes/stats.ts";
-import type { CountryCount } from "#content/store/overview.ts";
+import type { Cause } from "#content/contract/cause.ts";
+import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
+import type { DonationNetwork } from "#content/contract/network.ts";
+import type { Stats } from "#content/contract/stats.ts";
+import type { CountryCount } from "#content/nonprofit/overview.ts";
 import type { DonateView } from "./donate-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ProfileView } from "./profile-view.ts";

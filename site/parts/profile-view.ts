@@ -1,7 +1,7 @@
-import { linkHost, safeLink } from "#content/rules/safe-link.ts";
-import { thinFields } from "#content/rules/thin-fields.ts";
-import type { NonprofitDetail } from "#content/shapes/nonprofit.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
+import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { BuildInputs } from "./build-inputs.ts";
 import { type GivingView, givingView } from "./giving-view.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";

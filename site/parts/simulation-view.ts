@@ -1,4 +1,4 @@
-import type { SimulationOutcome, Spread } from "#content/shapes/consensus-simulation.ts";
+import type { SimulationOutcome, Spread } from "#content/contract/consensus-simulation.ts";
 
 /** What one attack does in one mode, in words for a table. */
 export type SimulationRow = {

@@ -1,11 +1,11 @@
-import { closeFeedFiles } from "#content/store/feed.ts";
+import { closeFeedFiles } from "#content/feed/feed.ts";
 import { publishLunrList } from "#site/search/publish-indexes.ts";
-import type { SearchLane } from "#site/search/search-lane.ts";
-import type { DocumentKind } from "./document.ts";
-import type { FeedLane } from "./feed-lane.ts";
+import type { SearchLane } from "#site/search/search-job.ts";
+import type { DocumentKind } from "#site/documents/document.ts";
+import type { FeedLane } from "./feed-job.ts";
 import { buildAll, type FullBuildOptions, type FullBuildOutcome } from "./full-build.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import type { Committed } from "./release.ts";
+import type { Committed } from "#site/bundle/release.ts";
 
 export type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress"> & {
   /** Only these documents, for measuring them; the bundle is not complete then. */

@@ -1,13 +1,13 @@
-import type { DonationNetwork } from "#content/shapes/network.ts";
-import { openListIndex } from "#content/store/list-index.ts";
+import type { DonationNetwork } from "#content/contract/network.ts";
+import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { openBlobs, openExport } from "./blobs.ts";
-import type { DocumentKey } from "./document.ts";
-import type { NewFile } from "./manifest.ts";
-import { storeFiles } from "./publish-files.ts";
-import { renderKeys } from "./render-keys.ts";
+import { openBlobs, openExport } from "#site/bundle/blobs.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
+import { storeFiles } from "#site/bundle/publish-files.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
 
 /** What a rendering process is told when it starts. */
 export type WorkerSettings = {

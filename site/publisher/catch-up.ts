@@ -1,7 +1,7 @@
-import { newestSequence } from "#content/store/changes.ts";
-import { runFastLane } from "./fast-lane.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
+import { runFastLane } from "./profile-job.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import { runSecondLane } from "./second-lane.ts";
+import { runSecondLane } from "./list-job.ts";
 
 /** More than these are published faster by rendering everything anew. */
 const changesMax = 1_000;

@@ -1,7 +1,7 @@
-import { type FeedState, feedPaths } from "#content/shapes/feed.ts";
-import { feedEpoch, newestFeedFile } from "#content/store/feed.ts";
-import { draftManifest } from "./bundle-manifest.ts";
-import type { NewFile } from "./manifest.ts";
+import { type FeedState, feedPaths } from "#content/contract/feed.ts";
+import { feedEpoch, newestFeedFile } from "#content/feed/feed.ts";
+import { draftManifest } from "#site/bundle/bundle-manifest.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import type { FeedDraft, FeedJob, Joined } from "./slow-jobs.ts";
 import { joinSnapshot, snapshotParts } from "./snapshot-file.ts";

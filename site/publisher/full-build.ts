@@ -1,11 +1,11 @@
-import { newestSequence } from "#content/store/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
 import type { BatchResult, WorkerSettings } from "./build-worker.ts";
-import type { DocumentKey } from "./document.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
 import { commitNextFiles, type NextFiles, openNextFiles } from "./next-files.ts";
-import { exportCommitted } from "./export-step.ts";
-import { noteFailures } from "./publish-files.ts";
+import { exportCommitted } from "#site/bundle/export-step.ts";
+import { noteFailures } from "#site/bundle/publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import type { Committed } from "./release.ts";
+import type { Committed } from "#site/bundle/release.ts";
 import { startWorkers } from "./worker-pool.ts";
 
 export type FullBuildOptions = {

@@ -1,6 +1,6 @@
-import { makeDurable } from "./durable.ts";
-import { mendExport } from "./export-step.ts";
-import { type Keeping, prune } from "./prune.ts";
+import { makeDurable } from "#site/bundle/durable.ts";
+import { mendExport } from "#site/bundle/export-step.ts";
+import { type Keeping, prune } from "#site/bundle/prune.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { retryFailures } from "./retry-failures.ts";
 

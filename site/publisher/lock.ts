@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { codeOf } from "./blobs.ts";
+import { codeOf } from "#site/bundle/blobs.ts";
 
 /** Another process publishes into this folder. */
 export class PublisherBusy extends Error {

@@ -1,14 +1,14 @@
-import { type Change, changesAfter } from "#content/store/changes.ts";
-import { feedPaths } from "#content/shapes/feed.ts";
+import { type Change, changesAfter } from "#content/nonprofit/changes.ts";
+import { feedPaths } from "#content/contract/feed.ts";
 import { folderOf, keyOf, pageSizeOf, snapshotPartOf } from "#site/documents/keys.ts";
 import { patchedPart, snapshotLines } from "#site/documents/snapshot.ts";
-import { type DocumentKey, partsOf } from "./document.ts";
-import type { Manifest, NewFile } from "./manifest.ts";
-import { storeFiles } from "./publish-files.ts";
+import { type DocumentKey, partsOf } from "#site/documents/document.ts";
+import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import { storeFiles } from "#site/bundle/publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import { renderKeys } from "./render-keys.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
 import type { ListsJob, MadeLists } from "./slow-jobs.ts";
-import { staleLater } from "./stale-paths.ts";
+import { staleLater } from "#site/documents/stale-paths.ts";
 
 type MakingParts = Pick<PublisherParts, "source" | "kinds" | "manifest" | "blobs">;
 

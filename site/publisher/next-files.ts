@@ -1,6 +1,6 @@
-import { feedPaths } from "#content/shapes/feed.ts";
-import type { Manifest, NewFile, PublisherState } from "./manifest.ts";
-import { type Committed, recordRelease } from "./release.ts";
+import { feedPaths } from "#content/contract/feed.ts";
+import type { Manifest, NewFile, PublisherState } from "#site/bundle/manifest.ts";
+import { type Committed, recordRelease } from "#site/bundle/release.ts";
 
 /** Files that are to be in the next release. */
 export type NextFiles = {

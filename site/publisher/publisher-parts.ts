@@ -1,7 +1,7 @@
-import type { Clock } from "#content/rules/time.ts";
-import type { Blobs, ExportFolder } from "./blobs.ts";
-import type { DocumentKey, DocumentKind, Source } from "./document.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Clock } from "#content/contract/time.ts";
+import type { Blobs, ExportFolder } from "#site/bundle/blobs.ts";
+import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
+import type { Manifest } from "#site/bundle/manifest.ts";
 import type { SlowWork } from "./slow-jobs.ts";
 
 /** What publishing needs, handed in once. */

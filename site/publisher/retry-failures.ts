@@ -1,7 +1,7 @@
-import { partsOf } from "./document.ts";
-import { noteFailures, publishFiles, storeFiles } from "./publish-files.ts";
+import { partsOf } from "#site/documents/document.ts";
+import { noteFailures, publishFiles, storeFiles } from "#site/bundle/publish-files.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
-import { renderKeys } from "./render-keys.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
 
 const keysPerRoundMax = 50;
 

@@ -1,5 +1,5 @@
-import type { DocumentKey } from "./document.ts";
-import type { NewFile } from "./manifest.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
 
 /** What takes seconds and commits nothing: what it makes lies among the blobs until a lane publishes it. */
 export type SlowWork = {

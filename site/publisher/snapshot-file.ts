@@ -1,9 +1,9 @@
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { feedPaths } from "#content/shapes/feed.ts";
-import { digestOf } from "./blobs.ts";
-import type { Manifest, NewFile } from "./manifest.ts";
+import { feedPaths } from "#content/contract/feed.ts";
+import { digestOf } from "#site/bundle/blobs.ts";
+import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 
 const compress = promisify(gzip);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { BatchResult, WorkerSettings } from "./build-worker.ts";
-import type { DocumentKey } from "./document.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
 
 /** Rendering processes that take batches of documents as they become free. */
 export type WorkerPool = {

@@ -19,7 +19,7 @@ await build({
 
 // The donation button runs on the pages of others: one plain script under a name that never changes.
 await Bun.build({
-  entrypoints: [join(checkout, "site", "giving", "widget", "donate-button.ts")],
+  entrypoints: [join(checkout, "site/browser/widget/donate-button.ts")],
   outdir: join(workFolder, "out", "client", "widget"),
   naming: "donate.js",
   target: "browser",

@@ -1,7 +1,7 @@
-import { causeName } from "#content/rules/wire.ts";
-import type { Asked } from "#content/store/records.ts";
-import { idsInPart, type PartOfList } from "#content/store/search-shards.ts";
-import { summariesById } from "#content/store/summaries.ts";
+import { causeName } from "#content/nonprofit/wire.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { idsInPart, type PartOfList } from "#content/search/shards.ts";
+import { summariesById } from "#content/nonprofit/summaries.ts";
 
 /** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */
 export type SearchDocument = {
@@ -23,7 +23,10 @@ export type SearchDocument = {
 const documentsPerQuery = 1_000;
 
 /** The documents of a part of a list by ascending id, so that the same store gives the same index. */
-export async function searchDocuments(asked: Asked, part: PartOfList): Promise<SearchDocument[]> {
+export async function searchDocuments(
+  asked: Queryable,
+  part: PartOfList,
+): Promise<SearchDocument[]> {
   const ids = await idsInPart(asked, part);
   const documents: SearchDocument[] = [];
   for (let at = 0; at < ids.length; at += documentsPerQuery) {

@@ -1,5 +1,5 @@
 import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import type { SearchLane } from "./search-lane.ts";
+import type { SearchLane } from "./search-job.ts";
 
 /** Indexing that follows publishing at a distance. */
 export type IndexFollower = {

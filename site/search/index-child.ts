@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import { openStore } from "#content/store/open.ts";
-import { openBlobs } from "#site/publisher/blobs.ts";
-import { openManifest } from "#site/publisher/manifest.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { openManifest } from "#site/bundle/manifest.ts";
 import { type IndexJob, makeIndexes } from "./make-indexes.ts";
 
 /** What an indexing process is told when it starts. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { Blobs } from "#site/publisher/blobs.ts";
-import type { NewFile } from "#site/publisher/manifest.ts";
+import type { Blobs } from "#site/bundle/blobs.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
 import { lunrHead } from "./lunr-shard.ts";
 
 /** Path of the list of all indexes for programs, without a leading slash. */

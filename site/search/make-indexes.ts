@@ -1,9 +1,9 @@
-import { newestSequence } from "#content/store/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
 import type { Store } from "#content/store/open.ts";
 import { lunr } from "#site/documents/lunr.ts";
-import type { Blobs } from "#site/publisher/blobs.ts";
-import type { Manifest, NewFile } from "#site/publisher/manifest.ts";
-import { storeFiles } from "#site/publisher/publish-files.ts";
+import type { Blobs } from "#site/bundle/blobs.ts";
+import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import { storeFiles } from "#site/bundle/publish-files.ts";
 import { searchDocuments } from "./documents.ts";
 import { pagefindShard, pagefindShards, stopPagefind } from "./pagefind-shard.ts";
 import { planIndexing } from "./plan.ts";

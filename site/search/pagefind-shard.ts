@@ -1,5 +1,5 @@
 import { close, createIndex, type CustomRecord, type PagefindIndex } from "pagefind";
-import type { BundleFile } from "#site/publisher/document.ts";
+import type { BundleFile } from "#site/documents/document.ts";
 import type { SearchDocument } from "./documents.ts";
 
 /**

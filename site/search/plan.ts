@@ -1,16 +1,16 @@
 import type { Database } from "bun:sqlite";
 import causes from "#content/editorial/causes.json";
-import { countsOfLists } from "#content/store/list-pages.ts";
-import type { Asked } from "#content/store/records.ts";
+import { countsOfLists } from "#content/nonprofit/list-pages.ts";
+import type { Queryable } from "#content/store/open.ts";
 import {
   countsByPart,
   type NewestInPart,
   newestByCausePart,
   newestByPart,
-} from "#content/store/search-shards.ts";
+} from "#content/search/shards.ts";
 import { keyOf } from "#site/documents/keys.ts";
-import type { Blobs } from "#site/publisher/blobs.ts";
-import type { DocumentKey } from "#site/publisher/document.ts";
+import type { Blobs } from "#site/bundle/blobs.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
 import { lunrPartsFor, lunrPartsMax, lunrPath } from "./lunr-shard.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
@@ -26,7 +26,7 @@ export type IndexPlan = {
 };
 
 export type PlanQuestion = {
-  store: Asked;
+  store: Queryable;
   /** The manifest: what the bundle holds. */
   db: Database;
   blobs: Pick<Blobs, "has">;

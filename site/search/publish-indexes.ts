@@ -1,10 +1,10 @@
-import type { NewFile } from "#site/publisher/manifest.ts";
-import { exportCommitted, exportInSlices } from "#site/publisher/export-step.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
+import { exportCommitted, exportInSlices } from "#site/bundle/export-step.ts";
 import { commitNextFiles, openNextFiles } from "#site/publisher/next-files.ts";
-import { storeFiles } from "#site/publisher/publish-files.ts";
+import { storeFiles } from "#site/bundle/publish-files.ts";
 import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import { type Committed, commitRelease } from "#site/publisher/release.ts";
-import { setAside } from "#site/publisher/spare-blobs.ts";
+import { type Committed, commitRelease } from "#site/bundle/release.ts";
+import { setAside } from "#site/bundle/pending-deletes.ts";
 import { lunrList, lunrListPath } from "./lunr-list.ts";
 import type { MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/store/records.ts";
-import { saveNonprofits } from "#content/store/save.ts";
-import { digestOf } from "#site/publisher/blobs.ts";
-import { type Manifest, openManifest } from "#site/publisher/manifest.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { digestOf } from "#site/bundle/blobs.ts";
+import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const kills = Number(process.env["ALMONER_TEST_KILLS"] ?? 50);

@@ -31,7 +31,7 @@ test("no byte of the desk and no secret is in the bundle", async () => {
   expect(secrets.length).toBeGreaterThan(4);
   // Both faces are drawn in the same hand: what the site's own styles say too is no part of the desk.
   const ofSite = readdirSync("site/styles").map((name) => readFileSync(join("site/styles", name), "utf8")).join("\n");
-  const ofDesk = readdirSync("api/desk").map((name) => readFileSync(join("api/desk", name), "utf8"));
+  const ofDesk = readdirSync("api/operator/desk").map((name) => readFileSync(join("api/operator/desk", name), "utf8"));
   // Long runs of the desk's own source: its words, its markup, its styles.
   const lines = ofDesk.flatMap((text) => text.split("\n").map((line) => line.trim()).filter((line) => line.length > 60 && !line.startsWith("import") && !ofSite.includes(line)));
   expect(lines.length).toBeGreaterThan(100);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { listen, type Listening } from "#api/listen.ts";
+import { listen, type Listening } from "#api/http/listen.ts";
 import { aBundle, sampleFiles, type TestBundle } from "../support/bundle.ts";
 import { hasNginx, startNginx, type TestNginx } from "../support/nginx.ts";
 import { aService, type TestService } from "../support/service.ts";
@@ -94,7 +94,7 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
 });
 
 test("hosts that go by lists of paths pass the desk to the service", () => {
-  const redirects = readFileSync("site/edge/_redirects", "utf8");
+  const redirects = readFileSync("site/delivery/edge/_redirects", "utf8");
   for (const path of ["/desk ", "/desk/* "]) {
     const line = redirects.split("\n").find((one) => one.startsWith(path)) ?? "";
     expect(line).toEndWith("200!"); // Before any file of that name.

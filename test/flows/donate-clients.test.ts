@@ -8,7 +8,7 @@ import {
   decodeXPaymentResponse,
   wrapFetchWithPayment as wrapFetchV1,
 } from "x402-fetch";
-import type { DonationHistory, Settlement } from "#content/shapes/donation.ts";
+import type { DonationHistory, Settlement } from "#content/contract/donation.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";

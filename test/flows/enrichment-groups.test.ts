@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import type { EnrichJob } from "#api/verbs/enrich-job.ts";
-import { storeEnrichments } from "#api/verbs/enrich-transaction.ts";
-import { EnrichmentTally } from "#content/store/enrichment-tally.ts";
+import type { EnrichJob } from "#api/enrichment/job.ts";
+import { storeEnrichments } from "#api/enrichment/transaction.ts";
+import { EnrichmentTally } from "#content/enrichment/tally.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/store/records.ts";
-import { revertField } from "#content/store/revert.ts";
-import { saveNonprofits } from "#content/store/save.ts";
-import { readEnrichment } from "#content/rules/read-enrichment.ts";
-import type { StructuredField } from "#content/shapes/enrichment.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { revertField } from "#content/enrichment/revert.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { readEnrichment } from "#content/enrichment/read.ts";
+import type { StructuredField } from "#content/contract/enrichment.ts";
 import { aNonprofit } from "../support/records.ts";
 
 /** How many histories are tried; ALMONER_FULL_TESTS=1 tries many more. */

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onboard } from "#api/verbs/onboard.ts";
+import { onboard } from "#api/onboarding/onboard.ts";
 import { openStore } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 
@@ -54,7 +54,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   const done = new Set(approved.map((row) => String(row["id"])));
   expect([...said].filter((id) => !done.has(id))).toEqual([]);
   store.close();
-  // Asked anew: SQLite 3.45 takes its own cache of an index that another connection changed for damage.
+  // Queryable anew: SQLite 3.45 takes its own cache of an index that another connection changed for damage.
   const again = await openStore({ url });
   const checked = await again.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");

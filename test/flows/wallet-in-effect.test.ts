@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { onboardingKeys } from "#api/onboarding-keys.ts";
-import { onboard } from "#api/verbs/onboard.ts";
-import { decideReview } from "#api/verbs/review.ts";
-import { revokeVerification } from "#api/verbs/revoke-verification.ts";
-import { donateTarget } from "#content/store/donate-target.ts";
-import { settleDueWallets } from "#content/store/wallet-holds.ts";
+import { onboardingKeys } from "#api/onboarding/onboarding-keys.ts";
+import { onboard } from "#api/onboarding/onboard.ts";
+import { decideReview } from "#api/operator/review.ts";
+import { revokeVerification } from "#api/operator/revoke-verification.ts";
+import { donateTarget } from "#content/donation/target.ts";
+import { settleDueWallets } from "#content/onboarding/wallet-holds.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";

@@ -5,9 +5,9 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/store/save.ts";
-import { deliveries } from "#content/store/webhook-log.ts";
-import { queueEvent } from "#content/store/webhook-queue.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { deliveries } from "#content/operation/webhook-log.ts";
+import { queueEvent } from "#content/operation/webhook-queue.ts";
 import { aReceiver, until } from "../support/receiver.ts";
 import { aNonprofit } from "../support/records.ts";
 

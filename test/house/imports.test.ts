@@ -1,45 +1,113 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Which rooms a room may import by name, and which packages are kept to it. Source: the house's picture in README. */
-const mayImport: Record<string, RegExp> = {
-  "content/shapes": /^(zod$|#content\/(editorial|shapes)\/)/,
-  "content/rules":
-    /^(zod$|node:|punycode|bs58$|mailchecker$|@noble\/curves\/|#content\/(editorial|shapes|rules)\/)/,
-  "content/signing": /^(zod$|node:|jose$|canonicalize$|#content\/(shapes|signing)\/)/,
-  "content/openapi": /^(zod$|node:|#content\/(editorial|shapes|rules)\/)/,
-  "content/store":
-    /^(zod$|node:|drizzle-orm|@libsql\/client|libsql\/promise$|bun:sqlite$|#content\/)/,
-  "api/chain": /^(node:|zod$|bs58$|@solana\/|@x402\/|#content\/(shapes|rules)\/|#api\/chain\/)/,
-  "api/verbs":
-    /^(node:|zod$|#content\/(shapes|rules|store|editorial|signing)\/|#api\/(verbs\/|chain\/chain\.ts$))/,
+/**
+ * The rooms of the ground floor, lowest first, and the packages that each may import. A room may import the rooms
+ * before it. Source: docs/architecture.md.
+ */
+const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
+  ["content/editorial", /^$/],
+  ["content/runtime", /^node:/],
+  ["content/contract", /^(zod$|node:)/],
+  ["content/store", /^(zod$|node:|drizzle-orm|@libsql\/client|libsql\/promise$|bun:sqlite$)/],
+  ["content/nonprofit", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
+  ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
+  ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
+  ["content/search", /^(zod$|node:|lru-cache$|bun:sqlite$|drizzle-orm|@libsql\/client)/],
+  [
+    "content/donation",
+    /^(zod$|node:|bs58$|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,
+  ],
+  ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
+  ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
+  ["content/recommendation", /^(zod$|node:|bun:sqlite$|drizzle-orm|@libsql\/client)/],
+  ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
+  ["content/openapi", /^(zod$|node:)/],
+];
+
+/** What each face may import; content/ is open to both. */
+const faces: Record<string, RegExp> = {
+  "api/chain": /^(node:|zod$|bs58$|p-retry$|@solana\/|@x402\/|#content\/|#api\/chain\/)/,
   api: /^(?!#(site|scripts|test)\/|astro|pagefind|lunr|@solana|@x402)/,
   site: /^(?!#(api|scripts|test)\/|elysia|@solana|@x402)/,
 };
 
-/** The longest room that holds the file. */
-const roomOf = (file: string) =>
-  Object.keys(mayImport)
-    .filter((room) => file.startsWith(`${room}/`))
-    .toSorted((a, b) => b.length - a.length)[0];
+const order = contentRooms.map(([room]) => room);
+const importing = /(?:from|import)\s*\(?\s*["']([^"'\n]+)["']/g;
 
-const imported = /(?:from|import)\s*\(?\s*["']([^"'\n]+)["']/g;
+const files: string[] = [];
+for (const floor of ["content", "api", "site", "scripts"]) {
+  for await (const file of new Glob(`${floor}/**/*.{ts,astro}`).scan(root)) files.push(file);
+}
+const known = new Set(files);
 
-test("rooms import only what they may, types included", async () => {
-  const wrong: string[] = [];
-  for await (const file of new Glob("{content,api,site}/**/*.{ts,astro}").scan(root)) {
-    const room = roomOf(file);
-    if (room === undefined) continue;
-    const text = await Bun.file(join(root, file)).text();
-    for (const [, name = ""] of text.matchAll(imported)) {
-      if (name.startsWith(".")) {
-        const target = join(file, "..", name);
-        if (roomOf(target) !== room) wrong.push(`${file} reaches ${name} by path`);
-      } else if (mayImport[room]?.test(name) === false) wrong.push(`${file} imports ${name}`);
-    }
-  }
+/** The imports of each file: packages by their name, files of the project by their path from the root. */
+const imports = new Map<string, string[]>();
+for (const file of files) {
+  const text = await Bun.file(join(root, file)).text();
+  const names = [...text.matchAll(importing)].map(([, name = ""]) => name.replace(/\?.*$/, ""));
+  imports.set(
+    file,
+    names.map((name) => (name.startsWith(".") ? `#${normalize(join(file, "..", name))}` : name)),
+  );
+}
+
+/** The folder two levels down that holds the file; files of a floor itself compose the rooms above them. */
+const roomOf = (file: string): string => file.split("/").slice(0, 2).join("/");
+
+function wrongOnGroundFloor(file: string, name: string): boolean {
+  const own = order.indexOf(roomOf(file));
+  if (!name.startsWith("#")) return contentRooms[own]?.[1].test(name) !== true;
+  const other = order.indexOf(roomOf(name.slice(1)));
+  return other === -1 || other > own;
+}
+
+function isWrong(file: string, name: string): boolean {
+  if (file.startsWith("content/")) return wrongOnGroundFloor(file, name);
+  const face = Object.keys(faces).find((folder) => file.startsWith(`${folder}/`));
+  return face !== undefined && faces[face]?.test(name) === false;
+}
+
+test("rooms import only what they may, types included", () => {
+  const wrong = files.flatMap((file) =>
+    (imports.get(file) ?? [])
+      .filter((name) => isWrong(file, name))
+      .map((name) => `${file} imports ${name}`),
+  );
   expect(wrong).toEqual([]);
+});
+
+/** The first circle that is found from each node, as a path; nothing for a graph without circles. */
+function circles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const state = new Map<string, "open" | "done">();
+  const found: string[] = [];
+  const visit = (node: string, path: readonly string[]) => {
+    if (state.get(node) === "open") {
+      found.push([...path.slice(path.indexOf(node)), node].join(" -> "));
+      return;
+    }
+    if (state.has(node)) return;
+    state.set(node, "open");
+    for (const next of edges.get(node) ?? []) visit(next, [...path, node]);
+    state.set(node, "done");
+  };
+  for (const node of edges.keys()) visit(node, []);
+  return found;
+}
+
+describe("no circle of imports, types included,", () => {
+  test("between files", () => {
+    const edges = new Map(
+      files.map((file) => [
+        file,
+        new Set(
+          (imports.get(file) ?? []).map((name) => name.slice(1)).filter((to) => known.has(to)),
+        ),
+      ]),
+    );
+    expect(circles(edges)).toEqual([]);
+  });
 });

@@ -2,17 +2,17 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { enrich } from "#api/verbs/enrich.ts";
-import type { ConsensusMode } from "#content/rules/consensus.ts";
+import { enrich } from "#api/enrichment/enrich.ts";
+import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import {
   consensusSimulation,
   type SimulationParameters,
-} from "#content/shapes/consensus-simulation.ts";
-import { type StructuredField, structuredFields } from "#content/shapes/enrichment.ts";
-import { helpWantedAnswer } from "#content/store/help-wanted-answer.ts";
+} from "#content/contract/consensus-simulation.ts";
+import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
+import { helpWantedAnswer } from "#content/enrichment/help-wanted-answer.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/store/records.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Attack, attacks } from "#scripts/bench/consensus/attacks.ts";
 import type { Sent } from "#scripts/bench/consensus/directory.ts";
 import { simulateAll } from "#scripts/bench/consensus/measure.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
-import { liveCounters } from "#content/store/stats.ts";
+import { liveCounters } from "#content/operation/stats.ts";
 import { dailyHashKeyOf } from "#api/secrets.ts";
-import { userAgentHash } from "#api/user-agent.ts";
-import { logRecommendations } from "#content/store/recommendation-log.ts";
+import { userAgentHash } from "#api/http/user-agent.ts";
+import { logRecommendations } from "#content/recommendation/log.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits/log-line.ts";
 
 const root = join(import.meta.dirname, "../..");

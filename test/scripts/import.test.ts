@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { StoredProvenance } from "#content/shapes/record.ts";
-import { idsInList } from "#content/store/lists.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import type { StoredProvenance } from "#content/nonprofit/record.ts";
+import { idsInList } from "#content/nonprofit/lists.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;

@@ -10,11 +10,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { feedPaths } from "#content/shapes/feed.ts";
+import { feedPaths } from "#content/contract/feed.ts";
 import { openMirrorFolder } from "#scripts/mirror/mirror-folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";
-import { publicKeyOf } from "#content/signing/keys.ts";
+import { publicKeyOf } from "#content/feed/keys.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 import { type Meddle, serveFolder, type StaticServer } from "#test/support/static-server.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { curatedPicks } from "#content/store/curation.ts";
-import { draftExample } from "#content/shapes/recommendation-draft.ts";
+import { curatedPicks } from "#content/recommendation/curation.ts";
+import { draftExample } from "#content/contract/recommendation-draft.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";
 

@@ -3,8 +3,8 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/store/records.ts";
-import { saveNonprofits } from "#content/store/save.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { compiledSites } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";

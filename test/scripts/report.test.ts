@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { noteFollowUp } from "#api/follow-up.ts";
+import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { sinceFrom } from "#scripts/report/since.ts";
 import { curate } from "../support/curate.ts";
 import { aNonprofit } from "../support/records.ts";

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openBlobs, openExport } from "#site/publisher/blobs.ts";
-import { openManifest } from "#site/publisher/manifest.ts";
-import { exportRelease } from "#site/publisher/export-step.ts";
-import { storeFiles } from "#site/publisher/publish-files.ts";
-import { type Committed, commitRelease } from "#site/publisher/release.ts";
+import { openBlobs, openExport } from "#site/bundle/blobs.ts";
+import { openManifest } from "#site/bundle/manifest.ts";
+import { exportRelease } from "#site/bundle/export-step.ts";
+import { storeFiles } from "#site/bundle/publish-files.ts";
+import { type Committed, commitRelease } from "#site/bundle/release.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
 

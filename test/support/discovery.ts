@@ -1,7 +1,7 @@
-import { openListIndex } from "#content/store/list-index.ts";
+import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { discovery } from "#site/documents/discovery.ts";
-import { listen, type Listening } from "#api/listen.ts";
-import { headersOf } from "#site/publisher/http-headers.ts";
+import { listen, type Listening } from "#api/http/listen.ts";
+import { headersOf } from "#site/delivery/http-headers.ts";
 import { freePort } from "./processes.ts";
 import { aService, type TestService } from "./service.ts";
 

@@ -1,6 +1,6 @@
-import type { Parts } from "#api/parts.ts";
-import type { PaymentRequirements } from "#content/shapes/donation.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { Parts } from "#api/context.ts";
+import type { PaymentRequirements } from "#content/contract/donation.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Donor } from "./donor.ts";
 import { aChain, type TestChain, type TestChainOptions } from "./local-chain.ts";
 import { aNonprofit } from "./records.ts";

@@ -1,4 +1,4 @@
-import { enrich } from "#api/verbs/enrich.ts";
+import { enrich } from "#api/enrichment/enrich.ts";
 import { openStore } from "#content/store/open.ts";
 import { StoreBusy } from "#content/store/busy.ts";
 

@@ -1,8 +1,8 @@
-import type { Parts } from "#api/parts.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { Parts } from "#api/context.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type PayLink, readPayLink } from "#scripts/chain/pay-link.ts";
-import { openBundleReader } from "#site/server/bundle-reader.ts";
-import { createBundleServer } from "#site/server/bundle-server.ts";
+import { openBundleReader } from "#site/bundle/bundle-reader.ts";
+import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aChain, type TestChain } from "./local-chain.ts";
 import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
 import { aService, type TestService } from "./service.ts";

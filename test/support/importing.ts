@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/store/records.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
 import type { ImportReport } from "#scripts/import/report.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
 

@@ -2,7 +2,7 @@ import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Chain } from "#api/chain/chain.ts";
 import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
-import type { Clock } from "#content/rules/time.ts";
+import type { Clock } from "#content/contract/time.ts";
 import { give } from "#scripts/chain/faucet.ts";
 import type { Landing } from "#scripts/chain/ledger.ts";
 import { type LocalChain, openLocalChain } from "#scripts/chain/local-chain.ts";

@@ -11,14 +11,14 @@ export const hasNginx =
 
 export type TestNginx = { origin: string; port: number; close(): Promise<void> };
 
-/** Debian's nginx with site/edge/nginx.conf, over a folder and in front of a service. */
+/** Debian's nginx with site/delivery/edge/nginx.conf, over a folder and in front of a service. */
 export async function startNginx(options: {
   root: string;
   servicePort: number;
 }): Promise<TestNginx> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-nginx-"));
   const port = await freePort();
-  cpSync("site/edge/nginx", join(folder, "nginx"), { recursive: true });
+  cpSync("site/delivery/edge/nginx", join(folder, "nginx"), { recursive: true });
   const own: [from: string, to: string][] = [
     ["user www-data;", process.getuid?.() === 0 ? "user root;" : ""],
     ["worker_processes auto;", "worker_processes 1;"],
@@ -33,9 +33,10 @@ export async function startNginx(options: {
       `include nginx/http.conf; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;`,
     ],
   ];
-  let text = readFileSync("site/edge/nginx.conf", "utf8");
+  let text = readFileSync("site/delivery/edge/nginx.conf", "utf8");
   for (const [from, to] of own) {
-    if (!text.includes(from)) throw new Error(`site/edge/nginx.conf has no line "${from}"`);
+    if (!text.includes(from))
+      throw new Error(`site/delivery/edge/nginx.conf has no line "${from}"`);
     text = text.replace(from, to);
   }
   writeFileSync(join(folder, "nginx.conf"), text);

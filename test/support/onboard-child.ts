@@ -1,6 +1,6 @@
-import { decideReview } from "#api/verbs/review.ts";
+import { decideReview } from "#api/operator/review.ts";
 import { openStore } from "#content/store/open.ts";
-import { onboardingQueue } from "#content/store/onboarding.ts";
+import { onboardingQueue } from "#content/onboarding/store.ts";
 
 /** A process of its own that approves all that waits, one after another: `bun onboard-child.ts <url>`. Meant to be killed. */
 const [url = ""] = process.argv.slice(2);

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/store/records.ts";
-import { saveNonprofits } from "#content/store/save.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
-import { runFastLane } from "#site/publisher/fast-lane.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { runFastLane } from "#site/publisher/profile-job.ts";
 import { openPublisher, type Publisher, publisherFolders } from "#site/publisher/open-publisher.ts";
-import { runSecondLane } from "#site/publisher/second-lane.ts";
+import { runSecondLane } from "#site/publisher/list-job.ts";
 import { aNonprofit } from "./records.ts";
 
 /** A signing key for tests. */

@@ -1,4 +1,4 @@
-import type { Receipt } from "#content/shapes/receipt.ts";
+import type { Receipt } from "#content/contract/receipt.ts";
 
 /** A receipt with something in every place. */
 export const aReceipt = (

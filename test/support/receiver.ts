@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { WebhookMessage } from "#content/shapes/webhook.ts";
+import { WebhookMessage } from "#content/contract/webhook.ts";
 
 /** A message as a receiver got it. `verified` is null when the signature did not fit. */
 export type Got = {

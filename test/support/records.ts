@@ -1,5 +1,5 @@
-import { emptyRecord } from "#content/rules/empty-record.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { emptyRecord } from "#content/nonprofit/empty-record.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
 let made = 0;
 

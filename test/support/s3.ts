@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { S3Access } from "#site/publisher/upload-target.ts";
+import type { S3Access } from "#site/delivery/upload-target.ts";
 
 /** The keys that s3rver knows. */
 export const s3AccessTo = (endpoint: string): S3Access => ({

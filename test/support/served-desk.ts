@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { listen } from "#api/listen.ts";
-import type { OnboardingRequest } from "#content/rules/read-onboarding.ts";
-import type { Duplicate } from "#content/shapes/onboarding.ts";
-import { addOnboarding } from "#content/store/onboarding.ts";
-import { saveNonprofits } from "#content/store/save.ts";
-import { holdWallet } from "#content/store/wallet-holds.ts";
+import { listen } from "#api/http/listen.ts";
+import type { OnboardingRequest } from "#content/onboarding/read.ts";
+import type { Duplicate } from "#content/contract/onboarding.ts";
+import { addOnboarding } from "#content/onboarding/store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { holdWallet } from "#content/onboarding/wallet-holds.ts";
 import { freePort } from "./processes.ts";
 import { aNonprofit } from "./records.ts";
 import { aService, type TestService } from "./service.ts";

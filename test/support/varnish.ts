@@ -12,13 +12,13 @@ export const hasVarnish =
 
 export type TestVarnish = { origin: string; close(): Promise<void> };
 
-/** Debian's Varnish with site/edge/varnish.vcl in front of a local port. */
+/** Debian's Varnish with site/delivery/edge/varnish.vcl in front of a local port. */
 export async function startVarnish(backendPort: number): Promise<TestVarnish> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-varnish-"));
   const port = await freePort();
-  const vcl = readFileSync("site/edge/varnish.vcl", "utf8");
+  const vcl = readFileSync("site/delivery/edge/varnish.vcl", "utf8");
   const line = '.port = "8080";';
-  if (!vcl.includes(line)) throw new Error(`site/edge/varnish.vcl has no line ${line}`);
+  if (!vcl.includes(line)) throw new Error(`site/delivery/edge/varnish.vcl has no line ${line}`);
   writeFileSync(join(folder, "almoner.vcl"), vcl.replace(line, `.port = "${backendPort}";`));
   const server = Bun.spawn(
     [

@@ -1,9 +1,9 @@
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { toDetail } from "#content/rules/wire.ts";
-import { nonprofitIdsAfter } from "#content/store/list-pages.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { nonprofitIdsAfter } from "#content/nonprofit/list-pages.ts";
 import type { Store } from "#content/store/open.ts";
-import { recordsById } from "#content/store/records.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
 import { profileView } from "#site/parts/profile-view.ts";
 
 const origin = "http://localhost:8080";

@@ -1,4 +1,4 @@
-import type { StructuredField } from "#content/shapes/enrichment.ts";
+import type { StructuredField } from "#content/contract/enrichment.ts";
 import type { Random } from "../../seed/random.ts";
 import type { Opinion } from "./field-state.ts";
 import type { PlantedProfile } from "./world.ts";

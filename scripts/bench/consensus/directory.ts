@@ -1,6 +1,6 @@
-import type { ConsensusMode } from "#content/rules/consensus.ts";
-import { readEnrichment } from "#content/rules/read-enrichment.ts";
-import { isStructured, type StructuredField } from "#content/shapes/enrichment.ts";
+import type { ConsensusMode } from "#content/enrichment/consensus.ts";
+import { readEnrichment } from "#content/enrichment/read.ts";
+import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
 import { emptyField, type FieldState, type Opinion, opinionsOf, submitTo } from "./field-state.ts";
 import type { PlantedProfile } from "./world.ts";
 

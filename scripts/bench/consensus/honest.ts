@@ -1,5 +1,5 @@
-import type { SimulationParameters } from "#content/shapes/consensus-simulation.ts";
-import type { StructuredField } from "#content/shapes/enrichment.ts";
+import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
+import type { StructuredField } from "#content/contract/enrichment.ts";
 import { type Random, randomOf } from "../../seed/random.ts";
 import { type Actor, around, dayMs, type Found, type Public, type Voice } from "./actor.ts";
 import type { Opinion } from "./field-state.ts";

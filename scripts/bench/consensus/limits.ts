@@ -1,5 +1,5 @@
-import { agentWindows, requestsPerMinute } from "#api/rate-limit.ts";
-import { openWindows, type Window } from "#api/windows.ts";
+import { agentWindows, requestsPerMinute } from "#api/http/rate-limit.ts";
+import { openWindows, type Window } from "#api/http/sliding-window.ts";
 
 const enrichWindow: Window = {
   policy: "enrich",

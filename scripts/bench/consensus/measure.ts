@@ -1,10 +1,10 @@
-import type { ConsensusMode } from "#content/rules/consensus.ts";
-import { comparedValue } from "#content/rules/normalise.ts";
+import type { ConsensusMode } from "#content/enrichment/consensus.ts";
+import { comparedValue } from "#content/enrichment/normalise.ts";
 import type {
   SimulationOutcome,
   SimulationParameters,
   Spread,
-} from "#content/shapes/consensus-simulation.ts";
+} from "#content/contract/consensus-simulation.ts";
 import { quantile } from "../support/figures.ts";
 import { hourMs } from "./actor.ts";
 import { type Attack, attacks } from "./attacks.ts";
@@ -66,7 +66,7 @@ function figuresOf(run: Run) {
     attack_submissions: run.attackSubmissions,
     attack_refused: run.attackRefused,
     attack_hours: (run.attackUntilMs - run.attackFromMs) / hourMs,
-    // Reverting an agent empties every field in which its agreement counts. Source: api/verbs/revert-agent.ts.
+    // Reverting an agent empties every field in which its agreement counts. Source: api/operator/revert-agent.ts.
     false_after_revert: wrong.filter((one) => !byAttack(one)).length,
     true_lost_by_revert: right.filter(byAttack).length,
     true_hours_median: hours.length === 0 ? 0 : quantile(hours, 0.5),

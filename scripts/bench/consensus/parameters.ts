@@ -1,4 +1,4 @@
-import type { SimulationParameters } from "#content/shapes/consensus-simulation.ts";
+import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
 
 /**
  * The published run. Assumptions, not measurements: docs/consensus.md says why these, and what changes with others.

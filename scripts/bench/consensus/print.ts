@@ -1,4 +1,4 @@
-import type { SimulationOutcome, Spread } from "#content/shapes/consensus-simulation.ts";
+import type { SimulationOutcome, Spread } from "#content/contract/consensus-simulation.ts";
 
 type Column = { head: string; of: (one: SimulationOutcome) => string };
 

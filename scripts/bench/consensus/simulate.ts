@@ -1,7 +1,7 @@
-import { foldAgentId } from "#content/rules/agent-id.ts";
-import type { ConsensusMode } from "#content/rules/consensus.ts";
-import { isoDay } from "#content/rules/time.ts";
-import type { SimulationParameters } from "#content/shapes/consensus-simulation.ts";
+import { foldAgentId } from "#content/enrichment/agent-id.ts";
+import type { ConsensusMode } from "#content/enrichment/consensus.ts";
+import { isoDay } from "#content/contract/time.ts";
+import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
 import { type Actor, dayMs, type Public } from "./actor.ts";
 import type { Attack } from "./attacks.ts";
 import {

@@ -1,4 +1,4 @@
-import type { StructuredField } from "#content/shapes/enrichment.ts";
+import type { StructuredField } from "#content/contract/enrichment.ts";
 import type { Random } from "../../seed/random.ts";
 
 /** What a value is made from: the name of the profile and two numbers of its own. */

@@ -1,7 +1,7 @@
-import { comparedValue } from "#content/rules/normalise.ts";
-import { dayPivot, rotate } from "#content/rules/rotation.ts";
-import type { SimulationParameters } from "#content/shapes/consensus-simulation.ts";
-import { type StructuredField, structuredFields } from "#content/shapes/enrichment.ts";
+import { comparedValue } from "#content/enrichment/normalise.ts";
+import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
+import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
+import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
 import { type Random, randomOf, weightedTable } from "../../seed/random.ts";
 import { type About, otherSpelling, trueValue } from "./spelling.ts";
 

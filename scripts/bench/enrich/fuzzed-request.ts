@@ -1,4 +1,4 @@
-import { enrichableFields } from "#content/shapes/enrichment.ts";
+import { enrichableFields } from "#content/contract/enrichment.ts";
 
 /** A source of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
 function numbers(seed: number): () => number {

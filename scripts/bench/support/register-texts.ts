@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
-import { fold } from "#content/rules/text.ts";
+import { fold } from "#content/nonprofit/text.ts";
 
 /** A real organisation as far as a search is concerned. */
 export type RegisterText = { name: string; mission: string | null; description: string | null };

@@ -1,4 +1,4 @@
-import type { Asked } from "#content/store/records.ts";
+import type { Queryable } from "#content/store/open.ts";
 
 /** A small generator of numbers, so that a bench asks the same each time. Source: Park and Miller. */
 export function numbers(seed: number): () => number {
@@ -14,7 +14,7 @@ export function numbers(seed: number): () => number {
  * different: beginnings of names, runs of words of a mission, single words, half-typed words; some with filters.
  */
 export async function mixedQueries(
-  asked: Asked,
+  asked: Queryable,
   { count, seed }: { count: number; seed: number },
 ): Promise<string[]> {
   const random = numbers(seed);
@@ -48,7 +48,7 @@ function wordsOf(name: string[], text: string[], random: () => number): string {
   return kind < 0.9 ? word : word.slice(0, 2 + Math.floor(random() * 3));
 }
 
-async function sizeOf(asked: Asked): Promise<number> {
+async function sizeOf(asked: Queryable): Promise<number> {
   const { rows } = await asked.execute({ sql: "SELECT max(id) AS size FROM nonprofits", args: [] });
   return Number(rows[0]?.["size"] ?? 1);
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
-import { openManifest, type Manifest } from "#site/publisher/manifest.ts";
+import { openManifest, type Manifest } from "#site/bundle/manifest.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 
 /** A sample directory of its own, served by `start` in another process as an operator would have it. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from "@solana/web3.js"; // prettier-ignore
 import type { Chain } from "#api/chain/chain.ts";
 import { programs } from "#api/chain/programs.ts";
-import type { Credit, Landed } from "#content/shapes/transfer.ts";
+import type { Credit, Landed } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/keys.ts";
 import { mintTo, tokenAccountFor, transferChecked } from "#scripts/chain/instructions.ts";
 import { signedTransaction } from "#scripts/chain/transactions.ts";

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { PublicKey } from "@solana/web3.js";
-import { thinFields, thinFrom } from "#content/rules/thin-fields.ts";
-import { toDetail } from "#content/rules/wire.ts";
-import { wordingFaults } from "#content/rules/wording.ts";
-import { CauseId, causeIds } from "#content/shapes/cause.ts";
-import { NonprofitDetail } from "#content/shapes/nonprofit.ts";
-import type { NonprofitRecord } from "#content/shapes/record.ts";
+import { thinFields, thinFrom } from "#content/nonprofit/thin-fields.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { wordingFaults } from "#content/recommendation/wording.ts";
+import { CauseId, causeIds } from "#content/contract/cause.ts";
+import { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { outlineAt } from "#scripts/seed/outline.ts";
 import { isPicked, pickOf } from "#scripts/seed/picks.ts";
 import { profileOf } from "#scripts/seed/profile.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { saveDirectoryFact } from "#content/store/stats.ts";
-import { runFastLane } from "#site/publisher/fast-lane.ts";
-import { releaseBefore } from "#site/publisher/release.ts";
-import { rollBackTo } from "#site/publisher/resident.ts";
+import { saveDirectoryFact } from "#content/operation/stats.ts";
+import { runFastLane } from "#site/publisher/profile-job.ts";
+import { releaseBefore } from "#site/bundle/release.ts";
+import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;

@@ -1,0 +1,63 @@
+import type { Clock } from "#content/contract/time.ts";
+import type { Activity } from "#content/operation/activity.ts";
+import type { Store } from "#content/store/open.ts";
+import type { RecommendationLog } from "#content/recommendation/log.ts";
+import type { Chain } from "./chain/chain.ts";
+import type { Config } from "./config.ts";
+import type { Curated } from "./recommendation/curated.ts";
+import type { Kept } from "./http/response-cache.ts";
+import type { Log } from "./log.ts";
+import type { Limits } from "./http/rate-limit.ts";
+import type { SearchEngine } from "./search/engine.ts";
+import type { Secrets } from "./secrets.ts";
+
+/** A file of the current release as the service may serve it. */
+export type BundleFileAnswer = { body: Uint8Array; etag: string };
+
+/** How far publishing is. */
+export type Publication = {
+  /** Number of the current release, 0 before the first. */
+  release: number;
+  /** A rollback holds publishing until an operator resumes it. */
+  held: boolean;
+  /** The newest change that published profiles show. */
+  profilesTo: number;
+  /** The newest change that lists and the feed show. */
+  listsTo: number;
+  /** Pages that could not be rendered; their older versions stay. */
+  failures: number;
+};
+
+/** What the service is made of. Every route takes this and nothing else; tests hand in their own. */
+export type Parts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly log: Log;
+  /** Requests of clients and submissions of agents, counted. */
+  readonly limits: Limits;
+  /** Answers kept until a change of public data makes them stale. */
+  readonly kept: Kept;
+  /** Finds nonprofits by words and filters: `openSearch`. */
+  readonly search: SearchEngine;
+  /** The profiles picked for recommendations: `openCurated`. */
+  readonly curated: Curated;
+  /** Where donations are settled: `openChain`. */
+  readonly chain: Chain;
+  /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
+  readonly recommendationLog: RecommendationLog;
+  /** Counters of queries and discovery hits. */
+  readonly activity: Activity;
+  /** Reads a file of the current release by its path in the bundle, null when it holds none. */
+  readonly bundle?: { read(path: string): Promise<BundleFileAnswer | null> };
+  /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
+  readonly bundleHolds?: (urlPath: string) => boolean;
+  /**
+   * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the
+   * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.
+   */
+  readonly waitForPublication?: (sequence: number) => Promise<{ release: string } | null>;
+  /** How far publishing is. Absent: nothing is published beside the service. */
+  readonly publication?: () => Publication;
+};

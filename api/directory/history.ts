@@ -1,0 +1,18 @@
+import { Elysia } from "elysia";
+import { historyAnswer } from "#content/nonprofit/history.ts";
+import { freshCacheControl } from "#api/http/headers.ts";
+import type { Parts } from "#api/context.ts";
+import { preparedJson } from "#api/http/encoded-body.ts";
+import { problem } from "#api/http/problem.ts";
+
+/** GET /api/nonprofits/{slug}/history: the same bytes as the bundle's file, but as of now. */
+export const historyRoutes = ({ store }: Pick<Parts, "store">) =>
+  new Elysia().get("/api/nonprofits/:slug/history", async ({ params }) => {
+    const answer = await historyAnswer(store.raw, params.slug);
+    if (answer !== null) return preparedJson(answer, freshCacheControl);
+    return problem({
+      status: 404,
+      code: "nonprofit_not_found",
+      detail: "No nonprofit has this slug.",
+    });
+  });

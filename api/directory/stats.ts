@@ -1,0 +1,33 @@
+import { Elysia } from "elysia";
+import type { Change } from "#content/nonprofit/changes.ts";
+import { directoryNumbers } from "#content/operation/stats.ts";
+import { freshCacheControl } from "#api/http/headers.ts";
+import type { Parts } from "#api/context.ts";
+import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+
+/** GET /api/stats: the numbers of the directory with the counters as of now. */
+export const statsRoutes = ({
+  store,
+  kept,
+  activity,
+}: Pick<Parts, "store" | "kept" | "activity">) => {
+  let last: { of: readonly unknown[]; answer: Prepared } | null = null;
+  return new Elysia().get("/api/stats", async () => {
+    const numbers = await kept.get("stats", async () => ({
+      value: await directoryNumbers(store.raw),
+      bytes: 200,
+      staleBy,
+    }));
+    const counters = await activity.counters();
+    // Both are the same objects as long as nothing new was counted.
+    if (last?.of[0] !== numbers || last.of[1] !== counters) {
+      const answer = preparedJson({ ...numbers, ...counters }, freshCacheControl);
+      last = { of: [numbers, counters], answer };
+    }
+    return last.answer;
+  });
+};
+
+/** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country. */
+const staleBy = ({ moved_lists, fields }: Change): boolean =>
+  moved_lists.includes("all") || fields.includes("country_code") || fields.includes("status");

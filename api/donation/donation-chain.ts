@@ -1,0 +1,47 @@
+import type { Clock } from "#content/contract/time.ts";
+import type { Store } from "#content/store/open.ts";
+import { sampleTrouble } from "#content/operation/sample.ts";
+import type { Chain } from "#api/chain/chain.ts";
+import { openChain } from "#api/chain/open-chain.ts";
+import { BadSetting, type Config } from "#api/config.ts";
+import type { Log } from "#api/log.ts";
+import type { Secrets } from "#api/secrets.ts";
+
+/** Throws BadSetting when invented nonprofits would be offered for real money. */
+export async function refuseSample(
+  { network }: Pick<Config, "network">,
+  { raw }: Pick<Store, "raw">,
+): Promise<void> {
+  const trouble = await sampleTrouble(raw, network);
+  if (trouble !== null) throw new BadSetting(trouble);
+}
+
+/** A node that fails fails often: one line about it in this time is enough. */
+const toldAgainAfterMs = 60_000;
+
+/**
+ * Opens the chain that the settings name. Throws BadSetting when a node serves another network or the sponsor's key is
+ * no key; nodes that cannot be reached stop nothing.
+ */
+export async function openDonationChain(
+  config: Pick<Config, "network" | "solanaRpcUrls" | "commitment">,
+  { secrets, log, clock }: { secrets: Secrets; log: Log; clock: Clock },
+): Promise<Chain> {
+  const toldAtMs = new Map<string, number>();
+  const opened = await openChain({
+    network: config.network,
+    rpcUrls: config.solanaRpcUrls,
+    sponsorKey: secrets.sponsorKey,
+    commitment: config.commitment,
+    clock,
+    onTrouble: (trouble) => {
+      log.debug(trouble, "an RPC node gave no clear answer");
+      const now = performance.now();
+      if (now - (toldAtMs.get(trouble.host) ?? -Infinity) < toldAgainAfterMs) return;
+      toldAtMs.set(trouble.host, now);
+      log.warn(trouble, "an RPC node is failing");
+    },
+  });
+  if (!opened.ok) throw new BadSetting(opened.failure.message);
+  return opened.value;
+}

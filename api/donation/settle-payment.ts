@@ -1,0 +1,161 @@
+import type { Payment } from "#api/chain/chain.ts";
+import { asksToPay, readMemo } from "#content/donation/memo.ts";
+import { isSound, judgePayment, type PaymentDue } from "#content/donation/payment-checks.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
+import type { DonateTarget } from "#content/donation/target.ts";
+import { intentOf, isUnderWay } from "#content/donation/intents.ts";
+import { donationsOf } from "#content/donation/store.ts";
+import { broadcast } from "./broadcast-payment.ts";
+import { inTime, isKnown, patience } from "./chain-calls.ts";
+import type { DonateParts } from "./donate-context.ts";
+import {
+  notTaken,
+  type PaymentFailure,
+  type PaymentNotTaken,
+  type Signed,
+} from "./payment-failures.ts";
+import type { Settled } from "./record-donation.ts";
+import { type Pending, type Proof, recordedOf, settleProof } from "./settle-proof.ts";
+
+/** A signed payment as a client handed it in. */
+export type SignedPayment = {
+  /** x402's name of the network. */
+  network: string;
+  scheme: string;
+  /** Base64. */
+  transaction: string;
+};
+
+export type PaymentCall = {
+  target: DonateTarget;
+  /** What the request asked to give: counts for a client that dropped our memo. */
+  asked: MicroUsdc;
+  payment: SignedPayment;
+};
+
+type Outcome = Result<Settled | Pending, PaymentFailure>;
+
+/**
+ * Takes a signed payment: checks it, adds the sponsor's signature where that is missing, broadcasts it and records what
+ * landed. Nothing is sent before every check has passed. Source: facts on x402; decisions.md, "Donation".
+ */
+export async function settlePayment(parts: DonateParts, call: PaymentCall): Promise<Outcome> {
+  const read = parts.chain.readPayment(call.payment.transaction);
+  if (!read.ok) return read;
+  const checked = check(parts, call, read.value);
+  if (!checked.ok) return unlessMade(parts, call, read.value, checked.failure);
+  const { signed, amount } = checked.value;
+  const proof = { target: call.target, txSignature: signed.tx_signature, asked: amount };
+  const known = await recordedOf(parts, proof);
+  return known === null ? broadcast(parts, proof, signed) : ok(known);
+}
+
+function check(
+  parts: DonateParts,
+  call: PaymentCall,
+  payment: Payment,
+): Result<{ signed: Signed; amount: MicroUsdc }, PaymentNotTaken> {
+  const amount = amountOf(parts, call, payment);
+  if (!amount.ok) return amount;
+  const judged = judgePayment(payment, dueOf(parts, call, amount.value));
+  if (!judged.ok) return notTaken(judged.failure.kind);
+  const signed = signedBy(parts, payment);
+  return signed.ok ? ok({ signed: signed.value, amount: amount.value }) : signed;
+}
+
+/**
+ * A payment that is not taken here may have been made all the same, for an earlier request or by the donor alone: then
+ * the chain says what it is worth. Another demand for payment would be paid twice.
+ */
+async function unlessMade(
+  parts: DonateParts,
+  call: PaymentCall,
+  payment: Payment,
+  refusal: PaymentNotTaken,
+): Promise<Outcome> {
+  const { target, asked } = call;
+  const txSignature = signatureOf(parts, call, payment);
+  if (txSignature === null) return fail(refusal);
+  const patient = patience();
+  const proof = { target, txSignature, asked };
+  if (await wasTaken(parts, proof, payment)) return settleProof(parts, proof, patient);
+  // Only who has every signature can have sent it without us.
+  if (payment.unsigned.length > 0) return fail(refusal);
+  const known = await inTime(patient, isKnown(parts, txSignature));
+  if (!known.ok) return fail({ ...known.failure, tx_signature: txSignature });
+  return known.value ? settleProof(parts, proof, patient) : fail(refusal);
+}
+
+/**
+ * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made anew
+ * to look for it, only for what the sponsor would have signed, and told to nobody unless it was found.
+ */
+function signatureOf(parts: DonateParts, call: PaymentCall, payment: Payment): string | null {
+  if (payment.badly_signed.length > 0) return null;
+  if (payment.unsigned.length === 0) return payment.tx_signature;
+  if (!isSound(payment, dueOf(parts, call, call.asked))) return null;
+  const signed = signedBy(parts, payment);
+  return signed.ok ? signed.value.tx_signature : null;
+}
+
+/** Whether an earlier request brought it: for this nonprofit, or for one that its memos name. */
+async function wasTaken(
+  { store, seal }: DonateParts,
+  { target, txSignature }: Proof,
+  { memos }: Payment,
+): Promise<boolean> {
+  if ((await donationsOf(store.raw, txSignature)).length > 0) return true;
+  const named = memos.flatMap((text) => readMemo(text, seal)?.nonprofit_id ?? []);
+  for (const id of new Set([target.id, ...named])) {
+    if (isUnderWay(await intentOf(store.raw, id, txSignature))) return true;
+  }
+  return false;
+}
+
+/** What this payment is to hold: the amount of our memo, or of the request when the client dropped the memo. */
+function amountOf(
+  { chain, offeredNetwork, seal }: DonateParts,
+  { target, asked, payment: { network, scheme } }: PaymentCall,
+  { memos }: Payment,
+): Result<MicroUsdc, PaymentNotTaken> {
+  if (scheme !== "exact") return notTaken("unsupported_scheme");
+  if (![chain.network, chain.caip2, offeredNetwork].includes(network))
+    return notTaken("wrong_network");
+  let amount: MicroUsdc | null = null;
+  for (const text of memos) {
+    const memo = readMemo(text, seal);
+    if (memo === null) continue;
+    const isOurs =
+      memo.nonprofit_id === target.id && asksToPay(text, target.usdc_wallet ?? "", seal);
+    // Also that of a wallet which is no longer in effect: the money must go to the one that is.
+    if (!isOurs || amount !== null) return notTaken("foreign_memo");
+    amount = memo.amount;
+  }
+  return ok(amount ?? asked);
+}
+
+const dueOf = (
+  { chain, sponsoredMin }: DonateParts,
+  { target }: PaymentCall,
+  amount: MicroUsdc,
+): PaymentDue => ({
+  amount,
+  mint: chain.mint,
+  // Without a wallet nothing is the right account.
+  recipient: target.usdc_wallet ?? "",
+  destination: target.usdc_wallet === null ? "" : chain.tokenAccountOf(target.usdc_wallet),
+  sponsor: chain.sponsor,
+  sponsorTokenAccount: chain.sponsor === null ? null : chain.tokenAccountOf(chain.sponsor),
+  sponsoredMin,
+});
+
+/** The payment with every signature it needs. */
+function signedBy({ chain }: DonateParts, payment: Payment): Result<Signed, PaymentNotTaken> {
+  const { tx_signature, unsigned } = payment;
+  if (tx_signature !== null && unsigned.length === 0) return ok({ ...payment, tx_signature });
+  const signed = chain.sponsored(payment);
+  if (!signed.ok) return notTaken("not_sponsored", signed.failure.why);
+  const { unsigned: missing, badly_signed } = signed.value;
+  return missing.length + badly_signed.length === 0 ? signed : notTaken("not_signed");
+}

@@ -1,0 +1,76 @@
+import { Elysia } from "elysia";
+import { enrichmentExample } from "#content/contract/enrichment.ts";
+import { agentRefusals } from "./agent-refusals.ts";
+import { consensusNetwork } from "./consensus-network.ts";
+import type { Parts } from "#api/context.ts";
+import { type FailureTable, refuse } from "#api/http/problem.ts";
+import { enrich, type EnrichFailure } from "./enrich.ts";
+
+/** POST /api/enrich/{slug}. */
+export const enrichRoutes = (parts: Parts) => {
+  const { store, clock, config, limits, activity, waitForPublication } = parts;
+  const verb = {
+    store,
+    clock,
+    baseUrl: config.baseUrl,
+    mode: config.consensus,
+    takeAgent: async (agentId: string, submissions: number) => {
+      const { allowed, resetMs } = await limits.agent(agentId, submissions);
+      return { allowed, retryAfterMs: resetMs };
+    },
+    waitForPublication,
+  };
+  const answers = answersTo(config.baseUrl);
+  return new Elysia().post("/api/enrich/:slug", async ({ params, body, request }) => {
+    const outcome = await enrich(verb, {
+      slug: params.slug,
+      body,
+      idempotencyKey: request.headers.get("idempotency-key"),
+      network: consensusNetwork(parts, request),
+    });
+    if (!outcome.ok) return refuse(answers, outcome.failure);
+    const { submissions } = outcome.value;
+    const live = submissions.filter(({ status }) => status === "applied").length;
+    activity.count("enrich:submitted", submissions.length);
+    if (live > 0) activity.count("enrich:applied", live);
+    return outcome.value;
+  });
+};
+
+/** Whoever sent no usable JSON to this route, or no slug, is shown what to send. */
+export const enrichHelp = (path: string, baseUrl: string): Record<string, unknown> =>
+  /^\/api\/enrich(?:\/|$)/.test(path) ? { example: exampleCall(baseUrl) } : {};
+
+/** What a client can send as it stands, but for the slug. */
+const exampleCall = (baseUrl: string, slug = "{slug}") => ({
+  method: "POST",
+  url: `${baseUrl}/api/enrich/${slug}`,
+  headers: { "content-type": "application/json" },
+  body: enrichmentExample,
+});
+
+const answersTo = (baseUrl: string) => {
+  const example = exampleCall(baseUrl);
+  const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
+  return {
+    nonprofit_not_found: ({ slug }) => ({
+      status: 404,
+      detail: /^[{<:]|^%7B/i.test(slug)
+        ? `Put the slug of a nonprofit in the place of ${slug.slice(0, 40)}. ${whereToLook}`
+        : `No nonprofit has this slug. ${whereToLook}`,
+      extra: { example },
+    }),
+    nonprofit_withdrawn: {
+      status: 410,
+      detail: `This nonprofit is withdrawn from its register: its profile takes no more data. ${whereToLook}`,
+      extra: { example },
+    },
+    invalid_enrichment: ({ errors }) => ({
+      status: 400,
+      detail: `Nothing was stored. ${errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ").slice(0, 1_000)}`,
+      errors,
+      extra: { example },
+    }),
+    ...agentRefusals,
+  } as const satisfies FailureTable<EnrichFailure>;
+}; // prettier-ignore

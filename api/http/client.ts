@@ -1,0 +1,58 @@
+import { createHmac } from "node:crypto";
+import type { Config } from "#api/config.ts";
+
+const addresses = new WeakMap<Request, string>();
+const senders = new WeakMap<Request, Request>();
+
+/** Remembers the socket's address of a request, for `networkOf`. Called by whoever took the request off a socket. */
+export const rememberAddress = (request: Request, address: string): void => {
+  addresses.set(request, address);
+};
+
+/** Makes a request that the service asks of itself count as that of the client for whom it asks. */
+export const sameClient = (request: Request, client: Request): void => {
+  senders.set(request, client);
+};
+
+/** Whether the service asks this of itself, for a client that called a tool. */
+export const isAskedByTool = (request: Request): boolean => senders.has(request);
+
+/**
+ * The network of the client: its IPv4 address, or the first 64 bits of its IPv6 address. With trusted proxies, the
+ * address that the outermost of them saw; anything further left in X-Forwarded-For is the client's own claim.
+ */
+export function networkOf(given: Request, { trustedHops }: Pick<Config, "trustedHops">): string {
+  const request = senders.get(given) ?? given;
+  const socket = addresses.get(request) ?? "unknown";
+  if (trustedHops === 0) return networkPart(socket);
+  const header = request.headers.get("x-forwarded-for")?.slice(-1_000) ?? "";
+  const hops = header.split(",").flatMap((hop) => hop.trim() || []);
+  return networkPart(hops[Math.max(0, hops.length - trustedHops)] ?? socket);
+}
+
+const addressLengthMax = 64;
+
+/** "192.0.2.7" → itself; "2001:db8:1:2:3::4" → "2001:db8:1:2::/64"; IPv4 in IPv6 and ports are taken off. */
+export function networkPart(address: string): string {
+  const bare = address
+    .slice(0, addressLengthMax)
+    .toLowerCase()
+    .replace(/^\[([^\]]*)\](?::\d+)?$/, "$1")
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1")
+    .replace(/%.*$/, "")
+    .replace(/^(?:::ffff:|64:ff9b::)(?=\d+\.\d+\.\d+\.\d+$)/, "");
+  if (!bare.includes(":")) return bare;
+  const [head = "", tail] = bare.split("::", 2);
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  const groups = [...left, ...Array<string>(missing).fill("0"), ...right];
+  const first = groups
+    .slice(0, 4)
+    .map((group) => (group === "" ? "0" : group.replace(/^0+(?=.)/, "")));
+  return `${first.join(":")}::/64`;
+}
+
+/** A keyed hash of a text that nobody can link to that of another day. 22 characters. */
+export const dailyHash = (key: Uint8Array, day: string, text: string): string =>
+  createHmac("sha256", key).update(`${day}\n${text}`).digest("base64url").slice(0, 22);

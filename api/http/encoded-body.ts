@@ -1,0 +1,90 @@
+import { brotliCompressSync, constants } from "node:zlib";
+import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
+import { answerBytes } from "#content/nonprofit/list-answer.ts";
+
+const compressFromBytes = 1_024;
+
+type Encoding = "identity" | "br" | "gzip";
+
+/** Bytes that make up an answer, one after another. The same may stand in it more than once. */
+export type AnswerParts = readonly Uint8Array<ArrayBuffer>[];
+
+/** The bytes of an answer with their ETag, compressed at most once each way. */
+export class Prepared {
+  readonly contentType: string;
+  readonly cacheControl: string | null;
+  /** Of the whole answer, in bytes. */
+  readonly length: number;
+  readonly #parts: AnswerParts;
+  readonly #tag: string;
+  readonly #encoded = new Map<Encoding, Uint8Array<ArrayBuffer>>();
+  #sent = 0;
+
+  constructor(body: string | AnswerParts, contentType: string, cacheControl: string | null = null) {
+    this.#parts = typeof body === "string" ? [utf8.encode(body)] : body;
+    this.contentType = contentType;
+    this.cacheControl = cacheControl;
+    this.length = this.#parts.reduce((sum, part) => sum + part.byteLength, 0);
+    this.#tag = Bun.hash(this.body).toString(36);
+  }
+
+  /** The whole answer. Put together anew each time when it has several parts, so that they are kept once. */
+  get body(): Uint8Array<ArrayBuffer> {
+    const [first, ...rest] = this.#parts;
+    if (first !== undefined && rest.length === 0) return first;
+    const whole = new Uint8Array(this.length);
+    let at = 0;
+    for (const part of this.#parts) {
+      whole.set(part, at);
+      at += part.byteLength;
+    }
+    return whole;
+  }
+
+  /** A strong ETag: every encoding is a representation of its own. Source: RFC 9110, 8.8.3. */
+  etag(encoding: Encoding): string {
+    return encoding === "identity" ? `"${this.#tag}"` : `"${this.#tag}-${encoding}"`;
+  }
+
+  /** Whether If-None-Match names this answer in any encoding. */
+  isNamedBy(ifNoneMatch: string): boolean {
+    if (ifNoneMatch.trim() === "*") return true;
+    return ifNoneMatch
+      .split(",", namesMax)
+      .some((name) => name.trim().replace(/^W\//, "").replace(/(?:-br|-gzip)?"$/, '"') === `"${this.#tag}"`); // prettier-ignore
+  }
+
+  /** The encoding to send to a client that accepts these. Small answers are left as they are. */
+  encodingFor(acceptEncoding: string | null): Encoding {
+    if (acceptEncoding === null || this.length < compressFromBytes) return "identity";
+    this.#sent += 1;
+    // Brotli takes four times as long as the quickest gzip: worth it for an answer that is sent again.
+    const wanted = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
+    return wanted.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
+  }
+
+  bytes(encoding: Encoding): Uint8Array<ArrayBuffer> {
+    if (encoding === "identity") return this.body;
+    const known = this.#encoded.get(encoding);
+    if (known !== undefined) return known;
+    const made = new Uint8Array(
+      encoding === "br"
+        ? brotliCompressSync(this.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+        : Bun.gzipSync(this.body, { level: 1, library: "libdeflate" }),
+    );
+    this.#encoded.set(encoding, made);
+    return made;
+  }
+
+  /** Whether the size alone lets an answer vary by Accept-Encoding. */
+  get varies(): boolean {
+    return this.length >= compressFromBytes;
+  }
+}
+
+/** An answer in JSON: the same bytes as the bundle's file of it. */
+export const preparedJson = (value: unknown, cacheControl: string | null = null): Prepared =>
+  new Prepared(answerBytes(value), "application/json", cacheControl);
+
+const utf8 = new TextEncoder();
+const namesMax = 50;

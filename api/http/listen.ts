@@ -1,0 +1,77 @@
+import { maxHeaderSize } from "node:http";
+import type { App } from "#api/app.ts";
+import type { Config } from "#api/config.ts";
+
+export type Listening = {
+  /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connection, lets requests under way finish for at most `graceMs`, then cuts them off. */
+  stop(graceMs?: number): Promise<void>;
+};
+
+export type ListenOptions = {
+  /** Answers a request before the service does, for example with a file; null leaves it to the service. */
+  before?: (request: Request) => Response | null | Promise<Response | null>;
+  /** Lets several processes of one machine listen on the same port. */
+  reusePort?: boolean;
+};
+
+/** Slow clients are cut off: nothing may take longer than this between two bytes, nor a request head 15 s. */
+const idleTimeoutSeconds = 10;
+/** None: Bun's own refusal has no body. The limit is that of api/http/body.ts; what nobody reads takes no memory. */
+const bodyBytesMax = Number.MAX_SAFE_INTEGER;
+const headBytesMax = 262_144;
+const graceMsDefault = 4_000;
+
+/** Puts the service on a socket. Throws when the address is taken, with its name. */
+export function listen(
+  app: App,
+  { host, port }: Pick<Config, "host" | "port">,
+  { before, reusePort = false }: ListenOptions = {},
+): Listening {
+  allowLongAddresses();
+  const answer = (request: Request, address: string | undefined) => app.handle(request, address);
+  const server = serve({
+    hostname: host,
+    port,
+    reusePort,
+    idleTimeout: idleTimeoutSeconds,
+    maxRequestBodySize: bodyBytesMax,
+    fetch: (request, self) => {
+      const early = before?.(request) ?? null;
+      if (early instanceof Promise) {
+        return early.then((file) => file ?? answer(request, self.requestIP(request)?.address));
+      }
+      return early ?? answer(request, self.requestIP(request)?.address);
+    },
+  });
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `http://${shown}:${server.port}`,
+    port: server.port ?? port,
+    stop: async (graceMs = graceMsDefault) => {
+      await Promise.race([server.stop(), Bun.sleep(graceMs)]);
+      await server.stop(true);
+    },
+  };
+}
+
+function serve(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {
+  try {
+    return Bun.serve(options);
+  } catch (cause) {
+    const where = "port" in options ? `${options.hostname}:${options.port}` : "the address";
+    throw new Error(`cannot listen on ${where}: is something else listening there?`, { cause });
+  }
+}
+
+/**
+ * Bun refuses request heads above 16 kB with a bare 431; a query of 100 kB is to be answered like any other. The
+ * limit is one of the whole process, and node:http holds the only handle to it at run time.
+ */
+function allowLongAddresses(): void {
+  if (maxHeaderSize >= headBytesMax) return;
+  const http = process.getBuiltinModule("node:http") as { maxHeaderSize: number };
+  http.maxHeaderSize = headBytesMax;
+}

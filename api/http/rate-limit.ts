@@ -1,0 +1,131 @@
+import { createHmac } from "node:crypto";
+import { networkOf } from "./client.ts";
+import type { Config } from "#api/config.ts";
+import type { Log } from "#api/log.ts";
+import { countReads } from "./read-limiter.ts";
+import type { Secrets } from "#api/secrets.ts";
+import { together } from "./batcher.ts";
+import { type Hits, openWindows, type Taken, type Window, type Windows } from "./sliding-window.ts";
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: decisions.md, "Limits". */
+export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60 } as const;
+export type Policy = keyof typeof requestsPerMinute | "read";
+
+/** Submissions that one agent may make. Source: decisions.md, "Limits". */
+export const agentWindows: readonly Window[] = [
+  { policy: "agent-minute", limit: 120, windowMs: minuteMs, grainMs: 1 },
+  { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
+];
+
+/** Failed attempts to be an operator before a client is locked out. Source: promises.md, 10. */
+const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minuteMs, grainMs: 1 };
+
+export type Allowance = Taken & { limit: number; windowMs: number };
+
+export type Limits = {
+  /** Counts a request of the client; null when its kind is not limited. */
+  request(policy: Policy, request: Request): Promise<Allowance | null>;
+  /** Counts submissions of an agent, by its folded id, in its minute and its day. */
+  agent(agentId: string, submissions?: number): Promise<Allowance>;
+  /** Counts failed attempts of a client to be an operator; 0 only looks. None remaining means: locked out. */
+  adminFailures(request: Request, count: 0 | 1): Allowance;
+  close(): void;
+};
+
+/**
+ * The limits of this machine, kept in a file that its processes share. When the file cannot be written (a full
+ * disk) each process counts for itself until it can.
+ */
+export function openLimits(
+  path: string,
+  { config, secrets, log }: { config: Config; secrets: Secrets; log: Log },
+  uptimeMs?: () => number,
+): Limits {
+  const shared = openWindows(path, uptimeMs);
+  let alone: Windows | null = null;
+  const ask = <Value>(question: (windows: Windows) => Value): Value => {
+    try {
+      const answer = question(shared);
+      alone?.close();
+      alone = null;
+      return answer;
+    } catch (error) {
+      if (alone === null) log.warn({ err: error }, "limits are counted by each process for itself");
+      alone ??= openWindows(":memory:", uptimeMs);
+      return question(alone);
+    }
+  };
+  const take: Windows["take"] = (windows, clients, count) =>
+    ask((asked) => asked.take(windows, clients, count));
+  // Those that come together share a transaction: it costs several times what is counted in it.
+  const taking = together((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
+  const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
+  const now = () => shared.now();
+  const names = clientNames(secrets.dailyHashKey, now);
+  const reads = countReads({ take, record, now }, config.readsPerMinute);
+  return {
+    request: async (policy, request) => {
+      if (policy === "read" && config.readsPerMinute === 0) return null;
+      const clients = names(networkOf(request, config));
+      if (policy === "read")
+        return { ...reads.take(clients), limit: config.readsPerMinute, windowMs: minuteMs };
+      const limit = requestsPerMinute[policy];
+      const window = { policy, limit, windowMs: minuteMs, grainMs: 1 };
+      const taken = await taking.ask({ windows: [window], clients, count: 1 });
+      return { ...taken, limit, windowMs: minuteMs };
+    },
+    agent: async (agentId, submissions = 1) => {
+      const hits = { windows: agentWindows, clients: [agentId], count: submissions };
+      const taken = await taking.ask(hits);
+      return { ...taken, ...sizeOf(taken.policy) };
+    },
+    adminFailures: (request, count) => {
+      const clients = names(networkOf(request, config));
+      return {
+        ...take([adminWindow], clients, count),
+        limit: adminWindow.limit,
+        windowMs: minuteMs,
+      };
+    },
+    close: () => {
+      taking.flush();
+      reads.close();
+      shared.close();
+      alone?.close();
+    },
+  };
+}
+
+const sizeOf = (asked: string): { limit: number; windowMs: number } => {
+  const { limit = 0, windowMs = minuteMs } =
+    agentWindows.find(({ policy }) => policy === asked) ?? {};
+  return { limit, windowMs };
+};
+
+const namesMax = 20_000;
+
+/**
+ * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
+ * midnight resets no window. The day is of the windows' own time, which nobody can set.
+ */
+function clientNames(key: Uint8Array, now: () => number) {
+  const known = new Map<string, readonly [string, string]>();
+  let from = -1;
+  return (network: string): readonly [string, string] => {
+    const atMs = now();
+    const day = Math.floor(atMs / dayMs);
+    const before = Math.floor((atMs - 2 * minuteMs) / dayMs);
+    if (from !== day + before || known.size >= namesMax) known.clear();
+    from = day + before;
+    const found = known.get(network);
+    if (found !== undefined) return found;
+    const name = (of: number) =>
+      createHmac("sha256", key).update(`limit ${of} ${network}`).digest("base64url").slice(0, 22);
+    const names = [name(day), name(before)] as const;
+    known.set(network, names);
+    return names;
+  };
+}

@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Wrong } from "#content/enrichment/read.ts";
+import { type OnboardingRequest, readOnboarding } from "#content/onboarding/read.ts";
+import { readRegistrationNumber } from "#content/register/registration-number.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { readWallet } from "#content/donation/wallet.ts";
+import {
+  checkProof,
+  type Issuer,
+  type ProofFailure,
+} from "#content/onboarding/wallet-challenge.ts";
+import type { OnboardingAnswer, OnboardingType } from "#content/contract/onboarding.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { findDuplicates, type Sought } from "#content/onboarding/duplicates.ts";
+import { giveSlugs } from "#content/register/new-slugs.ts";
+import type { Store } from "#content/store/open.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { isUsableKey } from "#api/enrichment/enrich.ts";
+import {
+  type OnboardingStored,
+  type StoreOnboardingFailure,
+  storeOnboarding,
+} from "./store-onboarding.ts";
+
+export type OnboardParts = {
+  store: Store;
+  clock: Clock;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  /** Makes and knows challenges. */
+  issuer: Issuer;
+  /** The secret of the link to a submission's status page, always the same for the same id. */
+  statusToken: (submissionId: string) => string;
+};
+
+export type OnboardCall = { body: unknown; idempotencyKey: string | null };
+
+export type OnboardFailure =
+  | StoreOnboardingFailure
+  | ProofFailure
+  | { kind: "invalid_onboarding"; errors: Wrong[] }
+  | { kind: "invalid_idempotency_key" };
+
+/**
+ * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
+ * is public before an operator approves it. A refused request stores nothing. Source: spec, "Onboarding"; decisions.md.
+ */
+export async function onboard(
+  parts: OnboardParts,
+  call: OnboardCall,
+): Promise<Result<OnboardingAnswer, OnboardFailure>> {
+  const now = parts.clock();
+  const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
+  if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
+  const { request, proof } = read.value;
+  const key = call.idempotencyKey;
+  if (key !== null && !isUsableKey(key)) return fail({ kind: "invalid_idempotency_key" });
+  const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
+  const { issuer } = parts;
+  // An old request is answered as it was, although its challenge has expired by now: so this is judged inside.
+  const proven =
+    proof === null || wallet?.ok !== true ? ok(null) : checkProof(wallet.value, proof, { now, issuer }); // prettier-ignore
+  const profile = await profileOf(parts, request);
+  const duplicates = await findDuplicates(parts.store.raw, soughtFor(request, profile));
+  const id = randomBytes(10).toString("hex");
+  const stored = await parts.store.write((tx) =>
+    storeOnboarding(tx, {
+      id,
+      request,
+      proof: proven.ok && proven.value !== null && proof !== null ? { challenge: proven.value.challenge, signature: proof.signature } : null,
+      refusedProof: proven.ok ? null : proven.failure,
+      duplicates,
+      digest: digestOf(JSON.stringify([request, proof?.signature ?? null])),
+      statusDigest: digestOf(parts.statusToken(id)),
+      idempotencyKey: key,
+      now,
+    }),
+  ); // prettier-ignore
+  return stored.ok ? ok(await answerOf(parts, request, stored.value)) : stored;
+}
+
+/** What is stored in the place of a secret, and of a request. */
+export const digestOf = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url");
+
+const profileOf = ({ store }: OnboardParts, { claim_slug }: OnboardingRequest) =>
+  claim_slug === null ? Promise.resolve(null) : recordBySlug(store.raw, claim_slug);
+
+/** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
+export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
+  const country_code = profile?.country_code ?? request.country_code;
+  const number = request.registration_number;
+  return {
+    id: profile?.id ?? null,
+    name: profile?.name ?? request.name ?? "",
+    country_code,
+    city: profile?.city ?? request.city,
+    website: profile?.website ?? request.website,
+    registration:
+      number === null || country_code === null
+        ? null
+        : readRegistrationNumber(number, country_code),
+  };
+}
+
+/** The address that a new profile gets unless somebody else takes it before. */
+export const slugFor = async (
+  asked: Parameters<ReturnType<typeof giveSlugs>>[0],
+  { name, city }: { name: string; city: string | null },
+): Promise<string> => {
+  const [slug] = await giveSlugs()(asked, [{ slug_name: name, org_id: "nonprofit", city, region: null }]); // prettier-ignore
+  if (slug === undefined) throw new Error("no slug was given");
+  return slug;
+};
+
+async function answerOf(
+  { store, baseUrl, statusToken }: OnboardParts,
+  { name, city }: OnboardingRequest,
+  { id, type, slug, status, status_digest }: OnboardingStored,
+): Promise<OnboardingAnswer> {
+  const token = statusToken(id);
+  const link = digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
+  return {
+    success: true,
+    type,
+    submission_id: id,
+    slug: slug ?? (await slugFor(store.raw, { name: name ?? "", city })),
+    status,
+    message: link === null ? waitsAlready : messages[type],
+    status_url: link,
+  };
+}
+
+const waitsAlready =
+  "The same request waits for review already. Its status_url was shown to whoever sent it first, and is shown again only with the same Idempotency-Key.";
+const waits =
+  "Nothing is public before a reviewer approves it; status_url shows what became of it.";
+const messages: Record<OnboardingType, string> = {
+  claim: `Your claim waits for review. ${waits}`,
+  registration: `Your registration waits for review. The slug is the one it gets unless another takes it before. ${waits}`,
+  change: `This profile is claimed already, so this asks to change it. ${waits} A changed wallet takes effect some days after approval.`,
+}; // prettier-ignore

@@ -1,0 +1,100 @@
+import { isoTime } from "#content/contract/time.ts";
+import type { OnboardingStatus } from "#content/contract/onboarding.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-holds.ts";
+import { digestOf } from "./onboard.ts";
+
+export type StatusFailure = { kind: "submission_not_found" };
+
+type StatusParts = { asked: Queryable; baseUrl: string; now: Date };
+
+/** What became of a submission, for whoever holds its link. The token is known by its digest only. */
+export async function onboardingStatus(
+  { asked, baseUrl, now }: StatusParts,
+  token: string,
+): Promise<Result<OnboardingStatus, StatusFailure>> {
+  const one = await onboardingByToken(asked, digestOf(token));
+  if (one === null) return fail({ kind: "submission_not_found" });
+  const [record] =
+    one.nonprofit_id === null
+      ? []
+      : await recordsById(asked, [one.nonprofit_id], { summaries: true });
+  const hold = await holdById(asked, one.id);
+  const wallet = walletStatus(one, hold, { now, current: record?.usdc_wallet ?? null });
+  const slug = record?.slug ?? null;
+  return ok({
+    submission_id: one.id,
+    type: one.type,
+    status: one.status,
+    slug,
+    name: record?.name ?? one.request.name,
+    reason: one.reason,
+    wallet,
+    other_wallet_at: await otherWalletAt(asked, one, now),
+    submitted_at: isoTime(one.created_at),
+    reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
+    profile_url: slug === null ? null : `${baseUrl}/nonprofits/${slug}`,
+    message: messageOf(one, wallet),
+  });
+}
+
+/** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */
+async function otherWalletAt(
+  asked: Queryable,
+  { id, nonprofit_id, status, revoked_at }: Onboarding,
+  now: Date,
+): Promise<string | null> {
+  if (status !== "approved" || nonprofit_id === null || revoked_at !== null) return null;
+  const held = await heldOf(asked, nonprofit_id);
+  const others = held !== null && held.submission_id !== id && held.effective_at > now.getTime();
+  return others ? isoTime(held.effective_at) : null;
+}
+
+function walletStatus(
+  { request, status, wallet_signature }: Onboarding,
+  hold: WalletHold | null,
+  { now, current }: { now: Date; current: string | null },
+): OnboardingStatus["wallet"] {
+  const wallet = request.usdc_wallet;
+  const none = { takes_effect_at: null, reason: null };
+  if (wallet === null) return { ...none, state: "none", address: null, proven: false };
+  const shown = {
+    address: `${wallet.slice(0, 4)}…${wallet.slice(-4)}`,
+    proven: wallet_signature !== null,
+  };
+  if (status !== "approved") {
+    return { ...none, ...shown, state: status === "rejected" ? "rejected" : "in_review" };
+  }
+  const settled = current === wallet ? "in_effect" : "replaced";
+  if (hold === null) return { ...none, ...shown, state: settled };
+  // Due counts as done, though the sweep may come a moment later.
+  const due = hold.status === "held" && hold.effective_at <= now.getTime();
+  const state = due ? "in_effect" : hold.status === "in_effect" ? settled : hold.status;
+  return {
+    ...shown,
+    state,
+    takes_effect_at: state === "held" ? isoTime(hold.effective_at) : null,
+    reason: hold.reason,
+  };
+}
+
+function messageOf({ status }: Onboarding, wallet: OnboardingStatus["wallet"]): string {
+  if (status === "pending_review") return "A reviewer has not decided yet. Nothing of it is public.";
+  if (status === "rejected") {
+    return "It was rejected; the reason is beside this. You can send another request.";
+  }
+  return walletMessages[wallet.state];
+} // prettier-ignore
+
+const walletMessages: Record<OnboardingStatus["wallet"]["state"], string> = {
+  none: "It is approved, and the profile shows it.",
+  in_review: "It is approved, and the profile shows it.",
+  in_effect: "It is approved, and the profile shows it with its wallet.",
+  held: "It is approved. The new wallet takes effect when its hold ends; until then gifts go to the old one.",
+  stopped: "It is approved, but the change of the wallet was stopped: gifts go to the old one.",
+  replaced: "It is approved; another wallet has taken its place since, or it was taken back.",
+  rejected: "It was rejected.",
+};

@@ -1,0 +1,138 @@
+import { Elysia } from "elysia";
+import {
+  claimExample,
+  type OnboardingAnswer,
+  registrationExample,
+} from "#content/contract/onboarding.ts";
+import { bearerOf } from "#api/http/bearer.ts";
+import { formFields, isForm } from "#api/http/form-fields.ts";
+import { onboardingKeys } from "./onboarding-keys.ts";
+import type { Parts } from "#api/context.ts";
+import { preparedJson } from "#api/http/encoded-body.ts";
+import { type FailureTable, refusalOf, refuse } from "#api/http/problem.ts";
+import { queryOf } from "#api/http/query.ts";
+import { onboard, type OnboardFailure } from "./onboard.ts";
+import { onboardingStatus, type StatusFailure } from "./onboarding-status.ts";
+import { type ChallengeFailure, walletChallenge } from "./wallet-challenge.ts";
+
+/** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
+export const onboardRoutes = (parts: Parts) => {
+  const { store, clock, config } = parts;
+  const { baseUrl } = config;
+  const keys = onboardingKeys(parts);
+  const verb = { store, clock, baseUrl, ...keys };
+  const answers = answersTo(baseUrl);
+  return new Elysia()
+    .post("/api/onboard", async ({ body, request }) => {
+      const idempotencyKey = request.headers.get("idempotency-key");
+      const outcome = await onboard(verb, { body, idempotencyKey });
+      if (isForm(request.headers.get("content-type"))) {
+        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
+      }
+      return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+    })
+    .get("/api/onboard/challenge", ({ request }) => {
+      const wallet = queryOf(request.url).raw("wallet");
+      const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, wallet);
+      return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(challengeAnswers, outcome.failure);
+    })
+    .get("/api/onboard/status", async ({ request }) => {
+      const asked = { asked: store.raw, baseUrl, now: clock() };
+      // In a header, not in the address: proxies write addresses into their logs.
+      const outcome = await onboardingStatus(asked, bearerOf(request) ?? "");
+      return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(statusAnswers, outcome.failure);
+    });
+}; // prettier-ignore
+
+/** The body of the form at /onboard as a browser sends it that runs no script. */
+export const onboardForm = async (request: Request): Promise<Record<string, string>> =>
+  Object.fromEntries(await formFields(request));
+
+/** To the status page: the browser keeps the link in its address. Relative, whatever name the directory was asked by. */
+const seeStatus = ({ message, status_url }: OnboardingAnswer): Response => {
+  if (status_url === null) return plain({ status: 200, detail: message });
+  const location = status_url.slice(new URL(status_url).origin.length);
+  return new Response(null, { status: 303, headers: { location } });
+};
+
+/** A sentence for a person, as text: nothing in it is ever taken for markup. */
+const plain = ({ status, detail }: { status: number; detail: string }): Response => {
+  const back = status === 200 ? "" : "\n\nGo back to mend it: what you typed is still there.";
+  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+  return new Response(`${detail}${back}\n`, { status, headers });
+};
+
+/** Whoever sent no usable JSON to this route is shown what to send. */
+export const onboardHelp = (path: string, baseUrl: string): Record<string, unknown> =>
+  path === "/api/onboard" ? { example: exampleCall(baseUrl), examples: bothExamples } : {};
+
+const bothExamples = { claim: claimExample, registration: registrationExample };
+
+const exampleCall = (baseUrl: string) => ({
+  method: "POST",
+  url: `${baseUrl}/api/onboard`,
+  headers: { "content-type": "application/json" },
+  body: claimExample,
+});
+
+const answersTo = (baseUrl: string) => {
+  const extra = { example: exampleCall(baseUrl), examples: bothExamples };
+  const challenge = `${baseUrl}/api/onboard/challenge?wallet=…`;
+  return {
+    invalid_onboarding: ({ errors }) => ({
+      status: 400,
+      detail: `Nothing was stored. ${errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ").slice(0, 1_000)}`,
+      errors,
+      extra,
+    }),
+    nonprofit_not_found: {
+      status: 404,
+      detail: `No nonprofit has this claim_slug. GET ${baseUrl}/api/search?q=name finds yours; without claim_slug a new profile is asked for.`,
+      extra,
+    },
+    nonprofit_withdrawn: {
+      status: 410,
+      detail: "This nonprofit is withdrawn from its register: its profile can be claimed no more.",
+    },
+    invalid_idempotency_key: {
+      status: 400,
+      detail: "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
+    },
+    idempotency_key_reused: {
+      status: 409,
+      detail: "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
+    },
+    wallet_challenge_unknown: {
+      status: 400,
+      detail: `Nothing was stored. wallet_challenge is no text that GET ${challenge} gave for this wallet: send it exactly as it came, line breaks included.`,
+    },
+    wallet_challenge_expired: {
+      status: 400,
+      detail: `Nothing was stored. This challenge is older than 15 minutes. Sign a new one: GET ${challenge}.`,
+    },
+    wallet_challenge_used: {
+      status: 400,
+      detail: `Nothing was stored. Another request came with this challenge: each counts once. There is a new one every minute: GET ${challenge}.`,
+    },
+    wallet_signature_invalid: {
+      status: 400,
+      detail: `Nothing was stored. wallet_signature is no signature by usdc_wallet of a challenge of the last 15 minutes. Sign the text of GET ${challenge} with Ed25519 and send the signature in base58; or leave it out.`,
+    },
+  } as const satisfies FailureTable<OnboardFailure>;
+}; // prettier-ignore
+
+const challengeAnswers = {
+  wallet_not_usable: ({ message }) => ({
+    status: 400,
+    detail: `wallet: ${message}`,
+    extra: { parameter: "wallet" },
+  }),
+} as const satisfies FailureTable<ChallengeFailure>;
+
+const statusAnswers = {
+  submission_not_found: {
+    status: 404,
+    detail:
+      "No request has this secret. It is what stands after # in a status_url, sent whole as Authorization: Bearer <secret>.",
+  },
+} as const satisfies FailureTable<StatusFailure>;

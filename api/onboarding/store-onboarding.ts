@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { type OnboardingRequest, onboardingType } from "#content/onboarding/read.ts";
+import type { ProofFailure } from "#content/onboarding/wallet-challenge.ts";
+import type { Duplicate, OnboardingState, OnboardingType } from "#content/contract/onboarding.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { keepAnswer, keptAnswer } from "#content/operation/idempotency.ts";
+import {
+  addOnboarding,
+  challengeIsUsed,
+  type Onboarding,
+  pendingTwin,
+} from "#content/onboarding/store.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/records.ts";
+
+export type StoreOnboardingFailure =
+  | ProofFailure
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "nonprofit_withdrawn"; slug: string }
+  | { kind: "idempotency_key_reused" }
+  | { kind: "wallet_challenge_used" };
+
+export type OnboardingJob = {
+  id: string;
+  request: OnboardingRequest;
+  proof: { challenge: string; signature: string } | null;
+  /** Why the proof that was sent does not count. */
+  refusedProof: ProofFailure | null;
+  duplicates: Duplicate[];
+  /** Equal for equal requests. */
+  digest: string;
+  statusDigest: string;
+  idempotencyKey: string | null;
+  now: Date;
+};
+
+/** What stands in the store now: of this request, or of the same one that came before. */
+export type OnboardingStored = {
+  id: string;
+  type: OnboardingType;
+  /** Of the profile; null for a registration. */
+  slug: string | null;
+  status: OnboardingState;
+  /** Of the link to its status page. Null: whoever asks need not be who sent it first, and gets no link. */
+  status_digest: string | null;
+};
+
+/**
+ * Stores a request for review. The same request again is answered with the one that waits already, with its link only
+ * under the Idempotency-Key of the first; a challenge counts for one submission.
+ */
+export async function storeOnboarding(
+  tx: WriteTransaction,
+  job: OnboardingJob,
+): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
+  const { request, digest, now } = job;
+  const key = job.idempotencyKey === null ? null : keyOf(request, job.idempotencyKey);
+  if (key !== null) {
+    const kept = await keptAnswer(tx, key, digest, now);
+    if (kept.kind === "same") return ok(JSON.parse(kept.body) as OnboardingStored);
+    if (kept.kind === "other") return fail({ kind: "idempotency_key_reused" });
+  }
+  const twin = await pendingTwin(tx.raw, digest);
+  const stored = twin === null ? await storeNew(tx, job) : ok(await described(tx, twin));
+  if (stored.ok && key !== null) {
+    await keepAnswer(tx, key, { digest, status: 200, body: JSON.stringify(stored.value) }, now);
+  }
+  return stored;
+}
+
+async function storeNew(
+  tx: WriteTransaction,
+  { id, request, proof, refusedProof, ...job }: OnboardingJob,
+): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
+  const slug = request.claim_slug;
+  const profile = slug === null ? null : await recordBySlug(tx.raw, slug);
+  if (slug !== null && profile === null) return fail({ kind: "nonprofit_not_found", slug });
+  if (slug !== null && profile?.status === "withdrawn") {
+    return fail({ kind: "nonprofit_withdrawn", slug });
+  }
+  if (refusedProof !== null) return fail(refusedProof);
+  if (proof !== null && (await challengeIsUsed(tx.raw, proof.challenge))) {
+    return fail({ kind: "wallet_challenge_used" });
+  }
+  const type = onboardingType(request, profile);
+  await addOnboarding(tx, {
+    id,
+    type,
+    nonprofit_id: profile?.id ?? null,
+    request,
+    duplicates: job.duplicates,
+    wallet_challenge: proof?.challenge ?? null,
+    wallet_signature: proof?.signature ?? null,
+    created_at: job.now.getTime(),
+    request_digest: job.digest,
+    status_digest: job.statusDigest,
+  });
+  return ok({ id, type, slug, status: "pending_review", status_digest: job.statusDigest });
+}
+
+async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {
+  const { id, type, nonprofit_id, status } = one;
+  const [record] =
+    nonprofit_id === null ? [] : await recordsById(tx.raw, [nonprofit_id], { summaries: true });
+  return { id, type, slug: record?.slug ?? null, status, status_digest: null };
+}
+
+/** A key is its sender's own: whoever has another address may use the same text. */
+const keyOf = ({ contact_email }: OnboardingRequest, key: string) => ({
+  route: "onboard",
+  key: `${createHash("sha256").update(contact_email.toLowerCase()).digest("base64url")} ${key}`,
+});

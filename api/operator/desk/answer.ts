@@ -1,0 +1,53 @@
+import { storeRefusal } from "#api/http/problem.ts";
+import type { Html } from "./html.ts";
+
+/** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Kept by nobody and shown to no other site. The referrer stays, because without it browsers hide a form's origin. */
+const headers = {
+  "cache-control": "no-store",
+  "content-security-policy": contentSecurityPolicy,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "same-origin",
+  "x-frame-options": "DENY",
+  "x-robots-tag": "noindex, nofollow",
+} as const;
+
+type Extra = { status?: number; headers?: Record<string, string> };
+
+/** A page of the desk. */
+export const pageAnswer = (
+  page: Html,
+  { status = 200, headers: extra = {} }: Extra = {},
+): Response =>
+  new Response(`<!doctype html>\n${page.toString()}`, {
+    status,
+    headers: { "content-type": "text/html; charset=utf-8", ...headers, ...extra },
+  });
+
+/** After a form: the browser asks for this page, so that loading it again sends nothing twice. */
+export const redirect = (location: string, extra: Record<string, string> = {}): Response =>
+  new Response(null, { status: 303, headers: { ...headers, location, ...extra } });
+
+/** The stylesheet; its address changes with its content. */
+export const styleAnswer = (css: string): Response =>
+  new Response(css, {
+    headers: {
+      "content-type": "text/css; charset=utf-8",
+      ...headers,
+      "cache-control": "public, max-age=31536000, immutable",
+    },
+  });
+
+/** What an operator reads when the store refuses; null for an error that is a bug. */
+export function troubleOf(
+  error: unknown,
+): { status: number; message: string; retry: string } | null {
+  const refusal = storeRefusal(error);
+  if (refusal === null) return null;
+  const { status, detail, headers: extra = {} } = refusal;
+  return { status, message: detail, retry: extra["retry-after"] ?? "5" };
+}

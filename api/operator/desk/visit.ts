@@ -1,0 +1,122 @@
+import { wordsOfNetwork } from "#content/donation/network-words.ts";
+import type { Parts } from "#api/context.ts";
+import { Refused } from "#api/http/problem.ts";
+import { pageAnswer, redirect, troubleOf } from "./answer.ts";
+import { type Form, formOf, isOwnOrigin } from "./form.ts";
+import { frame, notice, type Place } from "./frame.ts";
+import { html, type Part } from "./html.ts";
+import { formToken, isFormToken, type Session, sessionOf } from "./session.ts";
+import { signIn, signInPage } from "./sign-in.ts";
+
+/** An operator's request for a page of the desk. */
+export type Visit = {
+  readonly parts: Parts;
+  readonly request: Request;
+  readonly session: Session;
+  /** Goes into every form of the page. */
+  readonly token: string;
+};
+
+/** What a page is made of; `status` is 200 unless given. */
+export type Page = { title: string; place: Place | null; main: Part; status?: number };
+
+type Params = Readonly<Record<string, string>>;
+type Called = { request: Request; params: Params };
+type Work<Needs> = (needs: Needs, params: Params) => Promise<Page | Response>;
+
+/** A page for an operator; whoever is not signed in gets 401 and the form to sign in. */
+export const onVisit = (parts: Parts, work: Work<Visit>) =>
+  guarded(parts, (visit, { params }) => work(visit, params));
+
+/** A form that an operator sent: refused unless it comes from a page of this session and this origin. */
+export const onForm = (parts: Parts, work: Work<Visit & { form: Form }>) =>
+  guarded(parts, async (visit, { request, params }) => {
+    const form = await formOf(request);
+    const own =
+      isOwnOrigin(parts, request) && isFormToken(parts, visit.session, form.text("token"));
+    return own ? work({ ...visit, form }, params) : foreignForm;
+  });
+
+/** Goes on to another page after a form. */
+export const goTo = (path: string): Response => redirect(path);
+
+export const foreignForm: Page = {
+  title: "Refused",
+  place: null,
+  status: 403,
+  main: html`<h1>Refused</h1>
+    ${notice("bad", "This form did not come from a page of the desk that you opened since you signed in. Nothing was done: open the page again and send it from there.")}
+    <p><a href="/desk">To the desk</a></p>`,
+};
+
+/** What is not, or no longer, there. */
+export const notHere = (message: string): Page => ({
+  title: "Not found",
+  place: null,
+  status: 404,
+  main: html`<h1>Not found</h1>
+    <p>${message}</p>
+    <p><a href="/desk">To the desk</a></p>`,
+});
+
+/** The form to sign in, which is sent without a session. */
+export const onSignIn =
+  (parts: Parts) =>
+  async ({ request }: { request: Request }): Promise<Response> => {
+    try {
+      return await signIn(parts, request);
+    } catch (error) {
+      const { retry, ...page } = troublePage(parts, error);
+      return shown(parts, null, page, retry === null ? {} : { "retry-after": retry });
+    }
+  };
+
+function guarded(parts: Parts, work: (visit: Visit, called: Called) => Promise<Page | Response>) {
+  return async (called: Called): Promise<Response> => {
+    const { request } = called;
+    let session: Session | null = null;
+    try {
+      session = await sessionOf(parts, request);
+      if (session === null) return await signInPage(parts, request, { status: 401 });
+      const visit = { parts, request, session, token: formToken(parts, session) };
+      const made = await work(visit, called);
+      return made instanceof Response ? made : shown(parts, session, made);
+    } catch (error) {
+      const { retry, ...page } = troublePage(parts, error);
+      return shown(parts, session, page, retry === null ? {} : { "retry-after": retry });
+    }
+  };
+}
+
+function shown(
+  parts: Parts,
+  session: Session | null,
+  { title, place, main, status = 200 }: Page,
+  headers: Record<string, string> = {},
+): Response {
+  const operator =
+    session === null ? null : { name: session.operator, token: formToken(parts, session) };
+  const network = session === null ? null : wordsOfNetwork(parts.config.network).notice;
+  return pageAnswer(frame({ title, operator, place, network, main }), { status, headers });
+}
+
+function troublePage({ log }: Parts, error: unknown): Page & { retry: string | null } {
+  if (error instanceof Refused) {
+    const { status, detail } = error.refusal;
+    return { title: "Refused", place: null, status, retry: null, main: trouble(detail) };
+  }
+  const known = troubleOf(error);
+  if (known === null) log.error({ err: error }, "unexpected error");
+  return {
+    title: "Trouble",
+    place: null,
+    status: known?.status ?? 500,
+    retry: known?.retry ?? null,
+    main: trouble(known?.message ?? "Something went wrong on our side. The log says what."),
+  };
+}
+
+const trouble = (message: string): Part =>
+  html`<h1>That did not work</h1>
+    ${notice("bad", message)}
+    <p><a href="/desk">To the desk</a></p>`;

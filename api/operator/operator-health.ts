@@ -1,0 +1,122 @@
+import { statfs, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { healthWarnings } from "#content/operation/health-warnings.ts";
+import { type Clock, isoTime } from "#content/contract/time.ts";
+import type { OperatorHealth } from "#content/contract/operations.ts";
+import type { Result } from "#content/contract/result.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
+import type { Store } from "#content/store/open.ts";
+import {
+  firstChangeAfter,
+  oldestPendingWebhook,
+  refusedSince,
+  storeBytes,
+} from "#content/operation/upkeep.ts";
+import { deliveriesWith } from "#content/operation/webhook-log.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+
+/** How far publishing is: `Publication` of api/context.ts. */
+type Published = {
+  release: number;
+  held: boolean;
+  profilesTo: number;
+  listsTo: number;
+  failures: number;
+};
+
+/** The chain, as far as its health goes. */
+type AskedChain = {
+  readonly cluster: string;
+  stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
+};
+
+export type HealthParts = {
+  store: Store;
+  clock: Clock;
+  /** Null where nothing is published beside this process. */
+  publication: (() => Published) | null;
+  /** Null where no chain is open in this process. */
+  chain: AskedChain | null;
+  dataDir: string;
+  webhookUrls: readonly string[];
+};
+
+const hourMs = 3_600_000;
+const refusedHours = 24;
+const countedMax = 100_000;
+/** The file whose time is that of the last backup: whoever makes backups touches it. */
+export const backupMark = "last-backup";
+
+/** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
+export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth> {
+  const { store, clock, dataDir, webhookUrls } = parts;
+  const now = clock().getTime();
+  const newest = await newestSequence(store.raw);
+  const pendingSince = await oldestPendingWebhook(store.raw);
+  const health = {
+    at: isoTime(now),
+    publication: await publicationHealth(parts, newest, now),
+    chain: await chainHealth(parts.chain),
+    backup: await lastBackup(dataDir, now),
+    refused: {
+      hours: refusedHours,
+      requests: await refusedSince(store.raw, now - (refusedHours + 1) * hourMs),
+    },
+    store: { bytes: await storeBytes(store), free_bytes: await freeBytes(dataDir), newest_change: newest },
+    webhooks: {
+      receivers: webhookUrls.length,
+      pending: await deliveriesWith(store.raw, "pending", countedMax),
+      failed: await deliveriesWith(store.raw, "failed", countedMax),
+      oldest_pending_s: pendingSince === null ? null : secondsBetween(pendingSince, now),
+    },
+  };
+  return { ...health, warnings: healthWarnings(health) };
+} // prettier-ignore
+
+const secondsBetween = (fromMs: number, toMs: number): number =>
+  Math.max(0, Math.round((toMs - fromMs) / 1_000));
+
+async function publicationHealth(
+  { store, publication }: Pick<HealthParts, "store" | "publication">,
+  newest: number,
+  now: number,
+): Promise<OperatorHealth["publication"]> {
+  if (publication === null) return null;
+  const { release, held, profilesTo, listsTo, failures } = publication();
+  const waitingSince = await firstChangeAfter(store.raw, Math.min(profilesTo, listsTo));
+  return {
+    release,
+    held,
+    profiles_behind: Math.max(0, newest - profilesTo),
+    lists_behind: Math.max(0, newest - listsTo),
+    oldest_waiting_s: waitingSince === null ? null : secondsBetween(waitingSince, now),
+    failures,
+  };
+}
+
+const chainWaitMs = 3_000;
+/** Base58 of 32 zeros: a question that every node can answer, and that leaves nothing behind. */
+const noBlockhash = "1".repeat(32);
+
+async function chainHealth(chain: AskedChain | null): Promise<OperatorHealth["chain"]> {
+  if (chain === null) return null;
+  const startedAt = performance.now();
+  const answer = await within(chain.stillValid(noBlockhash), chainWaitMs);
+  return {
+    cluster: chain.cluster,
+    answers: answer?.ok === true,
+    took_ms: Math.round(performance.now() - startedAt),
+    why: answer === null ? "no answer in 3 s" : answer.ok ? null : answer.failure.why,
+  };
+}
+
+async function lastBackup(dataDir: string, now: number): Promise<OperatorHealth["backup"]> {
+  const found = await stat(join(dataDir, backupMark)).catch(() => null);
+  if (found === null) return null;
+  return { at: isoTime(found.mtimeMs), age_s: secondsBetween(found.mtimeMs, now) };
+}
+
+async function freeBytes(dataDir: string): Promise<number | null> {
+  const found = await statfs(dataDir).catch(() => null);
+  return found === null ? null : found.bavail * found.bsize;
+}

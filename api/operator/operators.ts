@@ -1,0 +1,70 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { bearerOf } from "#api/http/bearer.ts";
+import type { Parts } from "#api/context.ts";
+import { problem } from "#api/http/problem.ts";
+
+/** Who a client is by the token it gave; a client with five failures in the last minute is not looked at. */
+export type TokenAnswer =
+  | { kind: "operator"; name: string }
+  | { kind: "unknown_token" }
+  | { kind: "locked_out"; resetMs: number };
+
+/** Finds the operator of a token in constant time, and counts failures. Source: promises.md, 10. */
+export function checkToken(
+  { secrets, limits, activity }: Pick<Parts, "secrets" | "limits" | "activity">,
+  request: Request,
+  token: string | null,
+): TokenAnswer {
+  const looked = limits.adminFailures(request, 0);
+  if (looked.remaining === 0) {
+    activity.count("limited:admin");
+    return { kind: "locked_out", resetMs: looked.resetMs };
+  }
+  const name = token === null ? null : known(secrets.adminTokens, token);
+  if (name !== null) return { kind: "operator", name };
+  limits.adminFailures(request, 1);
+  return { kind: "unknown_token" };
+}
+
+/**
+ * The operator who sent this request, by `Authorization: Bearer <token>`; else the answer: 401, or 429 for a client that
+ * is locked out, whatever it sends.
+ */
+export function operatorOf(
+  parts: Pick<Parts, "secrets" | "limits" | "activity">,
+  request: Request,
+): { name: string } | Response {
+  const answer = checkToken(parts, request, bearerOf(request));
+  if (answer.kind === "operator") return { name: answer.name };
+  if (answer.kind === "locked_out") return lockedOut(answer.resetMs);
+  return problem({
+    status: 401,
+    code: "not_an_operator",
+    detail: "Send the header Authorization: Bearer <token> with an operator's token.",
+    headers: { "www-authenticate": 'Bearer realm="almoner"' },
+  });
+}
+
+const lockedOut = (resetMs: number): Response =>
+  problem({
+    status: 429,
+    code: "locked_out",
+    detail: "Too many failed attempts. Retry-After says when the next one is looked at.",
+    headers: { "retry-after": retryAfter(resetMs) },
+  });
+
+/** Whole seconds until something is looked at again, at least 1. */
+export const retryAfter = (resetMs: number): string =>
+  String(Math.max(1, Math.ceil(resetMs / 1_000)));
+
+/** Looks at every token, also after a match, so that time tells nothing about which one nearly fits. */
+function known(tokens: Parts["secrets"]["adminTokens"], given: string): string | null {
+  const digest = digestOf(given);
+  let found: string | null = null;
+  for (const { name, token } of tokens) {
+    if (timingSafeEqual(digestOf(token), digest)) found = name;
+  }
+  return found;
+}
+
+const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,144 @@
+import { checkPickText, type PickFault } from "#content/recommendation/pick-text.ts";
+import { type Clock, isoTime } from "#content/contract/time.ts";
+import type { PickBody, PickChange, PickEdit, PickItem, PickList } from "#content/contract/pick.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { logOperator } from "#content/operation/audit-log.ts";
+import { fileSlugs, isInFile } from "#content/recommendation/curation.ts";
+import { rejectApplied } from "#content/recommendation/drafts.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
+import {
+  addPick,
+  deletePick,
+  pickList,
+  pickOf,
+  replacePick,
+  type StoredPick,
+} from "#content/recommendation/picks.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+
+export type PickParts = { store: Store; clock: Clock };
+
+export type PickFailure =
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "nonprofit_withdrawn"; slug: string }
+  | { kind: "pick_exists"; slug: string }
+  | { kind: "pick_not_found"; slug: string }
+  | { kind: "pick_in_file"; slug: string }
+  | { kind: "invalid_pick"; errors: PickFault[] };
+
+export const picksPageMax = 200;
+
+/** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
+export async function listPicks(
+  { store }: Pick<PickParts, "store">,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<PickList> {
+  const found = await pickList(store.raw, { after, limit: limit + 1 });
+  const picks = found.slice(0, limit).map(itemOf);
+  const next = found.length > limit ? (picks.at(-1)?.slug ?? null) : null;
+  return { count: picks.length, picks, next, in_file: [...fileSlugs()] };
+}
+
+/** What is said of one recommended nonprofit of the store; null when it is not recommended. */
+export async function findPick(
+  { store }: Pick<PickParts, "store">,
+  slug: string,
+): Promise<PickItem | null> {
+  const record = await recordBySlug(store.raw, slug);
+  const pick = record === null ? null : await pickOf(store.raw, record.id);
+  return pick === null ? null : itemOf(pick);
+}
+
+const itemOf = (pick: StoredPick): PickItem => ({
+  slug: pick.slug,
+  name: pick.name,
+  recommended_for: pick.recommended_for,
+  why_recommended: pick.why_recommended,
+  causes: pick.causes,
+  origin: pick.origin,
+  draft_id: pick.draft_id,
+  added_by: pick.added_by,
+  updated_at: pick.updated_at === 0 ? null : isoTime(pick.updated_at),
+});
+
+type Operated<Body> = Body & { slug: string; operator: string };
+
+/** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
+export const addToPicks = (parts: PickParts, { operator, ...body }: Operated<PickBody>) =>
+  changing(parts, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
+    const text = checkPickText(body, { byAgent: false });
+    if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure } as const);
+    const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
+    const { slug } = body;
+    return (await addPick(of.tx, pick)) ? ok(null) : fail({ kind: "pick_exists", slug } as const);
+  });
+
+/** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
+export const editPick = (parts: PickParts, { operator, slug, ...edit }: Operated<PickEdit>) =>
+  changing(parts, { slug, operator, change: "edited", detail: edit }, async (of) => {
+    const before = await pickOf(of.tx.raw, of.made.nonprofit_id);
+    if (before === null) return fail({ kind: "pick_not_found", slug } as const);
+    const { recommended_for = before.recommended_for, why_recommended = before.why_recommended } =
+      edit;
+    const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
+    if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure } as const);
+    const causes = edit.causes === undefined ? before.causes : edit.causes;
+    await replacePick(of.tx, { ...text.value, ...of.made, causes });
+    return ok(null);
+  });
+
+/** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
+export const removePick = (
+  parts: PickParts,
+  { operator, slug, reason }: Operated<{ reason: string }>,
+) =>
+  changing(parts, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
+    const { nonprofit_id, updated_at: at } = of.made;
+    if (!(await deletePick(of.tx, nonprofit_id))) {
+      return fail({ kind: "pick_not_found", slug } as const);
+    }
+    await rejectApplied(of.tx, nonprofit_id, { reason, decided_by: `operator:${operator}`, at });
+    return ok(null);
+  });
+
+type Change = { slug: string; operator: string; change: PickChange["change"]; detail: object };
+type Of = {
+  tx: WriteTransaction;
+  /** What the operator's own pick of this nonprofit has in any case. */
+  made: Pick<StoredPick, "nonprofit_id" | "origin" | "draft_id" | "added_by" | "updated_at">;
+};
+
+/** One change in one transaction, with a line in the audit log. */
+async function changing(
+  { store, clock }: PickParts,
+  { slug, operator, change, detail }: Change,
+  work: (of: Of) => Promise<Result<null, PickFailure>>,
+): Promise<Result<PickChange, PickFailure>> {
+  if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
+  const done = await store.write(async (tx): Promise<Result<null, PickFailure>> => {
+    const at = clock().getTime();
+    const record = await recordBySlug(tx.raw, slug);
+    if (record === null) return fail({ kind: "nonprofit_not_found", slug });
+    if (record.status === "withdrawn" && change !== "removed") {
+      return fail({ kind: "nonprofit_withdrawn", slug });
+    }
+    const made = {
+      nonprofit_id: record.id,
+      origin: "operator" as const,
+      draft_id: null,
+      added_by: operator,
+      updated_at: at,
+    };
+    const outcome = await work({ tx, made });
+    if (!outcome.ok) return outcome;
+    await logOperator(tx, { operator, action: `pick.${change}`, subject: slug, detail, at });
+    return outcome;
+  });
+  return done.ok ? ok({ slug, change, message: messages[change] }) : done;
+}
+
+const messages: Readonly<Record<PickChange["change"], string>> = {
+  added: "Recommended within seconds.",
+  edited: "Recommended in these words within seconds.",
+  removed: "No longer recommended within seconds; agents' agreement alone cannot bring it back.",
+};

@@ -1,0 +1,147 @@
+import { agentFlags } from "#content/enrichment/agent-id.ts";
+import { isoTime } from "#content/contract/time.ts";
+import { checkValue } from "#content/enrichment/validity.ts";
+import { isStructured } from "#content/contract/enrichment.ts";
+import type { FoundReview } from "#content/contract/review.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { applyAgreed } from "#content/enrichment/apply-field.ts";
+import { closePending } from "#content/nonprofit/pending-fields.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import {
+  contestedFields,
+  contestedWaiting,
+  type FieldOf,
+  fieldVoices,
+  rejectPending,
+  type WaitingField,
+} from "#content/enrichment/review-queues.ts";
+import type { StoredSubmission } from "#content/enrichment/submissions.ts";
+import { checksOf } from "./review-checks.ts";
+import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
+
+/**
+ * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
+ * operator may pick a value, or reject all of them.
+ */
+export const contestedDesk: ReviewDesk = {
+  list: async (asked, { after, limit, now }) => {
+    const place = after === null ? null : fieldFrom(after);
+    const found = await contestedFields(asked, { after: place, limit });
+    return found.map((one) => itemOf(one, now));
+  },
+
+  find: async (asked, key, now) => {
+    const waiting = await waitingField(asked, key);
+    return waiting.ok ? itemOf(waiting.value, now) : null;
+  },
+
+  count: contestedWaiting,
+
+  approve: async (tx, tally, { key, value, now }) => {
+    const waiting = await waitingField(tx.raw, key);
+    if (!waiting.ok) return waiting;
+    const { field, slug, voices } = waiting.value;
+    if (value === null) {
+      return fail({ kind: "review_value_not_usable", message: "Send the value that is right." });
+    }
+    const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
+    if (!checked.ok) {
+      return fail({ kind: "review_value_not_usable", message: checked.failure.message });
+    }
+    const { normalised_value } = checked.value;
+    const agreeing = voices.filter((voice) => voice.normalised_value === normalised_value);
+    const sequence = await applyAgreed(tx, tally, {
+      ...waiting.value,
+      value: agreeing[0]?.value ?? checked.value.value,
+      normalised_value,
+      confidence: Math.max(1, agreeing.length),
+      decidedBy: "operator",
+      now,
+    });
+    if (sequence === null) return fail({ kind: "field_has_value", field });
+    return ok({ slug, sequence, message: `The ${field} is set; other values are rejected.` });
+  },
+
+  reject: async (tx, tally, { key, reason, now }) => {
+    const waiting = await waitingField(tx.raw, key);
+    if (!waiting.ok) return waiting;
+    const rejected = await rejectPending(tx, { ...waiting.value, reason, at: now.getTime() });
+    await closePending(tx, waiting.value);
+    tally.move("pending", "rejected", rejected);
+    return ok({
+      slug: waiting.value.slug,
+      sequence: null,
+      message: `${rejected} values are rejected.`,
+    });
+  },
+};
+
+const itemOf = (
+  { nonprofit_id, field, slug, name, voices }: WaitingField,
+  now: Date,
+): FoundReview => {
+  const choices = distinct(voices.map(({ value }) => value));
+  return {
+    id: `contested-${nonprofit_id}-${field}`,
+    kind: "contested",
+    slug,
+    name,
+    summary: `${standingOf(field, voices)} Approve with the value that is right, or reject all of them with a reason.`,
+    detail: { field, values: voices.map(voiceOf) },
+    comparison: choices.map((after) => ({ field, before: null, after })),
+    checks: voices.flatMap((voice) =>
+      checksOf(field, voice, now).map((check) => ({ ...check, name: `${check.name}: ${voice.value}` })),
+    ),
+    sources: distinct(voices.flatMap(({ source_url }) => source_url ?? [])),
+    flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
+    editing: { field, required: true, current: null, choices },
+    cursor: `${nonprofit_id}-${field}`,
+    created_at: isoTime(voices[0]?.created_at ?? 0),
+  };
+}; // prettier-ignore
+
+const standingOf = (field: string, voices: readonly StoredSubmission[]): string =>
+  distinct(voices.map(({ normalised_value }) => normalised_value)).length > 1
+    ? `Agents disagree on ${field}.`
+    : `Agents agree on ${field}, but none on a second network does.`;
+
+/** Without repetitions, in the order in which they came. */
+export const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+/** One agent's value, as an operator sees it. */
+export const voiceOf = ({
+  value,
+  agent_id,
+  agent_name,
+  source_url,
+  confidence,
+  created_at,
+}: StoredSubmission) => ({
+  value,
+  agent_id,
+  agent_name,
+  source_url,
+  confidence,
+  sent_at: isoTime(created_at),
+  flags: agentFlags(agent_id),
+});
+
+/** "12-website": the field of a nonprofit, when its parts make sense. */
+export function fieldFrom(key: string): FieldOf | null {
+  const [, id = "", field = ""] = /^(\d{1,15})-([a-z_]{1,40})$/.exec(key) ?? [];
+  return isStructured(field) ? { nonprofit_id: Number(id), field } : null;
+}
+
+async function waitingField(
+  asked: Queryable,
+  key: string,
+): Promise<Result<WaitingField, ReviewFailure>> {
+  const notFound = fail({ kind: "review_not_found", id: `contested-${key}` } as const);
+  const field = fieldFrom(key);
+  if (field === null) return notFound;
+  const [record] = await recordsById(asked, [field.nonprofit_id], { summaries: true });
+  const voices = await fieldVoices(asked, field);
+  if (record === undefined || record.status === "withdrawn" || voices.length === 0) return notFound;
+  return ok({ ...field, slug: record.slug, name: record.name, voices });
+}

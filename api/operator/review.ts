@@ -1,0 +1,156 @@
+import type { Clock } from "#content/contract/time.ts";
+import {
+  type FoundReview,
+  type ReviewDecision,
+  ReviewItem,
+  type ReviewKind,
+  reviewKinds,
+} from "#content/contract/review.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { EnrichmentTally } from "#content/enrichment/tally.ts";
+import type { Store } from "#content/store/open.ts";
+import { logOperator } from "#content/operation/audit-log.ts";
+import { contestedDesk } from "./review-contested.ts";
+import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
+import { disputeDesk } from "./review-dispute.ts";
+import { draftDesk } from "./review-draft.ts";
+import { holdDesk } from "./review-hold.ts";
+import { onboardingDesk } from "./review-onboarding.ts";
+import { proseDesk } from "./review-prose.ts";
+
+export type ReviewParts = {
+  store: Store;
+  clock: Clock;
+  config: { walletHoldMs: number };
+  /** As for enrich: absent where nothing is published beside this process. */
+  waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
+};
+
+/** A kind without a desk has nothing waiting yet. */
+const desks: Partial<Record<ReviewKind, ReviewDesk>> = {
+  onboarding: onboardingDesk,
+  prose: proseDesk,
+  draft: draftDesk,
+  contested: contestedDesk,
+  revert: disputeDesk,
+  hold: holdDesk,
+};
+
+export const reviewsMax = 200;
+
+export type ReviewPage = {
+  reviews: ReviewItem[];
+  /** Where the next page begins; null at the end. */
+  next: string | null;
+};
+
+/**
+ * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
+ * stands for. A place stays good when what stood there was decided.
+ */
+export async function listReviews(
+  { store, clock }: Pick<ReviewParts, "store" | "clock">,
+  { kind, limit, after }: { kind: ReviewKind | null; limit: number; after: string | null },
+): Promise<ReviewPage> {
+  const [, startKind = null, startAfter = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(after ?? "") ?? [];
+  const asked = kindsWithDesk.filter((name) => kind === null || kind === name);
+  const start = Math.max(0, asked.findIndex((name) => name === startKind));
+  const found: ReviewItem[] = [];
+  for (const name of asked.slice(start)) {
+    const page = {
+      after: name === startKind ? startAfter : null,
+      limit: limit + 1 - found.length,
+      now: clock(),
+    };
+    const waiting = (await desks[name]?.list(store.raw, page)) ?? [];
+    found.push(...waiting.map(completed));
+    if (found.length > limit) break;
+  }
+  const reviews = found.slice(0, limit);
+  return { reviews, next: found.length > limit ? (reviews.at(-1)?.cursor ?? null) : null };
+} // prettier-ignore
+
+/** One thing that waits, by its id; null when nothing waits under it. */
+export async function findReview(
+  { store, clock }: Pick<ReviewParts, "store" | "clock">,
+  id: string,
+): Promise<ReviewItem | null> {
+  const { desk, key } = deskOf(id);
+  const found = (await desk?.find(store.raw, key, clock())) ?? null;
+  return found === null ? null : completed(found);
+}
+
+/** Counting stops here: an operator with so much to do needs no exact number. */
+export const waitingMax = 100_000;
+
+/** How many of each kind, or of one, wait; at most waitingMax. */
+export async function reviewQueues(
+  { store }: Pick<ReviewParts, "store">,
+  only: ReviewKind | null = null,
+): Promise<{ kind: ReviewKind; waiting: number }[]> {
+  const queues: { kind: ReviewKind; waiting: number }[] = [];
+  for (const kind of kindsWithDesk) {
+    if (only !== null && kind !== only) continue;
+    queues.push({ kind, waiting: (await desks[kind]?.count(store.raw, waitingMax)) ?? 0 });
+  }
+  return queues;
+}
+
+const kindsWithDesk: readonly ReviewKind[] = reviewKinds.filter((kind) => kind in desks);
+
+/** What a desk left out is empty; a cursor says of which kind it is. */
+const completed = (found: FoundReview): ReviewItem =>
+  ReviewItem.parse({ ...found, cursor: `${found.kind}:${found.cursor}` });
+
+function deskOf(id: string): { desk: ReviewDesk | undefined; key: string } {
+  const [, kind = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
+  const known = kindsWithDesk.find((one) => one === kind);
+  return { desk: known === undefined ? undefined : desks[known], key };
+}
+
+export type ReviewCall = {
+  id: string;
+  decision: "approved" | "rejected";
+  operator: string;
+  value: string | null;
+  /** Public for a rejection: it stands in prior_rejections. */
+  reason: string | null;
+};
+
+/** Decides one review in one transaction, with a line in the audit log. The first operator to decide wins. */
+export async function decideReview(
+  parts: ReviewParts,
+  call: ReviewCall,
+): Promise<Result<ReviewDecision, ReviewFailure>> {
+  const { desk, key } = deskOf(call.id);
+  if (desk === undefined) return fail({ kind: "review_not_found", id: call.id });
+  const decide = call.decision === "approved" ? desk.approve : desk.reject;
+  const outcome = await parts.store.write(async (tx) => {
+    const now = parts.clock();
+    const tally = new EnrichmentTally();
+    const reason = call.reason ?? "";
+    const { value, operator } = call;
+    const { walletHoldMs } = parts.config;
+    const decided = await decide(tx, tally, { key, value, reason, operator, now, walletHoldMs });
+    if (!decided.ok) return decided;
+    await tally.write(tx);
+    await logOperator(tx, {
+      operator: call.operator,
+      action: `review.${call.decision}`,
+      subject: call.id,
+      detail: { value: call.value, reason: call.reason },
+      at: now.getTime(),
+    });
+    return decided;
+  });
+  if (!outcome.ok) return outcome;
+  const { slug, sequence, message } = outcome.value;
+  const live = await isLive(parts, sequence);
+  return ok({ id: call.id, decision: call.decision, slug, live, message });
+}
+
+/** Null when the decision changed nothing that is public. */
+async function isLive({ waitForPublication }: ReviewParts, sequence: number | null) {
+  if (sequence === null) return null;
+  return waitForPublication === undefined ? false : (await waitForPublication(sequence)) !== null;
+}

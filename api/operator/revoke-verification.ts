@@ -1,0 +1,107 @@
+import type { Clock } from "#content/contract/time.ts";
+import type { RevokeAnswer } from "#content/contract/onboarding.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { logOperator } from "#content/operation/audit-log.ts";
+import { newestChangeOf } from "#content/nonprofit/history.ts";
+import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { closeHold, heldOf, logWallet, settleDue } from "#content/onboarding/wallet-holds.ts";
+
+export type RevokeParts = {
+  store: Store;
+  clock: Clock;
+  /** As for reviews: absent where nothing is published beside this process. */
+  waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
+};
+
+export type RevokeFailure =
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "not_verified"; slug: string };
+
+export type RevokeCall = {
+  slug: string;
+  operator: string;
+  reason: string;
+  /** Also empties mission, website and city where the organisation set them. */
+  takeBackValues: boolean;
+};
+
+/**
+ * Takes back the verification of a nonprofit: it is a listing again, which can be claimed anew. Contact and wallet go
+ * with it where the organisation had set them, and a held change of wallet is stopped: no gift goes to whoever was wrongly
+ * believed. One transaction, written to the audit log.
+ */
+export async function revokeVerification(
+  parts: RevokeParts,
+  call: RevokeCall,
+): Promise<Result<RevokeAnswer, RevokeFailure>> {
+  const done = await parts.store.write((tx) => revoked(tx, call, parts.clock()));
+  if (!done.ok) return done;
+  const { sequence, ...answer } = done.value;
+  const live =
+    sequence === null
+      ? null
+      : parts.waitForPublication === undefined
+        ? false
+        : (await parts.waitForPublication(sequence)) !== null;
+  return ok({ ...answer, live });
+}
+
+type Revoked = Omit<RevokeAnswer, "live"> & { sequence: number | null };
+
+async function revoked(
+  tx: WriteTransaction,
+  { slug, operator, reason, takeBackValues }: RevokeCall,
+  now: Date,
+): Promise<Result<Revoked, RevokeFailure>> {
+  const known = await recordBySlug(tx.raw, slug);
+  if (known === null) return fail({ kind: "nonprofit_not_found", slug });
+  await settleDue(tx, now, known.id);
+  const before = (await recordBySlug(tx.raw, slug)) ?? known;
+  const stands = await standingVerification(tx.raw, before.id);
+  if (before.verified === 0 && before.status !== "claimed" && stands === null) {
+    return fail({ kind: "not_verified", slug });
+  }
+  const at = now.getTime();
+  const { after, taken_back } = listedAgain(before, takeBackValues);
+  const last = await newestChangeOf(tx.raw, before.id);
+  await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
+  await noteRevoked(tx, before.id, at);
+  const held = await heldOf(tx.raw, before.id);
+  if (held !== null) {
+    await closeHold(tx, held, { status: "stopped", reason, by: operator, at });
+    await logWallet(tx, "wallet.stopped", held, { slug, by: operator, at });
+  }
+  if (taken_back.includes("usdc_wallet")) {
+    const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
+    await logWallet(tx, "wallet.removed", removed, { slug, by: operator, at });
+  }
+  const detail = { reason, taken_back };
+  await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
+  const newest = await newestChangeOf(tx.raw, before.id);
+  return ok({ slug, taken_back, stopped_hold: held !== null, sequence: newest === last ? null : newest }); // prettier-ignore
+}
+
+const alwaysTaken = ["usdc_wallet", "contact_email"] as const;
+const takenOnDemand = ["mission", "website", "city"] as const;
+
+/** The profile without what was taken on the organisation's word. */
+function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
+  const after: NonprofitRecord = { ...before, provenance: { ...before.provenance }, verified: 0 };
+  if (before.status === "claimed") after.status = "listed";
+  const taken_back: string[] = [];
+  for (const field of takeBackValues ? [...alwaysTaken, ...takenOnDemand] : alwaysTaken) {
+    if (before[field] === null || before.provenance[field]?.set_by !== "organisation") continue;
+    after[field] = null;
+    delete after.provenance[field];
+    taken_back.push(field);
+  }
+  if (after.usdc_wallet === null) {
+    after.wallet_challenge = null;
+    after.wallet_signature = null;
+  }
+  return { after, taken_back };
+}

@@ -1,0 +1,99 @@
+import { Elysia } from "elysia";
+import {
+  intents,
+  recommendLimitDefault,
+  recommendLimitMax,
+  type RecommendQuery,
+} from "#content/contract/recommendation.ts";
+import type { Result } from "#content/contract/result.ts";
+import type { Curation } from "#content/recommendation/candidates.ts";
+import type { LoggedRecommendation } from "#content/recommendation/log.ts";
+import { askedCacheControl } from "#api/http/headers.ts";
+import type { Parts } from "#api/context.ts";
+import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+import { type FailureTable, refuse } from "#api/http/problem.ts";
+import { queryOf, refuseParameter } from "#api/http/query.ts";
+import { userAgentHash } from "#api/http/user-agent.ts";
+import { recommend, type RecommendFailure } from "./recommend.ts";
+
+type Told = {
+  answer: Prepared;
+  toLog: Pick<LoggedRecommendation, "result_count" | "top_slug" | "slugs" | "ranking_signals">;
+};
+
+const toldMax = 1_000;
+const minuteMs = 60_000;
+
+/** GET /api/recommend. */
+export const recommendRoutes = (parts: Parts) => {
+  const told = toldBefore();
+  return new Elysia().get("/api/recommend", async ({ request }) => {
+    const query = queryOf(request.url);
+    const limit = query.limit({ fallback: recommendLimitDefault, max: recommendLimitMax });
+    const intent = query.choice("intent", { values: intents, fallback: "discover" });
+    if (!limit.ok) return refuseParameter(limit.failure);
+    if (!intent.ok) return refuseParameter(intent.failure);
+    const asked = {
+      cause: query.text("cause"),
+      country: query.text("country"),
+      q: query.text("q"),
+      intent: intent.value,
+      limit: limit.value,
+    };
+    const now = parts.clock();
+    // Points fade with time: told to the minute, so that an answer can be given again. Those for curation end with one.
+    const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+    const curation = await parts.curated.current();
+    const before = told(curation, minute.getTime());
+    const key = JSON.stringify(asked);
+    let known = before.get(key);
+    if (known === undefined) {
+      const outcome = tell(parts, { curation, now: minute }, asked);
+      if (!outcome.ok) return refuse(answers, outcome.failure);
+      known = outcome.value;
+      if (before.size < toldMax) before.set(key, known);
+    }
+    parts.activity.count("query:recommend");
+    const client = userAgentHash(
+      parts.secrets.dailyHashKey,
+      request.headers.get("user-agent") ?? "",
+      now.getTime(),
+    );
+    const phase = parts.config.recommendationPhase;
+    parts.recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
+    return known.answer;
+  });
+};
+
+/** What was answered in this minute. A curation is another object as soon as a recommended profile changed. */
+function toldBefore() {
+  let before: { curation: Curation | null; minuteMs: number; answers: Map<string, Told> } = {
+    curation: null,
+    minuteMs: 0,
+    answers: new Map(),
+  };
+  return (curation: Curation, atMs: number): Map<string, Told> => {
+    if (before.curation !== curation || before.minuteMs !== atMs) {
+      before = { curation, minuteMs: atMs, answers: new Map() };
+    }
+    return before.answers;
+  };
+}
+
+function tell(
+  { config }: Parts,
+  of: { curation: Curation; now: Date },
+  asked: RecommendQuery,
+): Result<Told, RecommendFailure> {
+  const { baseUrl, recommendationPhase: phase } = config;
+  const outcome = recommend({ ...of, phase, baseUrl }, asked);
+  if (!outcome.ok) return outcome;
+  const { count, recommendations, ranking_signals } = outcome.value;
+  const slugs = recommendations.map(({ slug }) => slug);
+  const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
+  return { ok: true, value: { answer: preparedJson(outcome.value, askedCacheControl), toLog } };
+}
+
+const answers: FailureTable<RecommendFailure> = {
+  nothing_asked: { status: 400, detail: "Give at least one of cause, country and q." },
+};

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import { testEvent } from "#content/operation/webhook-events.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
+import { logOperator } from "#content/operation/audit-log.ts";
+import type { Store } from "#content/store/open.ts";
+import {
+  deliveries,
+  deliveriesOf,
+  deliveriesWith,
+  deliveryById,
+  type DeliveryFilter,
+  requeue,
+} from "#content/operation/webhook-log.ts";
+import { noteAttempts, queueEvent } from "#content/operation/webhook-queue.ts";
+
+export type MessageToPost = { url: string; id: string; payload: string };
+
+/** What became of one attempt. `status` is null when nothing answered. */
+export type Posted = {
+  delivered: boolean;
+  status: number | null;
+  /** The beginning of the answer, or why there was none. At most 200 characters. */
+  answer: string;
+  /** What the receiver asked for; 0 for nothing. */
+  retryAfterMs: number;
+};
+
+/** Sends one message once. Throws only when `stop` fires: then nobody knows what became of it. */
+export type Post = (message: MessageToPost, stop: AbortSignal) => Promise<Posted>;
+
+type WebhookParts = { store: Store; clock: Clock; urls: readonly string[] };
+
+export type WebhookFailure =
+  | { kind: "webhooks_off" }
+  | { kind: "delivery_not_found" }
+  | { kind: "delivery_under_way" }
+  | { kind: "address_not_listed"; url: string };
+
+export const deliveriesMax = 200;
+const countedMax = 100_000;
+
+/** A page of the log of deliveries, the newest first, and how many are on their way or failed. */
+export async function readDeliveries(
+  { store, urls }: Pick<WebhookParts, "store" | "urls">,
+  { limit, ...filter }: DeliveryFilter & { limit: number },
+): Promise<WebhookLog> {
+  const found = await deliveries(store.raw, filter, limit + 1);
+  const page = found.slice(0, limit);
+  return {
+    urls: [...urls],
+    pending: await deliveriesWith(store.raw, "pending", countedMax),
+    failed: await deliveriesWith(store.raw, "failed", countedMax),
+    count: page.length,
+    deliveries: page,
+    next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}
+
+/** Sends a message that says nothing to every address, once, and answers what came back. It is not tried again. */
+export async function testWebhooks(
+  { store, clock, urls, post }: WebhookParts & { post: Post },
+  operator: string,
+): Promise<Result<WebhookTest, WebhookFailure>> {
+  if (urls.length === 0) return fail({ kind: "webhooks_off" });
+  const now = clock();
+  const event = testEvent(randomUUID(), now);
+  const payload = JSON.stringify(event.message);
+  const never = new AbortController().signal;
+  const posted = await Promise.all(urls.map(async (url) => [url, await post({ url, id: event.id, payload }, never)] as const)); // prettier-ignore
+  await store.write(async (tx) => {
+    await queueEvent(tx, event, { urls, now });
+    const queued = new Map((await deliveriesOf(tx.raw, event.id)).map(({ url, id }) => [url, id]));
+    const attempts = posted.map(([url, { delivered, status, answer }]) => ({
+      id: queued.get(url) ?? 0,
+      status: delivered ? ("delivered" as const) : ("failed" as const),
+      due_at: null,
+      answered_status: status,
+      answer,
+    }));
+    await noteAttempts(tx, attempts, clock());
+    await logOperator(tx, { operator, action: "webhook.tested", subject: event.id, detail: { addresses: urls.length }, at: now.getTime() }); // prettier-ignore
+  });
+  const sent = await deliveriesOf(store.raw, event.id);
+  return ok({ count: sent.length, deliveries: sent });
+}
+
+/** Puts a delivery that is finished, well or badly, on its way once more. */
+export async function resendDelivery(
+  { store, clock, urls }: WebhookParts,
+  { id, operator }: { id: number; operator: string },
+): Promise<Result<WebhookDelivery, WebhookFailure>> {
+  const known = await deliveryById(store.raw, id);
+  if (known === null) return fail({ kind: "delivery_not_found" });
+  if (urls.length === 0) return fail({ kind: "webhooks_off" });
+  if (!urls.includes(known.url)) return fail({ kind: "address_not_listed", url: known.url });
+  const queued = await store.write(async (tx) => {
+    const now = clock();
+    if (!(await requeue(tx, id, now))) return null;
+    await logOperator(tx, { operator, action: "webhook.resent", subject: known.event_id, detail: { delivery: id }, at: now.getTime() }); // prettier-ignore
+    return deliveryById(tx.raw, id);
+  });
+  return queued === null ? fail({ kind: "delivery_under_way" }) : ok(queued);
+}

@@ -1,0 +1,83 @@
+import type {
+  Cluster,
+  DonationHistory,
+  RecentDonation,
+  Settlement,
+} from "#content/contract/donation.ts";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
+import { usdcNumber } from "./money.ts";
+import { isoTime } from "#content/contract/time.ts";
+
+/** What an answer needs of a recorded donation. */
+type Given = {
+  id: string;
+  amount_micro_usdc: MicroUsdc;
+  tx_signature: string;
+  donor: string | null;
+  settled_at: number;
+};
+type Nonprofit = { name: string; slug: string };
+type Place = { cluster: Cluster; baseUrl: string };
+
+/** 200 of a donate request: the five fields of the contract, and all that published clients read beside them. */
+export function settlementOf(given: Given, { name, slug }: Nonprofit, place: Place): Settlement {
+  const amount = usdcNumber(given.amount_micro_usdc);
+  return {
+    success: true,
+    donation_id: given.id,
+    nonprofit: name,
+    amount,
+    currency: "USDC",
+    tx_signature: given.tx_signature,
+    cluster: place.cluster,
+    explorer_url: explorerUrl(given.tx_signature, place.cluster),
+    receipt_url: receiptUrl(given, slug, place),
+    donation: {
+      id: given.id,
+      nonprofit: name,
+      slug,
+      amount_usdc: amount,
+      network: "solana",
+      tx_hash: given.tx_signature,
+      confirmed: true,
+      settled_at: isoTime(given.settled_at),
+    },
+  };
+}
+
+/** GET /api/donations/{slug}. */
+export const historyOf = (
+  { name, slug }: Nonprofit,
+  { count, total, recent }: { count: number; total: MicroUsdc; recent: readonly Given[] },
+  place: Place,
+): DonationHistory => ({
+  nonprofit: name,
+  slug,
+  total_donated_usdc: usdcNumber(total),
+  donation_count: count,
+  currency: "USDC",
+  cluster: place.cluster,
+  recent_donations: recent.map((given) => recentOf(given, slug, place)),
+});
+
+const recentOf = (given: Given, slug: string, place: Place): RecentDonation => ({
+  id: given.id,
+  amount_usdc: usdcNumber(given.amount_micro_usdc),
+  network: "solana",
+  tx_hash: given.tx_signature,
+  tx_signature: given.tx_signature,
+  donor: given.donor,
+  settled_at: isoTime(given.settled_at),
+  explorer_url: explorerUrl(given.tx_signature, place.cluster),
+  receipt_url: receiptUrl(given, slug, place),
+});
+
+const receiptUrl = ({ id }: Given, slug: string, { baseUrl }: Place): string =>
+  `${baseUrl}/api/donations/${slug}/${id}`;
+
+/** Where people look at a transaction; no explorer sees a local chain. */
+export function explorerUrl(txSignature: string, cluster: Cluster): string | null {
+  if (cluster === "local") return null;
+  const query = cluster === "devnet" ? "?cluster=devnet" : "";
+  return `https://explorer.solana.com/tx/${txSignature}${query}`;
+}

@@ -1,0 +1,78 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
+import { micro } from "./money.ts";
+
+/** What a memo says: which nonprofit was to be paid how much, asked for when. */
+export type DonationMemo = {
+  nonprofit_id: number;
+  /** The amount asked for. */
+  amount: MicroUsdc;
+  /** Seconds since 1970. */
+  issued_at_s: number;
+  /** Tells apart what is asked for in the same second. 24 bits. */
+  nonce: number;
+};
+
+/** Who sealed a memo, and for which chain. */
+export type MemoSeal = {
+  key: Uint8Array;
+  /** CAIP-2: a memo of devnet is none on mainnet. */
+  network: string;
+};
+
+const headBytes = 16;
+const sealBytes = 4;
+const memoForm = /^[A-Za-z0-9_-]{32}$/;
+
+/**
+ * The memo that a donor's transfer carries: 32 characters of base64url. It holds the whole intent, so that nothing is
+ * stored before somebody pays. Layout in bytes: nonprofit 4, amount 5, seconds 4, nonce 3, seal 4, seal of the wallet 4.
+ * See docs/decisions/0051.
+ */
+export function writeMemo(memo: DonationMemo, recipient: string, seal: MemoSeal): string {
+  const head = Buffer.alloc(headBytes);
+  head.writeUInt32BE(memo.nonprofit_id, 0);
+  head.writeUIntBE(Number(memo.amount), 4, 5);
+  head.writeUInt32BE(memo.issued_at_s, 9);
+  head.writeUIntBE(memo.nonce & 0xff_ff_ff, 13, 3);
+  return Buffer.concat([head, sealOf(head, "", seal), sealOf(head, recipient, seal)]).toString(
+    "base64url",
+  );
+}
+
+/** What a memo of ours says; null for a text that we did not seal. Compares in constant time. */
+export function readMemo(text: string, seal: MemoSeal): DonationMemo | null {
+  const parts = partsOf(text);
+  if (parts === null || !timingSafeEqual(parts.own, sealOf(parts.head, "", seal))) return null;
+  const { head } = parts;
+  return {
+    nonprofit_id: head.readUInt32BE(0),
+    amount: micro(BigInt(head.readUIntBE(4, 5))),
+    issued_at_s: head.readUInt32BE(9),
+    nonce: head.readUIntBE(13, 3),
+  };
+}
+
+/** Whether a memo of ours asked to pay this wallet. */
+export function asksToPay(text: string, recipient: string, seal: MemoSeal): boolean {
+  const parts = partsOf(text);
+  return parts !== null && timingSafeEqual(parts.wallet, sealOf(parts.head, recipient, seal));
+}
+
+function partsOf(text: string): { head: Buffer; own: Buffer; wallet: Buffer } | null {
+  if (!memoForm.test(text)) return null;
+  const bytes = Buffer.from(text, "base64url");
+  const ownEnd = headBytes + sealBytes;
+  return {
+    head: bytes.subarray(0, headBytes),
+    own: bytes.subarray(headBytes, ownEnd),
+    wallet: bytes.subarray(ownEnd),
+  };
+}
+
+const sealOf = (head: Uint8Array, recipient: string, { key, network }: MemoSeal): Buffer =>
+  createHmac("sha256", key)
+    .update(head)
+    .update(`\n${network}\n${recipient}`)
+    .digest()
+    .subarray(0, sealBytes);

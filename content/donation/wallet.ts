@@ -1,0 +1,58 @@
+import { createPublicKey, verify } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { base58Bytes } from "./base58.ts";
+
+/** An address that can hold a nonprofit's USDC. */
+export type Wallet = {
+  address: string;
+  /** False for an address that no key belongs to: a multisig vault or another program's account. */
+  onCurve: boolean;
+};
+
+/** Addresses of 32 bytes at which money is lost: programs, mints and the incinerator. Those of Solana itself end in ones. */
+const nobodysWallets = new Map([
+  ["11111111111111111111111111111111", "the system program"],
+  ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "the token program"],
+  ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", "the token program"],
+  ["ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL", "the program of token accounts"],
+  ["MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr", "the memo program"],
+  ["ComputeBudget111111111111111111111111111111", "the compute budget program"],
+  ["So11111111111111111111111111111111111111112", "the mint of wrapped SOL"],
+  ["EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "the mint of USDC"],
+  ["4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU", "the mint of USDC on devnet"],
+  ["1nc1nerator11111111111111111111111111111111", "the incinerator"],
+]);
+
+/** Reads a Solana address: base58 of 32 bytes, at which somebody can hold money. Source: decisions.md, "Onboarding". */
+export function readWallet(text: string): Result<Wallet, { message: string }> {
+  const address = text.trim();
+  const bytes = base58Bytes(address, 32);
+  if (bytes === null) {
+    const message = "usdc_wallet is a Solana address: base58 of 32 bytes, 32 to 44 characters.";
+    return fail({ message });
+  }
+  const whose = nobodysWallets.get(address) ?? (/1{12}$/.test(address) ? "an address of Solana itself" : undefined); // prettier-ignore
+  if (whose !== undefined) return fail({ message: `This is ${whose}, not a wallet.` });
+  const point = pointOf(bytes);
+  // Anyone can make signatures that fit a key of small order.
+  if (point?.isSmallOrder() === true) return fail({ message: "No wallet has this address." });
+  return ok({ address, onCurve: point !== null });
+}
+
+/** True when the key of the wallet signed this text. `signature` is base58 of 64 bytes; false for any other text. */
+export function signedByWallet(wallet: Wallet, text: string, signature: string): boolean {
+  const key = base58Bytes(wallet.address, 32);
+  const bytes = base58Bytes(signature, 64);
+  if (key === null || bytes === null || !wallet.onCurve) return false;
+  const jwk = { kty: "OKP", crv: "Ed25519", x: Buffer.from(key).toString("base64url") };
+  return verify(null, Buffer.from(text), createPublicKey({ key: jwk, format: "jwk" }), bytes);
+}
+
+function pointOf(bytes: Uint8Array) {
+  try {
+    return ed25519.Point.fromBytes(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,113 @@
+import type { z } from "zod";
+import {
+  batchItemsMax,
+  type EnrichableField,
+  enrichableFields,
+  EnrichmentBody,
+  type EnrichmentItem,
+  type FieldType,
+  fieldTypeOf,
+} from "#content/contract/enrichment.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { type Agent, readAgent } from "./read-agent.ts";
+import { isTestData } from "./test-data.ts";
+import { checkSourceUrl, checkValue } from "./validity.ts";
+
+export type ReadItem = {
+  field: EnrichableField;
+  field_type: FieldType;
+  value: string;
+  normalised_value: string;
+  source_url: string | null;
+  test_data: boolean;
+};
+
+/** A request to enrich, checked and cleaned: each field at most once, at least one item. */
+export type EnrichmentRequest = Agent & { items: ReadItem[] };
+
+export type Wrong = { path: string; message: string };
+
+const wrongsMax = 20;
+
+/**
+ * Reads the body of POST /api/enrich/{slug}: one submission, a batch, or both. One bad item refuses the whole, and every
+ * bad one is named by its path. Source: decisions.md, "Enrichment".
+ */
+export function readEnrichment(
+  body: unknown,
+  { thisYear }: { thisYear: number },
+): Result<EnrichmentRequest, Wrong[]> {
+  const parsed = EnrichmentBody.safeParse(body);
+  if (!parsed.success) return fail(parsed.error.issues.slice(0, wrongsMax).map(explain));
+  const { fields = [] } = parsed.data;
+  const single = singleItem(parsed.data);
+  if (!single.ok) return single;
+  const batch = fields.map((item, at) => ({ item, path: `fields[${at}]` }));
+  const given = [...single.value, ...batch];
+  if (given.length === 0) {
+    const message = "Send field and value, or fields: an array of {field, value, source_url}.";
+    return fail([{ path: "", message }]);
+  }
+  if (given.length > batchItemsMax) {
+    return fail([{ path: "fields", message: `A batch holds at most ${batchItemsMax} fields.` }]);
+  }
+  const { agent, wrongs: wrongNames } = readAgent(parsed.data);
+  const wrongs: Wrong[] = [...wrongNames];
+  const items: ReadItem[] = [];
+  const seen = new Set<string>();
+  for (const { item, path } of given) {
+    const at = (name: string) => (path === "" ? name : `${path}.${name}`);
+    if (seen.has(item.field)) {
+      const message = `${item.field} stands in this batch twice; send each field once.`;
+      wrongs.push({ path: at("field"), message });
+    }
+    seen.add(item.field);
+    const value = checkValue(item.field, item.value, { thisYear });
+    const source = checkSourceUrl(item.source_url);
+    if (!value.ok) wrongs.push({ path: at("value"), message: value.failure.message });
+    if (!source.ok) wrongs.push({ path: at("source_url"), message: source.failure.message });
+    if (!value.ok || !source.ok) continue;
+    items.push({
+      field: item.field,
+      field_type: fieldTypeOf(item.field),
+      ...value.value,
+      source_url: source.value,
+      test_data: isTestData({ field: item.field, value: value.value.value, ...agent }),
+    });
+  }
+  return wrongs.length > 0 ? fail(wrongs.slice(0, wrongsMax)) : ok({ ...agent, items });
+}
+
+type Item = z.infer<typeof EnrichmentItem>;
+
+/** `field` beside `fields` is one more item; one of `field` and `value` without the other is a slip. */
+function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[], Wrong[]> {
+  const { field, value, source_url } = body;
+  if (field === undefined && value === undefined) return ok([]);
+  if (field === undefined) {
+    return fail([{ path: "field", message: `field is one of ${enrichableFields.join(", ")}.` }]);
+  }
+  if (value === undefined)
+    return fail([{ path: "value", message: `value is the ${field}, as text.` }]);
+  return ok([{ item: { field, value, source_url }, path: "" }]);
+}
+
+function explain(issue: z.core.$ZodIssue): Wrong {
+  const path = issue.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "")
+    .slice(0, 100);
+  const last = issue.path.at(-1);
+  if (last === "field") return { path, message: `field is one of ${enrichableFields.join(", ")}.` };
+  if (last === "agent_id" && issue.code === "invalid_type") {
+    return { path, message: "agent_id is required: a stable text that names your agent." };
+  }
+  if (last === "value" && issue.code === "invalid_type") {
+    return {
+      path,
+      message: 'value is a text; send a year as "1998", an object as JSON in a string.',
+    };
+  }
+  return { path, message: issue.message };
+}

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import type { EnrichableField } from "#content/contract/enrichment.ts";
+import { fieldTypeOf, lengthMax } from "#content/contract/enrichment.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { comparedValue, normalise } from "./normalise.ts";
+import { itemFrom } from "./prose-rows.ts";
+import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { isPublicHost, readWebsite } from "#content/nonprofit/website.ts";
+
+/** A value as it may go live (`value`), and its form for comparing. */
+export type UsableValue = { value: string; normalised_value: string };
+
+/** Why a value cannot be used, as a sentence that says what to send instead. */
+export type Unusable = { message: string };
+
+const foundedFrom = 1_000;
+const plainEmail = z.email();
+
+/**
+ * Checks and cleans a submitted value. Text without control, bidi and stray tag characters, within the field's length;
+ * a website is http(s) with a public host, an e-mail address parses, a year lies between 1000 and `thisYear`. Nothing
+ * is fetched. Source: decisions.md, "Enrichment"; promises.md, 12 and 14.
+ */
+export function checkValue(
+  field: EnrichableField,
+  raw: string,
+  { thisYear }: { thisYear: number },
+): Result<UsableValue, Unusable> {
+  const unsafe = unusableText(field, raw);
+  if (unsafe !== null) return fail({ message: unsafe });
+  const value = clean[field](raw);
+  const problem = value === "" ? emptied[field] : checks[field]?.(value, thisYear);
+  if (problem !== undefined && problem !== null) return fail({ message: problem });
+  return ok({ value, normalised_value: comparedValue(field, value) });
+}
+
+/** Checks the address at which an agent found a value: any http(s) URL, never opened. Null is none. */
+export function checkSourceUrl(raw: string | null): Result<string | null, Unusable> {
+  if (raw === null) return ok(null);
+  const text = raw.trim();
+  const url = unsafeCharacter(text, { prose: false }) === null ? URL.parse(text) : null;
+  if (url !== null && /^https?:\/\//i.test(text) && url.username === "" && url.password === "") {
+    return ok(url.href);
+  }
+  return fail({ message: "source_url is an http(s) address, like https://charity.example/about." });
+}
+
+/** Checks a line that names someone: an agent's id or name. */
+export function checkLine(name: string, text: string): string | null {
+  if (isBlank(text)) return `${name} is empty.`;
+  const unsafe = unsafeCharacter(text, { prose: false });
+  return unsafe === null ? null : `${name} holds a character that is not allowed (${unsafe}).`;
+}
+
+function unusableText(field: EnrichableField, raw: string): string | null {
+  const most = lengthMax[field];
+  // Cheap first: a text of that many UTF-16 units cannot have fewer characters than half of them.
+  if (raw.length > most * 2 || characterCount(raw.trim()) > most) {
+    return `${field} has at most ${most} characters.`;
+  }
+  if (isBlank(raw)) return `${field} is empty.`;
+  const unsafe = unsafeCharacter(raw.trim(), { prose: fieldTypeOf(field) === "prose" });
+  return unsafe === null ? null : `${field} holds a character that is not allowed (${unsafe}).`;
+}
+
+const trimmed = (raw: string): string => raw.normalize("NFC").trim();
+
+/** The value as it goes live; "" when it is none of its kind. */
+const clean: Readonly<Record<EnrichableField, (raw: string) => string>> = {
+  website: (raw) => readWebsite(raw)?.live ?? "",
+  contact_email: trimmed,
+  city: normalise.city,
+  region: normalise.region,
+  founded_year: normalise.founded_year,
+  mission: trimmed,
+  description: trimmed,
+  tagline: (raw) => normalise.tagline(raw),
+  programme: trimmed,
+  impact_metric: trimmed,
+};
+
+const notAWebsite =
+  "website is an http(s) address with a public host name, like https://hope-kitchen.example: no IP address, " +
+  "no user name, no localhost.";
+const notAnEmail = "contact_email is one e-mail address, like office@hope-kitchen.example.";
+const noYear = (thisYear: number) =>
+  `founded_year holds a year of four digits between ${foundedFrom} and ${thisYear}, like "1998".`;
+
+const emptied: Readonly<Record<EnrichableField, string>> = {
+  website: notAWebsite,
+  contact_email: notAnEmail,
+  city: "city holds no name.",
+  region: "region holds no name.",
+  founded_year: 'founded_year holds a year of four digits, like "1998".',
+  mission: "mission is empty.",
+  description: "description is empty.",
+  tagline: "tagline is empty.",
+  programme: "programme is empty.",
+  impact_metric: "impact_metric is empty.",
+};
+
+/** What is checked of a cleaned value; null when it is usable. */
+const checks: Partial<Record<EnrichableField, (value: string, thisYear: number) => string | null>> =
+  {
+    website: (value) =>
+      characterCount(value) > lengthMax.website || normalise.website(value) === ""
+        ? notAWebsite
+        : null,
+    contact_email: (value) => (isEmail(value) ? null : notAnEmail),
+    city: (value) => (/\p{L}/u.test(value) ? null : emptied.city),
+    region: (value) => (/[\p{L}\p{N}]/u.test(value) ? null : emptied.region),
+    founded_year: (value, thisYear) =>
+      Number(value) >= foundedFrom && Number(value) <= thisYear ? null : noYear(thisYear),
+    programme: (value) => refusalOf(itemFrom("programme", value)),
+    impact_metric: (value) => refusalOf(itemFrom("impact_metric", value)),
+  };
+
+const refusalOf = (read: ReturnType<typeof itemFrom>): string | null =>
+  read.kind === "wrong" ? read.message : null;
+
+function isEmail(value: string): boolean {
+  const compared = normalise.contact_email(value);
+  const host = compared.slice(compared.lastIndexOf("@") + 1);
+  return compared !== "" && plainEmail.safeParse(compared).success && isPublicHost(host);
+}

@@ -1,0 +1,93 @@
+import { createPrivateKey, createPublicKey } from "node:crypto";
+import {
+  base64url,
+  calculateJwkThumbprint,
+  CompactSign,
+  compactVerify,
+  exportJWK,
+  importJWK,
+} from "jose";
+import { z } from "zod";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+
+/** A public Ed25519 key. Source: RFC 8037. */
+export const PublicKey = z.object({
+  kty: z.literal("OKP"),
+  crv: z.literal("Ed25519"),
+  x: z.string().regex(/^[A-Za-z0-9_-]{43}$/, "32 bytes in base64url"),
+  kid: z.string().min(1).max(128),
+});
+export type PublicKey = z.infer<typeof PublicKey>;
+
+/** What is published at /.well-known/almoner-keys.json: a JWK set, RFC 7517. */
+export const KeySet = z.object({ keys: z.array(PublicKey).min(1).max(16) });
+export type KeySet = z.infer<typeof KeySet>;
+
+/** Signs what the directory vouches for: the list of all files, receipts. */
+export type Signer = {
+  readonly publicKey: PublicKey;
+  /** A detached JWS over these bytes. Equal bytes and an equal key give an equal signature. */
+  sign(payload: Uint8Array): Promise<string>;
+};
+
+/**
+ * Opens an Ed25519 private key: PKCS#8 in PEM. The key's id is its RFC 7638 thumbprint. Throws when it is no such key,
+ * without quoting it.
+ */
+export async function openSigner(pem: string): Promise<Signer> {
+  const key = privateKeyOf(pem);
+  const { x = "" } = await exportJWK(createPublicKey(key));
+  const own = { kty: "OKP", crv: "Ed25519", x } as const;
+  const publicKey = { ...own, kid: await calculateJwkThumbprint(own) };
+  return {
+    publicKey,
+    sign: async (payload) => {
+      const whole = await new CompactSign(payload)
+        .setProtectedHeader({ alg: "EdDSA", kid: publicKey.kid })
+        .sign(key);
+      const [header, , signature] = whole.split(".");
+      return `${header}..${signature}`;
+    },
+  };
+}
+
+function privateKeyOf(pem: string) {
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === "ed25519") return key;
+  } catch {
+    // The cause is left out: it may quote the key.
+  }
+  throw new Error("the signing key is no Ed25519 private key in PKCS#8 PEM form");
+}
+
+export type SignatureFailure = { kind: "not_signed" | "wrong_signature" };
+
+/** Whether a detached JWS (RFC 7515, appendix F) over these bytes is by this key. */
+export async function verifyDetached(
+  jws: string,
+  payload: Uint8Array,
+  publicKey: PublicKey,
+): Promise<Result<null, SignatureFailure>> {
+  const [header = "", between, signature = "", ...rest] = jws.trim().split(".");
+  if (between !== "" || rest.length > 0) return fail({ kind: "not_signed" });
+  try {
+    const key = await importJWK({ ...publicKey, alg: "EdDSA" });
+    await compactVerify(`${header}.${base64url.encode(payload)}.${signature}`, key, {
+      algorithms: ["EdDSA"],
+    });
+    return ok(null);
+  } catch {
+    return fail({ kind: "wrong_signature" });
+  }
+}
+
+/** The public key of this 32-byte value in base64url, with its id. */
+export async function publicKeyOf(x: string): Promise<PublicKey> {
+  const own = { kty: "OKP", crv: "Ed25519", x } as const;
+  return PublicKey.parse({ ...own, kid: await calculateJwkThumbprint(own) });
+}
+
+/** The key set file of a signer. */
+export const keySetOf = ({ publicKey }: Signer): string =>
+  `${JSON.stringify({ keys: [{ ...publicKey, use: "sig", alg: "EdDSA" }] } satisfies { keys: object[] })}\n`;

@@ -1,0 +1,59 @@
+import { type Change, changesAfter, newestSequence } from "#content/nonprofit/changes.ts";
+import type { Store } from "#content/store/open.ts";
+
+/** Hears of every change of public data, whichever process made it. */
+export type Watch = {
+  /** The newest change heard of. */
+  sequence(): number;
+  /** Whether all that this process wrote, and others up to a moment ago, has been heard of. */
+  isFresh(): boolean;
+  /** Reads what is new and tells the listeners before it answers. */
+  refresh(): Promise<void>;
+  /** Calls `listener` with new changes, oldest first, or with null when there were too many to tell. */
+  listen(listener: (changes: readonly Change[] | null) => void): void;
+};
+
+const changesToldMax = 500;
+
+/**
+ * Watches `changes`. Writes of this handle are heard of at the next look; those of other processes within
+ * `pollMs` (20 for a file, 200 for a server, where each look is a request).
+ */
+export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200): Watch {
+  const listeners: ((changes: readonly Change[] | null) => void)[] = [];
+  let sequence = -1;
+  let committedSeen = -1;
+  let lookedAtMs = -Infinity;
+  let looking: Promise<void> | null = null;
+  const look = async () => {
+    const committed = store.committed();
+    const startedAtMs = performance.now();
+    if (sequence === -1) sequence = await newestSequence(store.raw);
+    else {
+      const found = await changesAfter(store.raw, sequence, changesToldMax + 1);
+      const tooMany = found.length > changesToldMax;
+      sequence = tooMany ? await newestSequence(store.raw) : (found.at(-1)?.sequence ?? sequence);
+      if (found.length > 0) for (const listener of listeners) listener(tooMany ? null : found);
+    }
+    committedSeen = committed;
+    lookedAtMs = startedAtMs;
+  };
+  const isFresh = () =>
+    committedSeen === store.committed() && performance.now() - lookedAtMs < pollMs;
+  return {
+    sequence: () => sequence,
+    isFresh,
+    refresh: async () => {
+      // A look under way may have begun before the newest write: then one more is needed.
+      await looking?.catch(() => undefined);
+      if (isFresh()) return;
+      looking ??= look().finally(() => {
+        looking = null;
+      });
+      await looking;
+    },
+    listen: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}

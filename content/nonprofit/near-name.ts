@@ -1,0 +1,101 @@
+import words from "#content/editorial/near-name-words.json";
+import { plainLetters } from "./plain-letters.ts";
+import { fold } from "./text.ts";
+
+/**
+ * Names in one place that are at least so similar are shown to the reviewer as perhaps the same organisation. Chosen on
+ * one half of test/content/nonprofit/name-pairs.tsv and held to its figures on the other: docs/decisions/0063.
+ */
+export const nearNameFrom = 0.86;
+
+/**
+ * How similar two names are, 0 to 1: the Sørensen–Dice coefficient of their pairs of letters, after accents, letter case,
+ * punctuation, legal forms and usual abbreviations are taken off, letters of other alphabets as the Latin ones they look
+ * like. Names whose numbers or compass points differ ("Lodge 12", "Lodge 14") keep four fifths of it. Symmetric.
+ */
+export const nameSimilarity = (one: string, other: string): number => similarTo(one)(other);
+
+/** The same for one name and thousands of others, about 2 µs each. */
+export function similarTo(name: string): (other: string) => number {
+  const own = nameForm(name);
+  // How often each pair stands in the own name, and how often the name that is compared now has used it.
+  const pairs = new Map<number, { own: number; used: number; turn: number }>();
+  for (let at = 0; at + 1 < own.core.length; at++) {
+    const code = pairAt(own.core, at);
+    const known = pairs.get(code);
+    if (known === undefined) pairs.set(code, { own: 1, used: 0, turn: 0 });
+    else known.own++;
+  }
+  let turn = 0;
+  return (other) => {
+    const form = nameForm(other);
+    if (form.letters === own.letters) return 1;
+    turn++;
+    let shared = 0;
+    for (let at = 0; at + 1 < form.core.length; at++) {
+      const pair = pairs.get(pairAt(form.core, at));
+      if (pair === undefined) continue;
+      if (pair.turn !== turn) {
+        pair.turn = turn;
+        pair.used = 0;
+      }
+      if (pair.used < pair.own) shared++;
+      pair.used++;
+    }
+    const all = own.core.length + form.core.length - 2;
+    const similarity = all <= 0 ? 0 : (2 * shared) / all;
+    return form.marks === own.marks ? similarity : similarity * differingMarks;
+  };
+}
+
+const differingMarks = 0.8;
+
+/** A pair of neighbouring UTF-16 units as one number: a substring for each would cost more than the comparing. */
+const pairAt = (text: string, at: number): number =>
+  text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
+
+type NameForm = {
+  /** All words without spaces: names with the same letters are the same. */
+  letters: string;
+  /** The telling words without spaces. */
+  core: string;
+  /** Numbers, compass points and the like, sorted: they tell sister organisations apart. */
+  marks: string;
+};
+
+const silent = new Set(words.silent);
+const telling = new Set(words.telling);
+const spelled = new Map(Object.entries(words.spelled));
+
+function nameForm(name: string): NameForm {
+  let letters = "";
+  let core = "";
+  const marks: string[] = [];
+  for (const written of wordsOf(name)) {
+    const word = spelled.get(written) ?? written;
+    letters += word;
+    if (!silent.has(word)) core += word;
+    if (telling.has(word) || /^\d/.test(word)) marks.push(word);
+  }
+  return { letters, core: core === "" ? letters : core, marks: marks.sort().join(" ") };
+}
+
+/** Words are looked at more closely where more than letters, spaces and the plainest marks stand in the name. */
+const plainName = /^(?:(?!north|south)[a-z0135-9 ,'.-])*$/;
+
+/** The words of a name: what stands in brackets only adds to it, "4" and "2" between letters are words. */
+function wordsOf(name: string): string[] {
+  // Before letter case goes: a Greek Η looks like H, η does not.
+  const lower = plainLetters(name).text.toLowerCase();
+  if (plainName.test(lower)) {
+    return lower.replaceAll(/['.]/g, "").split(/[ ,-]+/).filter((word) => word !== ""); // prettier-ignore
+  }
+  const outside = lower.replaceAll(/\([^()]*\)/g, " ");
+  const text = (/\p{L}/u.test(outside) ? outside : lower)
+    .replaceAll(/(?<=\p{L})\s*4\s*(?=\p{L})/gu, " for ")
+    .replaceAll(/(?<=\p{L})2(?=\p{L})/gu, " to ")
+    .replaceAll(/['’ʻʼ`´.]/gu, "")
+    .replaceAll("&", " and ")
+    .replaceAll(/\b(north|south)[ -](east|west)\b/gu, "$1$2");
+  return fold(text).split(" ").filter((word) => word !== ""); // prettier-ignore
+}

@@ -1,0 +1,101 @@
+import { structuredFields } from "#content/contract/enrichment.ts";
+import type { NonprofitRecord } from "./record.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+
+/**
+ * Says literally what the partial index one_pending_per_agent_and_field says, so that SQLite uses it: the submissions
+ * that take part in consensus.
+ */
+export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type = 'structured'";
+
+type Field = { nonprofit_id: number; field: string };
+
+/** Counts one more pending submission of each of these fields. */
+export async function countPending(tx: WriteTransaction, fields: readonly Field[]): Promise<void> {
+  await tx.raw.execute({
+    sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)
+          SELECT l.nonprofit_id, w.value ->> 1, 1, l.list_order
+          FROM json_each(?) AS w
+          CROSS JOIN listings AS l ON l.nonprofit_id = w.value ->> 0 AND l.list = 'all'
+          WHERE true
+          ON CONFLICT (nonprofit_id, field) DO UPDATE SET pending = pending + 1`,
+    args: [JSON.stringify(fields.map(({ nonprofit_id, field }) => [nonprofit_id, field]))],
+  });
+}
+
+/** Counts one less pending submission of a field; the row goes with the last one. */
+export async function uncountPending(
+  tx: WriteTransaction,
+  { nonprofit_id, field }: Field,
+): Promise<void> {
+  const args = [nonprofit_id, field];
+  await tx.raw.execute({
+    sql: "DELETE FROM pending_fields WHERE nonprofit_id = ? AND field = ? AND pending <= 1",
+    args,
+  });
+  await tx.raw.execute({
+    sql: "UPDATE pending_fields SET pending = pending - 1 WHERE nonprofit_id = ? AND field = ?",
+    args,
+  });
+}
+
+/** Nothing is pending for this field any more. */
+export async function closePending(tx: WriteTransaction, { nonprofit_id, field }: Field) {
+  await tx.raw.execute({
+    sql: "DELETE FROM pending_fields WHERE nonprofit_id = ? AND field = ?",
+    args: [nonprofit_id, field],
+  });
+}
+
+type Saved = { before: NonprofitRecord | null; after: NonprofitRecord };
+
+const isEmpty = (value: unknown): boolean => value === null || value === "";
+
+/**
+ * Keeps what waits for a second agent in step with saved nonprofits: a field that was filled from elsewhere makes its
+ * pending submissions audit-only, a withdrawn nonprofit waits for nothing, and a new place in the list is copied.
+ */
+export async function refreshPending(tx: WriteTransaction, saves: readonly Saved[]): Promise<void> {
+  const moved = saves.filter(
+    ({ before, after }) =>
+      before !== null &&
+      (before.status !== after.status ||
+        before.verified !== after.verified ||
+        before.beneficiaries_per_year !== after.beneficiaries_per_year ||
+        structuredFields.some((field) => isEmpty(before[field]) !== isEmpty(after[field]))),
+  );
+  if (moved.length === 0) return;
+  const records = new Map(moved.map(({ after }) => [after.id, after]));
+  const { rows } = await tx.raw.execute({
+    sql: `SELECT DISTINCT nonprofit_id FROM submissions
+          WHERE nonprofit_id IN (SELECT value FROM json_each(?))`,
+    args: [JSON.stringify([...records.keys()])],
+  });
+  for (const row of rows) {
+    const record = records.get(Number(row["nonprofit_id"]));
+    if (record !== undefined) await refreshOne(tx, record);
+  }
+}
+
+async function refreshOne(tx: WriteTransaction, record: NonprofitRecord): Promise<void> {
+  const filled = structuredFields.filter((field) => !isEmpty(record[field]));
+  await tx.raw.execute({
+    sql: `UPDATE submissions SET audit_only = 1, network = NULL
+          WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
+    args: [record.id, JSON.stringify(filled)],
+  });
+  await tx.raw.execute({
+    sql: "DELETE FROM pending_fields WHERE nonprofit_id = ?",
+    args: [record.id],
+  });
+  // A withdrawn nonprofit stands in no list, so nothing is found for it.
+  await tx.raw.execute({
+    sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)
+          SELECT s.nonprofit_id, s.field, count(*), l.list_order
+          FROM submissions AS s
+          JOIN listings AS l ON l.nonprofit_id = s.nonprofit_id AND l.list = 'all'
+          WHERE s.nonprofit_id = ? AND ${inConsensus} AND s.test_data = 0
+          GROUP BY s.field`,
+    args: [record.id],
+  });
+}

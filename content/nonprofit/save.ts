@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from "node:util";
+import type { InValue } from "@libsql/client";
+import { listingsOf } from "./listing.ts";
+import type { NonprofitRecord } from "./record.ts";
+import { deleteOf, insertMany } from "#content/store/bulk.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import { refreshPending } from "./pending-fields.ts";
+import { columns } from "./columns.ts";
+
+/** A nonprofit as it was (null: new) and as it shall be. */
+export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };
+export type SaveContext = {
+  origin: string;
+  now: Date;
+  /** Keep created_at and updated_at as handed in: for records that come from another directory. */
+  keepTimes?: boolean;
+};
+
+/** What hangs on a nonprofit: the table, its columns after nonprofit_id, and its rows. */
+const children: readonly {
+  table: string;
+  columns: readonly string[];
+  rows: (record: NonprofitRecord) => InValue[][];
+}[] = [
+  {
+    table: "nonprofit_causes",
+    columns: ["position", "cause_id"],
+    rows: (record) => record.causes.map((cause, position) => [position, cause]),
+  },
+  {
+    table: "programs",
+    columns: ["position", "name", "description", "beneficiaries_per_year", "location"],
+    rows: ({ programs }) =>
+      programs.map((p, at) => [at, p.name, p.description, p.beneficiaries_per_year, p.location]),
+  },
+  {
+    table: "impact_metrics",
+    columns: ["position", "name", "value", "unit", "period"],
+    rows: (record) => record.impact_metrics.map((m, at) => [at, m.name, m.value, m.unit, m.period]),
+  },
+  {
+    table: "registrations",
+    columns: ["position", "country_code", "type", "registration_number", "org_id"],
+    rows: ({ registrations }) =>
+      registrations.map((r, at) => [at, r.country_code, r.type, r.registration_number, r.org_id]),
+  },
+  {
+    table: "provenance",
+    columns: ["field", "set_by", "source", "source_url", "agents", "applied_at"],
+    rows: (record) =>
+      Object.entries(record.provenance).map(([field, p]) => [
+        field, p.set_by, p.source, p.source_url, JSON.stringify(p.agents), p.applied_at,
+      ]), // prettier-ignore
+  },
+  {
+    table: "listings",
+    columns: ["list", "list_order", "impact_order", "name_key"],
+    rows: (record) =>
+      listingsOf(record).map((l) => [l.list, l.list_order, l.impact_order, l.name_key]),
+  },
+];
+
+/** Parts of a record that no page shows. */
+const unseen = new Set(["id", "register", "register_scope", "created_at", "updated_at"]);
+
+/**
+ * Writes nonprofits with all that hangs on them, and appends to `changes` what a page shows of it: the one way in
+ * which public data changes. A save without any difference writes nothing. Answers the records as stored, in order.
+ */
+export async function saveNonprofits(
+  tx: WriteTransaction,
+  saves: readonly Save[],
+  { origin, now, keepTimes = false }: SaveContext,
+): Promise<NonprofitRecord[]> {
+  // Ids that are handed in are not given to others.
+  let nextId = saves.reduce(
+    (least, { after }) => Math.max(least, after.id + 1),
+    await firstFreeId(tx),
+  );
+  const written = saves.map(({ before, after }): Written => {
+    const moment = now.getTime();
+    const id = before?.id ?? (after.id > 0 ? after.id : nextId++);
+    const parts = changedParts(before, after);
+    const shown = parts.filter((part) => !unseen.has(part));
+    const updated_at = shown.length > 0 && !keepTimes ? moment : after.updated_at;
+    const created_at = before === null && after.created_at === 0 ? moment : after.created_at;
+    return { before, after: { ...after, id, updated_at, created_at }, parts, shown };
+  });
+  const differing = written.filter(({ parts }) => parts.length > 0);
+  await writeRows(tx, differing);
+  // The search index takes rows faster in the order of their places; see the view search_places.
+  const byPlace = differing.toSorted((a, b) => rankOf(b) - rankOf(a));
+  for (const child of children) await writeChildren(tx, child, byPlace);
+  await refreshPending(tx, differing);
+  const shown = differing.filter((one) => one.shown.length > 0);
+  await insertMany(
+    tx,
+    "changes",
+    ["kind", "nonprofit_id", "slug", "fields", "moved_lists", "origin", "changed_at"],
+    shown.map((one) => [
+      kindOf(one), one.after.id, one.after.slug, JSON.stringify(one.shown), JSON.stringify(movedLists(one)),
+      origin, now.getTime(),
+    ]), // prettier-ignore
+  );
+  return written.map(({ after }) => after);
+}
+
+type Written = Save & { parts: string[]; shown: string[] };
+
+function rankOf({ after }: Written): number {
+  const octal = ((after.beneficiaries_per_year ?? -1) + 1).toString(8);
+  return 2 * (8 * octal.length + Number(octal[0])) + after.verified;
+}
+
+async function firstFreeId(tx: WriteTransaction): Promise<number> {
+  const found = await tx.raw.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nonprofits'");
+  return Number(found.rows[0]?.["seq"] ?? 0) + 1;
+}
+
+const changedParts = (before: NonprofitRecord | null, after: NonprofitRecord): string[] =>
+  (Object.keys(after) as (keyof NonprofitRecord)[]).filter((part) =>
+    before === null
+      ? !isEmpty(after[part])
+      : part !== "updated_at" &&
+        before[part] !== after[part] &&
+        !isDeepStrictEqual(before[part], after[part]),
+  );
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || (typeof value === "object" && Object.keys(value).length === 0);
+
+async function writeRows(tx: WriteTransaction, writes: readonly Written[]): Promise<void> {
+  const updates = columns.slice(1).map((column) => `${column} = excluded.${column}`);
+  await insertMany(
+    tx,
+    "nonprofits",
+    columns,
+    writes.map(({ after }) => columns.map((column) => after[column])),
+    `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`,
+  );
+}
+
+async function writeChildren(
+  tx: WriteTransaction,
+  { table, columns: own, rows }: (typeof children)[number],
+  writes: readonly Written[],
+): Promise<void> {
+  const changed = writes.filter(
+    ({ before, after }) => before === null || !isDeepStrictEqual(rows(before), rows(after)),
+  );
+  const stored = changed.filter(({ before }) => before !== null);
+  await deleteOf(tx, table, stored.map(({ after }) => after.id)); // prettier-ignore
+  await insertMany(
+    tx,
+    table,
+    ["nonprofit_id", ...own],
+    changed.flatMap(({ after }) => rows(after).map((row) => [after.id, ...row])),
+  );
+}
+
+function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" | "restored" {
+  if (before === null) return "added";
+  if (after.status === "withdrawn" && before.status !== "withdrawn") return "withdrawn";
+  if (after.status !== "withdrawn" && before.status === "withdrawn") return "restored";
+  return "changed";
+}
+
+/** The lists in which the nonprofit appeared, vanished or changed its place. */
+function movedLists({ before, after }: Written): string[] {
+  if (before === null) return listingsOf(after).map(({ list }) => list);
+  const places = (record: NonprofitRecord) =>
+    new Map(listingsOf(record).map((l) => [l.list, JSON.stringify(l)]));
+  const [from, to] = [places(before), places(after)];
+  return [...new Set([...from.keys(), ...to.keys()])].filter(
+    (list) => from.get(list) !== to.get(list),
+  );
+}

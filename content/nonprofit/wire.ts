@@ -1,0 +1,77 @@
+import causes from "#content/editorial/causes.json";
+import countries from "#content/editorial/countries.json";
+import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
+import type { NonprofitRecord } from "./record.ts";
+import { isoTime } from "#content/contract/time.ts";
+
+const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
+const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
+
+/** The country's name in English, or null for none. Codes are a closed list in stored data. */
+export const countryName = (code: string | null): string | null =>
+  code === null ? null : (countryNames.get(code) ?? code);
+
+export const causeName = (id: string): string => causeNames.get(id) ?? id;
+
+/** A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. */
+export const toSummary = (n: NonprofitRecord): NonprofitSummary => ({
+  id: String(n.id),
+  slug: n.slug,
+  name: n.name,
+  tagline: n.tagline,
+  mission: n.mission,
+  country: countryName(n.country_code),
+  city: n.city,
+  region: n.region,
+  website: n.website,
+  donation_url: n.donation_url,
+  donate_url: n.donation_url,
+  logo_url: n.logo_url,
+  beneficiaries_per_year: n.beneficiaries_per_year,
+  founded_year: n.founded_year,
+  ghd_aligned: flag(n.ghd_aligned),
+  verified: flag(n.verified),
+  causes: n.causes,
+});
+
+/** The full public profile: what GET /api/nonprofits/{slug} and the bundle's file both say. */
+export const toDetail = (n: NonprofitRecord): NonprofitDetail => ({
+  ...toSummary(n),
+  description: n.description,
+  ...(n.usdc_wallet === null ? {} : { usdc_wallet: n.usdc_wallet }),
+  ...(n.wallet_challenge === null || n.wallet_signature === null
+    ? {}
+    : { wallet_proof: { challenge: n.wallet_challenge, signature: n.wallet_signature } }),
+  annual_budget_usd: n.annual_budget_usd,
+  team_size: n.team_size,
+  has_contact_email: n.contact_email !== null,
+  status: n.status,
+  causes: n.causes.map((id) => ({ id, name: causeName(id) })),
+  programs: n.programs,
+  impact_metrics: n.impact_metrics,
+  registrations: n.registrations.map(({ country_code, type, registration_number }) => ({
+    country: countryName(country_code) ?? country_code,
+    type,
+    registration_number,
+  })),
+  identifiers: n.registrations.flatMap(({ org_id }) => org_id ?? []),
+  provenance: provenanceOf(n),
+  updated_at: isoTime(n.updated_at),
+});
+
+function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provenance"] {
+  const shown: NonprofitDetail["provenance"] = {};
+  for (const field in provenance) {
+    const from = provenance[field];
+    if (from === undefined) continue;
+    shown[field] = {
+      source: from.set_by === "register" ? `register:${from.source}` : from.set_by,
+      source_url: from.source_url,
+      agents: from.agents,
+      applied_at: isoTime(from.applied_at),
+    };
+  }
+  return shown;
+}
+
+const flag = (stored: number): 0 | 1 => (stored === 1 ? 1 : 0);

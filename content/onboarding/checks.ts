@@ -1,0 +1,177 @@
+import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { ReviewCheck } from "#content/contract/review.ts";
+import { isMixedScript } from "#content/enrichment/agent-id.ts";
+import { type EmailHost, emailHost } from "./contact-email.ts";
+import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
+import { normalise } from "#content/enrichment/normalise.ts";
+import type { OnboardingRequest } from "./read.ts";
+import { plainLetters } from "#content/nonprofit/plain-letters.ts";
+import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
+import { isTestData } from "#content/enrichment/test-data.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { readWallet } from "#content/donation/wallet.ts";
+
+/** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */
+export type Examined = {
+  type: OnboardingType;
+  request: OnboardingRequest;
+  profile: NonprofitRecord | null;
+  /** Whether the signature that came with it was verified when it came. */
+  proven: boolean;
+  duplicates: readonly Duplicate[];
+  /** Slugs of other profiles with the wallet that is asked for. */
+  otherOwners: readonly string[];
+  /** Requests for the same profile that wait beside this one. */
+  rivals: number;
+  /** Why an earlier wallet from the same contact was stopped; null when none was. */
+  stoppedFor: string | null;
+  /** When the held change takes effect that this one would replace; null for none. */
+  heldUntil: string | null;
+};
+
+/** What a reviewer should weigh, the weightiest first. Nothing here opens a connection. */
+export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
+  [email, website, name, number, wallet, signature, owners, held, duplicates, rivals, testData].flatMap((check) => check(examined) ?? []); // prettier-ignore
+
+type Check = (examined: Examined) => ReviewCheck | null;
+
+const passed = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "passed", message }); // prettier-ignore
+const noted = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "noted", message }); // prettier-ignore
+const failed = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "failed", message }); // prettier-ignore
+
+/**
+ * Only what the directory knew before, from somebody else than whoever may be asking, counts as proof: who makes up an
+ * e-mail address makes up a website for it, and agents who agree on it.
+ */
+const email: Check = ({ type, request, profile, stoppedFor }) => {
+  if (stoppedFor !== null) {
+    return failed("e-mail", `A wallet that came from this address was stopped: ${stoppedFor}`);
+  }
+  const known = profile?.contact_email ?? null;
+  const given = request.contact_email;
+  const knownFrom = unprovenSource(profile, "contact_email", type);
+  if (known !== null && normalise.contact_email(known) === normalise.contact_email(given)) {
+    return knownFrom === null
+      ? passed("e-mail", "The directory knows this address already.")
+      : noted("e-mail", `The directory knows this address, but only from ${knownFrom}: it proves nothing.`);
+  }
+  const live = profile?.website ?? null;
+  const ofLive = emailHost(given, live);
+  if (ofLive === "own_site") {
+    const source = unprovenSource(profile, "website", type);
+    return source === null
+      ? passed("e-mail", "Its host is that of the website in the profile.")
+      : noted("e-mail", `Its host is that of the website in the profile, which is only known from ${source}: it proves nothing.`);
+  }
+  if (live === null && emailHost(given, request.website) === "own_site") {
+    return noted("e-mail", "Its host is that of the website that came with the request; the directory knew none.");
+  }
+  return ofLive === "disposable"
+    ? failed("e-mail", hostWords.disposable)
+    : noted("e-mail", hostWords[ofLive]);
+}; // prettier-ignore
+
+/** Who set a value, when that may be whoever asks now: agents need no more than two ids. Null: it counts as known. */
+function unprovenSource(
+  profile: NonprofitRecord | null,
+  field: "contact_email" | "website",
+  type: OnboardingType,
+): string | null {
+  const set_by = profile?.provenance[field]?.set_by;
+  if (set_by === "consensus") return "agents";
+  // A listing holds an organisation's word only when that organisation's verification was taken back.
+  return set_by === "organisation" && type === "claim" ? "a claim that was taken back" : null;
+}
+
+const hostWords: Record<EmailHost, string> = {
+  own_site: "Its host is that of the website.",
+  free_mail: "Anybody can have an address at this host.",
+  disposable: "This host hands out addresses to be thrown away.",
+  other: "Its host is not that of a website of the profile.",
+};
+
+const website: Check = ({ request, profile }) => {
+  const [asked, live] = [request.website, profile?.website ?? null];
+  if (asked === null || live === null) return null;
+  return normalise.website(asked) === normalise.website(live)
+    ? passed("website", "It is the website in the profile.")
+    : noted("website", "The profile names another website.");
+};
+
+const name: Check = ({ request, profile }) => {
+  const given = request.name ?? profile?.name ?? "";
+  if (isMixedScript(given)) return noted("name", "It mixes alphabets that look alike.");
+  if (looksLatin(given))
+    return noted("name", "Every letter of it looks like a Latin one, and none is.");
+  if (request.name === null || profile === null) return null;
+  const similarity = nameSimilarity(request.name, profile.name).toFixed(2);
+  return Number(similarity) >= nearNameFrom
+    ? passed("name", `It is that of the profile (similarity ${similarity}).`)
+    : failed("name", `It is not that of the profile (similarity ${similarity}).`);
+};
+
+/** True for a name whose letters are all of other alphabets, and all look like Latin ones. */
+function looksLatin(text: string): boolean {
+  const [own, seen] = [fold(text), fold(plainLetters(text).text)];
+  return /\p{L}/u.test(own) && !/[a-z]/.test(own) && /^[ -~]*$/.test(seen);
+}
+
+const number: Check = ({ request, profile }) => {
+  const given = request.registration_number;
+  if (given === null || profile === null) return null;
+  const read = readRegistrationNumber(given, profile.country_code ?? request.country_code ?? "");
+  const known = profile.registrations;
+  if (known.length === 0) return noted("registration", "The profile has no registration to compare with."); // prettier-ignore
+  const same = known.some(
+    ({ org_id, registration_number }) =>
+      (org_id !== null && org_id === read.org_id) ||
+      comparedNumber(registration_number) === comparedNumber(read.registration_number),
+  );
+  return same
+    ? passed("registration", "The number is that of the profile.")
+    : failed("registration", "The number is not that of the profile.");
+};
+
+const wallet: Check = ({ request }) => {
+  if (request.usdc_wallet === null) return null;
+  const read = readWallet(request.usdc_wallet);
+  if (!read.ok) return failed("wallet", read.failure.message);
+  return read.value.onCurve
+    ? passed("wallet", "It is a valid address, on the curve: a key can belong to it.")
+    : noted("wallet", "It is a valid address off the curve: a multisig vault or a program's account.");
+}; // prettier-ignore
+
+const signature: Check = ({ request, proven }) => {
+  if (request.usdc_wallet === null) return null;
+  return proven
+    ? passed("signature", "The wallet signed our challenge: whoever asks controls it.")
+    : noted("signature", "No signature came: nothing proves that whoever asks controls the wallet.");
+}; // prettier-ignore
+
+const owners: Check = ({ otherOwners }) =>
+  otherOwners.length === 0
+    ? null
+    : failed("wallet owner", `Other profiles have this wallet: ${otherOwners.join(", ")}.`);
+
+const held: Check = ({ heldUntil, request }) =>
+  heldUntil === null || request.usdc_wallet === null
+    ? null
+    : noted("held wallet", `A change of the wallet is held until ${heldUntil}; approving this one takes its place, and the hold begins anew.`); // prettier-ignore
+
+const duplicates: Check = ({ duplicates: found }) =>
+  found.length === 0
+    ? passed("duplicates", "No other profile has its number, its site, or a near-same name in its place.") // prettier-ignore
+    : noted("duplicates", `${found.length} other ${found.length === 1 ? "profile" : "profiles"} may be the same organisation.`); // prettier-ignore
+
+const rivals: Check = ({ rivals: count }) =>
+  count === 0 ? null : noted("others", `${count} more ${count === 1 ? "request" : "requests"} for this profile ${count === 1 ? "waits" : "wait"}.`); // prettier-ignore
+
+const testData: Check = ({ request }) => {
+  const person = { agent_id: "", agent_name: request.contact_name ?? "" };
+  const values = Object.entries(request).filter(([, value]) => value !== null);
+  const found = values.filter(([field, value]) => isTestData({ field, value: value ?? "", ...person })); // prettier-ignore
+  return found.length === 0
+    ? null
+    : failed("test data", `It looks like test data: ${found.map(([field]) => field).join(", ")}.`);
+};

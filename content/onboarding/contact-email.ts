@@ -1,0 +1,34 @@
+import { blacklist } from "mailchecker";
+import { linkHost } from "#content/nonprofit/safe-link.ts";
+import { isSharedHost } from "#content/nonprofit/site-key.ts";
+
+/** Hosts at which anybody can have an address: one there says nothing about an organisation. */
+const freeMailHosts = new Set([
+  "gmail.com", "googlemail.com", "yahoo.com", "yahoo.co.uk", "yahoo.fr", "ymail.com", "outlook.com", "hotmail.com",
+  "hotmail.co.uk", "live.com", "msn.com", "icloud.com", "me.com", "aol.com", "gmx.net", "gmx.de", "gmx.com", "web.de",
+  "proton.me", "protonmail.com", "mail.com", "yandex.com", "yandex.ru", "mail.ru", "zoho.com", "qq.com", "163.com",
+  "126.com", "comcast.net", "sbcglobal.net", "verizon.net", "att.net", "btinternet.com", "t-online.de", "orange.fr",
+]); // prettier-ignore
+
+/** What the host of an e-mail address says: of the organisation's own site, of anybody's, or thrown away tomorrow. */
+export type EmailHost = "own_site" | "free_mail" | "disposable" | "other";
+
+export function emailHost(email: string, website: string | null): EmailHost {
+  const host = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+  if (isDisposable(host)) return "disposable";
+  if (freeMailHosts.has(host)) return "free_mail";
+  const site = website === null ? "" : linkHost(website);
+  if (site === "" || isSharedHost(site)) return "other";
+  const same = host === site || host.endsWith(`.${site}`) || site.endsWith(`.${host}`);
+  return same ? "own_site" : "other";
+}
+
+/** True for a host, or one above it, that hands out addresses to be thrown away. The list comes from mailchecker. */
+function isDisposable(host: string): boolean {
+  const labels = host.split(".");
+  return labels.some(
+    (_, at) => at < labels.length - 1 && disposable.has(labels.slice(at).join(".")),
+  );
+}
+
+const disposable: ReadonlySet<string> = blacklist();

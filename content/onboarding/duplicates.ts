@@ -1,0 +1,204 @@
+import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
+import { comparedNumber, type RegistrationNumber } from "#content/register/registration-number.ts";
+import { plainLetters } from "#content/nonprofit/plain-letters.ts";
+import { siteKey } from "#content/nonprofit/site-key.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import type { Duplicate } from "#content/contract/onboarding.ts";
+import type { Queryable } from "#content/store/open.ts";
+
+/** What is known of an organisation that may be in the directory already. `id` is its own, null for a new one. */
+export type Sought = {
+  id: number | null;
+  name: string;
+  country_code: string | null;
+  city: string | null;
+  website: string | null;
+  registration: RegistrationNumber | null;
+};
+
+const duplicatesMax = 10;
+const sameSiteMax = 20;
+
+/**
+ * Profiles that may be the same organisation, the likeliest first, at most 10: the same number in the same register, the
+ * same site, or a near-same name in the same place. Withdrawn ones count. Asks indexes only.
+ */
+export async function findDuplicates(asked: Queryable, sought: Sought): Promise<Duplicate[]> {
+  const found = new Map<number, Duplicate["reasons"]>();
+  const note = (id: number, reason: Duplicate["reasons"][number]) => {
+    if (id !== sought.id) found.set(id, [...(found.get(id) ?? []), reason]);
+  };
+  for (const id of await sameRegistration(asked, sought)) note(id, "same_registration");
+  for (const id of await sameSite(asked, sought)) note(id, "same_site");
+  for (const id of await nearNames(asked, sought)) note(id, "near_name");
+  const profiles = await profilesOf(asked, [...found.keys()]);
+  const similarity = similarTo(sought.name);
+  return profiles
+    .map(({ id, slug, name, city, status }) => ({
+      slug,
+      name,
+      city,
+      status,
+      reasons: found.get(id) ?? [],
+      name_similarity: rounded(similarity(name)),
+    }))
+    .sort((a, b) => weight(b) - weight(a) || (a.slug < b.slug ? -1 : 1))
+    .slice(0, duplicatesMax);
+}
+
+const rounded = (similarity: number): number => Math.round(similarity * 1_000) / 1_000;
+
+const weight = ({ reasons, name_similarity }: Duplicate): number =>
+  (reasons.includes("same_registration") ? 4 : 0) +
+  (reasons.includes("same_site") ? 1 : 0) +
+  (reasons.includes("near_name") ? 1 : 0) +
+  name_similarity;
+
+/** Indexes: registrations_org_id, registrations_without_org_id. */
+async function sameRegistration(
+  asked: Queryable,
+  { registration, country_code }: Sought,
+): Promise<number[]> {
+  if (registration === null) return [];
+  const { org_id, registration_number } = registration;
+  const { rows } =
+    org_id === null
+      ? await asked.execute({
+          sql: `SELECT nonprofit_id AS id FROM registrations
+                WHERE ${indexedNumber} = ? AND org_id IS NULL AND country_code = ?
+                LIMIT ${sameSiteMax}`,
+          args: [comparedNumber(registration_number), country_code],
+        })
+      : await asked.execute({
+          sql: "SELECT nonprofit_id AS id FROM registrations WHERE org_id = ?",
+          args: [org_id],
+        });
+  return rows.map((row) => Number(row["id"]));
+}
+
+const indexedNumber =
+  "upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', ''))";
+
+const indexedSite =
+  "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
+
+/** Index: nonprofits_by_site. */
+async function sameSite(asked: Queryable, { website }: Sought): Promise<number[]> {
+  const key = website === null ? null : siteKey(website);
+  if (key === null) return [];
+  const { rows } = await asked.execute({
+    sql: `SELECT id FROM nonprofits
+          WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
+          UNION
+          SELECT id FROM nonprofits
+          WHERE website IS NOT NULL AND ${indexedSite} > ?2 || '/' AND ${indexedSite} < ?2 || '0'
+          LIMIT ${sameSiteMax}`,
+    args: [JSON.stringify(key.same), key.below ?? "/none"],
+  });
+  return rows.map((row) => Number(row["id"]));
+}
+
+/** In a town with more profiles only those are compared that share a rare word: all of them would take 60 ms. */
+const sameTownMax = 3_000;
+const sameWordsMax = 2_000;
+
+type Named = { id: number; name: string; city: string | null };
+
+/**
+ * Names that are near enough, the nearest first: of the same town where both have one, of the same country where not.
+ * Compared are those of the town, and those of the country that share the rarest words.
+ */
+async function nearNames(
+  asked: Queryable,
+  { name, country_code, city }: Sought,
+): Promise<number[]> {
+  if (country_code === null) return [];
+  const candidates = new Map<number, Named>();
+  for (const one of await inTown(asked, country_code, city)) candidates.set(one.id, one);
+  for (const one of await withWords(asked, name, country_code)) candidates.set(one.id, one);
+  const similarity = similarTo(name);
+  const town = city === null ? null : fold(city);
+  return [...candidates.values()]
+    .map((one) => ({ ...one, similarity: similarity(one.name) }))
+    .filter((one) => one.similarity >= nearNameFrom)
+    .filter((one) => town === null || one.city === null || fold(one.city) === town)
+    .sort((a, b) => b.similarity - a.similarity)
+    .slice(0, duplicatesMax)
+    .map(({ id }) => id);
+}
+
+/** Index: nonprofits_by_place. */
+async function inTown(asked: Queryable, country: string, city: string | null): Promise<Named[]> {
+  if (city === null) return [];
+  const found = await named(asked, {
+    sql: `SELECT id, name, city FROM nonprofits
+          WHERE country_code = ? AND city IS NOT NULL AND lower(city) = lower(?)
+          LIMIT ${sameTownMax + 1}`,
+    args: [country, city],
+  });
+  return found.length > sameTownMax ? [] : found;
+}
+
+/** Names of the country with the rarest words of this one, as it is and as it looks. Index: search_index. */
+async function withWords(asked: Queryable, name: string, country: string): Promise<Named[]> {
+  const found: Named[] = [];
+  for (const form of new Set([fold(name), fold(plainLetters(name).text)])) {
+    const words = await rarestWords(asked, form.split(" "));
+    if (words !== null) found.push(...(await withAny(asked, words, country)));
+  }
+  return found;
+}
+
+/** Names of the country that fit a query for words. */
+const withAny = (asked: Queryable, words: string, country: string): Promise<Named[]> =>
+  named(asked, {
+    sql: `SELECT n.id, n.name, n.city
+          FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ${sameWordsMax}) AS s
+          JOIN nonprofits AS n ON n.id = s.id
+          WHERE n.country_code = ?`,
+    args: [`{name} : ${words}`, country],
+  });
+
+/**
+ * A query for the words that stand in few profiles, any of them; for all of the words when each is common. Null when
+ * nothing is left to ask for.
+ */
+async function rarestWords(asked: Queryable, all: readonly string[]): Promise<string | null> {
+  const words = [...new Set(all)].filter((word) => word !== "").slice(0, wordsMax);
+  const { rows } = await asked.execute({
+    sql: "SELECT term, doc FROM search_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+    args: [JSON.stringify(words)],
+  });
+  const counts = new Map(rows.map((row) => [String(row["term"]), Number(row["doc"])]));
+  const rare = words.filter((word) => (counts.get(word) ?? 0) <= sameWordsMax / 2);
+  const rarest = rare.toSorted((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0)).slice(0, 3);
+  const quoted = (some: readonly string[]) => some.map((word) => `"${word}"`);
+  if (words.length === 0) return null;
+  return rarest.length > 0
+    ? `(${quoted(rarest).join(" OR ")})`
+    : `(${quoted(words).join(" AND ")})`;
+}
+
+const wordsMax = 16;
+
+type Statement = Parameters<Queryable["execute"]>[0];
+
+/** One JSON text: fetching row by row takes several times as long. */
+async function named(asked: Queryable, { sql, args }: Statement): Promise<Named[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT json_group_array(json_object('id', id, 'name', name, 'city', city)) AS found FROM (${sql})`,
+    args,
+  });
+  return JSON.parse(String(rows[0]?.["found"] ?? "[]")) as Named[];
+}
+
+type Profile = Named & { slug: string; status: Duplicate["status"] };
+
+async function profilesOf(asked: Queryable, ids: readonly number[]): Promise<Profile[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await asked.execute({
+    sql: "SELECT id, slug, name, city, status FROM nonprofits WHERE id IN (SELECT value FROM json_each(?))",
+    args: [JSON.stringify(ids)],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as Profile);
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { CauseId } from "#content/contract/cause.ts";
+import { onboardingLengthMax } from "#content/contract/onboarding.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+import { objectIn } from "#content/contract/json-object.ts";
+import type { OnboardingRequest } from "./read.ts";
+import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { checkValue } from "#content/enrichment/validity.ts";
+import { countryName } from "#content/nonprofit/wire.ts";
+
+/** What an operator changes of a request while approving it. Null: the value is not taken over. */
+export type OnboardingEdits = {
+  name?: string;
+  mission?: string | null;
+  website?: string | null;
+  city?: string | null;
+  country_code?: string | null;
+  causes?: string[];
+};
+
+const text = z.string().nullable().optional();
+
+/** `value` of an approval: never a wallet or a contact, which only the organisation can vouch for. */
+const EditBody = z.strictObject({
+  name: z.string().optional(),
+  mission: text,
+  website: text,
+  city: text,
+  country: text,
+  causes: z.array(CauseId).max(8).optional(),
+});
+
+/** What can be edited, as the JSON text in which it comes back. */
+export const editable = (request: OnboardingRequest): string =>
+  JSON.stringify({
+    ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),
+    mission: request.mission,
+    website: request.website,
+    city: request.city,
+    country: countryName(request.country_code),
+  });
+
+/** Reads an edited request: a JSON object in a text. Null is none. Checked as the organisation's own values are. */
+export function readEdits(
+  value: string | null,
+  { thisYear }: { thisYear: number },
+): Result<OnboardingEdits, { message: string }> {
+  if (value === null || value.trim() === "") return ok({});
+  const parsed = EditBody.safeParse(objectIn(value));
+  if (!parsed.success) return fail({ message: howToEdit });
+  const { name, country, causes, ...texts } = parsed.data;
+  const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
+  if (name !== undefined) {
+    const clean = name.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+    const usable = clean !== "" && characterCount(clean) <= onboardingLengthMax.name;
+    if (!usable || unsafeCharacter(clean, { prose: false }) !== null) {
+      return fail({ message: "name is no usable name." });
+    }
+    edits.name = clean;
+  }
+  if (country !== undefined) {
+    const code = country === null ? null : countryCode(country);
+    if (country !== null && code === null) return fail({ message: "No country has this name." });
+    edits.country_code = code;
+  }
+  for (const field of ["mission", "website", "city"] as const) {
+    const given = texts[field];
+    if (given === undefined) continue;
+    if (given === null) {
+      edits[field] = null;
+      continue;
+    }
+    const checked = checkValue(field, given, { thisYear });
+    if (!checked.ok) return fail({ message: checked.failure.message });
+    edits[field] = checked.value.value;
+  }
+  return ok(edits);
+}
+
+const howToEdit =
+  'To edit while approving, send value as a JSON object with any of name (registrations), mission, website, city, country and causes, for example {"city": "Kisumu", "causes": ["education"]}. null leaves a value out.';

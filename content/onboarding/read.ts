@@ -1,0 +1,167 @@
+import {
+  OnboardingBody,
+  type OnboardingType,
+  onboardingLengthMax as lengthMax,
+} from "#content/contract/onboarding.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+import type { Wrong } from "#content/enrichment/read.ts";
+import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { checkLine, checkValue } from "#content/enrichment/validity.ts";
+import { readWallet } from "#content/donation/wallet.ts";
+
+/** What an organisation asks for, checked and cleaned: this is what is stored, and never shown to the public as such. */
+export type OnboardingRequest = {
+  claim_slug: string | null;
+  name: string | null;
+  contact_email: string;
+  contact_name: string | null;
+  usdc_wallet: string | null;
+  mission: string | null;
+  website: string | null;
+  country_code: string | null;
+  city: string | null;
+  registration_number: string | null;
+};
+
+/** A signature that came with the request, not verified yet. */
+export type WalletProofSent = { challenge: string | null; signature: string };
+
+export type ReadOnboarding = { request: OnboardingRequest; proof: WalletProofSent | null };
+
+const wrongsMax = 20;
+
+/**
+ * Reads the body of POST /api/onboard: a claim needs claim_slug and contact_email, a registration name, country and
+ * contact_email. Every fault is named by its field. Source: decisions.md, "Onboarding".
+ */
+export function readOnboarding(
+  body: unknown,
+  { thisYear }: { thisYear: number },
+): Result<ReadOnboarding, Wrong[]> {
+  const parsed = OnboardingBody.safeParse(body);
+  if (!parsed.success) {
+    return fail(
+      parsed.error.issues.slice(0, wrongsMax).map(({ path, message, code }) => ({
+        path: path.join("."),
+        message: code === "invalid_type" ? (path.length === 0 ? asObject : asText) : message,
+      })),
+    );
+  }
+  const sent = parsed.data;
+  const wrongs: Wrong[] = missing(sent);
+  const take = <Value>(field: string, read: Result<Value, { message: string }>): Value | null => {
+    if (!read.ok) wrongs.push({ path: field, message: read.failure.message });
+    return read.ok ? read.value : null;
+  };
+  const own = (field: Enrichable) =>
+    sent[field] === null ? null : take(field, liveValue(field, sent[field], thisYear));
+  const line = (field: Line) =>
+    sent[field] === null ? null : take(field, checkedLine(field, sent[field]));
+  const request = {
+    claim_slug:
+      sent.claim_slug === null
+        ? null
+        : take("claim_slug", checkedLine("claim_slug", slugIn(sent.claim_slug))),
+    name: sent.name === null ? null : take("name", checkedName(sent.name)),
+    contact_email: own("contact_email") ?? "",
+    contact_name: line("contact_name"),
+    usdc_wallet: sent.usdc_wallet === null ? null : take("usdc_wallet", walletIn(sent.usdc_wallet)),
+    mission: own("mission"),
+    website: own("website"),
+    country_code: sent.country === null ? null : take("country", knownCountry(sent.country)),
+    city: own("city"),
+    registration_number: line("registration_number"),
+  };
+  const proof = take("wallet_signature", proofIn(sent));
+  return wrongs.length > 0 ? fail(wrongs.slice(0, wrongsMax)) : ok({ request, proof });
+}
+
+/** What is asked for: with claim_slug a listing, claimed already or not; otherwise a new profile. */
+export const onboardingType = (
+  { claim_slug }: OnboardingRequest,
+  profile: { verified: number; status: string } | null,
+): OnboardingType => {
+  if (claim_slug === null) return "registration";
+  return profile !== null && (profile.verified === 1 || profile.status === "claimed")
+    ? "change"
+    : "claim";
+};
+
+const asObject = "Send an object with claim_slug and contact_email, or with name, country and contact_email."; // prettier-ignore
+const asText = "This is a text.";
+
+type Enrichable = "contact_email" | "mission" | "website" | "city";
+type Line = "claim_slug" | "contact_name" | "registration_number";
+
+function missing({ claim_slug, name, country, contact_email }: OnboardingBody): Wrong[] {
+  const wrongs: Wrong[] = [];
+  const need = (path: string, message: string) => wrongs.push({ path, message });
+  if (claim_slug === null && name === null && country === null) need("", asObject);
+  else if (claim_slug === null && name === null) {
+    need("name", "A registration needs the name of the organisation; a claim needs claim_slug.");
+  } else if (claim_slug === null && country === null) {
+    need("country", "A registration needs the country, by its English name or ISO 3166 code.");
+  }
+  if (contact_email === null) {
+    need("contact_email", "contact_email is required: where a reviewer can reach you, never public.");
+  }
+  return wrongs;
+} // prettier-ignore
+
+function liveValue(field: Enrichable, text: string, thisYear: number) {
+  const checked = checkValue(field, text, { thisYear });
+  return checked.ok ? ok(checked.value.value) : checked;
+}
+
+/** People paste the address of a profile where its slug is asked for. */
+const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?.[1] ?? text;
+
+function checkedLine(field: Line, text: string): Result<string, { message: string }> {
+  const line = text.normalize("NFC").trim();
+  const most = lengthMax[field];
+  if (characterCount(line) > most) return fail({ message: `${field} has at most ${most} characters.` }); // prettier-ignore
+  const unsafe = checkLine(field, line);
+  return unsafe === null ? ok(line) : fail({ message: unsafe });
+}
+
+function checkedName(text: string): Result<string, { message: string }> {
+  const name = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+  if (characterCount(name) > lengthMax.name) {
+    return fail({ message: `name has at most ${lengthMax.name} characters.` });
+  }
+  const unsafe = unsafeCharacter(text.trim(), { prose: false });
+  if (unsafe !== null)
+    return fail({ message: `name holds a character that is not allowed (${unsafe}).` });
+  return /[\p{L}\p{N}]/u.test(name) ? ok(name) : fail({ message: "name holds no letter." });
+}
+
+function knownCountry(text: string): Result<string, { message: string }> {
+  const code = text.length > lengthMax.country ? null : countryCode(text);
+  const message = 'No country has this name or code. Send its English name ("Kenya") or ISO 3166 code ("KE").'; // prettier-ignore
+  return code === null ? fail({ message }) : ok(code);
+}
+
+function walletIn(text: string): Result<string, { message: string }> {
+  const wallet = readWallet(text);
+  return wallet.ok ? ok(wallet.value.address) : wallet;
+}
+
+const noSignature = "wallet_signature is a base58 signature of 64 bytes.";
+
+function proofIn(sent: OnboardingBody): Result<WalletProofSent | null, { message: string }> {
+  const { usdc_wallet, wallet_challenge: challenge, wallet_signature: signature } = sent;
+  if (signature === null && challenge === null) return ok(null);
+  if (signature === null) {
+    return fail({ message: "wallet_challenge came without wallet_signature: send both or neither." });
+  }
+  if (usdc_wallet === null) {
+    return fail({ message: "wallet_signature proves control of usdc_wallet: send that, too." });
+  }
+  const usable = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(signature.trim());
+  if (!usable) return fail({ message: noSignature });
+  if (challenge !== null && challenge.length > lengthMax.wallet_challenge) {
+    return fail({ message: "wallet_challenge is the text of GET /api/onboard/challenge." });
+  }
+  return ok({ challenge, signature: signature.trim() });
+} // prettier-ignore

@@ -1,0 +1,76 @@
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { isoTime } from "#content/contract/time.ts";
+import { signedByWallet, type Wallet } from "#content/donation/wallet.ts";
+
+/** How long a challenge can be signed and handed in. */
+export const challengeLifeMs = 900_000;
+
+/** A wallet gets one challenge a minute: so it can be made again from the instant alone, and nothing is stored of it. */
+const grainMs = 60_000;
+
+/** What makes a challenge ours. */
+export type Issuer = {
+  /** Host of the directory, shown to whoever signs. */
+  host: string;
+  /** Keyed code of a text: nobody else can make one. */
+  seal: (text: string) => string;
+};
+
+export type Challenge = { text: string; issuedAtMs: number; expiresAtMs: number };
+
+/** What the owner of a wallet signs to prove control of it. The same for the whole minute. */
+export function challengeFor(address: string, now: Date, issuer: Issuer): Challenge {
+  const issuedAtMs = Math.floor(now.getTime() / grainMs) * grainMs;
+  return {
+    text: challengeText(address, issuedAtMs, issuer),
+    issuedAtMs,
+    expiresAtMs: issuedAtMs + challengeLifeMs,
+  };
+}
+
+export type ProofFailure = {
+  kind: "wallet_challenge_unknown" | "wallet_challenge_expired" | "wallet_signature_invalid";
+};
+
+/**
+ * The challenge that the wallet signed. `challenge` is the text that the client says was signed, null when it did not say:
+ * then it is one of those of the last 15 minutes.
+ */
+export function checkProof(
+  wallet: Wallet,
+  { challenge, signature }: { challenge: string | null; signature: string },
+  { now, issuer }: { now: Date; issuer: Issuer },
+): Result<{ challenge: string }, ProofFailure> {
+  const current = currentChallenges(wallet.address, now, issuer);
+  if (challenge === null) {
+    const signed = current.find((text) => signedByWallet(wallet, text, signature));
+    return signed === undefined ? fail({ kind: "wallet_signature_invalid" }) : ok({ challenge: signed }); // prettier-ignore
+  }
+  const given = challenge.replaceAll("\r\n", "\n").trim();
+  if (!current.includes(given)) {
+    const issuedAtMs = Date.parse(/^Issued: (\S{20})$/m.exec(given)?.[1] ?? "");
+    const ours = !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === given; // prettier-ignore
+    return fail({ kind: ours ? "wallet_challenge_expired" : "wallet_challenge_unknown" });
+  }
+  if (!signedByWallet(wallet, given, signature)) return fail({ kind: "wallet_signature_invalid" });
+  return ok({ challenge: given });
+}
+
+function currentChallenges(address: string, now: Date, issuer: Issuer): string[] {
+  const newest = Math.floor(now.getTime() / grainMs) * grainMs;
+  const texts: string[] = [];
+  for (let issuedAtMs = newest; issuedAtMs + challengeLifeMs > now.getTime(); issuedAtMs -= grainMs)
+    texts.push(challengeText(address, issuedAtMs, issuer));
+  return texts;
+}
+
+function challengeText(address: string, issuedAtMs: number, { host, seal }: Issuer): string {
+  const asked = [
+    `${host} asks the owner of this Solana wallet to prove control of it.`,
+    "Signing moves no money and costs nothing.",
+    `Wallet: ${address}`,
+    `Issued: ${isoTime(issuedAtMs)}`,
+    `Valid until: ${isoTime(issuedAtMs + challengeLifeMs)}`,
+  ].join("\n");
+  return `${asked}\nCode: ${seal(asked)}`;
+}

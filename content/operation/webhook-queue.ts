@@ -1,0 +1,167 @@
+import { micro } from "#content/donation/money.ts";
+import type { ToldDonation } from "./webhook-events.ts";
+import type { WebhookEvent } from "#content/contract/webhook.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+
+export type CursorName = "changes" | "donations";
+
+/** How far events were made; null before the first time. */
+export async function webhookCursor(asked: Queryable, name: CursorName): Promise<number | null> {
+  const { rows } = await asked.execute({
+    sql: "SELECT position FROM webhook_cursors WHERE name = ?",
+    args: [name],
+  });
+  return rows[0] === undefined ? null : Number(rows[0]["position"]);
+}
+
+/** Moves a cursor on, never back: two processes that both believe to be the sender send nothing a second time for it. */
+export async function moveCursor(
+  tx: WriteTransaction,
+  name: CursorName,
+  position: number,
+): Promise<void> {
+  await tx.raw.execute({
+    sql: `INSERT INTO webhook_cursors (name, position) VALUES (?, ?)
+          ON CONFLICT (name) DO UPDATE SET position = max(position, excluded.position)`,
+    args: [name, position],
+  });
+}
+
+/** Puts an event on its way to every address. One that is known already stays what it is. */
+export async function queueEvent(
+  tx: WriteTransaction,
+  { id, message }: WebhookEvent,
+  { urls, now }: { urls: readonly string[]; now: Date },
+): Promise<void> {
+  const at = now.getTime();
+  for (const url of urls) {
+    await tx.raw.execute({
+      sql: `INSERT INTO webhook_deliveries (url, event_id, type, payload, status, due_at, created_at)
+            VALUES (?, ?, ?, ?, 'pending', ?, ?)
+            ON CONFLICT (event_id, url) DO NOTHING`,
+      args: [url, id, message.type, JSON.stringify(message), at, at],
+    });
+  }
+}
+
+/**
+ * Donations recorded since an instant of which no event was made yet, the oldest first. Looked for by what is missing,
+ * because a donation that another process recorded may become visible after a later one. Index: donations_by_time.
+ */
+export async function untoldDonations(
+  asked: Queryable,
+  { since, limit }: { since: number; limit: number },
+): Promise<(ToldDonation & { recorded_at: number })[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT d.id, n.slug, CAST(d.amount_micro_usdc AS TEXT) AS amount, d.network, d.tx_signature, d.settled_at, d.recorded_at
+          FROM donations AS d INDEXED BY donations_by_time
+          JOIN nonprofits AS n ON n.id = d.nonprofit_id
+          WHERE d.recorded_at >= ? AND NOT EXISTS (
+            SELECT 1 FROM webhook_deliveries AS w WHERE w.event_id = 'donation-' || d.id
+          )
+          ORDER BY d.recorded_at
+          LIMIT ?`,
+    args: [since, limit],
+  });
+  return rows.map((row) => ({
+    id: String(row["id"]),
+    slug: String(row["slug"]),
+    amount_micro_usdc: micro(BigInt(String(row["amount"]))),
+    network: String(row["network"]),
+    tx_signature: String(row["tx_signature"]),
+    settled_at: Number(row["settled_at"]),
+    recorded_at: Number(row["recorded_at"]),
+  }));
+}
+
+/** A delivery whose time has come. */
+export type DueDelivery = {
+  id: number;
+  url: string;
+  event_id: string;
+  payload: string;
+  attempts: number;
+  created_at: number;
+};
+
+const dueColumns = "id, url, event_id, payload, attempts, created_at";
+
+/** What is to be sent to one address now, the longest due first. Index: webhook_deliveries_due. */
+export async function dueDeliveries(
+  asked: Queryable,
+  { url, now, limit }: { url: string; now: Date; limit: number },
+): Promise<DueDelivery[]> {
+  const { rows } = await asked.execute({
+    sql: `SELECT ${dueColumns}
+          FROM webhook_deliveries
+          WHERE status = 'pending' AND url = ? AND due_at <= ?
+          ORDER BY due_at, id
+          LIMIT ?`,
+    args: [url, now.getTime(), limit],
+  });
+  return rows.map((row) => ({ ...row }) as unknown as DueDelivery);
+}
+
+/** What became of an attempt. `due_at` is when the next one is; null when it is finished. */
+export type Attempted = {
+  id: number;
+  status: "pending" | "delivered" | "failed";
+  due_at: number | null;
+  answered_status: number | null;
+  answer: string | null;
+};
+
+/** Notes what became of attempts. A delivery that was finished meanwhile stays so. */
+export async function noteAttempts(
+  tx: WriteTransaction,
+  attempts: readonly Attempted[],
+  now: Date,
+): Promise<void> {
+  const at = now.getTime();
+  for (const { id, status, due_at, answered_status, answer } of attempts) {
+    await tx.raw.execute({
+      sql: `UPDATE webhook_deliveries
+            SET status = ?, attempts = attempts + 1, due_at = coalesce(?, due_at), answered_status = ?, answer = ?,
+              finished_at = ?
+            WHERE id = ? AND status = 'pending'`,
+      args: [status, due_at, answered_status, answer, status === "pending" ? null : at, id],
+    });
+  }
+}
+
+/** Gives up what goes to addresses that the operator no longer lists. */
+export async function dropUnlisted(
+  tx: WriteTransaction,
+  { urls, now }: { urls: readonly string[]; now: Date },
+): Promise<void> {
+  await tx.raw.execute({
+    sql: `UPDATE webhook_deliveries SET status = 'failed', answer = 'not listed any more', finished_at = ?
+          WHERE status = 'pending' AND url NOT IN (SELECT value FROM json_each(?))`,
+    args: [now.getTime(), JSON.stringify(urls)],
+  });
+}
+
+/** Gives up what waited for too long behind others for a receiver that answers nothing. Index: webhook_deliveries_due. */
+export async function expireDeliveries(
+  tx: WriteTransaction,
+  { before, now }: { before: Date; now: Date },
+): Promise<void> {
+  await tx.raw.execute({
+    sql: `UPDATE webhook_deliveries
+          SET status = 'failed', answer = coalesce(answer, 'given up before its turn came'), finished_at = ?
+          WHERE status = 'pending' AND created_at < ?`,
+    args: [now.getTime(), before.getTime()],
+  });
+}
+
+const prunedAtOnce = 1_000;
+
+/** Forgets deliveries that were finished before an instant, some at a time. Index: webhook_deliveries_finished. */
+export async function pruneDeliveries(tx: WriteTransaction, before: Date): Promise<void> {
+  await tx.raw.execute({
+    sql: `DELETE FROM webhook_deliveries WHERE id IN (
+            SELECT id FROM webhook_deliveries WHERE finished_at IS NOT NULL AND finished_at < ? LIMIT ${prunedAtOnce}
+          )`,
+    args: [before.getTime()],
+  });
+}

@@ -1,0 +1,81 @@
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { CuratedIndex } from "./curated-index.ts";
+import type { CuratedPick } from "./curation.ts";
+import { countsHere } from "#content/donation/network.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+
+/** A recommended profile with what the ranking looks at. */
+export type Candidate = {
+  pick: CuratedPick;
+  record: NonprofitRecord;
+  donations: number;
+  /** Milliseconds since 1970, null when no enrichment was ever applied. */
+  enriched_at: number | null;
+};
+
+/** All that is recommended, in memory. A new object whenever something of it changed. */
+export type Curation = {
+  candidates: readonly Candidate[];
+  index: CuratedIndex;
+  /** Candidates that agents' agreement promoted, divided by all: 0 to 1. */
+  consensus_share: number;
+};
+
+const picksMax = 5_000;
+const recordsPerQuery = 1_000;
+
+/** What agreement promoted comes last: should there be too many, the operator's picks stay. */
+export const withinLimit = (picks: readonly CuratedPick[]): readonly CuratedPick[] =>
+  picks.length <= picksMax
+    ? picks
+    : picks
+        .toSorted((a, b) => Number(a.origin === "consensus") - Number(b.origin === "consensus"))
+        .slice(0, picksMax);
+
+/** The profiles of these picks, in their order, without those that are unknown. */
+export async function loadCandidates(
+  asked: Queryable,
+  picks: readonly CuratedPick[],
+): Promise<Candidate[]> {
+  const donations = await donationCounts(asked, picks);
+  const records = new Map<number, NonprofitRecord>();
+  for (let at = 0; at < picks.length; at += recordsPerQuery) {
+    const ids = picks.slice(at, at + recordsPerQuery).map(({ nonprofit_id }) => nonprofit_id);
+    for (const record of await recordsById(asked, ids)) records.set(record.id, record);
+  }
+  return picks.flatMap((pick) => {
+    const record = records.get(pick.nonprofit_id);
+    if (record === undefined || record.status === "withdrawn") return [];
+    const enriched_at = latestEnrichment(record);
+    return { pick, record, donations: donations.get(record.id) ?? 0, enriched_at };
+  });
+}
+
+/** Which part of the candidates agents' agreement promoted. */
+export const consensusShare = (candidates: readonly Candidate[]): number =>
+  candidates.filter(({ pick }) => pick.origin === "consensus").length /
+  Math.max(1, candidates.length);
+
+/** Recorded donations of each recommended profile that has any. Index: donations_by_nonprofit. */
+export async function donationCounts(
+  asked: Queryable,
+  picks: readonly Pick<CuratedPick, "nonprofit_id">[],
+): Promise<Map<number, number>> {
+  const { rows } = await asked.execute({
+    sql: `SELECT nonprofit_id, count(*) AS donations
+          FROM donations
+          WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${countsHere}
+          GROUP BY nonprofit_id`,
+    args: [JSON.stringify(picks.map(({ nonprofit_id }) => nonprofit_id))],
+  });
+  return new Map(rows.map((row) => [Number(row["nonprofit_id"]), Number(row["donations"])]));
+}
+
+/** Enrichment is what agents found and what an operator approved; a register or the organisation itself is none. */
+function latestEnrichment({ provenance }: NonprofitRecord): number | null {
+  const instants = Object.values(provenance)
+    .filter(({ set_by }) => set_by === "consensus" || set_by === "operator")
+    .map(({ applied_at }) => applied_at);
+  return instants.length === 0 ? null : Math.max(...instants);
+}

@@ -1,0 +1,107 @@
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { insertMany } from "#content/store/bulk.ts";
+import type { Store } from "#content/store/open.ts";
+
+/** Source: spec, "Limits", follow-through window. Exactly so long after counts, too. */
+export const followThroughWindowMs = 60_000;
+
+/** What a client did that may follow a recommendation. */
+export type FollowUp = {
+  slug: string;
+  /** "donate": it asked for payment requirements. */
+  action: "profile" | "donate";
+  /** How the profile was read; null for a donation. */
+  form: "page" | "markdown" | "json" | null;
+  /** Memo of the payment requirements: it links a recorded donation to the recommendation. Null for a profile. */
+  intent_id: string | null;
+  /** Daily keyed hashes of the user agent: that of the day, and just after midnight that of the day before. */
+  clients: readonly [string] | readonly [string, string];
+  atMs: number;
+  /** How exact `atMs` is: an access log tells whole seconds, so its 12:00:05 may be anything up to 12:00:05.999. */
+  withinMs: number;
+};
+
+/** A follow-up that came within 60 s of a logged recommendation of the same user agent. */
+export type FollowThrough = FollowUp & {
+  recommendation_id: number;
+  /** From 1; null when another profile than those recommended was opened, which counts as well. */
+  rank: number | null;
+};
+
+/** Popular user agents ask often: so many of its newest calls are looked at to find the one that named the profile. */
+const callsLookedAt = 20;
+/** An embedded store works synchronously: a larger query would keep requests waiting. */
+const perQuery = 100;
+
+/**
+ * The recommendation that each follow-up follows, in their order, null for none: of the calls of the same user agent
+ * within the window the newest that recommended this profile, else the newest. Index: recommendation_log_by_client.
+ */
+export async function followThroughsOf(
+  store: Pick<Store, "raw">,
+  followUps: readonly FollowUp[],
+): Promise<(FollowThrough | null)[]> {
+  const found = followUps.map((): FollowThrough | null => null);
+  for (let from = 0; from < followUps.length; from += perQuery) {
+    if (from > 0) await eventLoopTurn();
+    const batch = followUps.slice(from, from + perQuery);
+    const asked = batch.map(({ clients: [today, before], slug, atMs, withinMs }) => [
+      today, before ?? null, slug, atMs - followThroughWindowMs, atMs + withinMs,
+    ]); // prettier-ignore
+    const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(asked)] });
+    for (const row of rows) {
+      const place = Number(row["place"]);
+      const followUp = batch[place];
+      if (followUp === undefined) continue;
+      const rank = row["rank"] === null ? null : Number(row["rank"]);
+      const recommendation_id = Number(row["recommendation_id"]);
+      const atMs = Math.max(followUp.atMs, Number(row["called_at"]));
+      found[from + place] = { ...followUp, atMs, recommendation_id, rank };
+    }
+  }
+  return found;
+}
+
+const callOf = (client: string) => `
+  SELECT id
+  FROM (
+    SELECT id, called_at, step.slug IN (SELECT value FROM json_each(slugs)) AS named
+    FROM recommendation_log
+    WHERE client = ${client} AND called_at BETWEEN step.since AND step.until
+    ORDER BY called_at DESC
+    LIMIT ${callsLookedAt}
+  )
+  ORDER BY named DESC, called_at DESC, id DESC
+  LIMIT 1`;
+
+const matching = `
+  WITH step AS (
+    SELECT key AS place, value ->> 0 AS today, value ->> 1 AS before, value ->> 2 AS slug,
+      value ->> 3 AS since, value ->> 4 AS until
+    FROM json_each(?)
+  )
+  SELECT step.place, call.id AS recommendation_id, call.called_at,
+    (SELECT named.key + 1 FROM json_each(call.slugs) AS named WHERE named.value = step.slug) AS rank
+  FROM step
+  JOIN recommendation_log AS call
+    ON call.id = coalesce((${callOf("step.today")}), (${callOf("step.before")}))`;
+
+/** Stores follow-throughs, each once: the same again, from whatever source, changes nothing. Answers how many are new. */
+export async function saveFollowThroughs(
+  store: Pick<Store, "write">,
+  found: readonly FollowThrough[],
+): Promise<number> {
+  if (found.length === 0) return 0;
+  const rows = found.map((one) => [
+    one.recommendation_id, one.slug, one.action, one.form, one.rank, one.intent_id ?? "", one.atMs,
+  ]); // prettier-ignore
+  return store.write((tx) =>
+    insertMany(
+      tx,
+      "recommendation_follow_throughs",
+      ["recommendation_id", "slug", "action", "form", "rank", "intent_id", "followed_at"],
+      rows,
+      "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING",
+    ),
+  );
+}

@@ -1,0 +1,66 @@
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/starter-set.ts";
+import { normaliseIntent } from "./donor-intents.ts";
+import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { describeFaults, wordingFaults } from "./wording.ts";
+
+/** The words of a recommendation. */
+export type PickText = { recommended_for: string[]; why_recommended: string };
+
+/** What cannot be used in them, by its place. `claims`: it says too much, by the wording linter. */
+export type PickFault = { path: string; message: string; claims: boolean };
+
+/**
+ * Checks and cleans the words of a recommendation, whoever wrote them: spaces collapsed, phrases that say the same left
+ * out, lengths, safe characters, restrained wording. What agents wrote holds no links, addresses or wallets either.
+ */
+export function checkPickText(
+  raw: { recommended_for: readonly string[]; why_recommended: string },
+  { byAgent }: { byAgent: boolean },
+): Result<PickText, PickFault[]> {
+  const faults: PickFault[] = [];
+  const check = (path: string, text: string, lengthMax: number) => {
+    faults.push(...faultsOf(path, text, { lengthMax, byAgent }));
+    return text;
+  };
+  const phrases = new Map<string, string>();
+  for (const [at, given] of raw.recommended_for.entries()) {
+    const path = `recommended_for[${at}]`;
+    const phrase = check(path, cleaned(given), intentLengthMax);
+    const compared = normaliseIntent(phrase);
+    if (compared !== "" && !phrases.has(compared)) phrases.set(compared, phrase);
+    if (compared === "" && phrase !== "") {
+      faults.push({ path, message: "A donor intent has letters or digits.", claims: false });
+    }
+  }
+  const why_recommended = check("why_recommended", cleaned(raw.why_recommended), reasonLengthMax);
+  if (raw.recommended_for.length === 0 || raw.recommended_for.length > intentsMax) {
+    const message = `recommended_for holds 1 to ${intentsMax} donor intents.`;
+    faults.push({ path: "recommended_for", message, claims: false });
+  }
+  return faults.length > 0
+    ? fail(faults)
+    : ok({ recommended_for: [...phrases.values()], why_recommended });
+}
+
+const cleaned = (text: string): string => text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+
+function faultsOf(
+  path: string,
+  text: string,
+  { lengthMax, byAgent }: { lengthMax: number; byAgent: boolean },
+): PickFault[] {
+  const fault = (message: string) => [{ path, message, claims: false }];
+  if (text === "") return fault("It is empty.");
+  if (characterCount(text) > lengthMax) return fault(`It has at most ${lengthMax} characters.`);
+  const unsafe = unsafeCharacter(text, { prose: true });
+  if (unsafe !== null) return fault(`It holds a character that is not allowed (${unsafe}).`);
+  if (byAgent && linkLike.test(text)) {
+    return fault("It holds a link, an address or a wallet: put the evidence into source_url.");
+  }
+  const claims = wordingFaults(text);
+  return claims.length === 0 ? [] : [{ path, message: `${describeFaults(claims)}.`, claims: true }];
+}
+
+/** Links, e-mail addresses, host names, and runs of 32 characters that may be a wallet. */
+const linkLike = /:\/\/|www\.|\S@\S|[\p{L}\p{N}]\.\p{L}{2}|[1-9A-HJ-NP-Za-km-z]{32}/iu;

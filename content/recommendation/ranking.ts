@@ -1,0 +1,147 @@
+import type { ExplainedSignal, Intent } from "#content/contract/recommendation.ts";
+import { thinFrom } from "#content/nonprofit/thin-fields.ts";
+
+/** What the signals look at in a candidate. */
+export type Signs = {
+  editorial_curated: boolean;
+  /** Candidates that agents' agreement promoted, divided by all candidates of the directory: 0 to 1. */
+  consensus_share: number;
+  verified: boolean;
+  has_wallet: boolean;
+  /** bm25 of this candidate divided by the best among the candidates, 0 to 1; 0 when no words were given. */
+  match_share: number;
+  /** Days since the latest applied enrichment, null when there was none. */
+  enriched_days_ago: number | null;
+  donations: number;
+  thin_fields: number;
+};
+
+/** The instant from which editorial curation gives no points any more. */
+export const editorialSunset = new Date("2027-01-01T00:00:00Z");
+
+/**
+ * What editorial curation is worth, by the share of candidates that agents' agreement promoted: the last row whose share
+ * is reached counts. Source: spec, "Versioning" 3; docs/decisions/0061.
+ */
+export const editorialSteps = [
+  { consensus_share_from: 0, points: 50 },
+  { consensus_share_from: 0.1, points: 40 },
+  { consensus_share_from: 0.25, points: 30 },
+  { consensus_share_from: 0.5, points: 20 },
+  { consensus_share_from: 0.75, points: 10 },
+  { consensus_share_from: 0.9, points: 0 },
+] as const;
+
+/** The points for editorial curation at this share of consensus and this instant: 50 at most, never below 0. */
+export function editorialPoints(consensus_share: number, now: Date): number {
+  if (now >= editorialSunset) return 0;
+  const reached = editorialSteps.findLast((step) => consensus_share >= step.consensus_share_from);
+  return (reached ?? editorialSteps[0]).points;
+}
+
+const stepsInWords = editorialSteps
+  .slice(1)
+  .map(({ points, consensus_share_from: from }) => `${points} from ${Math.round(from * 100)} %`)
+  .join(", ");
+
+const matchPointsMax = 25;
+const provenancePointsMax = 15;
+const provenanceHalfLifeDays = 90;
+const donationPointsMax = 10;
+
+/**
+ * Source: spec, "Ranking weights", current phase; decisions, "Recommendation". Points are added; this order is the
+ * order reported. The methodology page and the API description show this very table.
+ */
+export const signals = [
+  {
+    name: "editorial_curation_for_starter_set",
+    weight: "+50",
+    description: `The operator picked the profile by hand, or approved an agent's draft. Steps down as the share of candidates that agents' agreement promoted grows: ${stepsInWords}. Ends with 2026-12-31 UTC.`,
+    points: (c: Signs, now: Date) =>
+      c.editorial_curated ? editorialPoints(c.consensus_share, now) : 0,
+  },
+  {
+    name: "verified_status",
+    weight: "+30",
+    description: "The organisation has claimed its profile.",
+    points: (c: Signs) => (c.verified ? 30 : 0),
+  },
+  {
+    name: "donation_wallet_present",
+    weight: "+20",
+    description: "The profile has a wallet that takes USDC.",
+    points: (c: Signs) => (c.has_wallet ? 20 : 0),
+  },
+  {
+    name: "mission_match_strength",
+    weight: "+0 to +25",
+    description:
+      "25 × bm25 of the words of q and the name of the cause, divided by the best bm25 among the candidates; 0 without words.",
+    points: (c: Signs) => matchPointsMax * Math.min(Math.max(c.match_share, 0), 1),
+  },
+  {
+    name: "source_provenance_recent",
+    weight: "+0 to +15",
+    description: "15 × 0.5^(days since the latest applied enrichment ÷ 90); 0 when there was none.",
+    points: (c: Signs) =>
+      c.enriched_days_ago === null
+        ? 0
+        : provenancePointsMax * 0.5 ** (Math.max(c.enriched_days_ago, 0) / provenanceHalfLifeDays),
+  },
+  {
+    name: "donation_history",
+    weight: "+0 to +10",
+    description: "The smaller of 10 and 2 × ln(1 + recorded donations).",
+    points: (c: Signs) => Math.min(donationPointsMax, 2 * Math.log(1 + c.donations)),
+  },
+  {
+    name: "thin_profile_penalty",
+    weight: "-20",
+    description:
+      "Three or more of description, website, city, region, mission, founded_year and contact_email are empty.",
+    points: (c: Signs) => (c.thin_fields >= thinFrom ? -20 : 0),
+  },
+] as const;
+
+export type SignalName = (typeof signals)[number]["name"];
+
+/** By how much an intent multiplies the points of a signal; 1 where it says nothing. */
+export const intentMultipliers: Record<Intent, Partial<Record<SignalName, number>>> = {
+  discover: {},
+  donate: { donation_wallet_present: 2, donation_history: 2 },
+  compare: { mission_match_strength: 2 },
+  verify: { verified_status: 2, source_provenance_recent: 2 },
+};
+
+/** What the match with the words adds, the intent's multiplier in it: hundredths of points, rounded as in explainScore. */
+export const matchHundredths = (match_share: number, intent: Intent): number =>
+  Math.round(
+    100 *
+      matchPointsMax *
+      Math.min(Math.max(match_share, 0), 1) *
+      (intentMultipliers[intent].mission_match_strength ?? 1),
+  );
+
+/**
+ * The points of each signal that contributes, in the table's order, rounded to hundredths; the score is exactly their
+ * sum.
+ */
+export function explainScore(
+  candidate: Signs,
+  intent: Intent,
+  now: Date,
+): { score: number; explain: ExplainedSignal[] } {
+  const multipliers = intentMultipliers[intent];
+  const hundredths = signals.map(({ name, points }) => ({
+    signal: name,
+    points: Math.round(100 * points(candidate, now) * (multipliers[name] ?? 1)),
+  }));
+  const sum = hundredths.reduce((total, { points }) => total + points, 0);
+  return {
+    score: sum / 100,
+    explain: hundredths.flatMap(({ signal, points }) =>
+      points === 0 ? [] : [{ signal, points: points / 100 }],
+    ),
+  };
+}

@@ -1,0 +1,69 @@
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { DonationMethod, Intent } from "#content/contract/recommendation.ts";
+import { isoDay } from "#content/contract/time.ts";
+
+/** By which ways a nonprofit can be given to, the wallet first. */
+export const donationMethods = (record: {
+  usdc_wallet: string | null;
+  donation_url: string | null;
+}): DonationMethod[] => [
+  ...(record.usdc_wallet === null ? [] : (["usdc_x402"] as const)),
+  ...(record.donation_url === null ? [] : (["external_donation_url"] as const)),
+];
+
+/** What speaks for relying on a profile: facts the directory holds, without praise. */
+export function trustSignals(
+  record: NonprofitRecord,
+  {
+    donations,
+    enriched_at,
+    by_consensus = false,
+  }: { donations: number; enriched_at: number | null; by_consensus?: boolean },
+): string[] {
+  const found: string[] = [];
+  if (by_consensus) {
+    found.push("Recommended alike by two agents with sources; no person has reviewed it");
+  }
+  if (record.verified === 1) found.push("Profile claimed by the organisation and reviewed");
+  const [org] = record.registrations.flatMap(({ org_id }) => org_id ?? []);
+  if (org !== undefined) found.push(`Listed in a public register as ${org}`);
+  if (enriched_at !== null) {
+    found.push(`Details with a recorded source, last added on ${isoDay(enriched_at)}`);
+  }
+  if (record.wallet_signature !== null) found.push("Control of the wallet proved by a signature");
+  if (record.usdc_wallet !== null) found.push("Ready for donations in USDC (x402)");
+  if (record.donation_url !== null) found.push("Has a donation page of its own");
+  if (donations > 0) {
+    found.push(
+      `${donations} ${donations === 1 ? "donation" : "donations"} recorded in this directory`,
+    );
+  }
+  return found;
+}
+
+type Links = { apiUrl: string; donateUrl: string };
+
+/** What an agent can do next with a profile, for its intent. */
+export function bestNextAction(
+  record: NonprofitRecord,
+  intent: Intent,
+  { apiUrl, donateUrl }: Links,
+): string {
+  const [method] = donationMethods(record);
+  const give =
+    method === "usdc_x402"
+      ? `to donate, GET ${donateUrl} for payment requirements and let the donor sign`
+      : method === "external_donation_url"
+        ? "to donate, send the donor to the organisation's own donation page (donation_url in the profile)"
+        : "no way to donate is known yet; the organisation's website may name one";
+  if (intent === "donate") return sentence(`${give}; read ${apiUrl} first`);
+  if (intent === "verify") {
+    return sentence(`read ${apiUrl} and check its registrations and the sources in provenance`);
+  }
+  if (intent === "compare") {
+    return sentence(`read ${apiUrl} and compare programs and impact_metrics; ${give}`);
+  }
+  return sentence(`read the full profile at ${apiUrl}; ${give}`);
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from "node:util";
+import type { NonprofitField, NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { RegisterDraft, RegisterTerms } from "./draft.ts";
+import { emptyRecord } from "#content/nonprofit/empty-record.ts";
+
+/**
+ * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
+ * the empty ones and those that it set itself: what agents agreed on, an operator, the organisation or another register
+ * set stays. Answers `before` itself when nothing changes. A withdrawn nonprofit that the register lists again is restored, unless an operator withdrew it.
+ */
+export function mergedWithRegister(
+  before: NonprofitRecord,
+  draft: RegisterDraft,
+  terms: RegisterTerms,
+  nowMs: number,
+): NonprofitRecord {
+  const fields = (Object.keys(draft.fields) as NonprofitField[]).filter((field) =>
+    isToBeSet(before, field, draft.fields[field], terms.register),
+  );
+  const mine = terms.lists && before.register === terms.register;
+  const moved = mine && before.register_scope !== terms.scope;
+  const restored = mine && before.status === "withdrawn" && !statusIsHeld(before);
+  if (fields.length === 0 && !moved && !restored) return before;
+  const after: NonprofitRecord = { ...before, provenance: { ...before.provenance } };
+  for (const field of fields) setField(after, field, draft, terms.register, nowMs);
+  if (moved) after.register_scope = terms.scope;
+  if (restored) after.status = before.verified === 1 ? "claimed" : "listed";
+  return after;
+}
+
+/** A new nonprofit from a row of a register; id 0 until it is stored. */
+export function newFromRegister(
+  draft: RegisterDraft,
+  slug: string,
+  terms: RegisterTerms,
+  nowMs: number,
+): NonprofitRecord {
+  const empty = { ...emptyRecord, slug, register: terms.register, register_scope: terms.scope };
+  return mergedWithRegister(empty, draft, terms, nowMs);
+}
+
+/** The nonprofit as its register no longer lists it, or null when that says nothing about it. */
+export const withdrawnByRegister = (before: NonprofitRecord): NonprofitRecord | null =>
+  before.status === "withdrawn" || statusIsHeld(before) ? null : { ...before, status: "withdrawn" };
+
+/** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
+const statusIsHeld = ({ provenance }: NonprofitRecord): boolean =>
+  provenance["status"] !== undefined && provenance["status"].set_by !== "register";
+
+function isToBeSet(
+  before: NonprofitRecord,
+  field: NonprofitField,
+  value: unknown,
+  register: string,
+): boolean {
+  const origin = before.provenance[field];
+  const held = before[field];
+  if (held === value) return false;
+  const mine = origin?.set_by === "register" && origin.source === register;
+  if (mine) return !isDeepStrictEqual(held, value);
+  return origin === undefined && isEmptyValue(held) && !isEmptyValue(value);
+}
+
+function setField(
+  after: NonprofitRecord,
+  field: NonprofitField,
+  draft: RegisterDraft,
+  register: string,
+  nowMs: number,
+): void {
+  const value = draft.fields[field];
+  Object.assign(after, { [field]: value });
+  if (isEmptyValue(value)) {
+    delete after.provenance[field];
+    return;
+  }
+  after.provenance[field] = {
+    set_by: "register",
+    source: register,
+    source_url: draft.source_url,
+    agents: [],
+    applied_at: nowMs,
+  };
+}
+
+const isEmptyValue = (value: unknown): boolean =>
+  value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0);

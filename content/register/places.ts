@@ -1,0 +1,125 @@
+import given from "#content/editorial/register-places.json";
+import { countryCode } from "#content/nonprofit/country.ts";
+import { readablePlace } from "./names.ts";
+
+/** Where a nonprofit is. Each part is null when the register does not truly say it. */
+export type Place = { country_code: string | null; region: string | null; city: string | null };
+
+const states = new Map(Object.entries(given.states));
+const statesByName = new Map([...states].map(([code, name]) => [name.toUpperCase(), code]));
+const territories = new Set(given.territories);
+const armedForces = new Map(Object.entries(given.armedForces));
+const spellings = new Map<string, string | null>(Object.entries(given.spellings));
+const towns = new Map(Object.entries(given.towns));
+const marks = given.marks.map(([text = "", code = ""]) => [new RegExp(text), code] as const);
+const slips = new Set(given.slips);
+const slipEvidence = new RegExp(given.slipEvidence);
+const provinces = new Map(
+  Object.entries(given.provinces).map(([country, codes]) => [
+    country,
+    new Map(Object.entries(codes).flatMap(([code, name]) => [[code, name] as const, [name.toUpperCase(), name] as const])),
+  ]),
+); // prettier-ignore
+const anyProvince = [...provinces.values()].flatMap((names) => [...names.keys()]);
+const provinceAtEnd = new RegExp(`^(.*?)\\s*\\b(${longestFirst(anyProvince).join("|")})$`);
+const stateAtEnd = new RegExp(
+  `^(.*?)\\s*\\b(${longestFirst([...states.keys(), ...statesByName.keys()]).join("|")})( \\d{5}(?:-?\\d{4})?)?$`,
+);
+
+/** Countries whose own code is a state's too and whose post codes have five digits. */
+const ownCodes = new Set(["DE", "ID", "IL"]);
+
+/**
+ * The place of a row of the IRS master file. Without a state, CITY holds the country in one of 163 spellings and STREET
+ * the town and post code; territories are countries of their own (ISO 3166), and military post is in the United States.
+ */
+export function bmfPlace({
+  STREET,
+  CITY,
+  STATE,
+}: Record<"STREET" | "CITY" | "STATE", string>): Place {
+  const city = CITY === "" ? null : readablePlace(CITY);
+  if (territories.has(STATE)) return { country_code: STATE, region: null, city };
+  const forces = armedForces.get(STATE);
+  if (forces !== undefined) return { country_code: "US", region: forces, city: CITY };
+  if (STATE !== "") return { country_code: "US", region: states.get(STATE) ?? null, city };
+  return foreignPlace(STREET.replaceAll(/\s+/g, " ").trim(), CITY.trim());
+}
+
+/** The name of a state or province, of its code or name in any letter case; null for any other text. */
+export const provinceName = (country: string, text: string): string | null =>
+  provinces.get(country)?.get(text.trim().toUpperCase()) ?? null;
+
+function foreignPlace(street: string, named: string): Place {
+  const marked = marks.find(([mark]) => mark.test(street));
+  if (marked !== undefined) {
+    return { country_code: marked[1], region: null, city: townOf(street, marked[1]).city };
+  }
+  const town = towns.get(named);
+  if (town !== undefined) return { country_code: town, region: null, city: readablePlace(named) };
+  const country_code = foreignCountry(named);
+  const american = americanPlace(street, country_code);
+  if (american !== null) return american;
+  // The register's list of countries begins with these, and almost every row under them is a slip of the hand.
+  if (slips.has(named) && !slipEvidence.test(street)) {
+    const zip = / (\d{5})(?:-?\d{4})?$/.test(` ${street}`);
+    return { country_code: zip ? "US" : null, region: null, city: zip ? townOf(street, null).city : null };
+  } // prettier-ignore
+  return { country_code, ...townOf(street, country_code) };
+}
+
+const foreignCountry = (named: string): string | null => {
+  const spelt = spellings.get(named);
+  return spelt === undefined ? countryCode(named) : spelt;
+};
+
+/** "YARDLEY PA 19067" under any country: state and ZIP code say where it truly is. */
+function americanPlace(street: string, country: string | null): Place | null {
+  const forces = /\b(?:APO|FPO) (AE|AP|AA)\b/.exec(street)?.[1];
+  if (forces !== undefined) {
+    return { country_code: "US", region: armedForces.get(forces) ?? null, city: null };
+  }
+  const [, before = "", state, zip] = stateAtEnd.exec(street) ?? [];
+  if (state === undefined || country === "IT" || (state === country && ownCodes.has(state)))
+    return null;
+  // A state's code without a ZIP code may be anything; its full name is clear enough.
+  if (zip === undefined && !statesByName.has(state)) return null;
+  const region = states.get(state) ?? states.get(statesByName.get(state) ?? "") ?? null;
+  const earlier = stateAtEnd.exec(before)?.[1] ?? before;
+  return { country_code: "US", region, city: townName(earlier) };
+}
+
+/** Town and region of a foreign street line: what is left without post codes, when that is at most three words. */
+function townOf(street: string, country: string | null): Omit<Place, "country_code"> {
+  const bare = street
+    .replace(/ [A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$/, "")
+    .replace(/ [A-Z]\d[A-Z] ?\d[A-Z]\d$/, "")
+    .replaceAll(
+      /(?:^| )(?:\S*\d\S*|US|USA|UK|CNMI|MIDDLE EAST|NORTH AMERICA|AMERICAN SAMOA)(?= |$)/g,
+      "",
+    )
+    .trim();
+  if (/^\d{1,3}\b|BOX|^LOCAL$/.test(street)) return { city: null, region: null };
+  const [, before = "", code = ""] = provinceAtEnd.exec(bare) ?? [];
+  const region = country === null ? null : provinceName(country, code);
+  const town = region === null ? bare : before;
+  const own = country === "VI" ? town.replace(/ (?:VI|VIRGIN ISLANDS)$/, "") : town;
+  return { city: townName(own), region };
+}
+
+function townName(text: string): string | null {
+  const once = text === "PAGO PAGO" ? text : text.replace(/^(.+) \1$/, "$1");
+  const words = once.split(" ").filter((word) => word !== "");
+  const last = words.at(-1) ?? "";
+  // "TEL AVIV ISRAEL" ends with the country.
+  if (words.length > 1 && last.length > 3 && countryCode(last) !== null && last !== "MEXICO")
+    words.pop();
+  // What is left of a post code or a province's code: "ROMA RM".
+  while (/^(?:[A-Z]{1,2}|-)$/.test(words.at(-1) ?? "")) words.pop();
+  if (words.length === 0 || words.length > 3 || words.some((word) => /\d/.test(word))) return null;
+  return readablePlace(words.join(" "));
+}
+
+function longestFirst(names: readonly string[]): string[] {
+  return names.toSorted((a, b) => b.length - a.length);
+}

@@ -1,0 +1,70 @@
+import { allOf, ftsQuery } from "./match.ts";
+import type { Facet } from "./query.ts";
+import type { Queryable } from "#content/store/open.ts";
+import type { SearchIndex } from "./index.ts";
+
+/** Up to so many members are fetched and sorted; more are found by walking along a list. */
+const sortedMax = 4_000;
+
+/**
+ * A search without words: everything, or what has all the facets, by impact (beneficiaries), then verified, then name.
+ * Index: listings_by_impact.
+ */
+export async function listedPage(
+  { asked, index }: { asked: Queryable; index: SearchIndex },
+  facets: readonly Facet[],
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ total: number; ids: number[] }> {
+  const lists = facets.flatMap(({ list }) => list ?? []);
+  const [list = "all", other = null] = lists;
+  const args = { list, other, limit, offset };
+  if (facets.length === lists.length && lists.length <= 1) {
+    const total = await numberAt(asked, "SELECT count(*) FROM listings WHERE list = $list", {
+      list,
+    });
+    return { total, ids: await idsOf(asked, listWalk("true"), { list, limit, offset }) };
+  }
+  const all = allOf(facets.map((facet) => facet.match));
+  const match = ftsQuery(all);
+  const total = await index.count(all);
+  if (total <= sortedMax) {
+    return { total, ids: await idsOf(asked, sorted, { match, limit, offset }) };
+  }
+  const aligned = lists.length < facets.length ? 1 : 0;
+  return { total, ids: await idsOf(asked, listWalk(isMember), { ...args, aligned }) };
+}
+
+const listWalk = (condition: string) => `
+  SELECT nonprofit_id AS id
+  FROM listings AS l
+  WHERE list = $list AND ${condition}
+  ORDER BY impact_order, name_key, nonprofit_id
+  LIMIT $limit OFFSET $offset`;
+
+const isMember = `
+  ($other IS NULL OR EXISTS (
+    SELECT 1 FROM listings AS o WHERE o.nonprofit_id = l.nonprofit_id AND o.list = $other
+  ))
+  AND ($aligned = 0 OR EXISTS (
+    SELECT 1 FROM nonprofits AS n WHERE n.id = l.nonprofit_id AND n.ghd_aligned = 1
+  ))`;
+
+const sorted = `
+  SELECT l.nonprofit_id AS id
+  FROM search_index AS s
+  CROSS JOIN listings AS l ON l.nonprofit_id = (s.rowid & 4294967295) AND l.list = 'all'
+  WHERE search_index MATCH $match
+  ORDER BY l.impact_order, l.name_key, l.nonprofit_id
+  LIMIT $limit OFFSET $offset`;
+
+type Args = Record<string, string | number | null>;
+
+async function idsOf(asked: Queryable, sql: string, args: Args): Promise<number[]> {
+  const { rows } = await asked.execute({ sql, args });
+  return rows.map((row) => Number(row["id"]));
+}
+
+async function numberAt(asked: Queryable, sql: string, args: Args): Promise<number> {
+  const { rows } = await asked.execute({ sql, args });
+  return Number(rows[0]?.[0] ?? 0);
+}

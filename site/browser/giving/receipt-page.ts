@@ -1,0 +1,85 @@
+import { wordsOfCluster } from "#content/donation/network-words.ts";
+import type { SignedReceipt } from "#content/contract/receipt.ts";
+
+void showReceipt(new URLSearchParams(location.search));
+
+/** Shows the receipt that the page's address names: ?nonprofit=slug&id=… */
+async function showReceipt(query: URLSearchParams): Promise<void> {
+  const [slug, id] = [query.get("nonprofit"), query.get("id")];
+  if (slug === null || id === null) return say("This address names no receipt.");
+  const path = `/api/donations/${encodeURIComponent(slug)}/${encodeURIComponent(id)}`;
+  say("Looking for the receipt…");
+  try {
+    const answer = await fetch(path, { signal: AbortSignal.timeout(15_000) });
+    if (answer.status === 404) return say("There is no receipt at this address.");
+    if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
+    draw((await answer.json()) as SignedReceipt, path);
+  } catch {
+    say("The directory's service does not answer at the moment. Please try again soon.");
+  }
+}
+
+function draw({ receipt, signature, explorer_url }: SignedReceipt, path: string): void {
+  const { nonprofit, evidence } = receipt;
+  const network = wordsOfCluster(evidence.cluster);
+  const rows: readonly [string, string | null][] = [
+    ["Given to", nonprofit.name],
+    ...nonprofit.registrations.map((one): [string, string] => [
+      "Registered",
+      `${one.country}, ${one.type} ${one.registration_number}`,
+    ]),
+    ["Amount", `${receipt.amount_usdc} ${receipt.currency}`],
+    ["Date", receipt.settled_at.replace("T", " ").replace("Z", " UTC")],
+    ["Network", network.name],
+    ["Given by (wallet)", evidence.donor],
+    ["Received by (wallet)", evidence.recipient],
+    ["From token account", evidence.source ?? null],
+    ["To token account", evidence.destination],
+    ["Token (mint)", evidence.mint],
+    ["Transaction", evidence.tx_signature],
+    ["Slot", String(evidence.slot)],
+    ["Memo", evidence.memo],
+    ["Chain", evidence.network],
+    ["Receipt", receipt.id],
+    ["Issued by", receipt.issuer],
+  ];
+  part(".facts").replaceChildren(
+    ...rows.flatMap(([label, text]) => (text === null ? [] : row(label, text))),
+  );
+  part(".signature").replaceChildren("Signature: ", element("code", signature));
+  if (explorer_url?.startsWith("https://")) {
+    const link = element("a", "Look at the transaction in an explorer") as HTMLAnchorElement;
+    link.href = explorer_url;
+    part(".signature").after(link);
+  }
+  const file = part("#receipt-json") as HTMLAnchorElement;
+  file.href = path;
+  file.download = `receipt-${receipt.id}.json`;
+  part("button").addEventListener("click", () => print());
+  part("#receipt-shown").hidden = false;
+  document.title = `Receipt: ${receipt.amount_usdc} USDC to ${nonprofit.name}`;
+  say("");
+}
+
+function row(label: string, text: string): HTMLElement {
+  const line = document.createElement("div");
+  line.append(element("dt", label), element("dd", text));
+  return line;
+}
+
+/** Texts of others are drawn as texts. */
+function element(tag: string, text: string): HTMLElement {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  return made;
+}
+
+function part(selector: string): HTMLElement {
+  const found = document.querySelector<HTMLElement>(`#receipt ${selector}`);
+  if (found === null) throw new Error(`the page has no ${selector}`);
+  return found;
+}
+
+function say(words: string): void {
+  part("#receipt-status").textContent = words;
+}

@@ -1,0 +1,119 @@
+import type { OnboardingAnswer } from "#content/contract/onboarding.ts";
+import { offerProof } from "./wallet-proof.ts";
+
+const form = document.querySelector<HTMLFormElement>("#onboard");
+if (form !== null) enhance(form);
+
+type Problem = { detail?: string; errors?: { path: string; message: string }[] };
+
+/** Sends the form as JSON, and shows what is wrong beside the fields. */
+function enhance(whole: HTMLFormElement): void {
+  // Faults are shown beside their fields, in the words of the directory.
+  whole.noValidate = true;
+  const claimed = new URLSearchParams(location.hash.slice(1)).get("claim");
+  if (claimed !== null) fieldOf(whole, "claim_slug").value = claimed;
+  const proof = offerProof({
+    wallet: fieldOf(whole, "usdc_wallet"),
+    signature: fieldOf(whole, "wallet_signature"),
+  });
+  const keyOf = openKeys();
+  let sending = false;
+  whole.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (sending) return;
+    sending = true;
+    clear(whole);
+    const body = JSON.stringify({ ...valuesOf(whole), ...proof() });
+    send(whole, body, keyOf(body))
+      .catch(() => complain("The directory does not answer. Please try again."))
+      .finally(() => {
+        sending = false;
+      });
+  });
+}
+
+/** The key of a request, the same for the same: whoever sends it again after a lost answer still gets the link. */
+function openKeys(): (body: string) => string {
+  const keys = new Map<string, string>();
+  return (body) => {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    const key = keys.get(body) ?? Array.from(bytes, (byte) => byte.toString(16)).join("-");
+    keys.set(body, key);
+    return key;
+  };
+}
+
+async function send(whole: HTMLFormElement, body: string, key: string): Promise<void> {
+  const response = await fetch("/api/onboard", {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": key },
+    body,
+  });
+  const answer: unknown = await response.json();
+  if (response.ok) thank(whole, answer as OnboardingAnswer);
+  else refuse(whole, answer as Problem);
+}
+
+function partOf(selector: string): HTMLElement {
+  const part = document.querySelector<HTMLElement>(selector);
+  if (part === null) throw new Error(`the page has no ${selector}`);
+  return part;
+}
+
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+function fieldOf(whole: HTMLFormElement, name: string): Field {
+  return whole.elements.namedItem(name) as Field;
+}
+
+/** What was typed. */
+function valuesOf(whole: HTMLFormElement): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of new FormData(whole)) {
+    if (typeof value === "string" && value.trim() !== "") values[name] = value.trim();
+  }
+  return values;
+}
+
+function thank(whole: HTMLFormElement, { message, status_url }: OnboardingAnswer): void {
+  const sent = partOf("#onboard-sent");
+  sent.textContent = message;
+  if (status_url !== null) {
+    const link = document.createElement("a");
+    link.href = status_url;
+    link.textContent = status_url;
+    const line = document.createElement("p");
+    line.append("Keep this link, it is shown only here: ", link);
+    sent.append(line);
+  }
+  whole.hidden = true;
+  sent.hidden = false;
+  sent.focus();
+}
+
+/** Each fault stands beside its field; the first of them gets the focus. */
+function refuse(whole: HTMLFormElement, { detail, errors = [] }: Problem): void {
+  let first: Field | null = null;
+  for (const { path, message } of errors) {
+    const field = whole.elements.namedItem(path) as Field | null;
+    if (field === null || path === "") continue;
+    field.setAttribute("aria-invalid", "true");
+    const place = document.getElementById(`${field.id}-wrong`);
+    if (place !== null) place.textContent = message;
+    first ??= field;
+  }
+  complain(first === null ? (detail ?? "It was not accepted.") : "Please mend what is marked.");
+  (first ?? partOf("#onboard-wrong")).focus();
+}
+
+function complain(message: string): void {
+  partOf("#onboard-wrong").textContent = message;
+}
+
+function clear(whole: HTMLFormElement): void {
+  complain("");
+  for (const place of whole.querySelectorAll(".wrong")) place.textContent = "";
+  for (const field of whole.querySelectorAll("[aria-invalid]")) {
+    field.removeAttribute("aria-invalid");
+  }
+}

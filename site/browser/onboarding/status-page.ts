@@ -1,0 +1,99 @@
+import type { OnboardingStatus } from "#content/contract/onboarding.ts";
+
+const message = document.querySelector<HTMLElement>("#status-message");
+const facts = document.querySelector<HTMLElement>("#status-facts");
+if (message !== null && facts !== null) {
+  const show = () => void showStatus(message, facts);
+  addEventListener("hashchange", show);
+  show();
+}
+
+/** The secret stands after # in the address and travels in a header: no log of addresses and no referrer holds it. */
+async function showStatus(said: HTMLElement, list: HTMLElement): Promise<void> {
+  const token = location.hash.slice(1);
+  list.hidden = true;
+  if (!/^[\w-]{43}$/.test(token)) {
+    said.textContent = "The link is not whole: something is missing after its #.";
+    return;
+  }
+  said.textContent = "Looking …";
+  try {
+    const response = await fetch("/api/onboard/status", {
+      cache: "no-store",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const answer = (await response.json()) as OnboardingStatus & { detail?: string };
+    if (!response.ok) {
+      said.textContent = answer.detail ?? "Nothing was found.";
+      return;
+    }
+    said.textContent = answer.message;
+    draw(list, answer);
+  } catch {
+    said.textContent = "The directory does not answer. Please try again.";
+  }
+}
+
+const states: Record<OnboardingStatus["status"], string> = {
+  pending_review: "Waits for review",
+  approved: "Approved",
+  rejected: "Rejected",
+};
+const types: Record<OnboardingStatus["type"], string> = {
+  claim: "Claim",
+  registration: "Registration",
+  change: "Change",
+};
+const wallets: Record<OnboardingStatus["wallet"]["state"], string> = {
+  none: "",
+  in_review: "in review",
+  held: "held",
+  in_effect: "in effect",
+  stopped: "stopped",
+  replaced: "replaced",
+  rejected: "rejected",
+};
+
+function draw(list: HTMLElement, status: OnboardingStatus): void {
+  const { wallet } = status;
+  const until = wallet.takes_effect_at === null ? "" : ` until ${wallet.takes_effect_at}`;
+  const why = wallet.reason === null ? "" : `: ${wallet.reason}`;
+  const rows: [string, string | null][] = [
+    ["Request", `${types[status.type]} ${status.submission_id}`],
+    ["State", states[status.status]],
+    ["Reason", status.reason],
+    ["Organisation", status.name],
+    ["Sent", status.submitted_at],
+    ["Reviewed", status.reviewed_at],
+    [
+      "Wallet",
+      wallet.address === null
+        ? null
+        : `${wallet.address}, ${wallets[wallet.state]}${until}${why}${wallet.proven ? " (control proved)" : ""}`,
+    ],
+    [
+      "Another wallet",
+      status.other_wallet_at === null
+        ? null
+        : `Another request changes the wallet of this profile at ${status.other_wallet_at}. If you did not ask for it, tell the directory before: it can be stopped.`,
+    ],
+    ["Profile", status.profile_url],
+  ];
+  list.replaceChildren(...rows.flatMap(([label, text]) => (text === null ? [] : rowOf(label, text, status))));
+  list.hidden = false;
+} // prettier-ignore
+
+/** What others wrote is text, never markup. */
+function rowOf(label: string, text: string, { slug, profile_url }: OnboardingStatus): HTMLElement {
+  const [row, term, what] = ["div", "dt", "dd"].map((name) => document.createElement(name));
+  if (row === undefined || term === undefined || what === undefined) throw new Error("no elements");
+  term.textContent = label;
+  if (text === profile_url && slug !== null) {
+    const link = document.createElement("a");
+    link.href = `/nonprofits/${encodeURIComponent(slug)}`;
+    link.textContent = text;
+    what.append(link);
+  } else what.textContent = text;
+  row.append(term, what);
+  return row;
+}

@@ -1,0 +1,127 @@
+import { wordsOfCluster } from "#content/donation/network-words.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { openPanel } from "#site/browser/giving/panel.ts";
+import { openGivingService } from "#site/browser/giving/service.ts";
+import { awayLink, el } from "./elements.ts";
+
+/** Which nonprofit of which directory, and what the amount's field says first. */
+export type Place = { directory: string; slug: string; amount: string };
+
+/** Makes the dialog inside the shadow root; gives what opens it. Nothing is asked before it is opened. */
+export function openDialog(shadow: ShadowRoot, place: Place): () => void {
+  const title = el("h2", { id: "title" }, ["Donate"]);
+  const close = el("button", { type: "button", class: "plain", "aria-label": "Close" }, ["✕"]);
+  const content = el("div", {}, [el("p", { role: "status" }, ["Loading…"])]);
+  const dialog = el("dialog", { "aria-labelledby": "title" }, [
+    el("header", {}, [title, close]),
+    content,
+  ]);
+  let stop = () => {};
+  close.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => stop());
+  // Shortcuts of the page around are not meant for what is typed here.
+  for (const type of ["keydown", "keypress", "keyup"]) {
+    dialog.addEventListener(type, (event) => event.stopPropagation());
+  }
+  shadow.append(dialog);
+  const fill = async () => {
+    const known = await nonprofitOf(place);
+    if (typeof known === "string")
+      return content.replaceChildren(el("p", {}, [known]), elsewhere(place));
+    title.textContent = `Give to ${known.name}`;
+    const payable = known.status !== "withdrawn" && known.usdc_wallet !== undefined;
+    if (!payable) return content.replaceChildren(...otherWays(known), elsewhere(place));
+    const { nodes, panel } = paymentParts(place, known.usdc_wallet ?? "");
+    content.replaceChildren(...nodes, elsewhere(place));
+    stop = () => panel.stop();
+    await panel.show();
+  };
+  return () => {
+    dialog.showModal();
+    void fill();
+  };
+}
+
+/** The profile, or in words why there is none. */
+async function nonprofitOf({ directory, slug }: Place): Promise<NonprofitDetail | string> {
+  try {
+    const answer = await fetch(`${directory}/api/nonprofits/${slug}`, {
+      signal: AbortSignal.timeout(15_000),
+    });
+    if (answer.status === 404) return "The directory knows no nonprofit of this name.";
+    return (await answer.json()) as NonprofitDetail;
+  } catch {
+    // The network is down, or the policy of this page lets nothing through to the directory.
+    return `${new URL(directory).host} cannot be reached from this page.`;
+  }
+}
+
+function otherWays({ status, donation_url }: NonprofitDetail): Node[] {
+  const link = status === "withdrawn" ? null : safeLink(donation_url);
+  if (link !== null) {
+    return [el("p", {}, [awayLink(link, "The organisation’s own donation page", "main")])];
+  }
+  return [el("p", {}, ["The directory knows no way to give to this organisation."])];
+}
+
+/** The way that always works: the directory's own page. */
+function elsewhere({ directory, slug, amount }: Place): HTMLElement {
+  const query = new URLSearchParams({ amount });
+  const { host } = new URL(directory);
+  return el("p", { class: "small" }, [
+    awayLink(`${directory}/donate/${slug}?${query}`, `Give at ${host} instead`),
+  ]);
+}
+
+function paymentParts({ directory, slug, amount: first }: Place, wallet: string) {
+  const amount = el("input", {
+    id: "amount",
+    inputmode: "decimal",
+    autocomplete: "off",
+    value: first,
+  });
+  const presets = ["5", "25", "100"].map((value) =>
+    el("button", { type: "button", value }, [value]),
+  );
+  const ask = el("form", {}, [
+    el("label", { for: "amount" }, ["Amount in USDC"]),
+    el("div", { class: "presets", role: "group", "aria-label": "Usual amounts" }, presets),
+    el("div", { class: "field" }, [amount, el("button", { class: "main" }, ["Show QR code"])]),
+  ]);
+  const notice = el("p", { class: "notice", role: "note", hidden: true });
+  const qr = el("div", { class: "qr" });
+  const walletLink = el("a", { class: "main", href: `${directory}/donate/${slug}` }, [
+    "Open in a wallet on this device",
+  ]);
+  const network = el("p", { class: "small" });
+  const payment = el("div", { hidden: true }, [
+    qr,
+    el("p", {}, [walletLink]),
+    el("p", {}, [
+      "USDC on Solana goes straight to the organisation’s wallet: ",
+      el("code", {}, [wallet]),
+    ]),
+    network,
+  ]);
+  const status = el("p", { class: "found", role: "status" });
+  const again = el("button", { type: "button", class: "plain", hidden: true }, ["Look again"]);
+  const panel = openPanel(
+    { ask, amount, presets, payment, qr, walletLink, status, again },
+    {
+      service: openGivingService(directory, slug),
+      wallet,
+      onRequirements: ({ cluster }) => {
+        const words = wordsOfCluster(cluster);
+        notice.textContent = words.notice;
+        notice.hidden = words.notice === null;
+        network.textContent = `Network: ${words.name}. Token: USDC.`;
+      },
+      afterwards: ({ settlement }) => {
+        const query = new URLSearchParams({ nonprofit: slug, id: settlement.donation_id });
+        return [awayLink(`${directory}/receipt?${query}`, "Receipt")];
+      },
+    },
+  );
+  return { nodes: [notice, ask, payment, status, again], panel };
+}

@@ -1,0 +1,132 @@
+import {
+  type BundleManifest,
+  feedPaths,
+  isManifestPath,
+  type ManifestEntry,
+  type ManifestShard,
+  type ShardReference,
+} from "#content/contract/feed.ts";
+import { digestOf } from "./blobs.ts";
+import type { Manifest, NewFile } from "./manifest.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import { spoolShards } from "./shard-spool.ts";
+
+/** What paths hold now that may differ from what the shards say; null: it is gone. */
+type Overlay = Map<string, { digest: string; size: number } | null>;
+
+type ManifestParts = Pick<PublisherParts, "manifest" | "blobs">;
+
+/** The shards as they shall be, their list, and the release of whose files they tell. */
+export type ManifestDraft = { files: NewFile[]; root: string; release: number };
+
+const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
+
+/** The shard that lists a path: the first byte of its SHA-256. */
+export const shardOf = (path: string): string =>
+  digestOf(new TextEncoder().encode(path)).slice(0, 2);
+
+/**
+ * Lists every file of the bundle with its SHA-256, in 256 shards and a list of these. Only shards with changed paths
+ * are written, unless `full` or when the older ones are not at hand. The outcome depends on the files alone, not on
+ * the way that led to them. `own` are files that will be committed together with the manifest.
+ */
+export function draftManifest(
+  parts: ManifestParts,
+  { full, own }: { full: boolean; own: readonly NewFile[] },
+): ManifestDraft {
+  const { manifest, blobs } = parts;
+  const known = full ? null : knownShards(parts);
+  const since = known === null ? manifest.state().current_release : manifest.state().listed_release;
+  // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
+  const spool = known === null ? spoolShards(parts, { shardOf }) : null;
+  const release = manifest.state().current_release;
+  const byShard = Map.groupBy(overlaySince(manifest, since, own), ([path]) => shardOf(path));
+  const references: ShardReference[] = [];
+  const files: NewFile[] = [];
+  for (const shard of shardNames) {
+    const changed = byShard.get(shard);
+    const before = known?.get(shard);
+    if (before !== undefined && changed === undefined) {
+      references.push(before);
+      continue;
+    }
+    const entries = spool?.read(shard) ?? entriesOf(parts, before);
+    const { body, reference } = shardFile(shard, withChanges(entries, changed ?? []));
+    references.push(reference);
+    files.push({ path: reference.path, digest: blobs.put(body), size: body.length });
+  }
+  spool?.close();
+  return { files, root: rootFile(references), release };
+}
+
+/** What the current shards are, when they can be built upon. */
+function knownShards({ manifest, blobs }: ManifestParts): Map<string, ShardReference> | null {
+  const { listed_release, listed_inputs, inputs_digest } = manifest.state();
+  // Assets of an older site leave the list without leaving the bundle: no release tells.
+  if (listed_release === 0 || listed_inputs !== inputs_digest) return null;
+  const oldest = manifest.db.query<{ id: number }, []>("SELECT min(id) AS id FROM releases").get();
+  // What was removed in a release that is not kept any more is not known.
+  if ((oldest?.id ?? 0) > listed_release + 1) return null;
+  const root = manifest.find(feedPaths.manifest);
+  if (root === null || !blobs.has(root.digest)) return null;
+  const { shards } = JSON.parse(blobs.read(root.digest).toString()) as BundleManifest;
+  const whole = shards.every(({ path, sha256 }) => {
+    return manifest.find(path)?.digest === sha256 && blobs.has(sha256);
+  });
+  return whole ? new Map(shards.map((shard, at) => [shardNames[at] ?? "", shard])) : null;
+}
+
+function overlaySince({ db }: Manifest, release: number, own: readonly NewFile[]): Overlay {
+  const overlay: Overlay = new Map();
+  const gone = db.query<{ path: string }, [number]>(
+    `SELECT DISTINCT path FROM history
+     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
+  );
+  for (const { path } of gone.iterate(release)) overlay.set(path, null);
+  const changed = db.query<NewFile & { doomed_at: number | null }, [number]>(
+    "SELECT path, digest, size, doomed_at FROM files WHERE release > ?",
+  );
+  for (const { path, digest, size, doomed_at } of changed.iterate(release)) {
+    overlay.set(path, doomed_at === null ? { digest, size } : null);
+  }
+  for (const { path, digest, size } of own) overlay.set(path, { digest, size });
+  for (const path of overlay.keys()) if (isManifestPath(path)) overlay.delete(path);
+  return overlay;
+}
+
+function entriesOf({ blobs }: ManifestParts, before: ShardReference | undefined): ManifestEntry[] {
+  if (before === undefined) return [];
+  return (JSON.parse(blobs.read(before.sha256).toString()) as ManifestShard).files;
+}
+
+function withChanges(
+  entries: readonly ManifestEntry[],
+  changes: readonly (readonly [string, { digest: string; size: number } | null])[],
+): ManifestEntry[] {
+  const files = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const [path, file] of changes) {
+    if (file === null) files.delete(path);
+    else files.set(path, { path, sha256: file.digest, size: file.size });
+  }
+  return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+const encoder = new TextEncoder();
+
+function shardFile(shard: string, files: ManifestEntry[]) {
+  const body = encoder.encode(`${JSON.stringify({ shard, files } satisfies ManifestShard)}\n`);
+  const reference: ShardReference = {
+    path: feedPaths.shard(shard),
+    sha256: digestOf(body),
+    size: body.length,
+    files: files.length,
+    bytes: files.reduce((sum, { size }) => sum + size, 0),
+  };
+  return { body, reference };
+}
+
+function rootFile(shards: ShardReference[]): string {
+  const total = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
+  const root: BundleManifest = { version: 1, files: total("files"), bytes: total("bytes"), shards };
+  return `${JSON.stringify(root)}\n`;
+}

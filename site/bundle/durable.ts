@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { digestOf } from "./blobs.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+
+/** More new files than these are brought onto the disk with everything else that is there, at once. */
+const blobsPerRoundMax = 2_000;
+const bootIdFile = "/proc/sys/kernel/random/boot_id";
+
+/** Tells one run of the machine from the next; "" where the system has no such thing. */
+const bootId = (): string =>
+  existsSync(bootIdFile) ? readFileSync(bootIdFile, "utf8").trim() : "";
+
+/**
+ * Brings the blobs of newer releases onto the disk, behind the readers' backs: a release is visible before it is
+ * durable, and what a power loss takes is published again. Answers whether all is durable now.
+ */
+export async function makeDurable(parts: PublisherParts): Promise<boolean> {
+  const { manifest, blobs } = parts;
+  const { durable_release, current_release, boot_id } = manifest.state();
+  if (boot_id !== bootId()) manifest.setState({ boot_id: bootId() });
+  if (durable_release >= current_release) return true;
+  const newer = manifest.db
+    .query<{ digest: string }, [number, number]>(
+      "SELECT digest FROM files WHERE release > ? LIMIT ?",
+    )
+    .all(durable_release, blobsPerRoundMax);
+  if (newer.length === blobsPerRoundMax) return syncAll(parts);
+  for (const { digest } of newer) {
+    const file = await open(blobs.pathOf(digest)).catch(() => null);
+    await file?.datasync();
+    await file?.close();
+  }
+  manifest.setState({ durable_release: current_release });
+  return manifest.state().current_release === current_release;
+}
+
+/** One sync of the whole file system that holds the folder; answers whether it went well. */
+export async function syncAll({
+  manifest,
+  blobs,
+}: Pick<PublisherParts, "manifest" | "blobs">): Promise<boolean> {
+  // What is published while the disk works may not be part of it.
+  const { current_release } = manifest.state();
+  const { exited } = Bun.spawn(["sync", "-f", blobs.folder], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  if ((await exited) !== 0) return false;
+  manifest.setState({ durable_release: current_release, boot_id: bootId() });
+  return true;
+}
+
+/**
+ * After the machine itself went down: whether every blob that was not durable then is whole. A blob that is not is
+ * removed, so that rendering writes it again.
+ */
+export function survivedBoot({ manifest, blobs, log }: PublisherParts): boolean {
+  const { boot_id, durable_release } = manifest.state();
+  if (boot_id === "" || boot_id === bootId()) return true;
+  const newer = manifest.db
+    .query<{ path: string; digest: string }, [number]>(
+      "SELECT path, digest FROM files WHERE release > ?",
+    )
+    .all(durable_release);
+  const torn = newer.filter(
+    ({ digest }) => !blobs.has(digest) || digestOf(blobs.read(digest)) !== digest,
+  );
+  for (const { digest } of torn) blobs.remove(digest);
+  if (torn.length > 0)
+    log("files were lost with the machine, rendering anew", { files: torn.length });
+  return torn.length === 0;
+}

@@ -1,0 +1,157 @@
+import { givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
+import type { ManifestFile } from "#site/bundle/manifest.ts";
+import type { BundleReader } from "#site/bundle/bundle-reader.ts";
+import { keepFiles } from "./kept-files.ts";
+import { keptBodyBytesMax, type PreparedFile, prepareFile, shownTo } from "./encoded-file.ts";
+
+/** Answers from the bundle at once, or gives null: then the service is asked. */
+export type BundleServer = {
+  answer(request: Request): Response | null;
+};
+
+export type BundleServerOptions = {
+  /** Told of each file that is served, for counting hits on discovery files and follow-throughs. */
+  onServed?: (urlPath: string, request: Request) => void;
+};
+
+/** With a query these are questions to the service; without one the bundle holds the answer. */
+const asksWithQuery = /^\/api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats)\/?$/;
+/** Live counters and second opinions stand only in the service's answer; the bundle has those of the last checkpoint. */
+const alwaysLive: ReadonlySet<string> = new Set([
+  "/api/stats",
+  "/api/needs-enrichment",
+  "/healthz",
+]);
+
+/** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
+const ofService = /^\/(api|mcp|desk|healthz)(\/|$)/;
+
+/** What is kept in memory. */
+const keptBytesMax = 64 * 1024 * 1024;
+
+/** A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. */
+export function createBundleServer(
+  reader: BundleReader,
+  { onServed }: BundleServerOptions = {},
+): BundleServer {
+  const prepare = preparer(reader);
+  const redirected = (path: string): Response | null => {
+    const bare = redirectOf(path);
+    if (bare === null || prepare(bare) === null) return null;
+    // For a script of another site, too: without its leave it may not follow.
+    const headers = { location: bare, "access-control-allow-origin": "*" };
+    return new Response(null, { status: 308, headers });
+  };
+  const givenAtProfile = (path: string): Response | null => {
+    const giving = givingProfileOf(path);
+    if (giving === null || prepare(giving.profile) === null) return null;
+    // Kept and purged like the page that may come to stand here.
+    const { cacheControl, others } = headersOf(giving.page);
+    const headers = { location: giving.location, "cache-control": cacheControl, ...others };
+    return new Response(null, { status: 302, headers });
+  };
+  const missing = (path: string, request: Request): Response | null => {
+    if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
+      return null;
+    }
+    const page = prepare("/404");
+    return page === null ? null : answerWith(reader, page, request, 404);
+  };
+  return {
+    answer: (request) => {
+      if (request.method !== "GET" && request.method !== "HEAD") return null;
+      const { path, hasQuery } = splitUrl(request.url);
+      if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
+      const found = prepare(path);
+      if (found === null) return redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
+      onServed?.(path, request);
+      return answerWith(reader, found, request, 200);
+    },
+  };
+}
+
+type Prepare = (urlPath: string) => PreparedFile | null;
+
+/** Finds what a path shows now, as it is kept in memory or else in the bundle. */
+function preparer(reader: BundleReader): Prepare {
+  const kept = keepFiles(keptBytesMax);
+  const versionNow = oncePerTurn(() => reader.version());
+  const prepare = (urlPath: string, version: number): PreparedFile | null => {
+    const known = kept.get(urlPath);
+    if (known?.version === version) return known;
+    const file = reader.find(urlPath);
+    if (
+      known !== undefined &&
+      known.file.digest === file?.digest &&
+      known.file.path === file.path
+    ) {
+      known.version = version;
+      return known;
+    }
+    kept.delete(urlPath);
+    if (file === null) return null;
+    const body = bodyOf(reader, file);
+    // The content went between two looks: a newer release replaced the file.
+    if (body === null) {
+      const newest = reader.version();
+      return newest === version ? null : prepare(urlPath, newest);
+    }
+    const fresh = prepareFile(file, body, version);
+    kept.set(urlPath, fresh);
+    return fresh;
+  };
+  return (urlPath) => prepare(urlPath, versionNow());
+}
+
+function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
+  if (file.size > keptBodyBytesMax) return Bun.file(reader.blobOf(file));
+  const bytes = reader.read(file);
+  return bytes === null ? null : new Blob([bytes]);
+}
+
+/** Asks once for all requests that one turn of the event loop finds at the sockets: asking costs as much as answering. */
+function oncePerTurn(ask: () => number): () => number {
+  let known: number | null = null;
+  return () => {
+    if (known === null) {
+      known = ask();
+      setImmediate(() => {
+        known = null;
+      });
+    }
+    return known;
+  };
+}
+
+/** The path and whether a query follows, without parsing the whole URL: this stands before every file. */
+function splitUrl(url: string): { path: string; hasQuery: boolean } {
+  const from = url.indexOf("/", url.indexOf("//") + 2);
+  if (from < 0) return { path: "/", hasQuery: false };
+  const query = url.indexOf("?", from);
+  return query < 0
+    ? { path: url.slice(from), hasQuery: false }
+    : { path: url.slice(from, query), hasQuery: true };
+}
+
+function answerWith(
+  reader: BundleReader,
+  found: PreparedFile,
+  request: Request,
+  status: 200 | 404,
+): Response {
+  const { body, etag, init } = shownTo(request, found, (file) => reader.read(file));
+  const { headers } = init;
+  const wanted = request.headers.get("if-none-match");
+  if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });
+  if (request.method !== "HEAD")
+    return new Response(body, status === 200 ? init : { status, headers });
+  const told = new Headers(headers);
+  told.set("content-length", String(body.size));
+  return new Response(null, { status, headers: told });
+}
+
+/** Whether an If-None-Match names this ETag. Weak forms count: a CDN may have made one of ours. */
+const matches = (wanted: string, etag: string): boolean =>
+  wanted === etag ||
+  wanted === "*" ||
+  wanted.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);

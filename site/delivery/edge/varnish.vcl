@@ -1,0 +1,105 @@
+vcl 4.1;
+
+# Almoner behind Varnish, in front of nginx (site/delivery/edge/nginx.conf) or of `bun start` itself.
+# Debian: apt-get install varnish varnish-modules
+# Start varnishd with `-p backend_idle_timeout=5`: the service closes idle connections after 10 s.
+# Purged by the publisher: ALMONER_PURGE_URLS=http://127.0.0.1:6081 ALMONER_PURGE_MODE=xkey
+
+import std;
+import xkey;
+
+backend default {
+  .host = "127.0.0.1"; # HERE: where nginx or `bun start` listens.
+  .port = "8080"; # HERE
+  .first_byte_timeout = 65s;
+}
+
+# Where the publisher runs.
+acl publishers {
+  "127.0.0.1";
+  "::1";
+}
+
+sub vcl_recv {
+  # The hop that Varnish added itself is the only one: whoever came through another proxy is not the publisher.
+  if (req.method == "PURGE") {
+    if (client.ip !~ publishers || req.http.X-Forwarded-For ~ ",") {
+      return (synth(403, "Not the publisher"));
+    }
+    if (req.http.xkey-purge) {
+      set req.http.purged = xkey.purge(req.http.xkey-purge);
+      return (synth(200, "Purged " + req.http.purged));
+    }
+    if (req.http.xkey-softpurge) {
+      set req.http.purged = xkey.softpurge(req.http.xkey-softpurge);
+      return (synth(200, "Purged softly " + req.http.purged));
+    }
+    call almoner_one_address;
+    return (purge);
+  }
+
+  # What only the service can answer.
+  if ((req.method != "GET" && req.method != "HEAD") || req.http.Authorization) {
+    return (pass);
+  }
+  if (req.url ~ "^/(mcp|healthz|desk)(/|\?|$)"
+      || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|donate|donations|onboard|admin)(/|\?|$)"
+      || req.url ~ "^/api/(nonprofits|agents/[a-z]+|enrichments/stats)/?\?.") {
+    return (pass);
+  }
+
+  # What is left is a file, or a path that the service says is none.
+  unset req.http.Cookie;
+  call almoner_one_address;
+  return (hash);
+}
+
+# A file has one address: without a query, and country codes in small letters.
+sub almoner_one_address {
+  set req.url = regsub(req.url, "\?.*$", "");
+  if (req.url ~ "^/countries/") {
+    set req.url = std.tolower(req.url);
+  }
+}
+
+# One directory, whatever the host: a purge need not know by which name readers came.
+sub vcl_hash {
+  hash_data(req.url);
+  return (lookup);
+}
+
+sub vcl_backend_response {
+  # Answers that do not say how long they hold are not kept.
+  if (!beresp.http.Cache-Control) {
+    set beresp.uncacheable = true;
+    set beresp.ttl = 10s;
+    return (deliver);
+  }
+  # A page that is not there may be there soon.
+  if (beresp.status == 404) {
+    set beresp.ttl = 10s;
+    set beresp.grace = 0s;
+  }
+  if (beresp.status >= 500) {
+    # An older copy is better than an error.
+    if (bereq.is_bgfetch) {
+      return (abandon);
+    }
+    set beresp.uncacheable = true;
+    set beresp.ttl = 1s;
+    return (deliver);
+  }
+  # Kept longer than shown, to ask the backend with If-None-Match.
+  set beresp.keep = 1h;
+}
+
+sub vcl_deliver {
+  unset resp.http.xkey;
+  unset resp.http.Via;
+  unset resp.http.X-Varnish;
+  if (obj.hits > 0) {
+    set resp.http.X-Cache = "hit";
+  } else {
+    set resp.http.X-Cache = "miss";
+  }
+}

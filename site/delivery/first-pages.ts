@@ -1,0 +1,87 @@
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
+import { filePathsFor, givingProfileOf, headersOf } from "./http-headers.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
+
+/** Answers from the renderer while the first release is being written. */
+export type FirstPages = (request: Request) => Promise<Response | null>;
+
+const retryAfterSeconds = "5";
+
+/**
+ * Renders what is asked for: profiles, causes, countries and pages of their own. Null for what only a release holds.
+ */
+export function createFirstPages(source: Source, kinds: readonly DocumentKind[]): FirstPages {
+  return async (request) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return null;
+    const { pathname, search } = new URL(request.url);
+    const key = await keyFor(source, pathname);
+    if (key === null || (search !== "" && pathname.startsWith("/api/"))) return null;
+    const { files, failed } = await renderKeys([key], kinds, source);
+    if (failed.length > 0) return unavailable();
+    const wanted = filePathsFor(pathname);
+    const file = files.find(({ path, body }) => body !== null && wanted.includes(path));
+    const giving = givingProfileOf(pathname);
+    if (file === undefined && files.length > 0 && giving !== null) {
+      const headers = { location: giving.location, "cache-control": "no-store" };
+      return new Response(null, { status: 302, headers });
+    }
+    if (file === undefined || file.body === null) return null;
+    const { contentType, others } = headersOf(file.path);
+    const body = typeof file.body === "string" ? file.body : new Uint8Array(file.body);
+    return new Response(request.method === "HEAD" ? null : body, {
+      headers: { ...others, "content-type": contentType, "cache-control": "no-store" },
+    });
+  };
+}
+
+const unavailable = (): Response =>
+  new Response("The directory is being built. Try again in a few seconds.\n", {
+    status: 503,
+    headers: { "retry-after": retryAfterSeconds, "content-type": "text/plain; charset=utf-8" },
+  });
+
+/** Pages by path, of those that are there before the first release. */
+const pageKeys: Record<string, DocumentKey> = {
+  "/": keyOf.page("home"),
+  "/causes": keyOf.page("causes"),
+  "/countries": keyOf.page("countries"),
+  "/statistics": keyOf.page("statistics"),
+  "/methodology": keyOf.page("methodology"),
+  "/agents": keyOf.page("agents"),
+  "/onboard": keyOf.page("onboard"),
+  "/onboard/status": keyOf.page("onboard-status"),
+  "/receipt": keyOf.page("receipt"),
+  "/widget": keyOf.page("widget"),
+  "/robots.txt": keyOf.page("robots"),
+  "/llms.txt": keyOf.discovery("llms"),
+  "/agents.md": keyOf.discovery("agents"),
+  "/AGENTS.md": keyOf.discovery("agents"),
+  "/openapi.json": keyOf.discovery("openapi"),
+  "/agents.arazzo.yaml": keyOf.discovery("arazzo"),
+  "/.well-known/ai-plugin.json": keyOf.discovery("plugin"),
+  "/.well-known/api-catalog": keyOf.discovery("catalog"),
+  "/.well-known/mcp.json": keyOf.discovery("mcp"),
+  "/.well-known/mcp/server-card.json": keyOf.discovery("mcp"),
+  "/.well-known/security.txt": keyOf.discovery("security"),
+};
+
+async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
+  const own = pageKeys[pathname];
+  if (own !== undefined) return own;
+  if (/^\/(?:_astro|widget)\//.test(pathname)) return keyOf.assets;
+  const [, section = "", name = "", page = "1", ...more] = pathname
+    .replace(/^\/api/, "")
+    .split("/");
+  if (more.length > 0) return null;
+  if ((section === "nonprofits" || section === "donate") && name !== "") {
+    const record = await recordBySlug(source.store.raw, name.replace(/\.(html|json|md)$/, ""));
+    if (record === null) return null;
+    return name.endsWith(".md") ? keyOf.profileMarkdown(record.id) : keyOf.profile(record.id);
+  }
+  if (!/^\d{1,6}$/.test(page)) return null;
+  if (section === "causes") return keyOf.listPage(`cause:${name}`, Number(page));
+  if (section === "countries") return keyOf.listPage(`country:${name.toUpperCase()}`, Number(page));
+  return null;
+}

@@ -1,0 +1,195 @@
+/** How a file of the bundle is sent, by whatever server. */
+export type FileHeaders = {
+  contentType: string;
+  cacheControl: string;
+  /** What a cache files the answer under, the narrowest first. */
+  surrogateKeys: readonly string[];
+  /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `xkey`. */
+  others: Readonly<Record<string, string>>;
+};
+
+const typesByExtension: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  json: "application/json",
+  xml: "application/xml",
+  txt: "text/plain; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  csv: "text/csv; charset=utf-8",
+  yaml: "application/yaml",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  mjs: "text/javascript; charset=utf-8",
+  wasm: "application/wasm",
+  svg: "image/svg+xml",
+  png: "image/png",
+  jpg: "image/jpeg",
+  webp: "image/webp",
+  avif: "image/avif",
+  ico: "image/x-icon",
+  woff2: "font/woff2",
+  webmanifest: "application/manifest+json",
+  ndjson: "application/x-ndjson",
+  gz: "application/gzip",
+  jws: "application/jose",
+  pem: "application/x-pem-file",
+};
+
+/** Files whose name does not tell what they are. Source: RFC 9727. */
+const typesByPath: Readonly<Record<string, string>> = {
+  ".well-known/api-catalog":
+    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+};
+
+/** The first that fits counts. */
+const cacheRules: readonly { fits: RegExp; cacheControl: string }[] = [
+  { fits: /^_astro\//, cacheControl: "public, max-age=31536000, immutable" },
+  { fits: /^changes\/\d+\.json/, cacheControl: "public, max-age=31536000, immutable" },
+  { fits: /^changes\//, cacheControl: "public, max-age=5" },
+  // A snapshot and its manifest must not come from two releases, so a cache has to ask each time.
+  { fits: /^snapshot\//, cacheControl: "public, no-cache" },
+  // Pagefind names these by a short digest of their content.
+  { fits: /^pagefind\/.*\.pf_[a-z]+$/, cacheControl: "public, max-age=604800, immutable" },
+  { fits: /^/, cacheControl: "public, max-age=60, stale-while-revalidate=600" },
+];
+
+/** The rules as text: an uploaded file is sent again when they are not those it was sent with. */
+export const headerRulesText: string = JSON.stringify([
+  typesByExtension,
+  typesByPath,
+  cacheRules.map(({ fits, cacheControl }) => [fits.source, cacheControl]),
+]);
+
+/** Pagefind runs WebAssembly, and its worker obeys the policy of its own file. */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' https: data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Sent with every file: the directory is public, for any origin. */
+const always: Readonly<Record<string, string>> = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "ETag, Link",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "strict-origin-when-cross-origin",
+};
+
+const apiLinks = [
+  '</.well-known/api-catalog>; rel="api-catalog"',
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</agents.md>; rel="service-doc"; type="text/markdown"',
+  '</llms.txt>; rel="describedby"; type="text/plain"',
+].join(", ");
+
+/** What programs read links to the descriptions of all that they can ask. Source: RFC 8288. */
+const linked =
+  /^(?:index\.html|\.well-known\/api-catalog|(?:api|changes|search)\/.*|nonprofits\/[^/]+\.md)$/;
+
+/**
+ * The headers of a file of the bundle, by its path without a leading slash. site/delivery/edge gives other servers the same
+ * rules; test/site/delivery/edge-nginx.test.ts holds them together.
+ */
+export function headersOf(path: string): FileHeaders {
+  const surrogateKeys = surrogateKeysOf(path);
+  const guarded = /\.(html|m?js)$/.test(path);
+  return {
+    contentType: contentTypeOf(path),
+    cacheControl: cacheRules.find(({ fits }) => fits.test(path))?.cacheControl ?? "no-cache",
+    surrogateKeys,
+    others: {
+      ...always,
+      xkey: surrogateKeys.join(" "),
+      ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
+      ...(linked.test(path) ? { link: apiLinks } : {}),
+    },
+  };
+}
+
+function contentTypeOf(path: string): string {
+  const extension = /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
+  return typesByPath[path] ?? typesByExtension[extension] ?? "application/octet-stream";
+}
+
+const profilePath = /^(?:api\/)?(?:nonprofits|donate)\/([^/]+)\.[a-z]+$/;
+const listPath = /^(causes|countries)\/([^/]+?)(?:\/(\d+))?\.html$/;
+const wholeListPath = /^api\/nonprofits(?:\/pages\/(\d+))?\.json$/;
+
+/** Answers that say that nothing is there: a release that adds a page makes them wrong. */
+export const missingKey = "missing";
+
+/** For example profile:water-for-all, or list:cause:education/2 and list:cause:education. The last is always `all`. */
+function surrogateKeysOf(path: string): string[] {
+  if (path === "404.html") return [missingKey, "all"];
+  const slug = profilePath.exec(path)?.[1];
+  if (slug !== undefined) return [`profile:${slug}`, "profiles", "all"];
+  const whole = wholeListPath.exec(path);
+  if (whole !== null) return [`list:all/${whole[1] ?? "1"}`, "list:all", "lists", "all"];
+  const [, kind, name = "", page = "1"] = listPath.exec(path) ?? [];
+  if (kind === undefined) return [`file:${path}`, "all"];
+  const list = kind === "causes" ? `cause:${name}` : `country:${name}`;
+  return [`list:${list}/${page}`, `list:${list}`, "lists", "all"];
+}
+
+/**
+ * The files that can answer a URL path, the likeliest first. Empty for a path that no file may answer: one that is
+ * not valid, or that tries to leave the bundle. Country codes may be written in any letter case.
+ */
+export function filePathsFor(urlPath: string): string[] {
+  const path = decoded(urlPath);
+  if (path === null) return [];
+  if (path === "") return ["index.html"];
+  const name = path.startsWith("countries/") ? path.toLowerCase() : path;
+  const derived = name.startsWith("api/") ? `${name}.json` : `${name}.html`;
+  return name.slice(name.lastIndexOf("/")).includes(".") ? [name, derived] : [derived, name];
+}
+
+function decoded(urlPath: string): string | null {
+  let path = urlPath.startsWith("/") ? urlPath.slice(1) : urlPath;
+  if (path.includes("%")) {
+    try {
+      path = decodeURIComponent(path);
+    } catch {
+      return null;
+    }
+  }
+  if (path.length > urlPathMax || /[\\\0]/.test(path)) return null;
+  if (path === "") return "";
+  return path.split("/").some((part) => part === "" || part === "." || part === "..") ? null : path;
+}
+
+const urlPathMax = 1_024;
+
+/** Where a URL path with a slash at its end is found, or null when it needs no redirect. Never another host. */
+export const redirectOf = (urlPath: string): string | null => {
+  if (!urlPath.endsWith("/") || urlPath.includes("\\")) return null;
+  const bare = urlPath.replace(/\/+$/, "").replace(/^\/{2,}/, "/");
+  return bare === "" ? null : bare;
+};
+
+/**
+ * The profile that stands in for a page /donate/{slug} that is not there, because the nonprofit has no wallet: it names
+ * other ways to give; `page` is the file that may come to stand here. Null for any other path. A CDN whose function made
+ * a key of the address asks with the key. See docs/decisions/0052.
+ */
+export function givingProfileOf(
+  urlPath: string,
+): { profile: string; location: string; page: string } | null {
+  const slug = /^\/donate\/([a-z0-9-]{1,200})(?:\.html)?$/.exec(urlPath)?.[1];
+  if (slug === undefined) return null;
+  const profile = `/nonprofits/${slug}`;
+  return { profile, location: `${profile}#give`, page: `donate/${slug}.html` };
+}
+
+/** The URL paths at which a file of the bundle is found, the canonical one first. */
+export function urlPathsOf(path: string): string[] {
+  if (path === "index.html") return ["/", "/index.html"];
+  const bare = /^(api\/.+)\.json$|^(.+)\.html$/.exec(path);
+  const short = bare?.[1] ?? bare?.[2];
+  return short === undefined ? [`/${path}`] : [`/${short}`, `/${path}`];
+}

@@ -1,0 +1,116 @@
+import { headersOf, missingKey, urlPathsOf } from "./http-headers.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+
+export type PurgeMode = "url" | "xkey" | "xkey-soft";
+
+/** The caches that have to forget what changed. */
+export type PurgeConfig = {
+  /** Where each cache takes PURGE requests, without a trailing slash. Empty: nothing is purged. */
+  urls: readonly string[];
+  /** `url`: one PURGE per address. `xkey`: by surrogate key; `xkey-soft` serves the old once more meanwhile. */
+  mode: PurgeMode;
+  /** Host that readers ask for, for caches that tell sites apart. */
+  host?: string;
+  /** Sent with each request, for example a token of the cache's operator. */
+  headers?: Readonly<Record<string, string>>;
+  retryAfterMs?: readonly number[];
+  log: PublisherParts["log"];
+};
+
+/** What of a release a cache has to know; `removed` may be left out. */
+export type PurgedPaths = {
+  changed: readonly { path: string }[];
+  removed?: readonly string[] | undefined;
+};
+
+export type PurgeOutcome = { requests: number; failed: number; leftToExpire: number };
+
+const urlsMax = 5_000;
+const keysMax = 2_000;
+/** Varnish takes headers up to 8 kB. */
+const keyHeaderMax = 4_000;
+const concurrencyMax = 8;
+const timeoutMs = 5_000;
+const retryAfterMsDefault: readonly number[] = [100, 1_000];
+
+/**
+ * Tells every cache what a release changed. Never throws and never takes long to give up: what a cache did not hear of
+ * expires by its max-age, and is logged. Beyond `keysMax` keys all is purged; beyond `urlsMax` URLs the rest expires.
+ */
+export async function purgeRelease(
+  { changed, removed = [] }: PurgedPaths,
+  config: PurgeConfig,
+): Promise<PurgeOutcome> {
+  const outcome: PurgeOutcome = { requests: 0, failed: 0, leftToExpire: 0 };
+  const paths = [...changed.map(({ path }) => path), ...removed];
+  if (paths.length === 0 || config.urls.length === 0) return outcome;
+  const wanted = config.mode === "url" ? byUrl(paths, outcome) : byKey(paths, config.mode);
+  const requests = config.urls.flatMap((url) => wanted.map((one) => ({ ...one, cache: url })));
+  const rest = requests.values();
+  const lane = async () => {
+    for (const request of rest) {
+      outcome.requests++;
+      const error = await send(request, config);
+      if (error === null) continue;
+      outcome.failed++;
+      if (outcome.failed === 1)
+        config.log("a cache was not purged", { cache: request.cache, error });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrencyMax, requests.length) }, lane));
+  if (outcome.failed + outcome.leftToExpire > 0) {
+    config.log("caches hold old files until their max-age", outcome);
+  }
+  return outcome;
+}
+
+type Wanted = { path: string; headers: Record<string, string> };
+
+function byUrl(paths: readonly string[], outcome: PurgeOutcome): Wanted[] {
+  const urls = paths.flatMap(urlPathsOf);
+  outcome.leftToExpire = Math.max(0, urls.length - urlsMax);
+  return urls.slice(0, urlsMax).map((path) => ({ path: encodeURI(path), headers: {} }));
+}
+
+function byKey(paths: readonly string[], mode: "xkey" | "xkey-soft"): Wanted[] {
+  const narrowest = new Set(paths.flatMap((path) => headersOf(path).surrogateKeys.slice(0, 1)));
+  const keys = narrowest.size > keysMax ? ["all"] : [missingKey, ...narrowest];
+  const header = mode === "xkey" ? "xkey-purge" : "xkey-softpurge";
+  const wanted: Wanted[] = [];
+  for (let at = 0; at < keys.length;) {
+    let text = keys[at++] ?? "";
+    for (; at < keys.length && text.length + (keys[at] ?? "").length < keyHeaderMax; at++) {
+      text += ` ${keys[at]}`;
+    }
+    wanted.push({ path: "/", headers: { [header]: text } });
+  }
+  return wanted;
+}
+
+/** Answers what went wrong, null when the cache took it. */
+async function send(
+  { cache, path, headers }: Wanted & { cache: string },
+  { host, headers: own, retryAfterMs = retryAfterMsDefault }: PurgeConfig,
+): Promise<string | null> {
+  for (let attempt = 0; ; attempt++) {
+    let error: string;
+    try {
+      const response = await fetch(cache + path, {
+        method: "PURGE",
+        headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      await response.arrayBuffer();
+      // Some caches answer 404 when they did not hold it.
+      if (response.ok || response.status === 404) return null;
+      error = `it answered ${response.status}`;
+      if (response.status < 500 && response.status !== 429) return error;
+    } catch (thrown) {
+      error = thrown instanceof Error ? thrown.message : "no answer";
+    }
+    const waitMs = retryAfterMs[attempt];
+    if (waitMs === undefined) return error;
+    await Bun.sleep(waitMs);
+  }
+}

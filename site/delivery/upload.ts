@@ -1,0 +1,190 @@
+import type { Blobs } from "#site/bundle/blobs.ts";
+import { headerRulesText, headersOf, urlPathsOf } from "./http-headers.ts";
+import type { Manifest } from "#site/bundle/manifest.ts";
+import { exportRank } from "#site/bundle/export-step.ts";
+import type { UploadFailure, UploadTarget } from "./upload-target.ts";
+import { openUploadPlan, type PlannedFile, type UploadPlan } from "./upload-plan.ts";
+
+export type UploadOptions = {
+  manifest: Manifest;
+  blobs: Pick<Blobs, "read">;
+  target: UploadTarget;
+  /** Files on their way at once. */
+  concurrency?: number;
+  /** Store pages also under a key without extension, for buckets that no server maps. */
+  extensionless?: boolean;
+  /** A release that the target is known to show, as the outcome before said; what came later is looked at. */
+  since?: number | undefined;
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal | undefined;
+  now: Date;
+};
+
+export type UploadOutcome = {
+  /** The release that the target now shows in full; 0 when something failed or it was stopped. */
+  release: number;
+  uploaded: number;
+  uploadedBytes: number;
+  removed: number;
+  /** Paths that changed at the target: what a CDN in front of it has to forget. At most `touchedMax`. */
+  touched: string[];
+  failed: { path: string; error: string }[];
+};
+
+const concurrencyDefault = 16;
+const failuresMax = 20;
+export const touchedMax = 20_000;
+/** Publishing goes on meanwhile: what became new is brought in another pass, so many times. */
+const passesMax = 3;
+
+/**
+ * Brings a target in step with the current release: only what changed since the last upload there, assets first,
+ * pages before the lists that name them, the feed's state last, then deletions. Each success is remembered at once, so
+ * that an upload that was cut off goes on where it stopped. A file that cannot be brought stops what would name it.
+ */
+export async function uploadRelease(options: UploadOptions): Promise<UploadOutcome> {
+  const outcome: UploadOutcome = {
+    release: 0,
+    uploaded: 0,
+    uploadedBytes: 0,
+    removed: 0,
+    touched: [],
+    failed: [],
+  };
+  const { manifest, target, extensionless = false } = options;
+  const name = extensionless ? `${target.name}#extensionless` : target.name;
+  for (let pass = 0; pass < passesMax; pass++) {
+    const plan = openUploadPlan(manifest, {
+      target: name,
+      rules: headerRulesText,
+      rankOf: uploadRank,
+      since: outcome.release > 0 ? outcome.release : options.since,
+    });
+    const finished = await bringAll(options, plan, outcome);
+    if (!finished) return outcome;
+    outcome.release = plan.release;
+    if (manifest.state().current_release === plan.release) break;
+  }
+  return outcome;
+}
+
+/**
+ * The order of the export, drawn apart where an upload takes long: lists after all profiles, Pagefind's entry after what
+ * it names, the signed list after the files it vouches for.
+ */
+function uploadRank(path: string): number {
+  if (/\.pf_[a-z]+$/.test(path)) return 0;
+  if (path.startsWith("api/nonprofits/pages/")) return 20;
+  if (path.startsWith("snapshot/manifest")) return 25;
+  return exportRank(path) * 10;
+}
+
+/** Brings one stage after the other; answers whether all of them came through. */
+async function bringAll(
+  options: UploadOptions,
+  plan: UploadPlan,
+  outcome: UploadOutcome,
+): Promise<boolean> {
+  const { concurrency = concurrencyDefault, onProgress, signal } = options;
+  let done = 0;
+  let refused = false;
+  const stops = () => refused || outcome.failed.length >= failuresMax || signal?.aborted === true;
+  for (const stage of plan.stages) {
+    for (const batch of plan.batches(stage)) {
+      await eachAtMost(concurrency, batch, async (file) => {
+        if (stops()) return;
+        const failure = await bring(options, plan, file, outcome);
+        if (failure !== null) {
+          outcome.failed.push({ path: file.path, error: failure.message });
+          refused ||= failure.kind === "denied";
+        }
+        onProgress?.(++done, plan.total);
+      });
+      if (stops()) return false;
+    }
+    if (outcome.failed.length > 0) return false;
+  }
+  return true;
+}
+
+async function bring(
+  options: UploadOptions,
+  plan: UploadPlan,
+  planned: PlannedFile,
+  outcome: UploadOutcome,
+): Promise<UploadFailure | null> {
+  const { target, extensionless = false, now } = options;
+  const { path } = planned;
+  const keys = extensionless ? keysOf(path) : [path];
+  if (planned.digest === null) {
+    for (const key of keys) {
+      const removed = await target.remove(key);
+      if (!removed.ok) return removed.failure;
+    }
+    plan.forget(path);
+    outcome.removed++;
+    touch(outcome, path);
+    return null;
+  }
+  const file = contentOf(options, path, planned.digest);
+  // It left the bundle while this ran; the next pass removes it.
+  if (file === null) return null;
+  for (const key of keys) {
+    const stored = await target.put(key, file.body, objectHeaders(path, file.digest));
+    if (!stored.ok) return stored.failure;
+  }
+  plan.remember(path, file.digest, now);
+  outcome.uploaded++;
+  outcome.uploadedBytes += file.body.length;
+  touch(outcome, path);
+  return null;
+}
+
+/** Publishing may have replaced the planned content, and its blob may be gone: then the newer content serves. */
+function contentOf(
+  { blobs, manifest }: UploadOptions,
+  path: string,
+  planned: string,
+): { digest: string; body: Uint8Array<ArrayBuffer> } | null {
+  for (const digest of [planned, manifest.find(path)?.digest]) {
+    if (digest === undefined) return null;
+    try {
+      return { digest, body: new Uint8Array(blobs.read(digest)) };
+    } catch (error) {
+      if (digest !== planned) throw error;
+    }
+  }
+  return null;
+}
+
+/** Our digests are SHA-256, so the store can check what it received against the signature. */
+function objectHeaders(path: string, digest: string): Record<string, string> {
+  const { contentType, cacheControl, surrogateKeys } = headersOf(path);
+  const keys = surrogateKeys.join(" ");
+  return {
+    "content-type": contentType,
+    "cache-control": cacheControl,
+    "x-amz-content-sha256": digest,
+    "x-amz-meta-digest": digest,
+    ...(/^[\x21-\x7e ]*$/.test(keys) ? { "x-amz-meta-surrogate-key": keys } : {}),
+  };
+}
+
+const keysOf = (path: string): string[] =>
+  [...new Set([path, ...urlPathsOf(path).map((url) => url.slice(1))])].filter((key) => key !== "");
+
+function touch(outcome: UploadOutcome, path: string): void {
+  if (outcome.touched.length < touchedMax) outcome.touched.push(path);
+}
+
+async function eachAtMost<Item>(
+  limit: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+}

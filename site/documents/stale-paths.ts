@@ -1,0 +1,105 @@
+import type { Change } from "#content/nonprofit/changes.ts";
+import { keyOf, pageOf, sitemapChunkOf, snapshotPartOf } from "./keys.ts";
+import type { DocumentKey } from "./document.ts";
+
+/** Fields that an item of a list shows: only these make a list page stale when nothing moved. */
+const listedFields: ReadonlySet<string> = new Set([
+  "slug",
+  "name",
+  "tagline",
+  "mission",
+  "country_code",
+  "city",
+  "region",
+  "website",
+  "donation_url",
+  "logo_url",
+  "beneficiaries_per_year",
+  "founded_year",
+  "ghd_aligned",
+  "verified",
+  "causes",
+  "status",
+]);
+
+/** Fields that help-wanted shows or sorts by, beside the moves in its list. */
+const helpWantedFields: ReadonlySet<string> = new Set([
+  ...listedFields,
+  "description",
+  "contact_email",
+]);
+
+/** Which documents a change makes stale. `lists` are those whose pages all have to be looked at again. */
+export type Stale = { keys: DocumentKey[]; lists: string[] };
+
+const touches = (change: Change, fields: ReadonlySet<string>): boolean =>
+  change.fields.some((field) => fields.has(field));
+
+/** Fields that may move a nonprofit in the list of those that want help, though it keeps its place elsewhere. */
+const helpWantedOrder: ReadonlySet<string> = new Set([
+  "verified",
+  "status",
+  "beneficiaries_per_year",
+  "slug",
+]);
+
+/**
+ * The fast lane: the profile itself, the cause pages where it keeps its place, and help-wanted when it stands there
+ * (`helpWanted`, the slugs on it; null when nobody knows) or may come to. `places` holds the place (from 0) of the
+ * nonprofit in each of its lists. Everything else waits for the second lane.
+ */
+export function staleAtOnce(
+  change: Change,
+  places: ReadonlyMap<string, number>,
+  helpWanted: ReadonlySet<string> | null,
+): DocumentKey[] {
+  if (change.nonprofit_id === null) return [];
+  const keys = [keyOf.profile(change.nonprofit_id)];
+  if (touches(change, listedFields)) {
+    for (const [list, place] of places) {
+      if (!list.startsWith("cause:") || change.moved_lists.includes(list)) continue;
+      keys.push(keyOf.listPage(list, pageOf(list, place)));
+    }
+  }
+  const mayMove = change.moved_lists.includes("thin") || touches(change, helpWantedOrder);
+  const stands = helpWanted?.has(change.slug ?? "") ?? true;
+  if (mayMove || (stands && touches(change, helpWantedFields))) keys.push(keyOf.helpWanted);
+  return keys;
+}
+
+/** Whether the fast lane has to know the places of the changed nonprofit. */
+export const needsPlaces = (change: Change): boolean => touches(change, listedFields);
+
+/** The second lane: all that may shift many pages, or that many changes make stale together. */
+export function staleLater(change: Change, places: ReadonlyMap<string, number>): Stale {
+  if (change.nonprofit_id === null) return { keys: directoryKeys, lists: [] };
+  const moved = change.moved_lists.filter((list) => list !== "thin");
+  const keys = [
+    keyOf.profileMarkdown(change.nonprofit_id),
+    keyOf.profileHistory(change.nonprofit_id),
+    keyOf.snapshotPart(snapshotPartOf(change.nonprofit_id)),
+    keyOf.sitemap(sitemapChunkOf(change.nonprofit_id)),
+    keyOf.sitemapIndex,
+  ];
+  if (moved.length > 0 || touches(change, new Set(["verified", "beneficiaries_per_year"]))) {
+    keys.push(...directoryKeys, keyOf.causes, keyOf.sitemapPages);
+  }
+  if (touches(change, helpWantedFields) || change.moved_lists.includes("thin")) {
+    keys.push(keyOf.discovery("agents"));
+  }
+  if (touches(change, listedFields)) {
+    for (const [list, place] of places) {
+      if (list === "thin" || moved.includes(list)) continue;
+      keys.push(keyOf.listPage(list, pageOf(list, place)));
+    }
+  }
+  return { keys, lists: moved };
+}
+
+/** Documents that show numbers of the whole directory, or the day. */
+const directoryKeys: DocumentKey[] = [
+  keyOf.stats,
+  keyOf.helpWanted,
+  ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
+  ...(["home", "causes", "countries", "statistics", "agents"] as const).map(keyOf.page),
+];

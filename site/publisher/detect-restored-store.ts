@@ -1,0 +1,53 @@
+import { newestSequence } from "#content/nonprofit/changes.ts";
+import { beginEpoch, findEpoch } from "#content/feed/feed.ts";
+import type { Manifest } from "#site/bundle/manifest.ts";
+import type { PublisherParts } from "./publisher-parts.ts";
+
+/**
+ * Looks whether the bundle was made of another store, or of a newer state of this one: somebody restored a backup, say.
+ * Then what is published is wrong, changes that are still to come would be taken for published, and their numbers stand
+ * for others. All is made stale, the feed begins a new epoch, and the releases before are good for a rollback only.
+ */
+export async function meetStore(
+  parts: Pick<PublisherParts, "manifest" | "source" | "clock" | "log">,
+): Promise<void> {
+  const { manifest, source, clock, log } = parts;
+  const { current_release, fast_sequence, epoch } = manifest.state();
+  if (current_release === 0) return;
+  const own = await findEpoch(source.store.raw);
+  const newest = await newestSequence(source.store.raw);
+  const isAnother = epoch !== "" && own !== epoch;
+  if (!isAnother && newest >= fast_sequence) return;
+  log(
+    "the store is another one, or an older state of it, than what is published: all is rendered anew",
+    {
+      error: "restored",
+      published_to: fast_sequence,
+      newest_change: newest,
+    },
+  );
+  const published = newestFeedNumber(manifest);
+  const next = isAnother ? own : await beginEpoch(source.store, { published, now: clock() });
+  const forgetting = manifest.db.transaction(() => {
+    manifest.db.run("UPDATE files SET as_of = 0");
+    manifest.db.run("UPDATE releases SET fast_sequence = 0, slow_sequence = 0, inputs_digest = ''");
+    manifest.setState({
+      fast_sequence: newest,
+      slow_sequence: newest,
+      search_sequence: 0,
+      snapshot_number: 0,
+      inputs_digest: "",
+      epoch: next ?? "",
+    });
+  });
+  forgetting.immediate();
+}
+
+function newestFeedNumber({ db }: Manifest): number {
+  const files = db
+    .query<{ path: string }, []>(
+      "SELECT path FROM files WHERE path > 'changes/' AND path < 'changes0'",
+    )
+    .all();
+  return Math.max(0, ...files.map(({ path }) => Number(/\/(\d+)\.json$/.exec(path)?.[1] ?? 0)));
+}

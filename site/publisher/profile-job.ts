@@ -1,0 +1,89 @@
+import type { HelpWanted } from "#content/contract/enrichment-answers.ts";
+import { type Change, changesAfter } from "#content/nonprofit/changes.ts";
+import { helpWantedPath } from "#site/documents/help-wanted.ts";
+import { type DocumentKey, partsOf } from "#site/documents/document.ts";
+import { noteFailures, publishFiles, storeFiles } from "#site/bundle/publish-files.ts";
+import type { PublisherParts } from "./publisher-parts.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
+import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
+
+/** A single change must not queue behind a big batch. */
+const changesPerReleaseMax = 25;
+/** When more changes than these come together, their profiles go first and the lists follow. */
+const changesWithLists = 3;
+/** List pages that are rendered between two looks at the changes. */
+const listPagesPerRelease = 10;
+/** With more than these waiting the lists are left to the second lane, which renders them all. */
+const listPagesWaitingMax = 1_000;
+
+/**
+ * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles first. Answers
+ * how much it did, 0 when there was nothing to do. Taking a change twice is harmless.
+ */
+export async function runFastLane(parts: PublisherParts): Promise<number> {
+  const { manifest, source, soon } = parts;
+  const from = manifest.state().fast_sequence;
+  const changes = await changesAfter(source.store.raw, from, changesPerReleaseMax);
+  const last = changes.at(-1);
+  if (last === undefined) return runLists(parts, from);
+  const moved = changes.flatMap(({ moved_lists }) => moved_lists);
+  source.lists.follow({ after: from, upTo: last.sequence, moved });
+  let keys = [...(await staleKeys(parts, changes))];
+  if (changes.length > changesWithLists) {
+    for (const key of keys.filter(isListPage)) soon.add(key);
+    if (soon.size > listPagesWaitingMax) soon.clear();
+    keys = keys.filter((key) => !isListPage(key));
+  }
+  await publishKeys(parts, keys, {
+    reason: changes.length === 1 ? `change ${last.sequence}` : `changes to ${last.sequence}`,
+    asOf: last.sequence,
+    state: { fast_sequence: last.sequence },
+  });
+  return changes.length;
+}
+
+const isListPage = (key: DocumentKey): boolean => partsOf(key)[0] === "list-page";
+
+/** The pages that a burst left for later. A process that ends before leaves them to the second lane. */
+async function runLists(parts: PublisherParts, asOf: number): Promise<number> {
+  const keys = [...parts.soon].slice(0, listPagesPerRelease);
+  if (keys.length === 0) return 0;
+  await publishKeys(parts, keys, { reason: `list pages to ${asOf}`, asOf, state: {} });
+  for (const key of keys) parts.soon.delete(key);
+  return keys.length;
+}
+
+async function publishKeys(
+  parts: PublisherParts,
+  keys: readonly DocumentKey[],
+  rest: Parameters<typeof publishFiles>[2],
+): Promise<void> {
+  const { files, failed } = await renderKeys(keys, parts.kinds, parts.source);
+  noteFailures(parts, keys, failed);
+  publishFiles(parts, storeFiles(parts, files), rest);
+}
+
+async function staleKeys(
+  parts: PublisherParts,
+  changes: readonly Change[],
+): Promise<Set<DocumentKey>> {
+  const { lists } = parts.source;
+  const placed = changes.filter(needsPlaces).flatMap(({ nonprofit_id }) => nonprofit_id ?? []);
+  const places: Awaited<ReturnType<typeof lists.places>> =
+    placed.length === 0 ? new Map() : await lists.places([...new Set(placed)], "cause");
+  const helpWanted = helpWantedSlugs(parts);
+  const keys = new Set<DocumentKey>();
+  for (const change of changes) {
+    const own = places.get(change.nonprofit_id ?? 0) ?? new Map<string, number>();
+    for (const key of staleAtOnce(change, own, helpWanted)) keys.add(key);
+  }
+  return keys;
+}
+
+/** Who stands in the published list of profiles that want help; null when there is none. */
+function helpWantedSlugs({ manifest, blobs }: PublisherParts): ReadonlySet<string> | null {
+  const file = manifest.find(helpWantedPath);
+  if (file === null || !blobs.has(file.digest)) return null;
+  const { nonprofits } = JSON.parse(blobs.read(file.digest).toString()) as HelpWanted;
+  return new Set(nonprofits.map(({ slug }) => slug));
+}

@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { answerBytes, listAnswer } from "#content/nonprofit/list-answer.ts";
+import { toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { CauseList } from "#content/contract/cause.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
+import { Stats } from "#content/contract/stats.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, testNow, type TestService } from "#test/support/service.ts";
+
+let service: TestService;
+beforeEach(async () => {
+  service = await aService();
+});
+afterEach(() => service.close());
+
+const change = (before: NonprofitRecord, parts: Partial<NonprofitRecord>) =>
+  service.store.write((tx) =>
+    saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], { origin: "review", now: testNow }),
+  ); // prettier-ignore
+
+const names = async (path: string) => {
+  const body = NonprofitList.parse(await (await service.get(path)).json());
+  return body.nonprofits.map(({ name }) => name);
+};
+
+describe("GET /api/nonprofits", () => {
+  test("lists the verified first, then by people reached, then by name", async () => {
+    await service.add(
+      aNonprofit({ name: "Small", beneficiaries_per_year: 10 }),
+      aNonprofit({ name: "Great", beneficiaries_per_year: 1_000 }),
+      aNonprofit({ name: "Claimed", verified: 1, status: "claimed" }),
+      aNonprofit({ name: "Beta" }),
+      aNonprofit({ name: "Alpha" }),
+      aNonprofit({ name: "Gone", status: "withdrawn", beneficiaries_per_year: 9_999 }),
+    );
+    expect(await names("/api/nonprofits")).toEqual(["Claimed", "Great", "Small", "Alpha", "Beta"]);
+  });
+
+  test("pages to the end by its own links", async () => {
+    await service.add(...Array.from({ length: 23 }, () => aNonprofit()));
+    const seen: string[] = [];
+    let path: string | null = "/api/nonprofits?limit=10";
+    while (path !== null) {
+      const page: NonprofitList = NonprofitList.parse(await (await service.get(path)).json());
+      expect(page.total).toBe(23);
+      expect(page.count).toBe(page.nonprofits.length);
+      seen.push(...page.nonprofits.map(({ slug }) => slug));
+      path = page.next?.replace("https://almoner.example", "") ?? null;
+    }
+    expect(new Set(seen).size).toBe(23);
+  });
+
+  test("gives 50 unless asked, and 100 at most", async () => {
+    await service.add(...Array.from({ length: 120 }, () => aNonprofit()));
+    expect(await names("/api/nonprofits")).toHaveLength(50);
+    expect(await names("/api/nonprofits?limit=1000")).toHaveLength(100);
+    expect(await names("/api/nonprofits?offset=110")).toHaveLength(10);
+    expect(await names("/api/nonprofits?offset=99999999999999")).toEqual([]);
+  });
+
+  test("gives the bytes that the bundle's file holds", async () => {
+    const stored = await service.add(aNonprofit({ mission: "Trees & “words”" }));
+    const answer = listAnswer({
+      baseUrl: "https://almoner.example",
+      total: 1,
+      limit: 50,
+      offset: 0,
+      nonprofits: stored.map(toSummary),
+    });
+    expect(await (await service.get("/api/nonprofits")).text()).toBe(answerBytes(answer));
+  });
+
+  test.each(["limit=0", "limit=-1", "limit=ten", "offset=-5", "offset=1.5"])(
+    "refuses %s by its name", async (query) => {
+      const answer = await service.get(`/api/nonprofits?${query}`);
+      expect(answer.status).toBe(400);
+      const parameter = query.split("=")[0];
+      expect(await answer.json()).toMatchObject({ code: "invalid_parameter", parameter });
+    },
+  ); // prettier-ignore
+
+  test("shows a change at once", async () => {
+    const [oak] = await service.add(aNonprofit({ name: "Oak" }), aNonprofit({ name: "Elm" }));
+    expect(await names("/api/nonprofits")).toEqual(["Elm", "Oak"]);
+    if (oak === undefined) throw new Error("nothing was stored");
+    await change(oak, { beneficiaries_per_year: 5 });
+    expect(await names("/api/nonprofits")).toEqual(["Oak", "Elm"]);
+  });
+});
+
+describe("GET /api/nonprofits/{slug}", () => {
+  test("gives the profile as it is stored", async () => {
+    const [oak] = await service.add(aNonprofit({ slug: "oak", contact_email: "a@oak.example" }));
+    if (oak === undefined) throw new Error("nothing was stored");
+    const answer = await service.get("/api/nonprofits/oak");
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    const text = await answer.text();
+    expect(text).toBe(answerBytes(toDetail(oak)));
+    expect(text).not.toContain("a@oak.example");
+    expect(NonprofitDetail.parse(JSON.parse(text)).has_contact_email).toBe(true);
+  });
+
+  test("is the release's file where there is one", async () => {
+    const body = new TextEncoder().encode('{"slug":"oak"}\n');
+    const bundle = {
+      read: async (path: string) =>
+        path === "api/nonprofits/oak.json" ? { body, etag: '"x"' } : null,
+    };
+    const published = await aService({ parts: { bundle }, records: [aNonprofit({ slug: "elm" })] });
+    expect(await (await published.get("/api/nonprofits/oak")).text()).toBe('{"slug":"oak"}\n');
+    expect((await published.get("/api/nonprofits/elm")).status).toBe(200);
+    published.close();
+  });
+
+  test.each(["nobody", "..%2F..%2Fetc%2Fpasswd", "%00", "oak%2Fjson", "a".repeat(201), "%20"])(
+    "answers 404 to %p", async (slug) => {
+      const answer = await service.get(`/api/nonprofits/${slug}`);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ code: "nonprofit_not_found", status: 404 });
+    },
+  ); // prettier-ignore
+
+  test("that was withdrawn says so", async () => {
+    await service.add(aNonprofit({ slug: "gone", status: "withdrawn" }));
+    const answer = await service.get("/api/nonprofits/gone");
+    expect(await answer.json()).toMatchObject({ status: "withdrawn" });
+  });
+});
+
+describe("GET /api/causes", () => {
+  test("counts each of the 29 causes under both names", async () => {
+    await service.add(
+      aNonprofit({ causes: ["health", "education"] }),
+      aNonprofit({ causes: ["health"] }),
+    );
+    const { causes } = CauseList.parse(await (await service.get("/api/causes")).json());
+    expect(causes).toHaveLength(29);
+    const health = causes.find(({ id }) => id === "health");
+    expect(health).toMatchObject({ name: "Health", nonprofit_count: 2, count: 2 });
+    await service.add(aNonprofit({ causes: ["health"] }));
+    const again = CauseList.parse(await (await service.get("/api/causes")).json());
+    expect(again.causes.find(({ id }) => id === "health")?.count).toBe(3);
+  });
+});
+
+describe("GET /api/stats", () => {
+  test("is both shapes in one object, with live counters", async () => {
+    await service.add(
+      aNonprofit({
+        verified: 1,
+        status: "claimed",
+        beneficiaries_per_year: 100,
+        country_code: "KE",
+      }),
+      aNonprofit({ beneficiaries_per_year: 20, country_code: "FR" }),
+    );
+    const before = Stats.parse(await (await service.get("/api/stats")).json());
+    expect(before).toMatchObject({
+      nonprofits: 2,
+      verified_nonprofits: 1,
+      countries: 2,
+      causes: 29,
+      total_beneficiaries: 120,
+      total_beneficiaries_per_year: 120,
+      total_queries: 0,
+      queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
+    });
+    await service.get("/api/search?q=water");
+    service.parts.activity.count("hit:llms_txt");
+    const after = Stats.parse(await (await service.get("/api/stats")).json());
+    expect(after).toMatchObject({
+      total_queries: 1,
+      queries_this_week: 1,
+      queries: { llms_txt: 1 },
+    });
+  });
+});
+
+describe("every read", () => {
+  const paths = ["/api/nonprofits", "/api/nonprofits/oak", "/api/causes", "/api/stats"];
+  beforeEach(async () => {
+    await service.add(aNonprofit({ slug: "oak", description: "A long text. ".repeat(200) }));
+  });
+
+  test.each(paths)("%s has a strong ETag and answers 304 to it", async (path) => {
+    const first = await service.get(path);
+    const etag = first.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[^"]+"$/);
+    const again = await service.get(path, { "if-none-match": `"other", ${etag}` });
+    expect(again.status).toBe(304);
+    expect(await again.text()).toBe("");
+    expect(again.headers.get("etag")).toBe(etag);
+    expect((await service.get(path, { "if-none-match": '"other"' })).status).toBe(200);
+    expect((await service.get(path, { "if-none-match": `W/${etag}` })).status).toBe(304);
+    expect((await service.get(path, { "if-none-match": "*" })).status).toBe(304);
+  });
+
+  test.each([["gzip", gunzipSync], ["br", brotliDecompressSync]] as const)(
+    "is sent in %s to a client that accepts it", async (encoding, decode) => {
+      const plain = await service.get("/api/nonprofits/oak");
+      const packed = await service.get("/api/nonprofits/oak", { "accept-encoding": encoding });
+      expect(packed.headers.get("content-encoding")).toBe(encoding);
+      expect(packed.headers.get("vary")).toBe("Accept-Encoding");
+      expect(packed.headers.get("etag")).not.toBe(plain.headers.get("etag"));
+      expect(decode(await packed.arrayBuffer()).toString()).toBe(await plain.text());
+    },
+  ); // prettier-ignore
+
+  test("is sent plain to a client that refuses encodings, and when it is short", async () => {
+    const refused = { "accept-encoding": "gzip;q=0, br; q=0.0, zstd" };
+    expect((await service.get("/api/causes", refused)).headers.has("content-encoding")).toBe(false);
+    const short = await service.get("/api/stats", { "accept-encoding": "gzip, br" });
+    expect(short.headers.has("content-encoding")).toBe(false);
+  });
+
+  test.each(paths)("%s answers HEAD as GET, without a body", async (path) => {
+    const get = await service.get(path);
+    const head = await service.app.handle(
+      new Request(`http://localhost${path}`, { method: "HEAD" }),
+    );
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe("");
+    expect(head.headers.get("etag")).toBe(get.headers.get("etag"));
+    const { byteLength } = await get.arrayBuffer();
+    expect(head.headers.get("content-length")).toBe(String(byteLength));
+  });
+
+  test.each(paths)("%s tells in OPTIONS what it allows", async (path) => {
+    const request = new Request(`http://localhost${path}`, { method: "OPTIONS" });
+    const answer = await service.app.handle(request);
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
+  });
+
+  test.each(paths)("%s is open to other sites and kept by caches", async (path) => {
+    const { headers } = await service.get(path);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("cache-control")).toStartWith("public, max-age=");
+    expect(headers.get("link")).toContain('rel="service-desc"');
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("vary") ?? "").not.toContain("*");
+    expect(headers.has("set-cookie")).toBe(false);
+  });
+
+  test("is the same whatever headers nobody keys by", async () => {
+    const plain = await (await service.get("/api/nonprofits")).text();
+    const odd = await service.get("/api/nonprofits", {
+      "x-forwarded-host": "evil.example",
+      "x-forwarded-proto": "gopher",
+      "x-original-url": "/api/stats",
+      forwarded: "host=evil.example",
+      host: "evil.example",
+    });
+    expect(await odd.text()).toBe(plain);
+  });
+});

@@ -1,0 +1,284 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import bs58 from "bs58";
+import type { Chain } from "#api/chain/chain.ts";
+import { donatingOf } from "#api/donation/donating.ts";
+import { donate } from "#api/donation/donate.ts";
+import type { DonateParts } from "#api/donation/donate-context.ts";
+import { type Swept, sweepDonations } from "#api/donation/sweep-donations.ts";
+import { donationDefault } from "#content/donation/money.ts";
+import type { DonationStatus, PaymentRequirements } from "#content/contract/donation.ts";
+import type { Store } from "#content/store/open.ts";
+import { aContract } from "#test/support/contract.ts";
+import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
+
+let at: DonatingService;
+beforeEach(async () => {
+  at = await aDonatingService();
+});
+afterEach(() => at.stop());
+
+const path = "/api/donate/well";
+const never = <Value>() => Promise.withResolvers<Value>().promise;
+
+/** The process that comes after: it has the same store and chain, and nothing in memory. */
+const nextProcess = (): DonateParts => donatingOf(at.service.parts);
+
+/** Sweeps as time goes by, as the service does, until nothing has happened for a while. */
+async function sweepFor(seconds: number, parts = nextProcess()): Promise<Swept> {
+  const all: Swept = { looked: 0, settled: 0, unclear: 0 };
+  for (let passed = 0; passed < seconds; passed += 2) {
+    at.chain.pass(2_000);
+    const { looked, settled, unclear } = await sweepDonations(parts);
+    all.looked += looked;
+    all.settled += settled;
+    all.unclear += unclear;
+  }
+  return all;
+}
+
+type Row = { kind: string; status: string; outcome: string | null; payment: string | null };
+const intents = async (): Promise<Row[]> =>
+  (await at.service.store.raw.execute("SELECT * FROM donation_intents ORDER BY id")).rows as never;
+const donationCount = async () =>
+  ((await (await at.service.get("/api/donations/well")).json()) as { donation_count: number })
+    .donation_count;
+
+const sponsored = (demand: PaymentRequirements) =>
+  at.chain.donor().pay({ to: demand.recipient, usdc: String(demand.amount), memo: demand.memo, feePayer: demand.accepts[0]?.extra.feePayer ?? "" }); // prettier-ignore
+
+/** Hands in a payment to a service whose chain or store stops at a point, as if the process died there. */
+async function handInAndStop(parts: { chain?: (real: Chain) => Chain; store?: (real: Store) => Store }) {
+  const { chain, store } = at.service.parts;
+  const dying = donatingOn(parts.chain?.(chain) ?? chain, parts.store?.(store) ?? store);
+  const payment = sponsored(await at.demand(`${path}?amount=3`));
+  const request = dying(payment.bytes);
+  await Promise.race([request, Bun.sleep(400)]);
+  return payment;
+} // prettier-ignore
+
+function donatingOn(chain: Chain, store: Store) {
+  const parts = donatingOf({ ...at.service.parts, chain, store });
+  return (bytes: Uint8Array) =>
+    donate(parts, {
+      slug: "well",
+      amount: donationDefault,
+      payer: null,
+      proof: { kind: "payment", payment: { scheme: "exact", network: chain.caip2, transaction: Buffer.from(bytes).toString("base64") } },
+    }); // prettier-ignore
+}
+
+describe("a process that stops while it settles a payment loses nothing", () => {
+  test("before the payment was kept: the chain never saw it, and nothing is owed", async () => {
+    await handInAndStop({ store: (real) => ({ ...real, write: () => never() }) });
+    expect(await intents()).toEqual([]);
+    expect([at.chain.usdcOf(at.wallet), (await sweepFor(60)).looked]).toEqual([0n, 0]);
+  });
+
+  test("after it was kept, before it was sent: it is sent, and recorded", async () => {
+    await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
+    expect(await intents()).toMatchObject([{ kind: "payment", status: "waiting" }]);
+    expect(at.chain.usdcOf(at.wallet)).toBe(0n);
+    await sweepFor(60);
+    expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 1]);
+    expect(await intents()).toMatchObject([{ status: "settled", payment: null }]);
+  });
+
+  test("after it was sent, before anybody heard of it", async () => {
+    await handInAndStop({
+      chain: (real) => ({ ...real, send: (payment) => real.send(payment).then(() => never()) }),
+    });
+    expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 0]);
+    expect((await sweepFor(60)).settled).toBe(1);
+    expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 1]);
+  });
+
+  test("after it had landed, before it was recorded", async () => {
+    await handInAndStop({
+      chain: (real) => ({ ...real, landed: (signature) => real.landed(signature).then(() => never()) }),
+    });
+    expect((await sweepFor(60)).settled).toBe(1);
+    expect(await donationCount()).toBe(1);
+  }); // prettier-ignore
+
+  test("while it was being recorded", async () => {
+    let writes = 0;
+    await handInAndStop({
+      store: (real) => ({ ...real, write: (work) => (++writes === 1 ? real.write(work) : never()) }),
+    });
+    expect([writes, await donationCount()]).toEqual([2, 0]);
+    expect((await sweepFor(60)).settled).toBe(1);
+    expect(await donationCount()).toBe(1);
+  }); // prettier-ignore
+
+  test("and the client that hands it in again gets the donation", async () => {
+    const payment = await handInAndStop({
+      chain: (real) => ({ ...real, landed: (signature) => real.landed(signature).then(() => never()) }),
+    });
+    const header = paymentHeader(payment.bytes, 2, at.service.parts.chain.caip2);
+    expect((await at.send(path, header)).status).toBe(200);
+    await sweepFor(60);
+    expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 1]);
+  }); // prettier-ignore
+});
+
+describe("a payment that never lands", () => {
+  test("lapses once its blockhash cannot land any more; then no money has moved, and 402 says so", async () => {
+    const chain = at.service.parts.chain;
+    const payment = await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
+    // Every attempt of the sweep is lost on its way.
+    await sweepFor(400, donatingOf({ ...at.service.parts, chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) } }));
+    expect(await intents()).toMatchObject([{ status: "lapsed", payment: null }]);
+    const response = await at.send(path, paymentHeader(payment.bytes, 2, chain.caip2));
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([402, "payment_fails"]);
+  }); // prettier-ignore
+
+  test("is not given up while the chain gives no answers", async () => {
+    await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
+    at.chain.chain.chaos.set({ errors: 100 });
+    expect((await sweepFor(8)).unclear).toBe(0); // The request itself may still be at it.
+    at.chain.pass(600_000);
+    expect((await sweepFor(4)).unclear).toBeGreaterThan(0);
+    expect(await intents()).toMatchObject([{ status: "waiting" }]);
+    at.chain.chain.chaos.set({});
+    await sweepFor(60);
+    // One node that has forgotten it is not enough.
+    expect(await intents()).toMatchObject([{ status: "waiting" }]);
+    await sweepFor(200);
+    expect(await intents()).toMatchObject([{ status: "lapsed" }]);
+  }, 30_000);
+});
+
+test("made-up proofs do not keep payments waiting", async () => {
+  const made = Array.from({ length: 250 }, () => bs58.encode(crypto.getRandomValues(new Uint8Array(64)))); // prettier-ignore
+  await at.service.store.write((tx) =>
+    tx.raw.execute({
+      sql: `INSERT INTO donation_intents (kind, nonprofit_id, proof, amount_micro_usdc, status, check_at, created_at)
+            SELECT 'proof', 1, value, 1, 'waiting', key, key FROM json_each(?)`,
+      args: [JSON.stringify(made)],
+    }),
+  );
+  await handInAndStop({
+    chain: (real) => ({ ...real, send: (payment) => real.send(payment).then(() => never()) }),
+  });
+  at.chain.pass(20_000);
+  expect((await sweepDonations(nextProcess())).settled).toBe(1);
+});
+
+describe("a donor who named a signature once and left", () => {
+  const demandAndSign = async () => {
+    const demand = await at.demand();
+    const payment = at.chain.donor().pay({ to: at.wallet, memo: demand.memo });
+    expect((await at.prove(path, payment.signature)).status).toBe(202);
+    return payment;
+  };
+
+  test("is credited when it lands", async () => {
+    const payment = await demandAndSign();
+    await sweepFor(20);
+    at.chain.land(payment);
+    expect((await sweepFor(30)).settled).toBe(1);
+    expect(await donationCount()).toBe(1);
+  });
+
+  test("is credited when the chain was out of reach, 503, with Retry-After", async () => {
+    const demand = await at.demand();
+    const signature = at.paid(demand);
+    at.chain.chain.chaos.set({ errors: 100 });
+    const response = await at.prove(path, signature);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+    expect(await aContract("https://almoner.example").problemsOf("POST", path, response)).toEqual([]);
+    at.chain.chain.chaos.set({});
+    await sweepFor(30);
+    expect(await donationCount()).toBe(1);
+  }); // prettier-ignore
+
+  test("is refused by the sweep as anybody would be", async () => {
+    const payment = at.chain.donor().pay({ to: at.wallet, usdc: "0.5" });
+    await at.prove(path, payment.signature);
+    at.chain.land(payment);
+    await sweepFor(30);
+    expect(await intents()).toMatchObject([{ status: "refused", outcome: "underpaid" }]);
+    expect((await at.prove(`${path}?amount=0.5`, payment.signature)).status).toBe(200);
+  });
+
+  test("is given up after a quarter of an hour, and the row forgotten after a week", async () => {
+    await at.prove(path, bs58.encode(crypto.getRandomValues(new Uint8Array(64))));
+    await sweepFor(14 * 60);
+    expect(await intents()).toMatchObject([{ status: "waiting" }]);
+    await sweepFor(5 * 60);
+    expect(await intents()).toMatchObject([{ status: "lapsed" }]);
+    at.chain.pass(8 * 86_400_000);
+    await demandAndSign();
+    await sweepFor(10);
+    expect(await intents()).toMatchObject([{ status: "waiting" }]);
+  }, 30_000);
+
+  test("a transfer that is proven late counts from when it was first named", async () => {
+    at.chain.chain.chaos.set({ errors: 100 });
+    const signature = at.paid({ ...(await at.demand()), memo: "mine" });
+    expect((await at.prove(path, signature)).status).toBe(503);
+    at.chain.pass(5 * 3_600_000);
+    at.chain.chain.chaos.set({});
+    await sweepFor(4);
+    expect(await donationCount()).toBe(1);
+  });
+});
+
+describe("the status of a memo", () => {
+  const status = async ({ slug, memo }: PaymentRequirements) =>
+    (await (
+      await at.service.get(`/api/donate/${slug}/status?memo=${memo}`)
+    ).json()) as DonationStatus;
+  const byReference = (demand: PaymentRequirements) => {
+    const payment = at.chain.donor().pay({ to: at.wallet, memo: demand.memo, references: [demand.reference] });
+    at.chain.land(payment);
+    return payment.signature;
+  }; // prettier-ignore
+
+  test("turns to received when a transfer names its reference, and records it", async () => {
+    const demand = await at.demand();
+    expect(await status(demand)).toEqual({ status: "pending", memo: demand.memo, retry_after_s: 3, settlement: null });
+    const signature = byReference(demand);
+    expect(await status(demand)).toMatchObject({ status: "received", settlement: { tx_signature: signature, amount: 1 } });
+    expect(await status(demand)).toMatchObject({ status: "received", settlement: { tx_signature: signature } });
+    expect(await donationCount()).toBe(1);
+  }); // prettier-ignore
+
+  test("is found by the sweep when the page was closed", async () => {
+    const demand = await at.demand();
+    await status(demand);
+    byReference(demand);
+    expect((await sweepFor(60)).settled).toBe(1);
+    expect(await donationCount()).toBe(1);
+    expect(await intents()).toMatchObject([{ kind: "watch", status: "settled" }]);
+  });
+
+  test("is not deceived by others that name the reference", async () => {
+    const demand = await at.demand();
+    const thief = at.chain.wallet();
+    at.chain.land(at.chain.donor().pay({ to: thief, memo: demand.memo, references: [demand.reference] }));
+    at.chain.land(at.chain.donor().pay({ to: at.wallet, usdc: "1", references: [demand.reference] }));
+    expect(await status(demand)).toMatchObject({ status: "pending" });
+    byReference(demand);
+    expect(await status(demand)).toMatchObject({ status: "received" });
+    expect(await donationCount()).toBe(1);
+  }); // prettier-ignore
+
+  test("is given up after two hours", async () => {
+    const demand = await at.demand();
+    await status(demand);
+    await sweepFor(20);
+    at.chain.pass(2 * 3_600_000);
+    await sweepFor(30 * 60);
+    expect(await intents()).toMatchObject([{ kind: "watch", status: "lapsed" }]);
+  });
+
+  test("is 503 while the chain gives no answer", async () => {
+    const { memo } = await at.demand();
+    at.chain.chain.chaos.set({ errors: 100 });
+    const url = `${path}/status?memo=${memo}`;
+    const response = await at.service.get(url);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+    expect(await aContract("https://almoner.example").problemsOf("GET", url, response)).toEqual([]);
+  });
+});

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { micro } from "#content/donation/money.ts";
+import { SignedReceipt } from "#content/contract/receipt.ts";
+import { openSigner } from "#content/feed/keys.ts";
+import { readReceipt, verifyReceipt } from "#content/donation/signed-receipt.ts";
+import { type Donation, recordDonation } from "#content/donation/store.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, testNow, type TestService } from "#test/support/service.ts";
+
+const registrations = [
+  {
+    country_code: "US",
+    type: "EIN",
+    registration_number: "53-0196605",
+    org_id: "US-EIN-530196605",
+  },
+];
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+
+let service: TestService;
+let given: Donation;
+beforeAll(async () => {
+  service = await aService({
+    records: [
+      aNonprofit({ slug: "lantern", name: "Lantern \u202EloohcS", registrations }),
+      aNonprofit({ slug: "other" }),
+      aNonprofit({ slug: "gone", status: "withdrawn" }),
+    ],
+  });
+  given = await record("lantern", "sig-1");
+});
+afterAll(() => service.close());
+
+async function record(slug: string, tx_signature: string, parts: Partial<Donation> = {}) {
+  const nonprofit = await recordBySlug(service.store.raw, slug);
+  const recorded = await service.store.write((tx) =>
+    recordDonation(tx, {
+      nonprofit_id: nonprofit?.id ?? 0,
+      amount_micro_usdc: micro(2_500_000n),
+      network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+      tx_signature,
+      slot: 312_000_000,
+      commitment: "confirmed",
+      source: "HzMoc78z1VNNf9nwD4Czt6CDYEb9LVD8KQVGP46FEmyJ",
+      recipient: wallet,
+      destination: "7UX2i7SucgLMQcfZ75s3VXmZZY4YRUyJN9X1RgfMoDUi",
+      mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+      donor: null,
+      memo: null,
+      settled_at: testNow.getTime(),
+      recorded_at: testNow.getTime() + 2_000,
+      ...parts,
+    }),
+  );
+  return recorded.donation;
+}
+
+const receiptAt = async (path: string) =>
+  SignedReceipt.parse(await (await service.get(`/api/donations/${path}`)).json());
+
+describe("the receipt of a donation", () => {
+  test("holds donation, nonprofit and the chain's evidence", async () => {
+    const { receipt, page_url, keys_url, explorer_url } = await receiptAt(`lantern/${given.id}`);
+    expect(receipt).toEqual({
+      type: "almoner-donation-receipt/1",
+      id: given.id,
+      issuer: "https://almoner.example",
+      nonprofit: {
+        slug: "lantern",
+        name: "Lantern \u202EloohcS",
+        registrations: [{ country: "United States", type: "EIN", registration_number: "53-0196605" }],
+        identifiers: ["US-EIN-530196605"],
+      },
+      amount_usdc: 2.5,
+      amount_atomic: "2500000",
+      currency: "USDC",
+      settled_at: "2026-06-01T12:00:00Z",
+      recorded_at: "2026-06-01T12:00:02Z",
+      evidence: {
+        cluster: "mainnet",
+        network: given.network,
+        tx_signature: "sig-1",
+        slot: 312_000_000,
+        commitment: "confirmed",
+        mint: given.mint,
+        source: given.source,
+        recipient: wallet,
+        destination: given.destination,
+        donor: null,
+        memo: null,
+      },
+    });
+    expect(page_url).toBe(`https://almoner.example/receipt?nonprofit=lantern&id=${given.id}`);
+    expect(keys_url).toBe("https://almoner.example/.well-known/almoner-keys.json");
+    expect(explorer_url).toBe("https://explorer.solana.com/tx/sig-1");
+  }); // prettier-ignore
+
+  test("is signed with the key of the snapshots", async () => {
+    const answer = await service.get(`/api/donations/lantern/${given.id}`);
+    const { publicKey } = await openSigner(service.parts.secrets.signingKey);
+    const claimed = readReceipt(await answer.text());
+    if (!claimed.ok) throw new Error(claimed.failure.kind);
+    expect(await verifyReceipt(claimed.value, publicKey)).toMatchObject({ ok: true });
+  });
+
+  test("is the same bytes each time, so that caches may keep it", async () => {
+    const first = await service.get(`/api/donations/lantern/${given.id}`);
+    const etag = first.headers.get("etag") ?? "";
+    const again = await service.get(`/api/donations/lantern/${given.id}`, {
+      "if-none-match": etag,
+    });
+    expect(again.status).toBe(304);
+    expect(first.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("stays on the chain where the money moved, wherever the directory settles now", async () => {
+    const onDevnet = await record("lantern", "sig-2", {
+      network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+    });
+    const devnet = await receiptAt(`lantern/${onDevnet.id}`);
+    expect(devnet.receipt.evidence.cluster).toBe("devnet");
+    expect(devnet.explorer_url).toEndWith("?cluster=devnet");
+    const onLocal = await record("lantern", "sig-3", { network: "solana:anything" });
+    const local = await receiptAt(`lantern/${onLocal.id}`);
+    expect([local.receipt.evidence.cluster, local.explorer_url]).toEqual(["local", null]);
+  });
+
+  test("is exact for the largest and the smallest gift", async () => {
+    const least = await record("lantern", "sig-4", { amount_micro_usdc: micro(1n) });
+    expect((await receiptAt(`lantern/${least.id}`)).receipt).toMatchObject({
+      amount_usdc: 0.000001,
+      amount_atomic: "1",
+    });
+    const most = await record("lantern", "sig-5", {
+      amount_micro_usdc: micro(9_007_199_254_740_993n),
+    });
+    expect((await receiptAt(`lantern/${most.id}`)).receipt.amount_atomic).toBe("9007199254740993");
+  });
+
+  test("of a withdrawn nonprofit stays", async () => {
+    const kept = await record("gone", "sig-6");
+    expect((await service.get(`/api/donations/gone/${kept.id}`)).status).toBe(200);
+  });
+
+  test.each([
+    ["nobody/x", "nonprofit_not_found"],
+    ["lantern/x", "donation_not_found"],
+    ["lantern/' OR 1=1 --", "donation_not_found"],
+    ["lantern/%00", "donation_not_found"],
+  ])("%s is not found", async (path, code) => {
+    const answer = await service.get(`/api/donations/${path}`);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code });
+  });
+
+  test("of one nonprofit is none of another", async () => {
+    expect((await service.get(`/api/donations/other/${given.id}`)).status).toBe(404);
+  });
+});

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Kept } from "#api/http/response-cache.ts";
+import { storeRefusal } from "#api/http/problem.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({ records: [aNonprofit({ slug: "oak" })] });
+});
+afterAll(() => service.close());
+
+const post = (body: BodyInit, headers: Record<string, string> = {}) =>
+  service.app.handle(
+    new Request("http://localhost/api/enrich/oak", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body,
+    }),
+  );
+
+async function expectProblem(answer: Response, status: number, code: string) {
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  const body = (await answer.json()) as Record<string, unknown>;
+  expect(body).toMatchObject({ status, code, type: `urn:almoner:problem:${code}` });
+  expect(body["error"]).toBe(body["detail"]);
+  expect(String(body["title"]).length).toBeGreaterThan(2);
+  return body;
+}
+
+describe("a problem", () => {
+  test("of an unknown path is 404", async () => {
+    await expectProblem(await service.get("/nowhere"), 404, "no_such_path");
+    await expectProblem(await service.get("/"), 404, "no_such_path");
+  });
+
+  test("of a wrong method is 405 and says which are right", async () => {
+    for (const method of ["DELETE", "PUT", "PATCH", "GET"]) {
+      const request = new Request("http://localhost/api/enrich/oak", { method });
+      const answer = await service.app.handle(request);
+      expect(answer.headers.get("allow")).toBe("OPTIONS, POST");
+      await expectProblem(answer, 405, "method_not_allowed");
+    }
+  });
+
+  test("of a wrong method for a file of the bundle is 405 too, and OPTIONS says what it answers to", async () => {
+    const bundleHolds = (path: string) => path === "/llms.txt";
+    const fronted = await aService({ parts: { bundleHolds } });
+    const ask = (method: string, path = "/llms.txt") =>
+      fronted.app.handle(new Request(`http://localhost${path}`, { method }));
+    for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
+      const answer = await ask(method);
+      expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      await expectProblem(answer, 405, "method_not_allowed");
+    }
+    const asked = await ask("OPTIONS");
+    expect([asked.status, asked.headers.get("access-control-allow-methods")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+    await expectProblem(await ask("OPTIONS", "/none.txt"), 404, "no_such_path");
+    // The bundle has answered GET already, or was replaced meanwhile.
+    await expectProblem(await ask("GET"), 404, "no_such_path");
+    fronted.close();
+  }); // prettier-ignore
+
+  test.each(["{", "", "nonsense", '{"a":1}}', "\u0000", "[1,2", "undefined"])(
+    "of a body %p that is no JSON is 400", async (body) => {
+      await expectProblem(await post(body), 400, "invalid_json");
+    },
+  ); // prettier-ignore
+
+  test("of a body in bytes that are no UTF-8 is 400", async () => {
+    const bytes = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
+    await expectProblem(await post(bytes), 400, "invalid_json");
+  });
+
+  test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])(
+    "of a body sent as %p is 415", async (type) => {
+      await expectProblem(await post("a=1", { "content-type": type }), 415, "not_json");
+    },
+  ); // prettier-ignore
+
+  test.each(["application/json", "application/json; charset=utf-8", "application/ld+json"])(
+    "does not come of the content type %p", async (type) => {
+      const answer = await post("{}", { "content-type": type });
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({ code: "invalid_enrichment" });
+    },
+  ); // prettier-ignore
+
+  test("of a body above 64 KiB is 413, announced or not", async () => {
+    const large = JSON.stringify({ value: "x".repeat(65_536) });
+    await expectProblem(await post(large), 413, "body_too_large");
+    const chunks = new ReadableStream({
+      start: (controller) => {
+        for (let at = 0; at < 20; at++) controller.enqueue(new Uint8Array(8_192).fill(32));
+        controller.close();
+      },
+    });
+    await expectProblem(await post(chunks), 413, "body_too_large");
+  });
+
+  test("of a body nested more than 8 deep is 400, and brackets in texts do not count", async () => {
+    const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    await expectProblem(await post(nested(9)), 400, "too_deep");
+    await expectProblem(await post(nested(30_000)), 400, "too_deep");
+    const shallow = await post(JSON.stringify({ value: '[[[[[[[[[["\\"{{{' }));
+    expect(await shallow.json()).toMatchObject({ code: "invalid_enrichment" });
+  });
+
+  test("of a path with broken escapes is 400", async () => {
+    await expectProblem(await service.get("/api/nonprofits/%ff%fe"), 400, "bad_path");
+  });
+
+  test("carries the common headers", async () => {
+    const { headers } = await service.get("/nowhere");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+});
+
+describe("too many requests", () => {
+  test("are answered 429 with the time to wait, and every answer tells what is left", async () => {
+    const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "3" } });
+    const first = await limited.get("/api/causes");
+    expect(first.headers.get("ratelimit-policy")).toBe('"read";q=3;w=60');
+    expect(first.headers.get("ratelimit")).toMatch(/^"read";r=2;t=\d+$/);
+    await limited.get("/api/causes");
+    await limited.get("/nowhere");
+    const refused = await limited.get("/api/causes");
+    expect(refused.headers.get("ratelimit")).toMatch(/^"read";r=0;t=\d+$/);
+    const seconds = Number(refused.headers.get("retry-after"));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(61);
+    await expectProblem(refused, 429, "rate_limited");
+    expect((await limited.get("/healthz")).status).toBe(200);
+    limited.close();
+  });
+});
+
+/** Another process, because locks of a file are a process's own. */
+async function lockFromAnotherProcess(databaseUrl: string): Promise<() => Promise<void>> {
+  const script = `
+    import { createClient } from "@libsql/client";
+    await createClient({ url: process.argv[1] }).transaction("write");
+    console.log("locked");
+    await Bun.sleep(60_000);`;
+  const child = Bun.spawn([process.execPath, "-e", script, databaseUrl], { stdout: "pipe" });
+  await child.stdout.getReader().read();
+  return async () => {
+    child.kill();
+    await child.exited;
+  };
+}
+
+describe("trouble of the store", () => {
+  test("a lock that another process holds is 503 with Retry-After", async () => {
+    const release = await lockFromAnotherProcess(service.parts.config.databaseUrl);
+    const sent = { field: "city", value: "Oslo", agent_id: "oak-bot" };
+    const answer = await service.post("/api/enrich/oak", sent);
+    await release();
+    expect(answer.headers.get("retry-after")).toBe("1");
+    await expectProblem(answer, 503, "store_busy");
+    expect((await service.post("/api/enrich/oak", sent)).status).toBe(200);
+  });
+
+  test("a full disk is 507, wherever in the causes it stands", () => {
+    const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    const wrapped = new Error("Failed query", { cause: new Error("batch", { cause: full }) });
+    expect(storeRefusal(wrapped)).toMatchObject({ status: 507, code: "storage_full" });
+    expect(storeRefusal(new Error("something else"))).toBeNull();
+  });
+});
+
+describe("an unexpected error", () => {
+  test("is 500, logged once with its cause, and tells the client nothing of it", async () => {
+    const logged: unknown[] = [];
+    const log = { ...service.parts.log, error: (...facts: unknown[]) => logged.push(facts) };
+    const kept: Kept = {
+      get: () => {
+        throw new Error("secret path /srv/x", { cause: new Error("deep") });
+      },
+      size: () => 0,
+    };
+    const broken = await aService({ parts: { kept, log } });
+    const body = await expectProblem(await broken.get("/api/causes"), 500, "internal");
+    expect(JSON.stringify(body)).not.toContain("secret");
+    expect(logged).toHaveLength(1);
+    broken.close();
+  });
+});

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Kept, keepFresh } from "#api/http/response-cache.ts";
+import type { Change } from "#content/nonprofit/changes.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { watchChanges } from "#content/feed/watch.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let folder: string;
+let store: Store;
+let kept: Kept;
+let made: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-kept-"));
+  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  kept = keepFresh(watchChanges(store));
+  made = [];
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const save = (into: Store, ...records: NonprofitRecord[]) =>
+  into.write((tx) =>
+    saveNonprofits(tx, records.map((after) => ({ before: null, after })), {
+      origin: "seed",
+      now: new Date("2026-06-01T12:00:00Z"),
+    }),
+  ); // prettier-ignore
+
+const stale = (slug: string) => (change: Change) => change.slug === slug;
+
+const get = (slug: string) =>
+  kept.get(slug, async () => {
+    made.push(slug);
+    return { value: `${slug} ${made.length}`, bytes: 10, staleBy: stale(slug) };
+  });
+
+describe("a kept answer", () => {
+  test("is made once, also for callers that come together", async () => {
+    await Promise.all([get("oak"), get("oak"), get("oak")]);
+    await get("oak");
+    expect(made).toEqual(["oak"]);
+  });
+
+  test("goes with a change of its own, and stays with those of others", async () => {
+    await get("oak");
+    await get("elm");
+    await save(store, aNonprofit({ slug: "elm" }));
+    await get("oak");
+    await get("elm");
+    expect(made).toEqual(["oak", "elm", "elm"]);
+  });
+
+  test("goes with a change that another handle wrote, a moment later", async () => {
+    await get("oak");
+    const other = await openStore({ url: `file:${join(folder, "store.db")}` });
+    await save(other, aNonprofit({ slug: "oak" }));
+    other.close();
+    await Bun.sleep(30);
+    await get("oak");
+    expect(made).toEqual(["oak", "oak"]);
+  });
+
+  test("is not kept when its data changed while it was made", async () => {
+    await get("elm"); // The watch has begun.
+    const slow = kept.get("oak", async () => {
+      await save(store, aNonprofit({ slug: "oak" }));
+      await get("elm"); // Someone else hears of the change meanwhile.
+      return { value: "old", bytes: 10, staleBy: stale("oak") };
+    });
+    expect(await slow).toBe("old");
+    expect(await get("oak")).not.toBe("old");
+  });
+
+  test("goes with everything when a great many changes come at once", async () => {
+    await get("oak");
+    await save(store, ...Array.from({ length: 600 }, () => aNonprofit()));
+    await get("oak");
+    expect(made).toEqual(["oak", "oak"]);
+  });
+
+  test("is not kept when it says so", async () => {
+    const never = async () => ({
+      value: made.push("never"),
+      bytes: Infinity,
+      staleBy: () => false,
+    });
+    await kept.get("never", never);
+    await kept.get("never", never);
+    expect(made).toHaveLength(2);
+  });
+
+  test("that fails is asked for again", async () => {
+    const failing = async () => {
+      throw new Error("no");
+    };
+    expect(Promise.resolve(kept.get("oak", failing))).rejects.toThrow("no");
+    expect(await get("oak")).toBe("oak 1");
+  });
+});
+
+test("the longest unused go when there are too many", async () => {
+  const big = (key: string) =>
+    kept.get(key, async () => {
+      made.push(key);
+      return { value: key, bytes: 3_000_000, staleBy: () => false };
+    });
+  for (let at = 0; at < 16; at++) await big(`k${at}`);
+  await big("k0");
+  await big("k16");
+  await big("k0");
+  expect(made.filter((key) => key === "k0")).toHaveLength(1);
+  await big("k1");
+  expect(made.filter((key) => key === "k1")).toHaveLength(2);
+});

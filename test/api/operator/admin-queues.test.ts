@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { AuditLog } from "#content/contract/audit.ts";
+import { Reverted, ReviewItem, ReviewList, ReviewQueues } from "#content/contract/review.ts";
+import { logOperator } from "#content/operation/audit-log.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const token = "a-token-of-an-operator";
+const bearer = { authorization: `Bearer ${token}` };
+let service: TestService;
+let slugs: string[];
+
+beforeAll(async () => {
+  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ada:${token}` } }); // prettier-ignore
+  const added = await service.add(...Array.from({ length: 12 }, () => aNonprofit()));
+  slugs = added.map(({ slug }) => slug);
+});
+afterAll(() => service.close());
+
+let caller = 0;
+async function submit(slug: string, agent_id: string, field: string, value: string) {
+  const from = { "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${caller++ & 255}` };
+  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id, source_url: "https://a.example/" }, from); // prettier-ignore
+  expect(response.status).toBe(200);
+}
+
+const ask = async (path: string) => (await service.get(`/api/admin/${path}`, bearer)).json();
+const list = async (query: string) => ReviewList.parse(await ask(`reviews?${query}`));
+const waiting = async (kind: string) =>
+  ReviewQueues.parse(await ask("queues")).queues.find((queue) => queue.kind === kind)?.waiting;
+
+/** Every id of a queue, page by page; `between` runs after each page. */
+async function walk(query: string, between: (ids: string[]) => Promise<void> = async () => {}) {
+  const ids: string[] = [];
+  for (let after = "", pages = 0; pages < 50; pages++) {
+    const page = await list(`${query}&after=${encodeURIComponent(after)}`);
+    const found = page.reviews.map(({ id }) => id);
+    ids.push(...found);
+    if (page.next === null) return ids;
+    after = page.next;
+    await between(found);
+  }
+  throw new Error("a queue without an end");
+}
+
+describe("a queue", () => {
+  test("is walked through page by page, nothing twice and nothing left out", async () => {
+    for (const slug of slugs) {
+      await submit(slug, "bot-a", "mission", `Food for ${slug}.`);
+      for (const city of ["Oslo", "Bergen", "Tromsø"])
+        await submit(slug, `bot-${city}`, "city", city);
+      for (const agent of ["bot-1", "bot-2"]) await submit(slug, agent, "region", "Vestland");
+      for (const agent of ["bot-3", "bot-4"]) await submit(slug, agent, "region", "Troms");
+    }
+    for (const kind of ["prose", "contested", "revert"]) {
+      const whole = (await list(`kind=${kind}&limit=200`)).reviews.map(({ id }) => id);
+      expect(whole).toHaveLength(12);
+      expect(await walk(`kind=${kind}&limit=5`)).toEqual(whole);
+      expect(await waiting(kind)).toBe(12);
+    }
+    const all = await walk("limit=7");
+    expect(all).toHaveLength(36);
+    expect(new Set(all).size).toBe(36);
+  });
+
+  test("goes on where it was when the place itself was decided meanwhile", async () => {
+    const before = (await list("kind=contested&limit=200")).reviews.map(({ id }) => id);
+    const walked = await walk("kind=contested&limit=4", async (ids) => {
+      const last = ids.at(-1) ?? "";
+      const done = await service.post(`/api/admin/reviews/${last}/reject`, { reason: "neither" }, bearer); // prettier-ignore
+      expect(done.status).toBe(200);
+    });
+    expect(walked).toEqual(before);
+    expect(await waiting("contested")).toBe(10);
+  });
+
+  test("begins anew for a cursor that is none", async () => {
+    const [first] = (await list("kind=prose&limit=1")).reviews;
+    for (const after of ["x", "prose:x", "prose:-1", "contested:", "%00", "revert:9-9-9"]) {
+      expect((await list(`kind=prose&limit=1&after=${after}`)).reviews).toEqual([first as never]);
+    }
+  });
+
+  test("is empty for a kind of which nothing waits, and names like those of objects are none", async () => {
+    for (const id of [
+      "constructor-1",
+      "toString-1",
+      "prose-",
+      "prose-1-2",
+      "-",
+      "contested-1-mission",
+    ]) {
+      // prettier-ignore
+      expect((await service.get(`/api/admin/reviews/${id}`, bearer)).status).toBe(404);
+      const decided = await service.post(`/api/admin/reviews/${id}/approve`, {}, bearer);
+      expect(decided.status).toBe(404);
+    }
+  });
+});
+
+describe("one review", () => {
+  test("of prose shows old and new, checks, source and flags", async () => {
+    const [slug = ""] = slugs;
+    await submit(slug, "b\u043et-x", "tagline", "The best charity");
+    const { reviews } = await list("kind=prose&limit=200");
+    const { id } = reviews.at(-1) ?? { id: "" };
+    const item = ReviewItem.parse(await ask(`reviews/${id}`));
+    expect(item).toMatchObject({
+      slug,
+      comparison: [{ field: "tagline", before: null, after: "The best charity" }],
+      sources: ["https://a.example/"],
+      flags: ["mixed_script_id"],
+      editing: { field: "tagline", required: false, current: "The best charity" },
+    });
+    expect(item.checks).toMatchObject([
+      { name: "form", outcome: "passed" },
+      { name: "wording", outcome: "noted" },
+      { name: "source", outcome: "passed" },
+    ]);
+  });
+
+  test("of a disputed value shows what is live", async () => {
+    const { reviews } = await list("kind=revert&limit=1");
+    expect(reviews[0]).toMatchObject({
+      comparison: [{ field: "region", before: "Vestland", after: null }],
+      detail: { live: { value: "Vestland", agents: ["bot-1", "bot-2"] } },
+      editing: null,
+    });
+    expect(await ask(`reviews/${reviews[0]?.id}`)).toEqual(reviews[0]);
+  });
+
+  test("of a contested value names the choices", async () => {
+    const { reviews } = await list("kind=contested&limit=1");
+    expect(reviews[0]?.editing).toMatchObject({ required: true, choices: ["Oslo", "Bergen", "Tromsø"] }); // prettier-ignore
+  });
+});
+
+describe("the audit log", () => {
+  test("is read by operator, action and subject, page by page", async () => {
+    await service.store.write(async (tx) => {
+      for (let at = 0; at < 7; at++) {
+        const operator = at % 2 === 0 ? "grace" : "linus";
+        await logOperator(tx, { operator, action: "test.act", subject: `thing-${at}`, detail: { at }, at: at * 1_000 }); // prettier-ignore
+      }
+    });
+    const read = async (query: string) => AuditLog.parse(await ask(`audit?${query}`));
+    expect((await read("operator=grace")).entries.map(({ subject }) => subject)).toEqual(
+      ["thing-6", "thing-4", "thing-2", "thing-0"]); // prettier-ignore
+    const first = await read("action=test.act&limit=3");
+    const second = await read(`action=test.act&limit=3&before=${first.next}`);
+    const third = await read(`action=test.act&limit=3&before=${second.next}`);
+    const walked = [...first.entries, ...second.entries, ...third.entries];
+    expect(walked.map(({ detail }) => detail["at"])).toEqual([6, 5, 4, 3, 2, 1, 0]);
+    expect(third.next).toBeNull();
+    expect(await read("subject=thing-3&operator=linus")).toMatchObject({ count: 1, next: null });
+    expect(await read("subject=' OR 1=1")).toMatchObject({ count: 0 });
+  });
+});
+
+test("the store itself keeps the log as it is", async () => {
+  const before = await ask("audit");
+  for (const sql of ["DELETE FROM audit_log", "UPDATE audit_log SET operator = 'nobody'"]) {
+    const told = await service.store.write((tx) => tx.raw.execute(sql)).then(() => null, String);
+    expect(told).toContain("audit log");
+  }
+  expect(await ask("audit")).toEqual(before);
+});
+
+test("an agent is undone through the service, a part at a time", async () => {
+  const body = { agent_id: " BOT-1 ", reason: "made up" };
+  const undo = async () =>
+    Reverted.parse(await (await service.post("/api/admin/agents/revert", body, bearer)).json());
+  expect(await undo()).toEqual({
+    agent_id: "bot-1",
+    submissions: 12,
+    emptied: 12,
+    recommendations: 0,
+    complete: true,
+  });
+  expect(await undo()).toMatchObject({ submissions: 0 });
+  expect((await recordBySlug(service.store.raw, slugs[0] ?? ""))?.region).toBeNull();
+  const { entries } = AuditLog.parse(await ask("audit?action=revert.agent"));
+  expect(entries[0]).toMatchObject({ operator: "ada", subject: "bot-1" });
+});
+
+test("undoing stops after so many, and says that there is more", async () => {
+  const { revertAgent } = await import("#api/operator/revert-agent.ts");
+  for (const slug of slugs) {
+    for (const agent of ["bot-8", "bot-9"]) await submit(slug, agent, "website", `https://${slug}.example`); // prettier-ignore
+  }
+  const asked = { agent: "bot-8", operator: "ada", reason: "made up" };
+  expect(await revertAgent(service.parts, { ...asked, submissionsMax: 5 })).toMatchObject({ submissions: 12, complete: false }); // prettier-ignore
+  expect(await revertAgent(service.parts, asked)).toMatchObject({ submissions: 0, complete: true });
+});

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ReviewDecision, ReviewList } from "#content/contract/review.ts";
+import { revertAgent } from "#api/operator/revert-agent.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const token = "a-token-of-an-operator";
+const bearer = { authorization: `Bearer ${token}` };
+let service: TestService;
+
+let caller = 0;
+const address = () => ({ "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${caller++ & 255}` });
+
+beforeAll(async () => {
+  service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ada:${token}` },
+    parts: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
+  });
+});
+afterAll(() => service.close());
+
+async function aSlug(): Promise<string> {
+  const [record] = await service.add(aNonprofit());
+  return record?.slug ?? "";
+}
+
+async function submit(slug: string, agent_id: string, field: string, value: string) {
+  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, address());
+  expect(response.status).toBe(200);
+  const body = (await response.json()) as { submissions: { submission_id: number; status: string; prior_rejections: { reason: string; winning_value: string | null }[] }[] }; // prettier-ignore
+  const [submission] = body.submissions;
+  if (submission === undefined) throw new Error("no submission");
+  return submission;
+}
+
+const live = async (slug: string) => {
+  const record = await recordBySlug(service.store.raw, slug);
+  if (record === null) throw new Error(`no ${slug}`);
+  return record;
+};
+
+const decide = (id: string, decision: "approve" | "reject", body: object = {}) =>
+  service.post(`/api/admin/reviews/${id}/${decision}`, body, { ...bearer, ...address() });
+
+const queue = async (kind: string) =>
+  ReviewList.parse(
+    await (
+      await service.get(`/api/admin/reviews?kind=${kind}`, { ...bearer, ...address() })
+    ).json(),
+  );
+
+describe("who is no operator", () => {
+  test("gets 401 on every admin route", async () => {
+    const from = { "x-forwarded-for": "10.200.0.1" };
+    const asked = [
+      await service.get("/api/admin/reviews", from),
+      await service.post("/api/admin/reviews/prose-1/approve", {}, from),
+      await service.post("/api/admin/reviews/prose-1/reject", { reason: "x" }, { ...from, authorization: "Bearer no" }),
+      await service.get("/api/admin/reviews", { ...from, authorization: `Basic ${token}` }),
+    ]; // prettier-ignore
+    for (const response of asked) {
+      expect(response.status).toBe(401);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    }
+  });
+
+  test("is locked out after five failures, even with the right token; others are not", async () => {
+    const from = { "x-forwarded-for": "10.200.0.2" };
+    for (let at = 0; at < 5; at++) {
+      const wrong = { ...from, authorization: `Bearer wrong-${at}` };
+      expect((await service.get("/api/admin/reviews", wrong)).status).toBe(401);
+    }
+    const locked = await service.get("/api/admin/reviews", { ...from, ...bearer });
+    expect(locked.status).toBe(429);
+    expect(Number(locked.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await service.get("/api/admin/reviews", { ...bearer, ...address() })).status).toBe(200);
+  });
+});
+
+describe("prose", () => {
+  test("goes live when it is accepted, edited or not, and other texts are told", async () => {
+    const slug = await aSlug();
+    const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
+    await submit(slug, "bot-b", "mission", "Meals for everyone.");
+    expect((await queue("prose")).reviews.map(({ id }) => id)).toContain(`prose-${submission_id}`);
+    const response = await decide(`prose-${submission_id}`, "approve", {
+      value: "Food for all people.",
+    });
+    expect(ReviewDecision.parse(await response.json())).toMatchObject({
+      decision: "approved",
+      live: true,
+    });
+    const record = await live(slug);
+    expect(record.mission).toBe("Food for all people.");
+    expect(record.provenance["mission"]).toMatchObject({ set_by: "operator", agents: ["bot-a"] });
+    const late = await submit(slug, "bot-c", "mission", "Third text.");
+    expect(late.prior_rejections).toMatchObject([{ winning_value: "Food for all people." }]);
+    expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
+    const exemplars = await (await service.get("/api/agents/exemplars?field=mission")).text();
+    expect(exemplars).toContain("Food for all people.");
+    // What the reviewer took out of the text was never public, and does not become so by its history.
+    const history = await (await service.get(`/api/nonprofits/${slug}/history`)).json();
+    expect(history).toMatchObject({ changes: [{ origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] }, { kind: "added" }] }); // prettier-ignore
+  });
+
+  test("is rejected with a reason that agents see", async () => {
+    const slug = await aSlug();
+    const { submission_id } = await submit(slug, "bot-a", "tagline", "The best charity");
+    expect((await decide(`prose-${submission_id}`, "reject")).status).toBe(400);
+    expect((await decide(`prose-${submission_id}`, "reject", { reason: "a claim" })).status).toBe(
+      200,
+    );
+    const again = await submit(slug, "bot-a", "tagline", "Food for all");
+    expect(again.prior_rejections).toMatchObject([{ reason: "a claim", winning_value: null }]);
+    expect((await live(slug)).tagline).toBeNull();
+  });
+
+  test("never overwrites a text that came meanwhile", async () => {
+    const slug = await aSlug();
+    const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
+    const before = await live(slug);
+    const { saveNonprofits } = await import("#content/nonprofit/save.ts");
+    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], { origin: "test", now: new Date() })); // prettier-ignore
+    expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
+    expect((await live(slug)).mission).toBe("Ours.");
+  });
+
+  test("programmes and metrics become rows", async () => {
+    const slug = await aSlug();
+    const programme = await submit(slug, "bot-a", "programme", "Soup kitchen. Open daily.");
+    const metric = await submit(slug, "bot-a", "impact_metric", "12,000 meals");
+    await decide(`prose-${programme.submission_id}`, "approve");
+    expect((await decide(`prose-${metric.submission_id}`, "approve")).status).toBe(400);
+    await decide(`prose-${metric.submission_id}`, "approve", {
+      value: '{"name":"Meals","value":"12,000"}',
+    });
+    const record = await live(slug);
+    expect(record.programs).toMatchObject([{ name: "Soup kitchen" }]);
+    expect(record.impact_metrics).toMatchObject([{ name: "Meals", value: "12,000" }]);
+    expect(Object.keys(record.provenance).sort()).toEqual(["impact_metrics", "programs"]);
+  });
+});
+
+describe("a contested field", () => {
+  test("can be settled by an operator", async () => {
+    const slug = await aSlug();
+    const { id } = await live(slug);
+    await submit(slug, "bot-a", "city", "Oslo");
+    await submit(slug, "bot-b", "city", "Bergen");
+    const name = `contested-${id}-city`;
+    expect((await queue("contested")).reviews.map((one) => one.id)).toContain(name);
+    expect((await decide(name, "approve")).status).toBe(400);
+    expect((await decide(name, "approve", { value: "Bergen" })).status).toBe(200);
+    const record = await live(slug);
+    expect(record.city).toBe("Bergen");
+    expect(record.provenance["city"]).toMatchObject({ set_by: "operator", agents: ["bot-b"] });
+    expect((await queue("contested")).reviews.map((one) => one.id)).not.toContain(name);
+  });
+  test("can be cleared", async () => {
+    const slug = await aSlug();
+    const { id } = await live(slug);
+    await submit(slug, "bot-a", "city", "Oslo");
+    await submit(slug, "bot-b", "city", "Bergen");
+    expect((await decide(`contested-${id}-city`, "reject", { reason: "neither" })).status).toBe(
+      200,
+    );
+    expect((await submit(slug, "bot-c", "city", "Oslo")).prior_rejections).toHaveLength(2);
+    expect((await live(slug)).city).toBeNull();
+  });
+});
+
+describe("a live value that agents contradict", () => {
+  test("is listed when two do, and can be emptied or confirmed", async () => {
+    const slug = await aSlug();
+    const { id } = await live(slug);
+    for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
+    await submit(slug, "bot-c", "city", "Bergen");
+    const name = `revert-${id}-city`;
+    expect((await queue("revert")).reviews.map((one) => one.id)).not.toContain(name);
+    await submit(slug, "bot-d", "city", "Bergen");
+    expect((await queue("revert")).reviews.map((one) => one.id)).toContain(name);
+    expect((await decide(name, "approve", { reason: "moved" })).status).toBe(200);
+    expect((await live(slug)).city).toBeNull();
+    // Audit-only submissions stay so; the field counts anew.
+    const again = await submit(slug, "bot-e", "city", "Bergen");
+    expect(again.status).toBe("pending");
+    expect(again.prior_rejections[0]).toMatchObject({ reason: "reverted: moved" });
+    expect((await submit(slug, "bot-c", "city", "Bergen")).status).toBe("applied");
+  });
+});
+
+test("revert undoes what one agent's agreement made live, and keeps the log", async () => {
+  const [one, other] = [await aSlug(), await aSlug()];
+  for (const agent of ["Mallory", "bot-b"]) await submit(one, agent, "city", "Oslo");
+  for (const agent of ["bot-b", "bot-c"]) await submit(other, agent, "city", "Bergen");
+  const board = async () => (await (await service.get("/api/agents/leaderboard")).json()) as { totals: { total_applied: number } }; // prettier-ignore
+  const { totals } = await board();
+  const asked = { agent: " MALLORY", operator: "ada", reason: "made up" };
+  const { store, clock } = service.parts;
+  expect(await revertAgent({ store, clock }, asked)).toEqual({ agent_id: "mallory", submissions: 1, emptied: 1, recommendations: 0, complete: true }); // prettier-ignore
+  expect((await live(one)).city).toBeNull();
+  expect((await live(one)).provenance).toEqual({});
+  expect((await live(other)).city).toBe("Bergen");
+  expect((await board()).totals.total_applied).toBe(totals.total_applied - 2);
+  const history = await (await service.get(`/api/nonprofits/${one}/history`)).json();
+  expect(history).toMatchObject({
+    changes: [
+      { origin: "revert", fields: ["city", "provenance"] },
+      { origin: "consensus", agreed: [{ agent_name: "Mallory", value: "Oslo" }, { agent_name: "bot-b" }] },
+      { kind: "added" },
+    ],
+  }); // prettier-ignore
+  expect((await revertAgent({ store, clock }, asked)).submissions).toBe(0);
+  const { rows } = await store.raw.execute("SELECT operator FROM audit_log WHERE action = 'revert.agent'"); // prettier-ignore
+  expect(rows).toHaveLength(1);
+  expect((await submit(one, "bot-d", "city", "Oslo")).status).toBe("pending");
+  expect((await submit(one, "bot-e", "city", "Oslo")).status).toBe("applied");
+});

@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
+import { backupMark } from "#api/operator/operator-health.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
+import { aReceiver } from "#test/support/receiver.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+import { aWallet } from "#test/support/wallets.ts";
+
+const token = "a-token-of-ada-0123456789";
+const bearer = { authorization: `Bearer ${token}` };
+const secret = `whsec_${randomBytes(32).toString("base64")}`;
+let service: TestService;
+let ada: Visitor;
+let receiver: ReturnType<typeof aReceiver>;
+let published = { release: 3, held: false, profilesTo: 1_000, listsTo: 1_000, failures: 0 };
+
+beforeAll(async () => {
+  receiver = aReceiver(secret);
+  service = await aService({
+    env: {
+      ALMONER_ADMIN_TOKENS: `ada:${token}`,
+      ALMONER_RECOMMENDATION_PHASE: "2",
+      ALMONER_TRUSTED_HOPS: "1",
+      ALMONER_WEBHOOK_URLS: receiver.url(),
+      ALMONER_WEBHOOK_SECRET: secret,
+    },
+    parts: { clock: () => new Date(), publication: () => published },
+  });
+  ada = aVisitor(service);
+  await ada.signIn(token);
+});
+afterAll(async () => {
+  await receiver.stop();
+  service.close();
+});
+
+let callers = 0;
+const from = () => ({ "x-forwarded-for": `10.4.${(callers >> 8) & 255}.${callers++ & 255}` });
+const shown = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+const alerts = (page: DeskPage): string => shown(page.$("[role=alert], [role=status]").text());
+const live = async (slug: string) => {
+  const record = await recordBySlug(service.store.raw, slug);
+  if (record === null) throw new Error(`no ${slug}`);
+  return record;
+};
+
+async function onboard(body: object): Promise<string> {
+  const response = await service.post("/api/onboard", body, from());
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { submission_id: string }).submission_id;
+}
+
+describe("what organisations ask for", () => {
+  test("a claim is compared and approved, and a registration rejected with a reason", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ website: null, city: null }));
+    const wallet = aWallet().address;
+    const claim = await onboard({ claim_slug: slug, contact_email: "office@claimer.example", usdc_wallet: wallet, city: "Oslo" }); // prettier-ignore
+    const page = await ada.get(`/desk/reviews/onboarding-${claim}`);
+    expect(shown(page.$(".compare").text())).toContain(wallet);
+    expect(page.$("[role=note]").text()).toContain("no real money moves");
+    expect(page.$("table").text()).toContain("passed");
+    expect((await live(slug)).usdc_wallet).toBeNull();
+    const refused = await ada.send(page, "Approve", { "value.country": "Nowhere" });
+    expect(alerts(refused)).toContain("No country has this name");
+    expect(refused.$("input[name='value.country']").val()).toBe("Nowhere");
+    await ada.send(page, "Approve");
+    expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet, city: "Oslo" });
+    const registration = await onboard({ name: "Harbour Reading Room", country: "Norway", contact_email: "office@reading.example" }); // prettier-ignore
+    const other = await ada.get(`/desk/reviews/onboarding-${registration}`);
+    const after = await ada.send(other, "Reject", { reason: "Not found in any register" });
+    expect(alerts(after)).toContain("was rejected by ada");
+    expect((await service.get("/api/nonprofits/harbour-reading-room")).status).toBe(404);
+  });
+
+  test("what may be the same organisation is shown beside its name, with why and how near", async () => {
+    await service.add(aNonprofit({ slug: "fjord-library", name: "Fjord Library", country_code: "NO", city: "Molde", status: "claimed" })); // prettier-ignore
+    const twin = await onboard({ name: "The Fjord Library", country: "Norway", city: "Molde", contact_email: "office@fjord.example" }); // prettier-ignore
+    const page = await ada.get(`/desk/reviews/onboarding-${twin}`);
+    const row = page.$("h2:contains(Perhaps the same) + .scroll tbody tr");
+    expect(row.length).toBe(1);
+    expect(row.find("a").attr("href")).toBe("/nonprofits/fjord-library");
+    expect(shown(row.text())).toMatch(/Fjord Library \(claimed\).*Molde.*near-same name.*1\.00/);
+    const lone = await onboard({ name: "Quite Alone", country: "Norway", contact_email: "office@alone.example" }); // prettier-ignore
+    expect((await ada.get(`/desk/reviews/onboarding-${lone}`)).$("main").text()).not.toContain("Perhaps the same"); // prettier-ignore
+  });
+
+  test("a changed wallet is held; nobody can approve the hold, anybody can stop it", async () => {
+    const before = aWallet().address;
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ usdc_wallet: before, verified: 1, status: "claimed" })); // prettier-ignore
+    const change = await onboard({ claim_slug: slug, contact_email: "office@changer.example", usdc_wallet: aWallet().address }); // prettier-ignore
+    await ada.send(await ada.get(`/desk/reviews/onboarding-${change}`), "Approve");
+    expect((await live(slug)).usdc_wallet).toBe(before);
+    const queue = await ada.get("/desk/queues/hold");
+    expect(queue.$(`a[href='/desk/reviews/hold-${change}']`).length).toBe(1);
+    const page = await ada.get(`/desk/reviews/hold-${change}`);
+    expect(page.$("button:contains(Approve)").length).toBe(0);
+    const forced = await ada.send(page, "Reject", { decision: "approve", reason: "" });
+    expect(forced.status).toBe(409);
+    expect(alerts(forced)).toContain("Nobody can shorten a hold");
+    await ada.send(forced, "Reject", { reason: "The organisation says it was not them" });
+    expect((await ada.get("/desk/queues/hold")).$("main").text()).toContain("Nothing waits here");
+    expect((await live(slug)).usdc_wallet).toBe(before);
+  });
+
+  test("a verification is taken back", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ verified: 1, status: "claimed", usdc_wallet: aWallet().address })); // prettier-ignore
+    const page = await ada.get(`/desk/undo?slug=${slug}`);
+    expect(page.$("#slug").val()).toBe(slug);
+    expect((await ada.send(page, "Take it back", { reason: "" })).status).toBe(400);
+    expect((await ada.send(page, "Take it back", { slug: "nobody", reason: "x" })).status).toBe(404); // prettier-ignore
+    const done = await ada.send(page, "Take it back", { reason: "The sender lied" });
+    expect(alerts(done)).toContain(`${slug} is no longer verified`);
+    expect((await live(slug)).verified).toBe(0);
+    expect((await ada.send(page, "Take it back", { reason: "again" })).status).toBe(409);
+  });
+});
+
+describe("recommendations", () => {
+  const draft = async (slug: string, agent_id: string) => {
+    const body = { slug, recommended_for: ["donors interested in reading"], why_recommended: "It lends books to schools.", source_url: "https://a.example/report", agent_id };
+    const response = await service.post("/api/recommend/drafts", body, from());
+    expect([200, (await response.clone().json()).code]).toEqual([response.status, undefined]);
+  }; // prettier-ignore
+  const waiting = async () => (await ada.get("/desk/queues/draft")).$("main table a[href^='/desk/reviews/draft-']").last().attr("href") ?? ""; // prettier-ignore
+
+  test("a draft is approved in the operator's words, or rejected", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    await draft(slug, "drafter-1");
+    const page = await ada.get(await waiting());
+    expect(page.$("main").text()).toContain("It lends books to schools.");
+    const why = "value.why_recommended";
+    const typed = {
+      [why]: "The best library of all.",
+      "value.recommended_for": "reading\r\n\r\nbooks in Oslo",
+    };
+    const refused = await ada.send(page, "Approve", typed);
+    expect(refused.status).toBe(400);
+    expect(refused.$(`textarea[name='${why}']`).val()).toBe(typed[why]);
+    expect((await ada.send(refused, "Approve", { [why]: "" })).status).toBe(400);
+    expect((await ada.send(refused, "Approve", { "value.recommended_for": "" })).status).toBe(400);
+    await ada.send(refused, "Approve", { [why]: "It lends books to four schools." });
+    const picks = await ada.get("/desk/picks");
+    expect(picks.$("table").text()).toContain("It lends books to four schools.");
+    expect(
+      picks
+        .$("td li")
+        .map((_, one) => picks.$(one).text())
+        .get(),
+    ).toEqual(["reading", "books in Oslo"]);
+    const [{ slug: other } = { slug: "" }] = await service.add(aNonprofit());
+    await draft(other, "drafter-2");
+    const next = await ada.send(await ada.get(await waiting()), "Reject", {
+      reason: "No evidence",
+    });
+    expect(alerts(next)).toMatch(/was rejected by ada, .* UTC: No evidence/);
+  });
+
+  test("a draft that is approved as it stands is not called edited, and an object with a quote too few is refused", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    await draft(slug, "drafter-3");
+    const path = await waiting();
+    const id = path.split("/").at(-1) ?? "";
+    for (const value of [
+      '{"why_recommended": "Broken}',
+      "{}x",
+      '{"why": "Another name"}',
+      '{"recommended_for": "one"}',
+    ]) {
+      const answer = await service.post(
+        `/api/admin/reviews/${id}/approve`,
+        { value },
+        { ...bearer, ...from() },
+      );
+      expect([value, answer.status]).toEqual([value, 400]);
+    }
+    await ada.send(await ada.get(path), "Approve");
+    const { rows } = await service.store.raw.execute({
+      sql: "SELECT detail FROM audit_log WHERE subject = ?",
+      args: [id],
+    });
+    expect(JSON.parse(String(rows[0]?.["detail"]))).toEqual({ value: null, reason: null });
+  });
+
+  test("a pick is added, edited and removed, and what is typed stays when it is refused", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    const page = await ada.get("/desk/picks");
+    const typed = { slug, recommended_for: "donors interested in books\ndonors in Oslo", why_recommended: "The most effective charity.", causes: "" }; // prettier-ignore
+    const refused = await ada.send(page, "Recommend it", typed);
+    expect(refused.status).toBe(400);
+    expect(refused.$("#why").val()).toBe(typed.why_recommended);
+    const added = await ada.send(refused, "Recommend it", {
+      why_recommended: "It keeps a library.",
+    });
+    expect(alerts(added)).toContain(`${slug} was added by ada`);
+    expect(alerts(await ada.get("/desk/picks?done=All%20is%20well"))).toBe("");
+    const one = await ada.get(`/desk/picks/${slug}`);
+    expect(one.$("#recommended-for").val()).toBe("donors interested in books\ndonors in Oslo");
+    expect((await ada.send(page, "Recommend it", { ...typed, why_recommended: "Twice." })).status).toBe(409); // prettier-ignore
+    expect((await ada.send(one, "Save", { causes: "no-such-cause" })).status).toBe(400);
+    await ada.send(one, "Save", { why_recommended: "It keeps two libraries." });
+    expect((await ada.get("/desk/picks")).$("table").text()).toContain("It keeps two libraries.");
+    expect((await ada.send(one, "Recommend it no longer", { reason: " " })).status).toBe(400);
+    await ada.send(one, "Recommend it no longer", { reason: "It closed" });
+    expect((await ada.get(`/desk/picks/${slug}`)).status).toBe(404);
+  });
+});
+
+describe("health", () => {
+  const health = async () => OperatorHealth.parse(await (await service.get("/api/admin/health", { ...bearer, ...from() })).json()); // prettier-ignore
+
+  test("tells what publishing, backup and disk are like, the same at the desk and for programs", async () => {
+    expect((await health()).warnings).toContain("No backup is known.");
+    const mark = join(service.parts.config.dataDir, backupMark);
+    writeFileSync(mark, "");
+    expect((await health()).backup?.age_s).toBeLessThan(60);
+    const yesterday = Date.now() / 1_000 - 3 * 86_400;
+    utimesSync(mark, yesterday, yesterday);
+    expect((await health()).warnings).toContain("The last backup is 3 days old.");
+    published = { release: 3, held: false, profilesTo: 0, listsTo: 0, failures: 2 };
+    const found = await health();
+    expect(found.publication).toMatchObject({ release: 3, failures: 2 });
+    expect(found.publication?.profiles_behind).toBe(found.store.newest_change);
+    expect(found.store.bytes).toBeGreaterThan(10_000);
+    expect(found.store.free_bytes).toBeGreaterThan(0);
+    const page = await ada.get("/desk/health");
+    for (const warning of found.warnings) expect(alerts(page)).toContain(warning);
+    expect(shown(page.$("table").text())).toContain("Release 3. Profiles are");
+    published = { release: 3, held: false, profilesTo: 1_000_000, listsTo: 1_000_000, failures: 0 };
+    expect((await health()).publication).toMatchObject({ profiles_behind: 0, lists_behind: 0, oldest_waiting_s: null }); // prettier-ignore
+  });
+
+  test("says how the chain answers, and does not wait for one that hangs", async () => {
+    const chain = (stillValid: () => Promise<never>) => ({ ...service.parts.chain, stillValid });
+    const ask = async (stillValid: () => Promise<never>) => {
+      const { operatorHealth } = await import("#api/operator/operator-health.ts");
+      const { healthParts } = await import("#api/operator/health-parts.ts");
+      return (await operatorHealth(healthParts({ ...service.parts, chain: chain(stillValid) }))).chain; // prettier-ignore
+    };
+    const startedAt = performance.now();
+    expect(await ask(() => new Promise(() => {}))).toMatchObject({ answers: false, why: "no answer in 3 s" }); // prettier-ignore
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(await ask(() => Promise.resolve({ ok: false, failure: { kind: "chain_unclear", why: "all nodes are away" } } as never))).toMatchObject({ answers: false, why: "all nodes are away" }); // prettier-ignore
+    expect(await ask(() => Promise.resolve({ ok: true, value: false } as never))).toMatchObject({ answers: true, why: null }); // prettier-ignore
+  }, 20_000);
+
+  test("counts requests that a limit refused", async () => {
+    const address = { "x-forwarded-for": "10.250.0.1" };
+    const answers = [];
+    for (let at = 0; at < 12; at++) answers.push((await service.post("/api/onboard", {}, address)).status); // prettier-ignore
+    expect(answers.filter((status) => status === 429)).toHaveLength(2);
+    await service.parts.activity.flush();
+    expect((await health()).refused.requests["onboard"]).toBe(2);
+    expect((await ada.get("/desk/health")).$("table").text()).toContain("onboard: 2");
+  });
+});
+
+describe("charts", () => {
+  test("draw what was counted, and say the same in a table", async () => {
+    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    for (const agent_id of ["c-1", "c-2"]) await service.post(`/api/enrich/${slug}`, { field: "city", value: "Oslo", agent_id }, from()); // prettier-ignore
+    await service.get("/api/search?q=books", from());
+    await service.parts.activity.flush();
+    const path = "/api/admin/numbers?days=7";
+    const numbers = DailyNumbers.parse(await (await service.get(path, { ...bearer, ...from() })).json()); // prettier-ignore
+    expect(numbers.days).toHaveLength(7);
+    expect(numbers.submissions.at(-1)).toBe(2);
+    expect(numbers.applied.at(-1)).toBe(1);
+    expect(numbers.searches.at(-1)).toBe(1);
+    const page = await ada.get("/desk/charts?days=7");
+    for (const svg of page.$("svg").toArray()) {
+      const named = page.$(svg).attr("aria-labelledby")?.split(" ") ?? [];
+      expect(named.every((id) => page.$(`#${id}`).text() !== "")).toBe(true);
+      expect(page.$(svg).find("path").first().attr("d")).toMatch(/^M[\d.]+,[\d.]+L/);
+      expect(page.$(svg).parent().find("details tbody tr").length).toBe(7);
+    }
+    expect(page.$("svg").length).toBe(6);
+    expect(page.$("#enrichment-sums").text()).toContain("sent by agents: 2");
+    // Which line is which: the legend has the classes of the lines.
+    expect(page.$("#enrichment-sums .series-1").text()).toContain("live at once");
+    expect(page.$("[style], style, script").length).toBe(0);
+  });
+
+  test.each(["0", "-1", "x", "99999", "1"])("of %p days are drawn all the same", async (days) => {
+    const page = await ada.get(`/desk/charts?days=${days}`);
+    expect(page.status).toBe(200);
+    expect(page.$("h1").text()).toMatch(/^The last (?:30|365|2) days$/);
+    expect(page.body).not.toContain("NaN");
+  });
+});
+
+describe("webhooks", () => {
+  test("are tested and sent again at the desk, and every step is in the log", async () => {
+    const page = await ada.get("/desk/webhooks");
+    const tested = await ada.send(page, "Test them");
+    expect(alerts(tested)).toContain("1 of 1 receivers took the message");
+    expect(receiver.got.at(-1)?.verified?.type).toBe("webhook.test");
+    const again = await ada.send(tested, "Send");
+    expect(alerts(again)).toContain("on its way again");
+    expect(again.$("table").text()).toContain("pending after 0");
+    expect((await ada.get("/desk/webhooks?status=delivered")).$("main").text()).toContain("none of these"); // prettier-ignore
+    expect((await ada.get("/desk/log?action=webhook.resent")).$("tbody tr").length).toBe(1);
+    const failing = await ada.post("/desk/webhooks", { token: page.$("input[name=token]").attr("value") ?? "", what: "resend", delivery: "x" }); // prettier-ignore
+    expect(failing.status).toBe(404);
+  });
+});

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const tokens = { ada: "a-token-of-ada-0123456789", grace: "a-token-of-grace-0123456789" };
+let service: TestService;
+let ada: Visitor;
+let grace: Visitor;
+
+beforeAll(async () => {
+  const pairs = Object.entries(tokens).map((pair) => pair.join(":"));
+  service = await aService({ env: { ALMONER_ADMIN_TOKENS: pairs.join(","), ALMONER_TRUSTED_HOPS: "1" } }); // prettier-ignore
+  [ada, grace] = [aVisitor(service), aVisitor(service)];
+  await ada.signIn(tokens.ada);
+  await grace.signIn(tokens.grace);
+});
+afterAll(() => service.close());
+
+async function aSlug(): Promise<string> {
+  const [record] = await service.add(aNonprofit());
+  return record?.slug ?? "";
+}
+
+let caller = 0;
+async function submit(slug: string, agent_id: string, field: string, value: string) {
+  const from = { "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${caller++ & 255}` };
+  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id, source_url: "https://a.example/about" }, from); // prettier-ignore
+  expect(response.status).toBe(200);
+  const { submissions } = (await response.json()) as { submissions: { submission_id: number }[] };
+  return submissions[0]?.submission_id ?? 0;
+}
+
+async function live(slug: string) {
+  const record = await recordBySlug(service.store.raw, slug);
+  if (record === null) throw new Error(`no ${slug}`);
+  return record;
+}
+
+/** Text as a browser shows it. */
+const shown = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+const alerts = (page: DeskPage): string => shown(page.$("[role=alert], [role=status]").text());
+const links = (page: DeskPage): string[] =>
+  page.$("main table a[href^='/desk/reviews/']").map((_, one) => page.$(one).text()).get(); // prettier-ignore
+
+describe("prose", () => {
+  test("is compared, checked and accepted as it is", async () => {
+    const slug = await aSlug();
+    const id = await submit(slug, "bot-a", "mission", "We cook.\n\nEvery day.");
+    const page = await ada.get(`/desk/reviews/prose-${id}`);
+    expect(page.$(".compare td").map((_, one) => page.$(one).text()).get()).toEqual(["nothing", "We cook.\n\nEvery day."]); // prettier-ignore
+    expect(page.$("ul a").last().attr()).toMatchObject({ href: "https://a.example/about", rel: "noopener noreferrer nofollow" }); // prettier-ignore
+    expect(page.$(".outcome-passed").length).toBe(3);
+    const next = await ada.send(page, "Approve");
+    expect(alerts(next)).toContain(`prose-${id} was approved by ada`);
+    expect((await live(slug)).mission).toBe("We cook.\n\nEvery day.");
+    const { rows } = await service.store.raw.execute(`SELECT winning_value FROM submissions WHERE id = ${id}`); // prettier-ignore
+    expect(rows[0]?.["winning_value"]).toBeNull(); // Sent as it stood, so nothing was edited.
+  });
+
+  test("is edited, and what was typed stays when it cannot be used", async () => {
+    const slug = await aSlug();
+    const id = await submit(slug, "bot-a", "tagline", "The best food");
+    const page = await ada.get(`/desk/reviews/prose-${id}`);
+    expect(page.$("table").text()).toContain("claims too much");
+    const refused = await ada.send(page, "Approve", { value: "x".repeat(161), reason: "shorter" });
+    expect(refused.status).toBe(400);
+    expect(alerts(refused)).toContain("at most 160");
+    expect(refused.$("#value").val()).toBe("x".repeat(161));
+    expect(refused.$("#approve-reason").val()).toBe("shorter");
+    await ada.send(refused, "Approve", { value: "Warm food" });
+    expect((await live(slug)).tagline).toBe("Warm food");
+  });
+
+  test("of a programme or a metric is edited part by part, beside those that are there", async () => {
+    const slug = await aSlug();
+    const first = { name: "Soup kitchen", description: "Open daily", beneficiaries_per_year: 120 };
+    const ids = [
+      await submit(slug, "bot-a", "programme", JSON.stringify(first)),
+      await submit(slug, "bot-a", "programme", "Night school. Evening lessons."),
+      await submit(slug, "bot-a", "impact_metric", "12,000 meals served"),
+    ];
+    const soup = await ada.get(`/desk/reviews/prose-${ids[0]}`);
+    expect(soup.$("input[name='value.beneficiaries_per_year']").val()).toBe("120");
+    expect((await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "many" })).status).toBe(400);
+    await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "150", "value.location": "Oslo" });
+    const [row] = (await live(slug)).programs;
+    expect(row).toEqual({ ...first, beneficiaries_per_year: 150, location: "Oslo" });
+    const night = await ada.get(`/desk/reviews/prose-${ids[1]}`);
+    expect(night.$(".compare td").map((_, one) => night.$(one).text()).get()).toEqual([
+      "Soup kitchen · Open daily · 150 people a year · Oslo",
+      "Soup kitchen · Open daily · 150 people a year · Oslo\nNight school · Night school. Evening lessons.",
+    ]);
+    expect((await ada.send(night, "Approve", { value: '{"name": "Night school' })).status).toBe(400);
+    await ada.send(night, "Approve");
+    const metric = await ada.get(`/desk/reviews/prose-${ids[2]}`);
+    expect((await ada.send(metric, "Approve")).status).toBe(400);
+    await ada.send(metric, "Approve", { "value.name": "Meals served", "value.value": "12,000" });
+    const { programs, impact_metrics } = await live(slug);
+    expect(programs.map(({ name }) => name)).toEqual(["Soup kitchen", "Night school"]);
+    expect(impact_metrics).toEqual([{ name: "Meals served", value: "12,000", unit: null, period: null }]);
+  }); // prettier-ignore
+
+  test("is rejected with a reason, and never without one", async () => {
+    const slug = await aSlug();
+    const id = await submit(slug, "bot-a", "mission", "Nonsense.");
+    const page = await ada.get(`/desk/reviews/prose-${id}`);
+    const refused = await ada.send(page, "Reject", { reason: "  " });
+    expect(refused.status).toBe(400);
+    expect(alerts(refused)).toContain("Say why");
+    await ada.send(refused, "Reject", { reason: "Not a mission" });
+    expect((await live(slug)).mission).toBeNull();
+    const gone = await grace.get(`/desk/reviews/prose-${id}`);
+    expect(alerts(gone)).toContain(`prose-${id} was rejected by ada`);
+    expect(alerts(gone)).toContain("Not a mission");
+  });
+
+  test("of a field that was filled meanwhile can only be rejected, and says so", async () => {
+    const slug = await aSlug();
+    const id = await submit(slug, "bot-a", "mission", "Late.");
+    const page = await ada.get(`/desk/reviews/prose-${id}`);
+    const before = await live(slug);
+    const { saveNonprofits } = await import("#content/nonprofit/save.ts");
+    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], { origin: "test", now: new Date() })); // prettier-ignore
+    const refused = await ada.send(page, "Approve");
+    expect(refused.status).toBe(409);
+    expect(alerts(refused)).toContain("never overwritten");
+    expect(refused.$(".compare td").first().text()).toBe("Ours.");
+    expect(alerts(await ada.send(refused, "Reject", { reason: "filled" }))).toContain("rejected by ada"); // prettier-ignore
+  });
+});
+
+test("two operators decide the same: the first wins, the second reads who it was", async () => {
+  const slug = await aSlug();
+  const id = await submit(slug, "bot-a", "mission", "Food for all.");
+  const [one, two] = [await ada.get(`/desk/reviews/prose-${id}`), await grace.get(`/desk/reviews/prose-${id}`)]; // prettier-ignore
+  const answers = await Promise.all([ada.send(one, "Approve"), grace.send(two, "Reject", { reason: "no" })]); // prettier-ignore
+  const late = answers.filter(({ status }) => status === 409);
+  expect(late).toHaveLength(1);
+  expect(alerts(late[0] as DeskPage)).toContain("Your decision changed nothing");
+  const { rows } = await service.store.raw.execute({ sql: "SELECT operator FROM audit_log WHERE subject = ?", args: [`prose-${id}`] }); // prettier-ignore
+  expect(rows).toHaveLength(1);
+  expect(alerts(late[0] as DeskPage)).toContain(`by ${String(rows[0]?.["operator"])}`);
+});
+
+describe("a contested value", () => {
+  test("is chosen, or typed", async () => {
+    const [chosen, typed] = [await aSlug(), await aSlug()];
+    for (const slug of [chosen, typed]) {
+      await submit(slug, "bot-a", "city", "Oslo");
+      await submit(slug, "bot-b", "city", "Bergen");
+    }
+    const page = await ada.get(`/desk/reviews/contested-${(await live(chosen)).id}-city`);
+    const said = page.$("table.rows").first();
+    expect(said.find("tbody tr").map((_, one) => shown(page.$(one).text())).get()).toEqual([
+      expect.stringMatching(/^Oslo ?bot-a ?https:\/\/a\.example\/about/),
+      expect.stringMatching(/^Bergen ?bot-b/),
+    ]); // prettier-ignore
+    const none = await ada.send(page, "Approve");
+    expect(none.status).toBe(400);
+    expect(alerts(none)).toContain("Send the value that is right");
+    await ada.send(page, "Approve", { choice: "Bergen" });
+    expect((await live(chosen)).city).toBe("Bergen");
+    const other = await ada.get(`/desk/reviews/contested-${(await live(typed)).id}-city`);
+    await ada.send(other, "Approve", { choice: "Oslo", value: "Tromsø" });
+    expect((await live(typed)).city).toBe("Tromsø");
+  });
+
+  test("is cleared", async () => {
+    const slug = await aSlug();
+    for (const [agent, year] of [["bot-a", "1998"], ["bot-b", "1999"]] as const) await submit(slug, agent, "founded_year", year); // prettier-ignore
+    const page = await ada.get(`/desk/reviews/contested-${(await live(slug)).id}-founded_year`);
+    await ada.send(page, "Reject", { reason: "neither" });
+    expect((await live(slug)).founded_year).toBeNull();
+  });
+});
+
+describe("a contradicted value", () => {
+  test("is emptied, or kept", async () => {
+    const slugs = [await aSlug(), await aSlug()] as const;
+    for (const slug of slugs) {
+      for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
+      for (const agent of ["bot-c", "bot-d"]) await submit(slug, agent, "city", "Bergen");
+    }
+    const [emptied, kept] = slugs;
+    const page = await ada.get(`/desk/reviews/revert-${(await live(emptied)).id}-city`);
+    expect(page.$(".compare td").map((_, one) => page.$(one).text()).get()).toEqual(["Oslo", "nothing"]); // prettier-ignore
+    expect(shown(page.$("table.rows").eq(1).text())).toContain("Bergen");
+    await ada.send(page, "Approve", { reason: "it moved" });
+    expect((await live(emptied)).city).toBeNull();
+    const other = await ada.get(`/desk/reviews/revert-${(await live(kept)).id}-city`);
+    await ada.send(other, "Reject", { reason: "Oslo is right" });
+    expect((await live(kept)).city).toBe("Oslo");
+  });
+});
+
+describe("a queue", () => {
+  test("leads from one to the next, around to the first, and ends", async () => {
+    await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET status = 'rejected' WHERE status = 'pending'")); // prettier-ignore
+    const slug = await aSlug();
+    const ids: string[] = [];
+    for (const agent of ["bot-1", "bot-2", "bot-3"]) ids.push(`prose-${await submit(slug, agent, "mission", `By ${agent}.`)}`); // prettier-ignore
+    const queue = await ada.get("/desk/queues/prose");
+    expect(links(queue)).toEqual(ids);
+    const second = await ada.get(`/desk/reviews/${ids[1]}`);
+    const third = await ada.send(second, "Reject", { reason: "no" });
+    expect(third.path).toBe(`/desk/reviews/${ids[2]}?done=${ids[1]}`);
+    const first = await ada.send(third, "Reject", { reason: "no" });
+    expect(first.path).toBe(`/desk/reviews/${ids[0]}?done=${ids[2]}`);
+    const empty = await ada.send(first, "Reject", { reason: "no" });
+    expect(empty.path).toBe(`/desk/queues/prose?done=${ids[0]}`);
+    expect(empty.$("main").text()).toContain("Nothing waits here");
+    expect(alerts(empty)).toContain(`${ids[0]} was rejected by ada`);
+  });
+
+  test("of more than a page has a next page; counts are of the whole", async () => {
+    const slugs = await service.add(...Array.from({ length: 60 }, () => aNonprofit()));
+    for (const { slug } of slugs) await submit(slug, "bot-p", "mission", `Of ${slug}.`);
+    const page = await ada.get("/desk/queues/prose");
+    expect(links(page)).toHaveLength(50);
+    expect(page.$("main").text()).toContain("60 waiting");
+    const next = await ada.get(page.$("a[rel=next]").attr("href") ?? "");
+    expect(links(next)).toHaveLength(10);
+    expect(new Set([...links(page), ...links(next)]).size).toBe(60);
+    expect(next.$("a[rel=next]").length).toBe(0);
+    expect((await ada.get("/desk")).$("td.number").first().text()).toMatch(/^\d/);
+    const skipped = await ada.get(`/desk/reviews/${links(page)[4]}`);
+    const left = skipped.$("a[accesskey=n]").attr("href") ?? "";
+    expect((await ada.get(left)).path).toBe(`/desk/reviews/${links(page)[5]}`);
+  });
+
+  test("of a kind that nobody knows is not found", async () => {
+    for (const path of [
+      "/desk/queues/constructor",
+      "/desk/queues/x",
+      "/desk/reviews/prose-0",
+      "/desk/reviews/__proto__",
+      "/desk/reviews/%00",
+    ]) {
+      // prettier-ignore
+      expect((await ada.get(path)).status).toBe(404);
+    }
+  });
+});
+
+test("an address cannot make the desk say what is not in the log", async () => {
+  const page = await ada.get("/desk/queues?done=All%20wallets%20are%20approved");
+  expect(alerts(page)).toBe("");
+});
+
+test("an agent is undone at the desk", async () => {
+  const slug = await aSlug();
+  for (const agent of ["Mallory", "bot-b"]) await submit(slug, agent, "city", "Oslo");
+  const page = await ada.get("/desk/undo");
+  const refused = await ada.send(page, "Undo", { agent_id: "mallory" });
+  expect(refused.status).toBe(400);
+  const done = await ada.send(refused, "Undo", { agent_id: "mallory", reason: "made up" });
+  expect(alerts(done)).toContain(
+    "mallory: 1 submissions undone, 1 fields emptied, 0 recommendations taken back.",
+  );
+  expect((await live(slug)).city).toBeNull();
+});
+
+test("the log is filtered by form, and shows everything in it", async () => {
+  const log = await ada.get("/desk/log");
+  const operators = log.$("select[name=operator] option").map((_, one) => shown(log.$(one).text())).get(); // prettier-ignore
+  expect(operators.slice(0, 2)).toEqual(["any", "ada"]);
+  const filtered = await ada.get("/desk/log?operator=ada&action=review.rejected&subject=");
+  const actions = filtered.$("tbody td:nth-child(3)").map((_, one) => filtered.$(one).text()).get(); // prettier-ignore
+  expect(actions.length).toBeGreaterThan(3);
+  expect(new Set(actions)).toEqual(new Set(["review.rejected"]));
+  expect((await ada.get("/desk/log?before=x")).status).toBe(200);
+  expect((await ada.get("/desk/log?operator=nobody")).$("main").text()).toContain("Nothing of this kind"); // prettier-ignore
+});
+
+test("a store that is busy is said kindly, and nothing is lost", async () => {
+  const slug = await aSlug();
+  const id = await submit(slug, "bot-a", "mission", "Food.");
+  const { StoreBusy } = await import("#content/store/busy.ts");
+  const busy = { ...service.store, write: () => Promise.reject(new StoreBusy()) };
+  const stuck = await aService({ parts: { ...service.parts, store: busy } });
+  const at = aVisitor(stuck);
+  for (const [name, value] of ada.cookies) at.cookies.set(name, value);
+  const answer = await at.send(await at.get(`/desk/reviews/prose-${id}`), "Approve");
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get("retry-after")).toBe("1");
+  expect(alerts(answer)).toContain("Send the request again");
+  expect((await ada.get(`/desk/reviews/prose-${id}`)).$("h2").text()).toContain("Decide");
+});

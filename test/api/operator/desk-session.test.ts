@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { closeSession, sessionOf } from "#api/operator/desk/session.ts";
+import { aVisitor, type Visitor } from "#test/support/desk.ts";
+import { aService, type TestService, testNow } from "#test/support/service.ts";
+
+const ada = "a-token-of-ada-0123456789";
+const grace = "a-token-of-grace-0123456789";
+let service: TestService;
+let visitor: Visitor;
+let now: Date;
+
+beforeEach(async () => {
+  now = testNow;
+  service = await aService({
+    env: { ALMONER_ADMIN_TOKENS: `ada:${ada},grace:${grace}`, ALMONER_TRUSTED_HOPS: "1" },
+    parts: { clock: () => now },
+  });
+  visitor = aVisitor(service, { "x-forwarded-for": "10.9.0.1" });
+});
+afterEach(() => service.close());
+
+const pages = ["/desk", "/desk/", "/desk/queues", "/desk/queues/prose", "/desk/reviews/prose-1", "/desk/reviews/prose-1/next", "/desk/undo", "/desk/picks/x", "/desk/log", "/desk/health", "/desk/charts", "/desk/picks", "/desk/webhooks", "/desk/nothing", "/desk/a/b/c"]; // prettier-ignore
+const forms = ["/desk/reviews/prose-1", "/desk/undo/agent", "/desk/undo/verification", "/desk/sign-out", "/desk/picks", "/desk/picks/x", "/desk/picks/x/remove", "/desk/webhooks"]; // prettier-ignore
+const sessionCookie = "__Secure-almoner-desk";
+
+describe("without a session", () => {
+  test.each(pages)("GET %s is 401 and the form to sign in", async (path) => {
+    const page = await visitor.get(path);
+    expect(page.status).toBe(401);
+    expect(page.$("h1").text()).toBe("Sign in");
+    expect(page.headers.get("www-authenticate")).toStartWith("Bearer");
+  });
+
+  test.each(forms)("POST %s is 401", async (path) => {
+    expect((await visitor.post(path, { token: "x", decision: "approve" })).status).toBe(401);
+  });
+
+  test.each([
+    "nonsense", "a.b.c", "", "eyJhbGciOiJub25lIn0.eyJqdGkiOiJ4IiwiZXhwIjo5OTk5OTk5OTk5fQ.", "x".repeat(9_000), "\u00e9",
+  ])("a cookie of %p is none", async (value) => {
+    const page = await visitor.get("/desk", { cookie: `${sessionCookie}=${encodeURIComponent(value)}` });
+    expect(page.status).toBe(401);
+  }); // prettier-ignore
+});
+
+describe("signing in", () => {
+  test("takes an operator's token, and goes where one wanted to go", async () => {
+    const asked = await visitor.get("/desk/log?operator=ada&before=9");
+    const page = await visitor.send(asked, "Sign in", { operator_token: ada });
+    expect(page).toMatchObject({ status: 200, path: "/desk/log?operator=ada&before=9" });
+    expect(page.$("header").text()).toContain("Signed in as ada");
+    expect((await visitor.get("/desk")).status).toBe(200);
+  });
+
+  test("keeps the session in a cookie for TLS, without scripts and other sites, that holds no token", async () => {
+    await visitor.signIn(ada);
+    const statement = visitor.cookies.get(sessionCookie) ?? "";
+    expect(Buffer.from(statement.split(".")[1] ?? "", "base64url").toString()).not.toContain(ada);
+    const page = await visitor.get("/desk/sign-in");
+    const id = page.$("input[name=token]").attr("value") ?? "";
+    const answer = await service.app.handle(
+      new Request("http://localhost/desk/sign-in", {
+        method: "POST",
+        headers: {
+          "content-type": "application/x-www-form-urlencoded",
+          "x-forwarded-for": "10.9.0.1",
+          cookie: [...visitor.cookies].map((pair) => pair.join("=")).join("; "),
+        },
+        body: new URLSearchParams({ token: id, operator_token: ada }).toString(),
+      }),
+    );
+    const [line = ""] = answer.headers.getSetCookie();
+    for (const part of ["HttpOnly", "SameSite=Strict", "Secure", "Path=/desk", "Max-Age=28800"]) {
+      expect(line).toContain(part);
+    }
+  });
+
+  test("is refused with another token, and with none", async () => {
+    for (const token of ["wrong", "", `${ada}x`, ada.slice(0, -1), `ada:${ada}`]) {
+      const page = await visitor.signIn(token);
+      expect(page.status).toBe(401);
+      expect(page.$("[role=alert]").text()).toContain("No operator has this token");
+    }
+    expect(visitor.cookies.has(sessionCookie)).toBe(false);
+  });
+
+  test("is locked after five failures in a minute, also with the right token and with a bearer; others are not", async () => {
+    for (let at = 0; at < 5; at++) expect((await visitor.signIn(`wrong-${at}`)).status).toBe(401);
+    const locked = await visitor.signIn(ada);
+    expect(locked.status).toBe(429);
+    expect(Number(locked.headers.get("retry-after"))).toBeGreaterThan(0);
+    const from = { "x-forwarded-for": "10.9.0.1", authorization: `Bearer ${ada}` };
+    expect((await service.get("/api/admin/reviews", from)).status).toBe(429);
+    const other = aVisitor(service, { "x-forwarded-for": "10.9.0.2" });
+    expect((await other.signIn(ada)).status).toBe(200);
+  });
+
+  test("needs the form's own token and cookie", async () => {
+    const page = await visitor.get("/desk/sign-in");
+    expect(page.status).toBe(200);
+    const fields = { operator_token: ada, next: "/desk" };
+    expect((await visitor.post("/desk/sign-in", fields)).status).toBe(403);
+    expect((await visitor.post("/desk/sign-in", { ...fields, token: "x" })).status).toBe(403);
+    const other = aVisitor(service);
+    const token = page.$("input[name=token]").attr("value") ?? "";
+    expect((await other.post("/desk/sign-in", { ...fields, token })).status).toBe(403);
+    expect((await visitor.post("/desk/sign-in", { ...fields, token }, { origin: "https://evil.example" })).status).toBe(403); // prettier-ignore
+    expect((await visitor.post("/desk/sign-in", { ...fields, token })).status).toBe(200);
+  });
+
+  test.each(["https://evil.example/", "//evil.example", "/desk//../../x\\evil", "javascript:alert(1)", "/nonprofits/x", "/desk\r\nx: y", "/desk/%0d%0a"])(
+    "never goes to %p", async (next) => {
+      const page = await visitor.get("/desk/sign-in");
+      const arrived = await visitor.send(page, "Sign in", { operator_token: ada, next });
+      expect(arrived.path).toStartWith("/desk");
+      expect([200, 404]).toContain(arrived.status);
+    },
+  ); // prettier-ignore
+});
+
+describe("a session", () => {
+  test("ends after eight hours", async () => {
+    await visitor.signIn(ada);
+    now = new Date(testNow.getTime() + 8 * 3_600_000 - 2_000);
+    expect((await visitor.get("/desk")).status).toBe(200);
+    now = new Date(testNow.getTime() + 8 * 3_600_000 + 2_000);
+    expect((await visitor.get("/desk")).status).toBe(401);
+  });
+
+  test("ends for every process when the operator signs out, a copied cookie too", async () => {
+    const page = await visitor.signIn(ada);
+    const cookie = `${sessionCookie}=${visitor.cookies.get(sessionCookie)}`;
+    expect((await aVisitor(service).get("/desk", { cookie })).status).toBe(200);
+    expect((await visitor.send(page, "Sign out")).$("h1").text()).toBe("Sign in");
+    expect((await aVisitor(service).get("/desk", { cookie })).status).toBe(401);
+    expect((await visitor.signIn(ada)).status).toBe(200);
+  });
+
+  test("ends with the token it was opened with, and does not pass to another operator's", async () => {
+    await visitor.signIn(ada);
+    const statement = visitor.cookies.get(sessionCookie) ?? "";
+    const request = new Request("http://localhost/desk", { headers: { cookie: `${sessionCookie}=${statement}` } }); // prettier-ignore
+    const { parts } = service;
+    const withTokens = (adminTokens: { name: string; token: string }[]) =>
+      sessionOf({ ...parts, secrets: { ...parts.secrets, adminTokens } }, request);
+    expect(await withTokens([{ name: "ada", token: ada }])).toMatchObject({ operator: "ada" });
+    expect(await withTokens([{ name: "ada", token: grace }])).toBeNull();
+    expect(await withTokens([{ name: "grace", token: ada }])).toBeNull();
+    expect(await withTokens([])).toBeNull();
+    const otherKey = { ...parts.secrets, deskKey: new Uint8Array(32) };
+    expect(await sessionOf({ ...parts, secrets: otherKey }, request)).toBeNull();
+  });
+
+  test("may rest on either of two tokens of one operator, while they change", async () => {
+    const both = [{ name: "ada", token: grace }, { name: "ada", token: ada }]; // prettier-ignore
+    await visitor.signIn(ada);
+    const cookie = `${sessionCookie}=${visitor.cookies.get(sessionCookie)}`;
+    const request = new Request("http://localhost/desk", { headers: { cookie } });
+    const parts = { ...service.parts, secrets: { ...service.parts.secrets, adminTokens: both } };
+    const session = await sessionOf(parts, request);
+    expect(session).toMatchObject({ operator: "ada" });
+    if (session !== null) await closeSession(parts, session);
+    expect(await sessionOf(parts, request)).toBeNull();
+  });
+
+  test("is of plain HTTP where the directory is", async () => {
+    const plain = await aService({ env: { ALMONER_ADMIN_TOKENS: `ada:${ada}`, ALMONER_BASE_URL: "http://localhost:8080" } }); // prettier-ignore
+    const at = aVisitor(plain, { origin: "http://localhost:8080" });
+    const page = await at.get("/desk");
+    expect(page.headers.getSetCookie()[0]).not.toContain("Secure");
+    await at.post("/desk/sign-in", { operator_token: ada, token: page.$("input[name=token]").attr("value") ?? "" }, { origin: "http://localhost:8080" }); // prettier-ignore
+    expect([...at.cookies.keys()]).toContain("almoner-desk");
+    plain.close();
+  });
+});
+
+describe("a form", () => {
+  const undo = { agent_id: "bot", reason: "test" };
+  test("needs the token of its session", async () => {
+    const token = (await visitor.signIn(ada)).$("input[name=token]").attr("value") ?? "";
+    const other = aVisitor(service, { "x-forwarded-for": "10.9.0.3" });
+    const foreign = (await other.signIn(grace)).$("input[name=token]").attr("value") ?? "";
+    expect(foreign).not.toBe(token);
+    for (const bad of ["", "x", foreign, `${token}x`, token.slice(1)]) {
+      expect((await visitor.post("/desk/undo/agent", { ...undo, token: bad })).status).toBe(403);
+    }
+    expect((await visitor.post("/desk/undo/agent", { ...undo, token })).status).toBe(200);
+  });
+
+  test.each([
+    [{ origin: "https://evil.example" }], [{ origin: "null" }], [{ origin: "https://almoner.example.evil.example" }],
+    [{ origin: "http://almoner.example" }], [{ "sec-fetch-site": "cross-site" }], [{ "sec-fetch-site": "same-site" }],
+  ])("is refused from %p, with the right token", async (headers) => {
+    const token = (await visitor.signIn(ada)).$("input[name=token]").attr("value") ?? "";
+    const page = await visitor.post("/desk/undo/agent", { ...undo, token }, headers);
+    expect(page.status).toBe(403);
+    expect(page.$("[role=alert]").text()).toContain("Nothing was done");
+  }); // prettier-ignore
+
+  test("is no JSON, and not long", async () => {
+    await visitor.signIn(ada);
+    expect((await visitor.post("/desk/undo/agent", undo, { "content-type": "application/json" })).status).toBe(415); // prettier-ignore
+    expect((await visitor.post("/desk/undo/agent", undo, { "content-type": "multipart/form-data; boundary=x" })).status).toBe(415); // prettier-ignore
+    expect((await visitor.post("/desk/undo/agent", { ...undo, reason: "x".repeat(70_000) })).status).toBe(413); // prettier-ignore
+  });
+});
+
+test("a session opens nothing but the desk", async () => {
+  await visitor.signIn(ada);
+  const cookie = [...visitor.cookies].map((pair) => pair.join("=")).join("; ");
+  expect((await service.get("/api/admin/reviews", { cookie, "x-forwarded-for": "10.9.0.7" })).status).toBe(401); // prettier-ignore
+});
+
+test("every answer is kept by nobody, framed by nobody and shown to no other origin", async () => {
+  const answers = [await visitor.get("/desk"), await visitor.signIn(ada), await visitor.get("/desk/nothing"), await visitor.post("/desk/undo/agent", {})]; // prettier-ignore
+  for (const { headers } of answers) {
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("access-control-allow-origin")).toBeNull();
+    expect(headers.get("link")).toBeNull();
+    expect(headers.get("x-robots-tag")).toContain("noindex");
+  }
+  const page = await visitor.get("/desk");
+  const sheet = await service.get(page.$("link[rel=stylesheet]").attr("href") ?? "");
+  expect(sheet.headers.get("content-type")).toStartWith("text/css");
+  expect(sheet.headers.get("cache-control")).toContain("immutable");
+});

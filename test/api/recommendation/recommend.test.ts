@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { wordingFaults } from "#content/recommendation/wording.ts";
+import { RecommendAnswer } from "#content/contract/recommendation.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { saveCuratedPicks } from "#content/recommendation/curation.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService, testNow } from "#test/support/service.ts";
+
+const complete = {
+  description: "Text",
+  website: "https://a.test",
+  city: "Mombasa",
+  region: "Coast",
+  mission: "Text",
+  founded_year: 1990,
+};
+const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+const records = {
+  wells: aNonprofit({
+    ...complete,
+    slug: "wells",
+    name: "Village Wells",
+    mission: "Clean water for rural villages",
+    causes: ["water-sanitation"],
+    verified: 1,
+    usdc_wallet: wallet,
+  }),
+  pumps: aNonprofit({
+    ...complete,
+    slug: "pumps",
+    name: "Pumps",
+    mission: "Hand pumps; water",
+    causes: ["water-sanitation", "education"],
+    donation_url: "https://pumps.test/give",
+    provenance: {
+      city: {
+        set_by: "consensus",
+        source: "consensus",
+        source_url: null,
+        agents: ["a", "b"],
+        applied_at: testNow.getTime() - 90 * 86_400_000,
+      },
+    },
+  }),
+  thin: aNonprofit({
+    slug: "thin",
+    name: "Thin School",
+    causes: ["education"],
+    country_code: "US",
+  }),
+};
+
+let service: TestService;
+let later: TestService;
+
+const curate = async (to: TestService, made: readonly NonprofitRecord[]) =>
+  to.store.write((tx) =>
+    saveCuratedPicks(
+      tx,
+      made.map(({ id }) => ({
+        nonprofit_id: id,
+        recommended_for: ["donors interested in water"],
+        why_recommended: "It reports what it does.",
+      })),
+    ),
+  );
+
+beforeAll(async () => {
+  service = await aService();
+  await curate(service, await service.add(...Object.values(records)));
+  await service.add(aNonprofit({ slug: "not-curated", name: "Water not curated" }));
+  later = await aService({ parts: { clock: () => new Date("2027-01-01T00:00:00Z") } });
+  await curate(later, await later.add(records.wells));
+});
+afterAll(() => {
+  service.close();
+  later.close();
+});
+
+const answer = async (query: string, of = service) => {
+  const response = await of.get(`/api/recommend?${query}`);
+  expect(response.status).toBe(200);
+  return RecommendAnswer.parse(await response.json());
+};
+const explained = async (query: string, of = service) => {
+  const { recommendations } = await answer(query, of);
+  return recommendations.map(({ slug, score, explain }) => ({
+    slug,
+    score,
+    ...Object.fromEntries(explain.map(({ signal, points }) => [signal, points])),
+  }));
+};
+
+describe("GET /api/recommend", () => {
+  test("ranks the curated profiles that match, and says why", async () => {
+    const [wells, pumps] = await explained("cause=water-sanitation&q=clean%20water");
+    expect(wells).toMatchObject({
+      slug: "wells",
+      editorial_curation_for_starter_set: 50,
+      verified_status: 30,
+      donation_wallet_present: 20,
+      mission_match_strength: 25,
+      score: 125,
+    });
+    expect(pumps).toMatchObject({ slug: "pumps", source_provenance_recent: 7.5 });
+  });
+
+  test("gives absolute addresses and ways to donate", async () => {
+    const { recommendations } = await answer("cause=water-sanitation");
+    expect(recommendations[0]).toMatchObject({
+      rank: 1,
+      verified: true,
+      editorial_curated: true,
+      country: "Kenya",
+      donation_available: true,
+      donation_methods: ["usdc_x402"],
+      profile_url: "https://almoner.example/nonprofits/wells",
+      api_url: "https://almoner.example/api/nonprofits/wells",
+      donate_url: "https://almoner.example/api/donate/wells",
+    });
+    expect(recommendations[1]).toMatchObject({
+      rank: 2,
+      donation_methods: ["external_donation_url"],
+      donate_url: "https://almoner.example/donate/pumps",
+    });
+  });
+
+  test.each([
+    ["donate", "donation_wallet_present", 40],
+    ["verify", "verified_status", 60],
+    ["compare", "mission_match_strength", 50],
+    ["discover", "verified_status", 30],
+  ])("with intent %s makes %s worth %p", async (intent, signal, points) => {
+    const [first] = await explained(`q=village&intent=${intent}`);
+    expect(first).toHaveProperty(signal, points);
+  });
+
+  test("takes points from a thin profile and says what it lacks to be given to", async () => {
+    const { recommendations } = await answer("country=usa&q=school");
+    expect(recommendations[0]?.ranking_signals_applied).toContain("thin_profile_penalty");
+    expect(recommendations[0]?.donation_available).toBe(false);
+  });
+
+  test("reports signals in the order of the table", async () => {
+    const { ranking_signals } = await answer("q=water");
+    expect(ranking_signals).toEqual([
+      "editorial_curation_for_starter_set",
+      "verified_status",
+      "donation_wallet_present",
+      "mission_match_strength",
+      "source_provenance_recent",
+    ]);
+  });
+
+  test("gives no points for curation once 2026 is over, and still recommends", async () => {
+    const [first] = await explained("q=water", later);
+    expect(first).toMatchObject({ slug: "wells", score: 75 });
+    expect(first).not.toHaveProperty("editorial_curation_for_starter_set");
+  });
+
+  test("points to the search when nothing curated matches", async () => {
+    const body = await answer("cause=animals&country=Peru");
+    expect(body).toMatchObject({
+      count: 0,
+      recommendations: [],
+      ranking_signals: [],
+      no_recommendations_reason: "starter_set_does_not_cover_this_query",
+      fallback: {
+        type: "search_redirect",
+        url: "https://almoner.example/api/search?cause=animals&country=Peru",
+      },
+    });
+    expect(body.editorial_disclosure).not.toBe("");
+  });
+
+  test("echoes what was asked", async () => {
+    const { query, fallback, no_recommendations_reason } = await answer("q=Water&limit=99");
+    expect(query).toEqual({ cause: null, country: null, q: "Water", intent: "discover", limit: 5 });
+    expect({ fallback, no_recommendations_reason }).toEqual({
+      fallback: null,
+      no_recommendations_reason: null,
+    });
+  });
+
+  test.each(["", "q=", "intent=donate", "cause=&country="])("needs more than %p", async (query) => {
+    const response = await service.get(`/api/recommend?${query}`);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { code: string }).code).toBe("nothing_asked");
+  });
+
+  test("refuses an unknown intent, naming those there are", async () => {
+    const response = await service.get("/api/recommend?q=water&intent=steal");
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      allowed: ["discover", "donate", "compare", "verify"],
+    });
+  });
+
+  test("follows a change of a curated profile at once", async () => {
+    const before = await recordBySlug(service.store.raw, "thin");
+    if (before === null) throw new Error("it was saved");
+    const after = { ...before, mission: "Teaching zoology" };
+    const save = (pair: { before: NonprofitRecord; after: NonprofitRecord }) =>
+      service.store.write((tx) => saveNonprofits(tx, [pair], { origin: "review", now: testNow }));
+    expect((await answer("q=zoology")).count).toBe(0);
+    await save({ before, after });
+    expect((await answer("q=zoology")).recommendations[0]?.slug).toBe("thin");
+    await save({ before: after, after: { ...after, status: "withdrawn" } });
+    expect((await answer("q=zoology")).count).toBe(0);
+    await save({ before: { ...after, status: "withdrawn" }, after: before });
+  });
+
+  test("keeps its own sentences restrained", async () => {
+    for (const intent of ["discover", "donate", "compare", "verify"]) {
+      const { recommendations, editorial_disclosure } = await answer(`q=water&intent=${intent}`);
+      const ours = recommendations.flatMap((one) => [one.best_next_action, ...one.trust_signals]);
+      expect([editorial_disclosure, ...ours].flatMap(wordingFaults)).toEqual([]);
+    }
+  });
+});
+
+test("a service whose operator's file claims too much does not start, and names the phrase", async () => {
+  const picks = [{ slug: "a", recommended_for: ["donors interested in food"], why_recommended: "The best." }];
+  const script = `
+    const exports = { default: ${JSON.stringify({ picks })} };
+    const file = (build) => build.onLoad({ filter: /starter-set\\.json$/ }, () => ({ loader: "object", exports }));
+    Bun.plugin({ name: "another file", setup: (build) => void file(build) });
+    const { openCurated } = await import("#api/recommendation/curated.ts");
+    openCurated(null, { listen: () => {} }, 1);
+  `;
+  const cwd = join(import.meta.dirname, "../../..");
+  const child = Bun.spawn([process.execPath, "-e", script], { cwd, stdout: "ignore", stderr: "pipe" });
+  expect(await new Response(child.stderr).text()).toContain('starter set, a: "best" claims too much: say');
+  expect(await child.exited).toBe(1);
+}); // prettier-ignore
+
+test("every call is logged without personal data", async () => {
+  await service.get("/api/recommend?q=wells%20me%40mail.test%20%2B44%2020%207946%200958", {
+    "user-agent": "Agent/1.0",
+  });
+  await service.parts.recommendationLog.flush();
+  const { rows } = await service.store.raw.execute(
+    "SELECT * FROM recommendation_log ORDER BY id DESC LIMIT 1",
+  );
+  const row = JSON.stringify(rows[0]);
+  expect(JSON.parse(String(rows[0]?.["query"]))).toEqual({
+    cause: null,
+    country: null,
+    q: "wells [address] [number]",
+    intent: "discover",
+  });
+  expect(rows[0]).toMatchObject({ top_slug: "wells", called_at: testNow.getTime() });
+  expect(row).not.toContain("Agent/1.0");
+});
+
+test("any recommendation is ranked by its score, which its explanation sums to", async () => {
+  const query = fc.record(
+    {
+      q: fc.oneof(
+        fc.constantFrom("water", "clean village", "pumps school"),
+        fc.string({ unit: "binary" }),
+      ),
+      cause: fc.constantFrom("water-sanitation", "education", "?"),
+      country: fc.constantFrom("kenya", "US", "?"),
+      intent: fc.constantFrom("discover", "donate", "compare", "verify"),
+      limit: fc.constantFrom("1", "3", "9"),
+    },
+    { requiredKeys: [] },
+  );
+  await fc.assert(
+    fc.asyncProperty(query, async (given) => {
+      const params = new URLSearchParams(given);
+      const response = await service.get(`/api/recommend?${params}`);
+      if (response.status === 400) return;
+      const body = RecommendAnswer.parse(await response.json());
+      expect(body.count).toBe(body.recommendations.length);
+      expect(body.fallback === null).toBe(body.count > 0);
+      const scores = body.recommendations.map(({ score }) => score);
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      const applied = body.recommendations.flatMap((one) => one.ranking_signals_applied);
+      expect(new Set(body.ranking_signals)).toEqual(new Set(applied));
+      for (const { score, explain } of body.recommendations) {
+        const hundredths = explain.reduce((sum, { points }) => sum + Math.round(points * 100), 0);
+        expect(hundredths).toBe(Math.round(score * 100));
+      }
+    }),
+    { numRuns: 400 },
+  );
+}, 20_000);

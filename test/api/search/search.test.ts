@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { openSearch, searchEngine } from "#api/search/engine.ts";
+import type { KeptPage } from "#api/search/cached-page.ts";
+import { runInPool } from "#api/search/pool.ts";
+import { runHere, type SearchRunner } from "#api/search/runner.ts";
+import { SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { Searcher } from "#content/search/searcher.ts";
+import { watchChanges } from "#content/feed/watch.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let shared: TestService;
+beforeAll(async () => {
+  shared = await aService({
+    records: Array.from({ length: 60 }, (_, at) =>
+      aNonprofit({
+        name: `Harbour ${at} ${at % 2 === 0 ? "lantern" : "anchor"}`,
+        causes: [at % 3 === 0 ? "health" : "education"],
+        country_code: at % 4 === 0 ? "US" : "KE",
+        beneficiaries_per_year: at,
+      }),
+    ),
+  });
+});
+afterAll(() => shared.close());
+
+const answer = async (path: string) => {
+  const response = await shared.get(path);
+  expect(response.status).toBe(200);
+  return SearchAnswer.parse(await response.json());
+};
+
+describe("GET /api/search", () => {
+  test("answers both shapes of the contract in one object", async () => {
+    const body = await answer(
+      "/api/search?q=lantern&cause=health&country=us&ghd_aligned=0&limit=2",
+    );
+    expect(body.query).toEqual({
+      q: "lantern",
+      cause: "health",
+      country: "us",
+      ghd_aligned: false,
+    });
+    expect(body.results).toEqual(body.nonprofits);
+    expect(body).toMatchObject({ count: 2, total: 5, limit: 2, offset: 0, prev: null });
+    expect(body.next).toBe(
+      "https://almoner.example/api/search?q=lantern&cause=health&country=us&limit=2&offset=2",
+    );
+  });
+
+  test("can be followed by next to the end and by prev back", async () => {
+    const slugs: string[] = [];
+    let path: string | null = "/api/search?q=harbour&limit=7";
+    let last = "";
+    for (let pages = 0; path !== null && pages < 20; pages++) {
+      const body = await answer(path);
+      slugs.push(...body.nonprofits.map(({ slug }) => slug));
+      last = path;
+      path = body.next?.replace("https://almoner.example", "") ?? null;
+    }
+    expect(new Set(slugs).size).toBe(60);
+    const end = await answer(last);
+    expect(end.prev).toContain("offset=49");
+  });
+
+  test("without any filter is the whole directory by impact", async () => {
+    const { total, nonprofits } = await answer("/api/search");
+    expect(total).toBe(60);
+    expect(nonprofits.map((n) => n.beneficiaries_per_year).slice(0, 3)).toEqual([59, 58, 57]);
+  });
+
+  test.each([
+    ["limit=999", 50],
+    ["limit=3&limit=9", 3],
+    ["", 20],
+  ])("%p gives %p", async (query, limit) => {
+    expect((await answer(`/api/search?q=harbour&${query}`)).count).toBe(limit);
+  });
+
+  test.each(["limit=0", "limit=-1", "limit=x", "offset=-1", "offset=1.5"])(
+    "%s is refused with its name",
+    async (query) => {
+      const response = await shared.get(`/api/search?q=harbour&${query}`);
+      expect(response.status).toBe(400);
+      expect(((await response.json()) as { parameter: string }).parameter).toBe(
+        query.split("=", 1)[0] ?? "",
+      );
+    },
+  );
+
+  test("answers 304 to a client that has the page", async () => {
+    const first = await shared.get("/api/search?q=anchor");
+    const etag = first.headers.get("etag") ?? "";
+    const again = await shared.get("/api/search?q=anchor", { "if-none-match": etag });
+    expect(again.status).toBe(304);
+  });
+
+  test("never fails, whatever the query string holds", async () => {
+    const part = fc.string({ unit: "binary", maxLength: 30 });
+    const name = fc.constantFrom("q", "cause", "country", "ghd_aligned", "limit", "offset");
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(name, part), { maxLength: 5 }), async (pairs) => {
+        const query = pairs.map(([key, text]) => `${key}=${escape(text)}`).join("&");
+        const response = await shared.get(`/api/search?${query}`);
+        expect([200, 400]).toContain(response.status);
+      }),
+      { numRuns: 500 },
+    );
+    const long = await shared.get(`/api/search?q=${"%F0%9F%8C%8A water ".repeat(5_000)}`);
+    expect([200, 400, 414]).toContain(long.status);
+  });
+});
+
+const escape = (text: string) => encodeURIComponent(text.toWellFormed());
+
+const queries: SearchQuery[] = ["zak", "bom zak", "zak kiv", "kiv", "cro", null].flatMap((q) =>
+  [null, "health"].flatMap((cause) =>
+    [null, "KE"].map((country) => ({ q, cause, country, ghd_aligned: false, limit: 3, offset: 0 })),
+  ),
+);
+
+describe("answers that are kept", () => {
+  test("are always what a new search would find, whatever is written", async () => {
+    const words = fc.constantFrom("zak", "bom", "kiv", "crowd", "dul");
+    const write = fc.record({
+      at: fc.nat({ max: 19 }),
+      change: fc.oneof(
+        fc.record({ mission: fc.option(words) }),
+        fc.record({ name: words }),
+        fc.record({ beneficiaries_per_year: fc.nat({ max: 50 }) }),
+        fc.record({ causes: fc.constantFrom(["health"], ["education"], ["education", "health"]) }),
+        fc.record({ country_code: fc.constantFrom("KE", "US") }),
+        fc.record({ city: words }),
+        fc.record({ verified: fc.constantFrom(0, 1) }),
+        fc.record({ status: fc.constantFrom("listed" as const, "withdrawn" as const) }),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
+        const service = await aService();
+        const { store, parts } = service;
+        const engine = parts.search;
+        const made = await service.add(
+          ...Array.from({ length: 20 }, (_, n) => aNonprofit({ name: `zak ${n}` })),
+        );
+        for (const { at, change } of writes) {
+          const id = made[at]?.id ?? 0;
+          for (const query of queries) await engine.find(query);
+          const [before] = await recordsById(store.raw, [id]);
+          if (before === undefined) throw new Error("it was saved");
+          await rewrite(store, before, { ...before, ...change } as NonprofitRecord);
+          for (const query of queries) {
+            const kept = await engine.find(query);
+            const searcher = new Searcher(store.raw, { inMemory: false });
+            const anew = await searcher.find(query, ({ total, ids }) => ({ total, ids }));
+            searcher.close();
+            const { total, count, nonprofits } = answerOf(kept);
+            expect({ query, total, ids: new Set(kept.ids) }).toEqual({
+              query,
+              total: anew.total,
+              ids: new Set(anew.ids),
+            });
+            expect(count).toBe(anew.ids.length);
+            expect(nonprofits.map((one) => Number(one.id))).toEqual(kept.ids);
+          }
+        }
+        service.close();
+      }),
+      // bm25 leans on averages of the whole directory: with other seeds two near-equal matches may change places.
+      { numRuns: 12, seed: 20_260_601 },
+    );
+  }, 60_000);
+
+  test("stay when another profile changes, and go when it matched or matches now", async () => {
+    const service = await aService();
+    const { store } = service;
+    const asked: (string | null)[] = [];
+    const here = runHere(store.raw, { baseUrl: "https://almoner.example", inMemory: true });
+    const runner: SearchRunner = {
+      ...here,
+      run: (query) => {
+        asked.push(query.q);
+        return here.run(query);
+      },
+    };
+    const engine = searchEngine(watchChanges(store), runner);
+    const [, other] = await service.add(
+      aNonprofit({ name: "Lantern" }),
+      aNonprofit({ name: "Anchor", mission: "Harbours" }),
+    );
+    if (other === undefined) throw new Error("it was saved");
+    const find = (q: string) => engine.find({ ...anyQuery, q });
+    for (const q of ["lantern", "ships", "harbour", "ship lantern"]) await find(q);
+    await rewrite(store, other, { ...other, city: "Oslo" });
+    for (const q of ["lantern", "ships", "harbour"]) await find(q);
+    // No word changed, and only one page shows the profile.
+    expect(asked.splice(0)).toEqual(["lantern", "ships", "harbour", "ship lantern", "harbour"]);
+    await rewrite(store, { ...other, city: "Oslo" }, { ...other, city: "Oslo", mission: "Ships" });
+    for (const q of ["lantern", "ships", "harbour", "ship lantern"]) await find(q);
+    // Not the lantern: nothing that changed is or was in its results.
+    expect(asked).toEqual(["ships", "harbour", "ship lantern"]);
+    await engine.close();
+    service.close();
+  });
+
+  test("all go when more changed than can be told", async () => {
+    const service = await aService();
+    const engine = service.parts.search;
+    await service.add(aNonprofit({ name: "Lantern" }));
+    expect(answerOf(await engine.find({ ...anyQuery, q: "lantern" })).total).toBe(1);
+    await service.add(
+      ...Array.from({ length: 600 }, (_, n) => aNonprofit({ name: `Lantern ${n}` })),
+    );
+    expect(answerOf(await engine.find({ ...anyQuery, q: "lantern" })).total).toBe(601);
+    service.close();
+  });
+});
+
+const anyQuery = { cause: null, country: null, ghd_aligned: false, limit: 5, offset: 0 };
+
+test("threads of their own find the same", async () => {
+  const { store, parts } = shared;
+  const pooled = openSearch(store, watchChanges(store), {
+    databaseUrl: parts.config.databaseUrl,
+    baseUrl: parts.config.baseUrl,
+    threads: 2,
+  });
+  const query = {
+    q: "lantern",
+    cause: null,
+    country: "KE",
+    ghd_aligned: false,
+    limit: 9,
+    offset: 3,
+  };
+  expect(answerOf(await pooled.find(query))).toEqual(answerOf(await parts.search.find(query)));
+  await pooled.close();
+});
+
+const answerOf = (page: KeptPage) =>
+  SearchAnswer.parse(JSON.parse(new TextDecoder().decode(page.answer.body)));
+
+const rewrite = (
+  store: TestService["store"],
+  before: NonprofitRecord,
+  after: NonprofitRecord,
+): Promise<unknown> =>
+  store.write((tx) =>
+    saveNonprofits(tx, [{ before, after }], { origin: "review", now: new Date() }),
+  );
+
+test("more searches than can wait are refused, and those that wait are answered", async () => {
+  const { parts } = shared;
+  const { databaseUrl: url, baseUrl } = parts.config;
+  const runner = runInPool({ url, baseUrl, threads: 1 });
+  const query = {
+    q: "lantern",
+    cause: null,
+    country: null,
+    ghd_aligned: false,
+    limit: 1,
+    offset: 0,
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: 600 }, () => runner.run(query)));
+  const refused = outcomes.filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(100);
+  for (const outcome of refused) {
+    expect(outcome).toMatchObject({ reason: { refusal: { status: 503 } } });
+  }
+  await runner.close();
+});
+
+test("a search that a thread cannot do is an error of that search alone", async () => {
+  const runner = runInPool({ url: "file:/nowhere/at/all/store.db", baseUrl: "", threads: 1 });
+  const query = {
+    q: "lantern",
+    cause: null,
+    country: null,
+    ghd_aligned: false,
+    limit: 1,
+    offset: 0,
+  };
+  const [outcome] = await Promise.allSettled([runner.run(query)]);
+  expect(outcome?.status).toBe("rejected");
+  await runner.close();
+});

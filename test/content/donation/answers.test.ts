@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { historyOf, settlementOf } from "#content/donation/answers.ts";
+import { micro } from "#content/donation/money.ts";
+import { DonationHistory, Settlement } from "#content/contract/donation.ts";
+
+const given = {
+  id: "abc",
+  amount_micro_usdc: micro(2_500_000n),
+  tx_signature: "sig",
+  donor: null,
+  settled_at: Date.UTC(2026, 5, 1),
+};
+const nonprofit = { name: "Well", slug: "well" };
+const baseUrl = "https://almoner.example";
+
+test.each([
+  ["mainnet", "https://explorer.solana.com/tx/sig"],
+  ["devnet", "https://explorer.solana.com/tx/sig?cluster=devnet"],
+  ["local", null],
+] as const)("a donation on %s is looked at in %s", (cluster, explorer_url) => {
+  const place = { cluster, baseUrl };
+  expect(settlementOf(given, nonprofit, place).explorer_url).toBe(explorer_url);
+  const recent = historyOf(nonprofit, { count: 1, total: micro(1n), recent: [given] }, place);
+  expect(recent.recent_donations[0]?.explorer_url).toBe(explorer_url);
+});
+
+test("both answers have the contract's fields", () => {
+  const place = { cluster: "devnet", baseUrl } as const;
+  const settlement = settlementOf(given, nonprofit, place);
+  expect(Settlement.parse(settlement)).toMatchObject({
+    success: true, donation_id: "abc", nonprofit: "Well", amount: 2.5, currency: "USDC", tx_signature: "sig",
+    donation: { id: "abc", nonprofit: "Well", slug: "well", amount_usdc: 2.5, network: "solana", tx_hash: "sig", confirmed: true, settled_at: "2026-06-01T00:00:00Z" },
+    receipt_url: "https://almoner.example/api/donations/well/abc",
+  }); // prettier-ignore
+  const history = historyOf(nonprofit, { count: 3, total: micro(7_500_000n), recent: [given] }, place); // prettier-ignore
+  expect(DonationHistory.parse(history)).toMatchObject({
+    nonprofit: "Well", total_donated_usdc: 7.5, donation_count: 3,
+    recent_donations: [{ id: "abc", amount_usdc: 2.5, network: "solana", tx_hash: "sig", tx_signature: "sig", donor: null }],
+  }); // prettier-ignore
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { asksToPay, type DonationMemo, readMemo, writeMemo } from "#content/donation/memo.ts";
+import { referenceOf } from "#content/donation/reference.ts";
+import { donationMax, micro } from "#content/donation/money.ts";
+
+const key = new Uint8Array(32).fill(7);
+const seal = { key, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const asked: DonationMemo = {
+  nonprofit_id: 12,
+  amount: micro(2_500_000n),
+  issued_at_s: 1_780_000_000,
+  nonce: 42,
+};
+const memo = writeMemo(asked, wallet, seal);
+
+test("a memo is 32 ASCII characters, and the same for the same", () => {
+  expect(memo).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  expect(writeMemo(asked, wallet, seal)).toBe(memo);
+});
+
+test("whatever is asked for can be read from it", () => {
+  const any = fc.record({
+    nonprofit_id: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    amount: fc.bigInt({ min: 1n, max: donationMax }).map(micro),
+    issued_at_s: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    nonce: fc.integer({ min: 0, max: 2 ** 24 - 1 }),
+  });
+  fc.assert(
+    fc.property(any, (one) => {
+      const text = writeMemo(one, wallet, seal);
+      expect(readMemo(text, seal)).toEqual(one);
+      expect(asksToPay(text, wallet, seal)).toBe(true);
+    }),
+  );
+});
+
+describe("is no memo of ours", () => {
+  const other = Buffer.from(memo, "base64url");
+  const changed = (at: number) => {
+    const bytes = Buffer.from(other);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    return bytes.toString("base64url");
+  };
+  test.each([
+    ["another text", "thanks for the fish"],
+    ["nothing", ""],
+    ["a shorter one", memo.slice(1)],
+    ["a longer one", `${memo}A`],
+    ["one with a space", ` ${memo.slice(1)}`],
+    ["a random one, as x402 clients make", "0123456789abcdef0123456789abcdef"],
+    ...Array.from({ length: 20 }, (_, at) => [`one whose byte ${at} was changed`, changed(at)]),
+  ])("%s", (_, text) => {
+    expect(readMemo(text ?? "", seal)).toBeNull();
+  });
+
+  test("one of another network, or of another directory", () => {
+    expect(readMemo(memo, { ...seal, network: "solana:devnet" })).toBeNull();
+    expect(readMemo(memo, { ...seal, key: new Uint8Array(32) })).toBeNull();
+  });
+});
+
+describe("asks to pay one wallet alone", () => {
+  test("another wallet was not asked for", () => {
+    expect(asksToPay(memo, "9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde", seal)).toBe(false);
+    expect(asksToPay(memo, "", seal)).toBe(false);
+    expect(asksToPay("no memo", wallet, seal)).toBe(false);
+  });
+
+  test("a changed seal of the wallet asks for none", () => {
+    const bytes = Buffer.from(memo, "base64url");
+    bytes[23] = (bytes[23] ?? 0) ^ 1;
+    expect(asksToPay(bytes.toString("base64url"), wallet, seal)).toBe(false);
+  });
+});
+
+test("the reference is 32 bytes of the memo, another for another", () => {
+  expect(referenceOf(memo)).toHaveLength(32);
+  expect(referenceOf(memo)).toEqual(referenceOf(memo));
+  expect(referenceOf(memo)).not.toEqual(referenceOf(`${memo} `));
+});

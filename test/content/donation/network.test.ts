@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { micro } from "#content/donation/money.ts";
+import { donationCounts } from "#content/recommendation/candidates.ts";
+import { donationsByDay } from "#content/operation/daily.ts";
+import { settleOn } from "#content/donation/network.ts";
+import { donationById, donationTotals, recentDonations, recordDonation } from "#content/donation/store.ts"; // prettier-ignore
+import { openStore, type Store } from "#content/store/open.ts";
+import { liveCounters } from "#content/operation/stats.ts";
+
+const now = new Date("2026-06-01T12:00:00Z");
+const [devnet, mainnet] = ["solana:devnet", "solana:mainnet"];
+
+let store: Store;
+let ids: string[];
+beforeAll(async () => {
+  store = await openStore({ url: ":memory:" });
+  ids = [await give(devnet, 5), await give(devnet, 7), await give(mainnet, 2)];
+});
+afterAll(() => store.close());
+
+let given = 0;
+const give = (network: string, usdc: number) =>
+  store.write(async (tx) => {
+    const at = now.getTime();
+    const { donation } = await recordDonation(tx, {
+      nonprofit_id: 1, amount_micro_usdc: micro(BigInt(usdc * 1_000_000)), network, tx_signature: `sig-${given++}`, slot: 1, commitment: "confirmed",
+      source: null, recipient: "r", destination: "d", mint: "m", donor: null, memo: null, settled_at: at, recorded_at: at,
+    });
+    return donation.id;
+  }); // prettier-ignore
+
+/** All that says how much was given. */
+async function told() {
+  const { count, total } = await donationTotals(store.raw, 1);
+  const recent = await recentDonations(store.raw, 1, 50);
+  const ranked = await donationCounts(store.raw, [{ nonprofit_id: 1 }]);
+  const { total_donations } = await liveCounters(store.raw, now);
+  const daily = await donationsByDay(store.raw, 0);
+  return [count, Number(total), recent.length, ranked.get(1) ?? 0, total_donations, [...daily.number.values()]]; // prettier-ignore
+}
+
+test("what was given on a test network counts nowhere once the directory settles on another, and stays", async () => {
+  expect(await told()).toEqual([3, 14_000_000, 3, 3, 3, [3]]);
+  await settleOn(store, devnet, now);
+  expect(await told()).toEqual([2, 12_000_000, 2, 2, 2, [2]]);
+  await settleOn(store, mainnet, now);
+  expect(await told()).toEqual([1, 2_000_000, 1, 1, 1, [1]]);
+  for (const id of ids) expect((await donationById(store.raw, 1, id))?.id).toBe(id);
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import type { Receipt } from "#content/contract/receipt.ts";
+import { openSigner } from "#content/feed/keys.ts";
+import { readReceipt, signReceipt, verifyReceipt } from "#content/donation/signed-receipt.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
+import { aReceipt } from "#test/support/receipts.ts";
+
+const signer = await openSigner(aSigningKey());
+const other = await openSigner(aSigningKey());
+const key = signer.publicKey;
+
+/** The answer of the service as text. */
+const signed = async (receipt: Receipt, by = signer) =>
+  JSON.stringify({ receipt, signature: await signReceipt(receipt, by) });
+
+async function judged(text: string, by = key) {
+  const claimed = readReceipt(text);
+  return claimed.ok ? verifyReceipt(claimed.value, by) : claimed;
+}
+
+describe("a receipt", () => {
+  test("is valid by the key that signed it, whatever the order and spacing of its members", async () => {
+    const receipt = aReceipt();
+    const text = await signed(receipt);
+    expect(await judged(text)).toEqual({ ok: true, value: receipt });
+    const turned = (value: unknown): unknown =>
+      value !== null && typeof value === "object" && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).toReversed().map(([name, one]) => [name, turned(one)]))
+        : value; // prettier-ignore
+    expect(await judged(JSON.stringify(turned(JSON.parse(text)), null, 4))).toMatchObject({
+      ok: true,
+    });
+  });
+
+  test("has the same signature whenever it is asked for", async () => {
+    expect(await signReceipt(aReceipt(), signer)).toBe(await signReceipt(aReceipt(), signer));
+  });
+
+  test("may hold texts of any script, and quotes", async () => {
+    const receipt = aReceipt();
+    receipt.nonprofit.name = `Ölsäure "1" 日本 \u2028 😀 </script>`;
+    expect(await judged(await signed(receipt))).toMatchObject({ ok: true });
+  });
+
+  test("with a field of a later version is valid, and that field is signed, too", async () => {
+    const later = { ...aReceipt(), thanks: "yes" };
+    const text = JSON.stringify({ receipt: later, signature: await signReceipt(later, signer) });
+    expect(await judged(text)).toMatchObject({ ok: true });
+    expect(await judged(text.replace('"yes"', '"no"'))).toMatchObject({
+      failure: { kind: "altered" },
+    });
+  });
+
+  const alterations: [string, (receipt: Receipt) => void][] = [
+    ["the amount", (receipt) => void (receipt.amount_usdc = 2500)],
+    ["the amount in millionths", (receipt) => void (receipt.amount_atomic = "25000000")],
+    ["the name", (receipt) => void (receipt.nonprofit.name = "Lantern  School")],
+    ["the slug", (receipt) => void (receipt.nonprofit.slug = "other")],
+    ["a registration", (receipt) => void (receipt.nonprofit.registrations = [])],
+    ["the day", (receipt) => void (receipt.settled_at = "2026-06-02T12:00:00Z")],
+    ["the donor", (receipt) => void (receipt.evidence.donor = null)],
+    ["the recipient", (receipt) => void (receipt.evidence.recipient = receipt.evidence.destination)],
+    ["the cluster", (receipt) => void (receipt.evidence.cluster = "devnet")],
+    ["the slot", (receipt) => void (receipt.evidence.slot += 1)],
+    ["the signature of the transaction", (receipt) => void (receipt.evidence.tx_signature = "x")],
+    ["the issuer", (receipt) => void (receipt.issuer = "https://evil.example")],
+  ]; // prettier-ignore
+  test.each(alterations)("of which %s was altered is not valid", async (_, alter) => {
+    const receipt = aReceipt();
+    const signature = await signReceipt(receipt, signer);
+    alter(receipt);
+    expect(await judged(JSON.stringify({ receipt, signature }))).toMatchObject({
+      failure: { kind: "altered" },
+    });
+  });
+
+  test("with the signature of another receipt is not valid", async () => {
+    const signature = await signReceipt(aReceipt({ id: "another" }), signer);
+    expect(await judged(JSON.stringify({ receipt: aReceipt(), signature }))).toMatchObject({
+      failure: { kind: "altered" },
+    });
+  });
+
+  test("that another key signed is told from an altered one", async () => {
+    expect(await judged(await signed(aReceipt(), other))).toEqual({
+      ok: false,
+      failure: { kind: "wrong_key", signed_by: other.publicKey.kid, key: key.kid },
+    });
+  });
+
+  test("that another key signed in this key's name is not valid", async () => {
+    const text = await signed(aReceipt(), { ...other, sign: (bytes) => renamed(bytes) });
+    expect(await judged(text)).toMatchObject({ failure: { kind: "altered" } });
+  });
+});
+
+/** Signs with the other key, under this key's id. */
+async function renamed(bytes: Uint8Array): Promise<string> {
+  const [, , signature] = (await other.sign(bytes)).split(".");
+  const header = Buffer.from(JSON.stringify({ alg: "EdDSA", kid: key.kid })).toString("base64url");
+  return `${header}..${signature}`;
+}
+
+describe("what is no receipt", () => {
+  const whole = { receipt: aReceipt(), signature: "a..b" };
+  test.each([
+    ["", "no JSON"],
+    ["null", "no JSON"],
+    ["[]", "no JSON"],
+    ['"receipt"', "no JSON"],
+    ['{"receipt":', "no JSON"],
+    [JSON.stringify({ receipt: aReceipt() }), "no signature"],
+    [JSON.stringify({ ...whole, signature: "no jws" }), "no JWS"],
+    [JSON.stringify({ ...whole, signature: `${Buffer.from('{"alg":"none"}').toString("base64url")}..` }), "no JWS"],
+    [JSON.stringify({ ...whole, receipt: { ...aReceipt(), type: "other" } }), "receipt.type"],
+    [JSON.stringify({ ...whole, receipt: { ...aReceipt(), amount_usdc: "5" } }), "receipt.amount_usdc"],
+  ])("%p says what is wrong", (text, why) => {
+    const outcome = readReceipt(text);
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: "not_a_receipt" } });
+    expect(JSON.stringify(outcome)).toContain(why);
+  }); // prettier-ignore
+
+  test("half a character was never signed", async () => {
+    const text = (await signed(aReceipt())).replace("Lantern School", String.raw`Lantern \ud800`);
+    expect(await judged(text)).toMatchObject({ failure: { kind: "altered" } });
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { agentFlags, foldAgentId } from "#content/enrichment/agent-id.ts";
+import { maskEmail, publicValue } from "#content/nonprofit/mask.ts";
+import { promotionNote } from "#content/enrichment/promotion-note.ts";
+import { rowFrom } from "#content/enrichment/prose-rows.ts";
+import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
+import { isTestData } from "#content/enrichment/test-data.ts";
+import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text-safety.ts";
+import { checkLine, checkSourceUrl, checkValue } from "#content/enrichment/validity.ts";
+import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";
+
+const check = (field: EnrichableField, value: string) => checkValue(field, value, { thisYear: 2026 }); // prettier-ignore
+
+describe("a value that can be used", () => {
+  test.each<[EnrichableField, string, string]>([
+    ["website", "Oak.example/About?utm_source=x", "https://oak.example/About"],
+    ["contact_email", " Office@Oak.example ", "Office@Oak.example"],
+    ["city", " Oslo ,", "Oslo"],
+    ["region", "Viken", "Viken"],
+    ["founded_year", "since 1900", "1900"],
+    ["founded_year", "1000", "1000"],
+    ["founded_year", "2026", "2026"],
+    ["mission", "  Food for all.\nEvery day. ", "Food for all.\nEvery day."],
+    ["tagline", "Food  for all", "Food for all"],
+    ["website", "https://oak.example/%C3%28", "https://oak.example/%C3%28"],
+    ["programme", "Soup kitchen", "Soup kitchen"],
+    ["programme", '{"name":"Soup","x":1}', '{"name":"Soup","x":1}'],
+    ["impact_metric", '{"name":"Meals","value":12}', '{"name":"Meals","value":12}'],
+    ["mission", "نیم‌فاصله 👩‍🌾 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "نیم‌فاصله 👩‍🌾 🏴󠁧󠁢󠁳󠁣󠁴󠁿"],
+  ])("%s %p goes live as %p", (field, raw, live) => {
+    const checked = check(field, raw);
+    expect(checked.ok && checked.value.value).toBe(live);
+  });
+});
+
+describe("a value that is refused", () => {
+  test.each<[EnrichableField, string]>([
+    ["website", "http://127.0.0.1/"],
+    ["website", `https://oak.example/${"é".repeat(2_000)}`],
+    ["contact_email", "office"],
+    ["contact_email", "a@b"],
+    ["contact_email", "a@localhost"],
+    ["contact_email", "a b@oak.example"],
+    ["contact_email", "a@oak.example, b@oak.example"],
+    ["contact_email", "<a@oak.example>"],
+    ["contact_email", "a@[10.0.0.1]"],
+    ["city", ","],
+    ["city", "1234"],
+    ["region", "--"],
+    ["founded_year", "0999"],
+    ["founded_year", "2027"],
+    ["founded_year", "long ago"],
+    ["city", "Os\u0000lo"],
+    ["city", "Os\nlo"],
+    ["city", "\u202EolsO"],
+    ["city", "Os\u200Blo"],
+    ["city", "Os\u200Dlo"],
+    ["city", "\u3164"],
+    ["city", "Oslo\u115F"],
+    ["region", "\u2800"],
+    ["mission", "\u115F\u200D"],
+    ["mission", "bell\u0007"],
+    ["mission", "hidden \u{E0041}\u{E0042}"],
+    ["mission", "rtl \u2067x"],
+    ["mission", "lone \uD800"],
+    ["mission", "variation a\uFE0F\uFE0E"],
+    ["mission", "   "],
+    ["programme", '{"title":"no name"}'],
+    ["programme", '{"name":"bidi \\u202e"}'],
+    ["impact_metric", '{"name":"Meals"}'],
+  ])("%s %p", (field, raw) => {
+    const checked = check(field, raw);
+    expect(checked.ok).toBe(false);
+    if (!checked.ok) expect(checked.failure.message).toContain(field);
+  });
+
+  test.each(enrichableFields.map((field) => [field] as const))("%s too long", (field) => {
+    const checked = check(field, "é".repeat(lengthMax[field] + 1));
+    expect(checked.ok ? "" : checked.failure.message).toContain(String(lengthMax[field]));
+    expect(check(field, "x".repeat(65_536)).ok).toBe(false);
+  });
+
+  test("a text is measured in characters, not in bytes", () => {
+    expect(check("tagline", "🌾".repeat(160)).ok).toBe(true);
+    expect(characterCount("🌾a")).toBe(2);
+  });
+});
+
+test("a source is any http(s) address, kept as its URL", () => {
+  expect(checkSourceUrl(null)).toEqual({ ok: true, value: null });
+  expect(checkSourceUrl(" HTTPS://Oak.example/A ")).toEqual({ ok: true, value: "https://oak.example/A" }); // prettier-ignore
+  for (const bad of ["javascript:alert(1)", "oak", "https://u:p@oak.example", "https://o\u202Ek.example"]) {
+    expect(checkSourceUrl(bad).ok).toBe(false);
+  } // prettier-ignore
+});
+
+test("unsafe characters can be taken out, line breaks and emoji stay", () => {
+  expect(withoutUnsafe("a\u202Eb\u0007\n🏴󠁧󠁢󠁳󠁣󠁴󠁿")).toBe("ab\n🏴󠁧󠁢󠁳󠁣󠁴󠁿");
+  expect(withoutUnsafe("plain")).toBe("plain");
+});
+
+test("unsafe characters are named", () => {
+  expect(unsafeCharacter("a\u202Eb", { prose: true })).toBe("U+202E");
+  expect(unsafeCharacter("a\u{E0041}", { prose: true })).toBe("U+E0041");
+  expect(unsafeCharacter("葛󠄀飾", { prose: true })).toBeNull();
+  expect(unsafeCharacter("葛󠄀飾", { prose: false })).toBe("U+E0100");
+  expect(checkLine("agent_name", " ")).toBe("agent_name is empty.");
+  expect(checkLine("agent_name", "Bot\u2066")).toContain("U+2066");
+  expect(checkLine("agent_name", "\uFE0F")).toBe("agent_name is empty.");
+  expect(checkLine("agent_name", "Bot")).toBeNull();
+  expect(unsafeCharacter("\u115F\u1161", { prose: true })).toBeNull(); // Old Korean.
+});
+
+test("spelling variants of an agent id are one agent; look-alikes are flagged", () => {
+  for (const variant of [
+    "Bot-7",
+    " bot-7 ",
+    "ＢＯＴ-７",
+    "BOT-7",
+    "bot\uFE0F-7",
+    "bot-\u034F7\u3164",
+  ]) {
+    expect(foldAgentId(variant)).toBe("bot-7");
+  }
+  expect(agentFlags("bоt-7")).toEqual(["mixed_script_id"]); // The o is Cyrillic.
+  expect(agentFlags("bot-7")).toEqual([]);
+  expect(agentFlags("бот-7")).toEqual([]);
+  expect(agentFlags("ボット漢字bot")).toEqual([]);
+});
+
+test("an e-mail address is masked wherever it could be public", () => {
+  expect(maskEmail("jane@oak.example")).toBe("j…@oak.example");
+  expect(maskEmail("odd")).toBe("o…");
+  expect(publicValue("contact_email", "jane@oak.example")).toBe("j…@oak.example");
+  expect(publicValue("city", "a@b.example")).toBe("a@b.example");
+});
+
+describe("test data", () => {
+  const one = { field: "city", value: "Oslo", agent_id: "bot", agent_name: "Bot" };
+  test.each([
+    [{ ...one, field: "website", value: "https://example.org" }, true],
+    [{ ...one, field: "website", value: "https://www.example.com/a" }, true],
+    [{ ...one, field: "contact_email", value: "a@example.net" }, true],
+    [{ ...one, field: "website", value: "https://oak.example" }, false],
+    [{ ...one, field: "website", value: "https://myexample.org" }, false],
+    [{ ...one, value: "placeholder" }, true],
+    [{ ...one, agent_id: "test-agent-1" }, true],
+    [{ ...one, agent_name: "TestBot" }, true],
+    [{ ...one, agent_name: "Debug runner" }, true],
+    [{ ...one, agent_name: "Contest winner" }, false],
+    [{ ...one, agent_id: "latest-bot" }, false],
+    [one, false],
+  ])("%j: %p", (submitted, expected) => {
+    expect(isTestData(submitted)).toBe(expected);
+  });
+});
+
+describe("an accepted programme or metric", () => {
+  test("becomes a row from JSON", () => {
+    expect(rowFrom("programme", '{"name":"Soup","beneficiaries_per_year":"120","location":""}')).toEqual({
+      kind: "programme",
+      row: { name: "Soup", description: null, beneficiaries_per_year: 120, location: null },
+    }); // prettier-ignore
+    expect(rowFrom("impact_metric", '{"name":"Meals","value":12,"period":"annual"}')).toEqual({
+      kind: "impact_metric",
+      row: { name: "Meals", value: "12", unit: null, period: "annual" },
+    });
+  });
+  test("becomes a row from plain text; a metric needs its parts", () => {
+    expect(rowFrom("programme", "Soup kitchen. Open daily.")).toMatchObject({
+      row: { name: "Soup kitchen", description: "Soup kitchen. Open daily." },
+    });
+    expect(rowFrom("programme", "Soup kitchen")).toMatchObject({
+      row: { name: "Soup kitchen", description: null },
+    });
+    expect(rowFrom("impact_metric", "12,000 meals")).toBeNull();
+    expect(rowFrom("programme", "{not json")).toMatchObject({ row: { name: "{not json" } });
+  });
+});
+
+test("the rotation begins elsewhere each day and leaves nothing out", () => {
+  const days = Array.from(
+    { length: 30 },
+    (_, day) => `2026-06-${String(day + 1).padStart(2, "0")}`,
+  );
+  const pivots = days.map((day) => dayPivot(day, 41_000));
+  expect(new Set(pivots).size).toBe(30);
+  expect(pivots.every((pivot) => pivot >= 0 && pivot < 41_000)).toBe(true);
+  expect(dayPivot("2026-06-01", 0)).toBe(0);
+  expect(rotate([1, 2, 3, 4], (item) => item < 3)).toEqual([3, 4, 1, 2]);
+  expect(rotate([1, 2], (item) => item < 9)).toEqual([1, 2]);
+});
+
+test("every note names the field and says what comes next", () => {
+  const notes = [
+    promotionNote("city", { kind: "live", agents: 2 }),
+    promotionNote("city", { kind: "publishing", agents: 2 }),
+    promotionNote("city", { kind: "accepted" }),
+    promotionNote("city", { kind: "awaiting", agents: 1, rivals: true, mode: "agents" }),
+    promotionNote("city", { kind: "awaiting", agents: 2, rivals: false, mode: "networks" }),
+    promotionNote("city", { kind: "queued" }),
+    promotionNote("city", { kind: "audit" }),
+    promotionNote("city", { kind: "corroborates" }),
+  ];
+  expect(new Set(notes).size).toBe(notes.length);
+  expect(notes.every((note) => note.includes("city"))).toBe(true);
+  expect(notes[3]).toContain("breaks the tie");
+  expect(promotionNote("city", { kind: "rejected", reason: "not so" })).toBe("Rejected: not so");
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { normalise } from "#content/enrichment/normalise.ts";
+import { readWebsite } from "#content/nonprofit/website.ts";
+import { enrichableFields } from "#content/contract/enrichment.ts";
+
+const sameForms = (field: keyof typeof normalise, rows: readonly (readonly [string, string])[]) =>
+  test.each(rows)("%s is compared as %s", (raw, compared) => {
+    expect(normalise[field](raw)).toBe(compared);
+    expect(normalise[field](compared)).toBe(compared); // Normal forms are stable.
+  });
+
+describe("a website", () => {
+  sameForms("website", [
+    ["https://oak.example", "https://oak.example"],
+    ["https://oak.example/", "https://oak.example"],
+    ["http://oak.example", "https://oak.example"],
+    ["oak.example", "https://oak.example"],
+    ["//oak.example/a", "https://oak.example/a"],
+    ["HTTPS://WWW.Oak.Example/", "https://oak.example"],
+    ["https://oak.example/About", "https://oak.example/about"],
+    ["https://oak.example/about/", "https://oak.example/about/"],
+    ["https://oak.example:443/a", "https://oak.example/a"],
+    ["http://oak.example:80/a", "https://oak.example/a"],
+    ["http://oak.example:8080", "https://oak.example:8080"],
+    ["oak.example:8080", "https://oak.example:8080"],
+    ["https://oak.example./", "https://oak.example"],
+    ["https://oak.example/#team", "https://oak.example"],
+    ["https://oak.example/?utm_source=x&utm_medium=y", "https://oak.example"],
+    ["https://oak.example/a?UTM_Source=x&B=2&a=1", "https://oak.example/a?B=2&a=1"],
+    ["https://oak.example/a?ref=x&gclid=1&fbclid=2&id=7", "https://oak.example/a?id=7"],
+    ["https://oak.example/a?%75tm_source=x", "https://oak.example/a"],
+    ["https://oak.example/a?refuge=1", "https://oak.example/a?refuge=1"],
+    ["https://oak.example?", "https://oak.example"],
+    ["https://münchen.example/", "https://xn--mnchen-3ya.example"],
+    ["https://oak.example/%C3%89cole", "https://oak.example/%c3%a9cole"],
+    ["https://oak.example/École", "https://oak.example/%c3%a9cole"],
+    ["https://www.org/", "https://www.org"],
+    ["https://www.www.oak.example", "https://oak.example"],
+    ["  https://oak.example  ", "https://oak.example"],
+    ["https://oak.example/a/../b", "https://oak.example/b"],
+  ]);
+
+  test.each([
+    ["https://10.0.0.1/"], ["http://[::1]/"], ["http://0x7f.1/"], ["http://2130706433/"], ["http://127.1/"],
+    ["https://192.0.2.7"], ["http://localhost:8080"], ["http://intranet"], ["https://printer.local"],
+    ["https://db.internal/x"], ["https://user@oak.example"], ["https://user:pw@oak.example"],
+    ["https://oak.example\\@evil.example"], ["javascript:alert(1)"], ["mailto:a@oak.example"],
+    ["ftp://oak.example"], ["file:///etc/passwd"], ["data:text/html,x"], ["https://"], ["oak"],
+    ["https://oak..example"], ["https://-oak.example"], ["two words.example"], ["https://oak.example/a b"],
+    ["https://oak.e"], ["n/a"], ["169.254.169.254"], ["https://oak.example:99999"], [""],
+  ])("%s is no website of a public host", (raw) => {
+    expect(normalise.website(raw)).toBe("");
+  }); // prettier-ignore
+
+  test.each([
+    ["Oak.example", "https://oak.example"],
+    ["https://Oak.example/About-Us", "https://oak.example/About-Us"],
+    ["https://oak.example/", "https://oak.example/"],
+    ["https://oak.example/a?utm_source=x", "https://oak.example/a"],
+    ["http://www.oak.example", "http://www.oak.example"],
+    ["https://oak.example/A?b=C#D", "https://oak.example/A?b=C#D"],
+    ["https://oak.example/a?b?", "https://oak.example/a?b?"],
+    ["https://oak.example/a?#", "https://oak.example/a"],
+    ["https://oak.example?#", "https://oak.example"],
+  ])("%s goes live as %s", (raw, live) => {
+    expect(readWebsite(raw)?.live).toBe(live);
+  });
+
+  test("whatever is typed: the form is stable, and what goes live compares as what was sent", () => {
+    const text = fc.oneof(
+      fc.webUrl({ withQueryParameters: true, withFragments: true }),
+      fc.webPath().map((path) => `https://www.oak.example${path}`),
+      fc.string({ unit: "binary" }).map((rest) => `https://oak.example/${rest}`),
+      fc.string({ unit: "grapheme" }),
+    );
+    fc.assert(
+      fc.property(text, (raw) => {
+        const compared = normalise.website(raw);
+        expect(normalise.website(compared)).toBe(compared);
+        const live = readWebsite(raw)?.live;
+        if (live !== undefined) expect(normalise.website(live)).toBe(compared);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe("an e-mail address", () => {
+  sameForms("contact_email", [
+    ["Office@Oak.Example", "office@oak.example"],
+    [" office@oak.example ", "office@oak.example"],
+    ["info@münchen.example", "info@xn--mnchen-3ya.example"],
+    ["office", ""],
+    ["@oak.example", ""],
+    ["a@b/c.example", ""],
+  ]);
+});
+
+describe("a place keeps its letter case", () => {
+  sameForms("city", [
+    ["Oslo", "Oslo"],
+    ["Oslo,", "Oslo"],
+    ["  New   York , , ", "New York"],
+    ["new york", "new york"],
+    ["Zürich", "Zürich"],
+    [",", ""],
+  ]);
+  sameForms("region", [
+    ["Nairobi  County,", "Nairobi County"],
+    ["Trøndelag", "Trøndelag"],
+  ]);
+});
+
+describe("a founding year", () => {
+  sameForms("founded_year", [
+    ["1998", "1998"],
+    ["founded in 1998", "1998"],
+    ["1998-05-04", "1998"],
+    ["c. 1923, moved 1950", "1923"],
+    ["12345", ""],
+    ["98", ""],
+  ]);
+});
+
+test("every field's form is stable whatever is typed", () => {
+  for (const field of enrichableFields) {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 60 }), (raw) => {
+        const compared = normalise[field](raw);
+        expect(normalise[field](compared)).toBe(compared);
+      }),
+      { numRuns: 300 },
+    );
+  }
+});

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  closeFeedFiles,
+  feedEntries,
+  feedEpoch,
+  feedFile,
+  newestFeedFile,
+} from "#content/feed/feed.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const now = new Date("2026-11-01T10:00:00Z");
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-feed-"));
+  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const add = (count: number) =>
+  store.write((tx) =>
+    saveNonprofits(
+      tx,
+      Array.from({ length: count }, () => ({ before: null, after: aNonprofit() })),
+      { origin: "test", now },
+    ),
+  );
+
+describe("closing feed files", () => {
+  test("puts at most 1,000 changes into each, without a gap", async () => {
+    await add(2_300);
+    expect(await closeFeedFiles(store, { after: 0, upTo: 2_300, now })).toEqual([1, 2, 3]);
+    expect(await feedFile(store.raw, 2)).toMatchObject({
+      first_sequence: 1_001,
+      last_sequence: 2_000,
+    });
+    expect(await newestFeedFile(store.raw)).toMatchObject({ number: 3, last_sequence: 2_300 });
+  });
+  test("leaves later changes for later files and never touches a closed one", async () => {
+    await add(5);
+    expect(await closeFeedFiles(store, { after: 0, upTo: 3, now })).toEqual([1]);
+    expect(await closeFeedFiles(store, { after: 3, upTo: 5, now })).toEqual([2]);
+    expect(await feedFile(store.raw, 1)).toMatchObject({ first_sequence: 1, last_sequence: 3 });
+    expect(await feedFile(store.raw, 2)).toMatchObject({ first_sequence: 4, last_sequence: 5 });
+  });
+  test("done again after a publication that was cut off answers the same files", async () => {
+    await add(5);
+    const closing = { after: 0, upTo: 5, now };
+    expect(await closeFeedFiles(store, closing)).toEqual([1]);
+    expect(await closeFeedFiles(store, closing)).toEqual([1]);
+    expect(await closeFeedFiles(store, { ...closing, after: 5 })).toEqual([]);
+  });
+  test("by two processes at once closes each change once", async () => {
+    const other = await openStore({ url: `file:${join(folder, "store.db")}`, migrated: true });
+    await add(1_500);
+    const closing = { after: 0, upTo: 1_500, now };
+    const both = [closeFeedFiles(store, closing), closeFeedFiles(other, closing)];
+    expect(await Promise.all(both)).toEqual([[1, 2], [1, 2]]); // prettier-ignore
+    const { rows } = await store.raw.execute("SELECT count(*) AS n FROM feed_files");
+    expect(Number(rows[0]?.["n"])).toBe(2);
+    other.close();
+  });
+  test("makes the epoch once, even with nothing to close", async () => {
+    expect(await closeFeedFiles(store, { after: 0, upTo: 0, now })).toEqual([]);
+    const epoch = await feedEpoch(store.raw);
+    await add(1);
+    await closeFeedFiles(store, { after: 0, upTo: 1, now });
+    expect(await feedEpoch(store.raw)).toBe(epoch);
+  });
+});
+
+describe("the entries of a feed file", () => {
+  test("name fields as the profile does, and never tell a value", async () => {
+    const [before] = await add(1);
+    if (before === undefined) throw new Error("nothing was saved");
+    const after = {
+      ...before,
+      contact_email: "jane@charity.example",
+      country_code: "UG",
+      wallet_challenge: "c",
+      wallet_signature: "s",
+    };
+    await store.write((tx) => saveNonprofits(tx, [{ before, after }], { origin: "test", now }));
+    await closeFeedFiles(store, { after: 0, upTo: 2, now });
+    const range = await feedFile(store.raw, 1);
+    if (range === null) throw new Error("no feed file was closed");
+    const entries = await feedEntries(store.raw, range);
+    expect(entries[1]).toEqual({
+      sequence: 2,
+      slug: before.slug,
+      kind: "changed",
+      fields: ["country", "contact_email", "wallet_proof"],
+      at: "2026-11-01T10:00:00Z",
+    });
+    expect(JSON.stringify(entries)).not.toContain("jane@");
+  });
+  test("keep a withdrawal as a tombstone", async () => {
+    const [before] = await add(1);
+    if (before === undefined) throw new Error("nothing was saved");
+    const after = { ...before, status: "withdrawn" as const };
+    await store.write((tx) => saveNonprofits(tx, [{ before, after }], { origin: "test", now }));
+    await closeFeedFiles(store, { after: 0, upTo: 2, now });
+    const entries = await feedEntries(store.raw, {
+      number: 1,
+      first_sequence: 2,
+      last_sequence: 2,
+    });
+    expect(entries).toMatchObject([{ slug: before.slug, kind: "withdrawn", fields: ["status"] }]);
+  });
+});

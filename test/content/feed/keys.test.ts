@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { keySetOf, KeySet, openSigner, publicKeyOf, verifyDetached } from "#content/feed/keys.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("a detached signature", () => {
+  test("as in RFC 8037, appendix A.4, is accepted", async () => {
+    const key = await publicKeyOf("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+    expect(key.kid).toBe("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"); // Appendix A.3.
+    const jws =
+      "eyJhbGciOiJFZERTQSJ9..hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
+    expect(await verifyDetached(jws, bytes("Example of Ed25519 signing"), key)).toMatchObject({
+      ok: true,
+    });
+    expect(await verifyDetached(jws, bytes("Example of ed25519 signing"), key)).toMatchObject({
+      failure: { kind: "wrong_signature" },
+    });
+  });
+  test("is the same for the same bytes and key", async () => {
+    const signer = await openSigner(aSigningKey());
+    const first = await signer.sign(bytes("list"));
+    expect(await signer.sign(bytes("list"))).toBe(first);
+    expect(await verifyDetached(`${first}\n`, bytes("list"), signer.publicKey)).toMatchObject({
+      ok: true,
+    });
+  });
+  test("by another key is refused", async () => {
+    const [one, other] = [await openSigner(aSigningKey()), await openSigner(aSigningKey())];
+    const jws = await other.sign(bytes("list"));
+    expect(await verifyDetached(jws, bytes("list"), one.publicKey)).toMatchObject({ ok: false });
+  });
+  test.each(["", "a.b", "a.b.c", "..", "e30..", "eyJhbGciOiJub25lIn0.."])(
+    "%j is no signature",
+    async (jws) => {
+      const { publicKey } = await openSigner(aSigningKey());
+      expect(await verifyDetached(jws, bytes("list"), publicKey)).toMatchObject({ ok: false });
+    },
+  );
+});
+
+test("the published key set holds the public key only", async () => {
+  const signer = await openSigner(aSigningKey());
+  const set = JSON.parse(keySetOf(signer));
+  expect(KeySet.parse(set).keys).toEqual([signer.publicKey]);
+  expect(Object.keys(set.keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
+});
+
+test("a text that is no key is refused without being quoted", async () => {
+  const refused = await openSigner(
+    "-----BEGIN PRIVATE KEY-----\nsecret-text\n-----END PRIVATE KEY-----",
+  ).catch((error: Error) => error);
+  expect(refused).toBeInstanceOf(Error);
+  expect(Bun.inspect(refused)).toContain("no Ed25519 private key");
+  expect(refused).not.toMatchObject({ message: expect.stringContaining("secret-text") });
+});

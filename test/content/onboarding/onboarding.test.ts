@@ -1,0 +1,238 @@
+import { describe, expect, test } from "bun:test";
+import { emailHost } from "#content/onboarding/contact-email.ts";
+import { onboardingChecks } from "#content/onboarding/checks.ts";
+import { editable, readEdits } from "#content/onboarding/edits.ts";
+import { onboardingOutcome } from "#content/onboarding/outcome.ts";
+import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
+import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
+import { isSharedHost, siteKey } from "#content/nonprofit/site-key.ts";
+import type { SetBy } from "#content/contract/nonprofit.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aWallet } from "#test/support/wallets.ts";
+
+const thisYear = 2026;
+const read = (body: object) => {
+  const outcome = readOnboarding(body, { thisYear });
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.failure));
+  return outcome.value;
+};
+const pathsOf = (body: unknown) => {
+  const outcome = readOnboarding(body, { thisYear });
+  return outcome.ok ? [] : outcome.failure.map(({ path }) => path);
+};
+const claim = { claim_slug: "a", contact_email: "a@b.example" };
+
+describe("a request", () => {
+  test("is cleaned", () => {
+    const { request, proof } = read({ name: "  Hope\u0301   House ", country: "KENYA", city: "Kisumu,", contact_email: " a@b.example ", website: "b.example?utm_source=x", extra: 1 }); // prettier-ignore
+    expect(request).toMatchObject({ claim_slug: null, name: "Hopé House", country_code: "KE", city: "Kisumu", contact_email: "a@b.example", website: "https://b.example" }); // prettier-ignore
+    expect(proof).toBeNull();
+    const proven = {
+      ...claim,
+      usdc_wallet: aWallet().address,
+      wallet_signature: ` ${"2".repeat(70)} `,
+    };
+    expect(read(proven).proof).toEqual({ challenge: null, signature: "2".repeat(70) });
+  });
+
+  test.each([
+    [null, [""]],
+    ["text", [""]],
+    [{}, ["", "contact_email"]],
+    [{ contact_email: "a@b.example", city: "Oslo" }, [""]],
+    [{ ...claim, claim_slug: "x".repeat(201) }, ["claim_slug"]],
+    [{ country: "Kenya", contact_email: "a@b.example" }, ["name"]],
+    [{ name: "A", contact_email: "a@b.example" }, ["country"]],
+    [{ ...claim, name: "a\u202Eb" }, ["name"]],
+    [{ ...claim, contact_name: "a\u0000b" }, ["contact_name"]],
+    [{ ...claim, name: "x".repeat(201) }, ["name"]],
+    [{ ...claim, country: "x".repeat(101) }, ["country"]],
+    [{ ...claim, mission: "x".repeat(20_001) }, ["mission"]],
+    [{ ...claim, registration_number: "x".repeat(65) }, ["registration_number"]],
+    [{ ...claim, wallet_challenge: "x" }, ["wallet_signature"]],
+    [{ ...claim, wallet_signature: "1".repeat(70) }, ["wallet_signature"]],
+    [{ ...claim, usdc_wallet: aWallet().address, wallet_signature: "0" }, ["wallet_signature"]],
+    [{ ...claim, usdc_wallet: aWallet().address, wallet_signature: "2".repeat(70), wallet_challenge: "x".repeat(1_001) }, ["wallet_signature"]],
+  ])("is refused: %j", (body, paths) => {
+    expect(pathsOf(body)).toEqual(paths);
+  }); // prettier-ignore
+
+  test("is a claim, a change or a registration", () => {
+    const { request } = read(claim);
+    expect(onboardingType(request, { verified: 0, status: "listed" })).toBe("claim");
+    expect(onboardingType(request, { verified: 1, status: "listed" })).toBe("change");
+    expect(onboardingType(request, { verified: 0, status: "claimed" })).toBe("change");
+    expect(onboardingType(request, null)).toBe("claim");
+    expect(onboardingType({ ...request, claim_slug: null }, null)).toBe("registration");
+  });
+});
+
+test.each([
+  ["hope-kitchen", "hope-kitchen"],
+  [" hope-kitchen ", "hope-kitchen"],
+  ["https://almoner.example/nonprofits/hope-kitchen", "hope-kitchen"],
+  ["almoner.example/nonprofits/hope-kitchen/?utm_source=x#give", "hope-kitchen"],
+  ["/nonprofits/hope-kitchen", "hope-kitchen"],
+])("the slug in %j is %s", (claim_slug, slug) => {
+  expect(read({ ...claim, claim_slug }).request.claim_slug).toBe(slug);
+});
+
+describe("an approval", () => {
+  const nowMs = 1_000;
+  const outcome = (type: "claim" | "change", body: object, before = {}, edits = {}) =>
+    onboardingOutcome(aNonprofit(before), { type, request: read({ ...claim, ...body }).request, proof: null, edits, slug: "", nowMs }); // prettier-ignore
+
+  test("of a claim fills, of a change replaces", () => {
+    const sent = { mission: "New.", website: "https://new.example", city: "Kisumu", country: "Kenya" };
+    const before = { mission: "Old.", website: "https://old.example", city: null, country_code: "KE" };
+    const filled = outcome("claim", sent, before);
+    expect(filled.kept).toEqual(["mission", "website"]);
+    expect(filled.after).toMatchObject({ mission: "Old.", website: "https://old.example", city: "Kisumu", verified: 1, status: "claimed" });
+    const replaced = outcome("change", sent, before);
+    expect(replaced.kept).toEqual([]);
+    expect(replaced.after).toMatchObject({ mission: "New.", website: "https://new.example", city: "Kisumu" });
+    expect(Object.keys(replaced.after.provenance).sort()).toEqual(["city", "contact_email", "mission", "website"]);
+  }); // prettier-ignore
+
+  test("leaves what is the same as it is", () => {
+    const { after } = outcome("change", { website: "http://www.old.example/" }, { website: "https://old.example", contact_email: "a@b.example" }); // prettier-ignore
+    expect(after.website).toBe("https://old.example");
+    expect(after.provenance).toEqual({});
+  });
+
+  test("takes what the operator edited, and leaves out what is null", () => {
+    const { after } = outcome("claim", { mission: "New.", city: "Lamu" }, {}, { mission: "Edited.", city: null, causes: ["health"] }); // prettier-ignore
+    expect(after).toMatchObject({ mission: "Edited.", city: null, causes: ["health"] });
+    expect(after.provenance["mission"]?.set_by).toBe("operator");
+  });
+
+  test("sets a first wallet, keeps a second for its hold, and only adds the proof to the same", () => {
+    const { address } = aWallet();
+    expect(outcome("claim", { usdc_wallet: address })).toMatchObject({ after: { usdc_wallet: address }, wallet: { address, held: false } }); // prettier-ignore
+    expect(outcome("change", { usdc_wallet: address }, { usdc_wallet: "old" })).toMatchObject({ after: { usdc_wallet: "old" }, wallet: { address, held: true } }); // prettier-ignore
+    const proof = { challenge: "c", signature: "s" };
+    const { request } = read({ ...claim, usdc_wallet: address });
+    const proven = onboardingOutcome(aNonprofit({ usdc_wallet: address }), { type: "change", request, proof, edits: {}, slug: "", nowMs }); // prettier-ignore
+    expect(proven).toMatchObject({ after: { wallet_challenge: "c", wallet_signature: "s" }, wallet: { held: false } }); // prettier-ignore
+  });
+});
+
+test("edits are read as values are", () => {
+  const { request } = read({ ...claim, mission: "M." });
+  expect(JSON.parse(editable(request))).toEqual({ mission: "M.", website: null, city: null, country: null }); // prettier-ignore
+  expect(readEdits(null, { thisYear })).toEqual({ ok: true, value: {} });
+  expect(readEdits(" ", { thisYear })).toEqual({ ok: true, value: {} });
+  expect(readEdits('{"city":"Lamu,","country":null,"causes":["health","health"]}', { thisYear })).toEqual({ ok: true, value: { city: "Lamu", country_code: null, causes: ["health"] } }); // prettier-ignore
+  expect(readEdits('{"name":" Hope  House ","mission":null}', { thisYear })).toEqual({ ok: true, value: { name: "Hope House", mission: null } }); // prettier-ignore
+  for (const value of ["{", "1", '{"name":"\u202E"}', '{"city":"5"}', '{"country":"x"}', '{"contact_email":"a@b.example"}']) {
+    expect(readEdits(value, { thisYear }).ok).toBe(false);
+  } // prettier-ignore
+});
+
+test.each([
+  ["a@hope.example", "https://www.hope.example/x", "own_site"],
+  ["a@mail.hope.example", "https://hope.example", "own_site"],
+  ["a@hope.example", "https://de.hope.example", "own_site"],
+  ["a@other.example", "https://hope.example", "other"],
+  ["a@facebook.com", "https://facebook.com/hope", "other"],
+  ["a@gmail.com", "https://hope.example", "free_mail"],
+  ["a@x.mailinator.com", null, "disposable"],
+  ["a@hope.example", null, "other"],
+] as const)("the host of %s beside %s is %s", (email, website, host) => {
+  expect(emailHost(email, website)).toBe(host);
+});
+
+test.each([
+  ["530196605", "US", "US-EIN-530196605", "53-0196605"],
+  ["EIN 53-0196605", "US", "US-EIN-530196605", "53-0196605"],
+  ["US-EIN-530196605", "US", "US-EIN-530196605", "53-0196605"],
+  ["202918", "GB", "GB-CHC-202918", "202918"],
+  ["sc 012345", "GB", "GB-SC-SC012345", "SC012345"],
+  ["NIC100001", "GB", "GB-NIC-100001", "100001"],
+  ["12 345 678 901", "AU", "AU-ABN-12345678901", "12345678901"],
+  [" 12/77 ", "KE", null, "12/77"],
+  ["12345", "US", null, "12345"],
+])("the number %s of %s", (text, country, org_id, registration_number) => {
+  expect(readRegistrationNumber(text, country)).toMatchObject({ org_id, registration_number });
+});
+
+test.each([
+  ["KE/2001/77", "ke 2001-77", true],
+  ["No. 12", "NO12", true],
+  ["KE/2001/77", "KE/2001/78", false],
+  ["\u2116 7", "\u21167", true],
+])("the numbers %s and %s are the same: %p", (one, other, same) => {
+  expect(comparedNumber(one) === comparedNumber(other)).toBe(same);
+});
+
+test("a site is a host, on shared hosts a page", () => {
+  expect(siteKey("http://WWW.Hope.example/a?b=c")).toEqual({ same: ["hope.example"], below: "hope.example" }); // prettier-ignore
+  expect(siteKey("facebook.com/Hope")).toEqual({ same: ["facebook.com/hope", "facebook.com/hope/"], below: null }); // prettier-ignore
+  expect(siteKey("nothing")).toBeNull();
+  expect([isSharedHost("facebook.com"), isSharedHost("hope.example")]).toEqual([true, false]);
+});
+
+test("a registration makes a profile", () => {
+  const { request } = read({ name: "Hope", country: "US", contact_email: "a@b.example", registration_number: "EIN 530196605", mission: "M." }); // prettier-ignore
+  const made = (edits: object, sent = request) => onboardingOutcome(null, { type: "registration", request: sent, proof: null, edits, slug: "hope", nowMs: 5 }).after; // prettier-ignore
+  expect(made({})).toMatchObject({
+    slug: "hope", name: "Hope", country_code: "US", verified: 1, status: "claimed", mission: "M.",
+    registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196605", org_id: "US-EIN-530196605" }],
+    provenance: { name: { set_by: "organisation", applied_at: 5 }, registrations: { set_by: "organisation" } },
+  }); // prettier-ignore
+  expect(made({ name: "Hope House", country_code: null })).toMatchObject({ name: "Hope House", country_code: null, provenance: { name: { set_by: "operator" } } }); // prettier-ignore
+  expect(made({}, { ...request, registration_number: null }).registrations).toEqual([]);
+});
+
+describe("checks", () => {
+  const registered = aNonprofit({ country_code: "US", registrations: [
+    { country_code: "US", type: "EIN", registration_number: "53-0196605", org_id: "US-EIN-530196605" },
+    { country_code: "US", type: "State", registration_number: "No 7", org_id: null },
+  ] }); // prettier-ignore
+  const known = (field: "contact_email" | "website", set_by: SetBy) =>
+    aNonprofit({ contact_email: "a@b.example", website: "https://old.example", provenance: { [field]: { set_by, source: set_by, source_url: null, agents: [], applied_at: 1 } } }); // prettier-ignore
+  const checked = (body: object, more: object = {}) =>
+    Object.fromEntries(
+      onboardingChecks({ type: "claim", request: read({ ...claim, ...body }).request, profile: aNonprofit({ contact_email: "A@B.example", website: "https://old.example", name: "Hope House", registrations: [] }), proven: false, duplicates: [], otherOwners: [], rivals: 0, stoppedFor: null, heldUntil: null, ...more }).map(({ name, outcome }) => [name, outcome]),
+    ); // prettier-ignore
+  test.each([
+    [{}, {}, { "e-mail": "passed", duplicates: "passed" }],
+    [{ contact_email: "x@old.example" }, {}, { "e-mail": "passed" }],
+    [{ contact_email: "x@else.example", website: "https://new.example" }, {}, { "e-mail": "noted", website: "noted" }],
+    [{ website: "old.example" }, {}, { website: "passed" }],
+    [{ name: "Hope House Inc", registration_number: "5" }, {}, { name: "passed", registration: "noted" }],
+    [{ name: "Норе House" }, {}, { name: "noted" }],
+    [{ name: "\u041D\u043E\u0440\u0435" }, {}, { name: "noted" }],
+    [{ name: "Дом надежды" }, {}, { name: "failed" }],
+    [{ usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" }, {}, { wallet: "noted", signature: "noted" }],
+    [{ usdc_wallet: aWallet().address }, { proven: true, heldUntil: "soon", otherOwners: ["x"] }, { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" }],
+    [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
+    [{}, { rivals: 1 }, { others: "noted" }],
+    [{}, { rivals: 2, duplicates: [{}] }, { others: "noted", duplicates: "noted" }],
+    [{}, { duplicates: [{}, {}] }, { duplicates: "noted" }],
+    [{ name: "Quite Else" }, {}, { name: "failed" }],
+    [{ contact_email: "x@mailinator.com" }, {}, { "e-mail": "failed" }],
+    [{ registration_number: "EIN 530196605" }, { profile: registered }, { registration: "passed" }],
+    [{ registration_number: "No 7" }, { profile: registered }, { registration: "passed" }],
+    [{ registration_number: "no.7" }, { profile: registered }, { registration: "passed" }],
+    [{ registration_number: "12-3456789" }, { profile: registered }, { registration: "failed" }],
+    [{ name: "placeholder" }, { profile: null }, { "test data": "failed" }],
+    [{ website: "https://new.example", contact_email: "x@new.example" }, { profile: null }, { "e-mail": "noted" }],
+    // Two ids of one agent are enough to put an address or a site into an empty profile, and to claim it with that.
+    [{}, { profile: known("contact_email", "consensus") }, { "e-mail": "noted" }],
+    [{}, { profile: known("contact_email", "register") }, { "e-mail": "passed" }],
+    [{ contact_email: "x@old.example" }, { profile: known("website", "consensus") }, { "e-mail": "noted" }],
+    [{ contact_email: "x@old.example" }, { profile: known("website", "operator") }, { "e-mail": "passed" }],
+    // Of a listing, what an organisation said is left from a claim that was taken back.
+    [{ contact_email: "x@old.example" }, { profile: known("website", "organisation") }, { "e-mail": "noted" }],
+    [{ contact_email: "x@old.example" }, { type: "change", profile: known("website", "organisation") }, { "e-mail": "passed" }],
+  ])("of %j with %j", (body, more, expected) => {
+    expect(checked(body, more)).toMatchObject(expected);
+  }); // prettier-ignore
+
+  test("find a wallet that is none in a request that was stored before it was known", () => {
+    const request = { ...read(claim).request, usdc_wallet: "x" };
+    const checks = onboardingChecks({ type: "claim", request, profile: null, proven: false, duplicates: [], otherOwners: [], rivals: 0, stoppedFor: null, heldUntil: null }); // prettier-ignore
+    expect(checks.find(({ name }) => name === "wallet")?.outcome).toBe("failed");
+  });
+});

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkpointCounters, countActivity } from "#content/operation/activity.ts";
+import { changesAfter } from "#content/nonprofit/changes.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { storedCounters } from "#content/operation/stats.ts";
+
+let folder: string;
+let store: Store;
+let now: Date;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-activity-"));
+  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  now = new Date("2026-06-01T12:30:00Z");
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const clock = () => now;
+
+describe("counters", () => {
+  test("show what was counted before and after it is stored", async () => {
+    const activity = countActivity(store, clock);
+    activity.count("query:search");
+    activity.count("query:recommend");
+    activity.count("hit:llms_txt");
+    const expected = {
+      total_donations: 0,
+      total_queries: 2,
+      queries_this_week: 2,
+      queries: { llms_txt: 1, agents_md: 0, ai_plugin: 0, mcp: 0 },
+    };
+    expect(await activity.counters()).toEqual(expected);
+    await activity.flush();
+    expect(await activity.counters()).toEqual(expected);
+    expect(await countActivity(store, clock).counters()).toEqual(expected);
+  });
+
+  test("lose nothing to a flush in the middle of counting", async () => {
+    const activity = countActivity(store, clock);
+    const flushes: Promise<void>[] = [];
+    for (let at = 0; at < 500; at++) {
+      activity.count("query:search");
+      if (at % 50 === 0) flushes.push(activity.flush());
+      if (at % 70 === 0) expect((await activity.counters()).total_queries).toBe(at + 1);
+    }
+    await Promise.all(flushes);
+    await activity.flush();
+    expect((await countActivity(store, clock).counters()).total_queries).toBe(500);
+  });
+
+  test("of a week leave out what is older", async () => {
+    const activity = countActivity(store, clock);
+    activity.count("query:mcp");
+    await activity.flush();
+    now = new Date(now.getTime() + 8 * 24 * 3_600_000);
+    activity.count("query:mcp");
+    await activity.flush();
+    expect(await activity.counters()).toMatchObject({ total_queries: 2, queries_this_week: 1 });
+  });
+
+  test("stay in memory when the store refuses, and are written later", async () => {
+    const activity = countActivity(store, clock);
+    activity.count("query:search");
+    await store.write((tx) => tx.raw.execute("ALTER TABLE activity_counts RENAME TO away"));
+    expect(activity.flush()).rejects.toThrow();
+    await store.write((tx) => tx.raw.execute("ALTER TABLE away RENAME TO activity_counts"));
+    await activity.flush();
+    expect((await countActivity(store, clock).counters()).total_queries).toBe(1);
+  });
+
+  test("are the same object as long as nothing is counted", async () => {
+    const activity = countActivity(store, clock);
+    activity.count("query:search");
+    expect(await activity.counters()).toBe(await activity.counters());
+  });
+});
+
+describe("a checkpoint", () => {
+  test("makes the counters a fact of the directory, once", async () => {
+    const activity = countActivity(store, clock);
+    activity.count("hit:agents_md");
+    await activity.flush();
+    await checkpointCounters(store, now);
+    await checkpointCounters(store, now);
+    expect((await storedCounters(store.raw)).queries.agents_md).toBe(1);
+    const changes = await changesAfter(store.raw, 0, 10);
+    expect(changes).toMatchObject([{ kind: "directory", fields: ["counters"] }]);
+  });
+});

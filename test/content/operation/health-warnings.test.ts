@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { healthWarnings } from "#content/operation/health-warnings.ts";
+
+type Health = Parameters<typeof healthWarnings>[0];
+
+const publication: Health["publication"] = {
+  release: 7,
+  held: false,
+  profiles_behind: 0,
+  lists_behind: 0,
+  oldest_waiting_s: null,
+  failures: 0,
+};
+
+const well: Health = {
+  at: "2026-11-21T12:00:00.000Z",
+  publication,
+  chain: { cluster: "devnet", answers: true, took_ms: 12, why: null },
+  backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
+  refused: { hours: 24, requests: {} },
+  store: { bytes: 1e9, free_bytes: 5e10, newest_change: 9 },
+  webhooks: { receivers: 0, pending: 0, failed: 0, oldest_pending_s: null },
+};
+
+const cases: readonly { name: string; change: Partial<Health>; says: string | null }[] = [
+  { name: "all is well", change: {}, says: null },
+  {
+    name: "nothing was published",
+    change: { publication: { ...publication, release: 0 } },
+    says: "Nothing has been published yet.",
+  },
+  {
+    name: "a change has waited for exactly the bound",
+    change: { publication: { ...publication, oldest_waiting_s: 60 } },
+    says: null,
+  },
+  {
+    name: "a change has waited for minutes",
+    change: { publication: { ...publication, oldest_waiting_s: 359 } },
+    says: "Publishing is behind: the oldest change has waited for 5 minutes.",
+  },
+  {
+    name: "a change has waited for hours",
+    change: { publication: { ...publication, oldest_waiting_s: 3.9 * 3_600 } },
+    says: "Publishing is behind: the oldest change has waited for 3 hours.",
+  },
+  {
+    name: "a rollback holds publishing, whatever waits",
+    change: { publication: { ...publication, held: true, oldest_waiting_s: 7_200 } },
+    says: "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",
+  },
+  {
+    name: "pages failed",
+    change: { publication: { ...publication, failures: 3 } },
+    says: "3 pages could not be rendered; their older versions stay.",
+  },
+  { name: "this process does not publish", change: { publication: null }, says: null },
+  {
+    name: "the chain is silent",
+    change: { chain: { cluster: "devnet", answers: false, took_ms: 5_000, why: "timed out" } },
+    says: "The chain does not answer: timed out.",
+  },
+  {
+    name: "the chain is silent without a reason",
+    change: { chain: { cluster: "devnet", answers: false, took_ms: 5_000, why: null } },
+    says: "The chain does not answer: no reason given.",
+  },
+  { name: "no chain is used", change: { chain: null }, says: null },
+  { name: "no backup is known", change: { backup: null }, says: "No backup is known." },
+  {
+    name: "the backup is old",
+    change: { backup: { at: "2026-11-18T12:00:00.000Z", age_s: 3 * 86_400 } },
+    says: "The last backup is 3 days old.",
+  },
+  {
+    name: "the disk fills",
+    change: { store: { ...well.store, free_bytes: 123_456_789 } },
+    says: "The disk has only 123 MB left.",
+  },
+  {
+    name: "the disk is somebody else's",
+    change: { store: { ...well.store, free_bytes: null } },
+    says: null,
+  },
+  {
+    name: "a webhook waits",
+    change: { webhooks: { ...well.webhooks, oldest_pending_s: 1_200 } },
+    says: "A webhook has waited for 20 minutes: does its receiver answer?",
+  },
+];
+
+describe("warnings of a directory's health", () => {
+  test.each([...cases])("$name", ({ change, says }) => {
+    expect(healthWarnings({ ...well, ...change })).toEqual(says === null ? [] : [says]);
+  });
+
+  test("several at once are all said", () => {
+    const warnings = healthWarnings({
+      ...well,
+      backup: null,
+      publication: { ...publication, failures: 1, oldest_waiting_s: 90 },
+    });
+    expect(warnings).toHaveLength(3);
+  });
+});

@@ -1,0 +1,84 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { allOf, anyOf, ftsQuery } from "#content/search/match.ts";
+import { searchWords, wordMatch } from "#content/search/query.ts";
+import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curated-index.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const vocabulary = [
+  "water", "wells", "well", "clean", "village", "schools", "school", "co-op", "music", "café", "health", "healthy",
+]; // prettier-ignore
+const textAt = (at: number) =>
+  Array.from({ length: 3 + (at % 7) }, (_, word) => vocabulary[(at * 5 + word * (1 + (at % 4))) % 12]).join(" "); // prettier-ignore
+const records = Array.from({ length: 60 }, (_, at) => ({
+  ...aNonprofit({ slug: `p${at}`, name: textAt(at), mission: textAt(at + 3), tagline: textAt(at + 11) }),
+  id: at + 1,
+})); // prettier-ignore
+
+let index: CuratedIndex;
+let whole: Database;
+beforeEach(() => {
+  index = openCuratedIndex();
+  index.update(records, []);
+  whole = new Database(":memory:");
+  whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description, prefix = '2 3',
+    tokenize = "porter unicode61 remove_diacritics 2")`); // prettier-ignore
+  for (const r of records) {
+    whole.query("INSERT INTO whole (rowid, name, tagline, mission, description) VALUES (?, ?, ?, ?, ?)").run(r.id, r.name, r.tagline, r.mission, r.description); // prettier-ignore
+  }
+});
+afterEach(() => {
+  index.close();
+  whole.close();
+});
+
+/** What FTS5 says when it is asked for all words at once. */
+const asked = (text: string, which: typeof allOf) =>
+  whole
+    .query<{ id: number; strength: number }, [string]>(
+      "SELECT rowid AS id, -bm25(whole, 10.0, 5.0, 2.0, 1.0) AS strength FROM whole WHERE whole MATCH ? ORDER BY rowid",
+    )
+    .all(ftsQuery(which(searchWords(text).map((word) => wordMatch(word, [])))));
+
+const ascending = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
+const someWords = fc
+  .array(fc.constantFrom(...vocabulary, "nothing", '"clean water"', "heal"), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .map((words) => words.join(" "));
+
+test("finds and weighs as FTS5 does when it is asked for everything at once", () => {
+  fc.assert(
+    fc.property(someWords, (text) => {
+      const words = searchWords(text);
+      const any = asked(text, anyOf);
+      expect(ascending(index.matching(words, "any"))).toEqual(any.map(({ id }) => id));
+      expect(ascending(index.matching(words, "all"))).toEqual(asked(text, allOf).map(({ id }) => id)); // prettier-ignore
+      const strengths = index.strengths(words);
+      expect(strengths.size).toBe(any.length);
+      for (const { id, strength } of any) expect(strengths.get(id)).toBeCloseTo(strength, 9);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+describe("a profile that changes", () => {
+  const found = (text: string) => ascending(index.matching(searchWords(text), "all"));
+
+  test("is found by its new words only, at once", () => {
+    expect(found("zebra")).toEqual([]);
+    const [first] = records;
+    if (first === undefined) throw new Error("there are records");
+    index.update([{ ...first, name: "Zebra", mission: null, tagline: null }], []);
+    expect(found("zebra")).toEqual([1]);
+    expect(found("water")).not.toContain(1);
+  });
+
+  test("is gone when it is taken out", () => {
+    const before = found("water");
+    index.update([], before.slice(0, 2));
+    expect(found("water")).toEqual(before.slice(2));
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "bun:test";
+import { trustSignals } from "#content/recommendation/recommendation-words.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+describe("the trust signals of a profile", () => {
+  const none = { donations: 0, enriched_at: null };
+
+  test("are none where nothing is known", () => {
+    expect(trustSignals(aNonprofit(), none)).toEqual([]);
+  });
+  test.each([
+    [1, "1 donation recorded in this directory"],
+    [1_200, "1200 donations recorded in this directory"],
+  ])("%d donations are told in words", (donations, told) => {
+    expect(trustSignals(aNonprofit(), { ...none, donations })).toEqual([told]);
+  });
+  test("tell the day of the newest detail", () => {
+    const enriched_at = Date.UTC(2026, 10, 3, 23, 59);
+    expect(trustSignals(aNonprofit(), { ...none, enriched_at })).toEqual([
+      "Details with a recorded source, last added on 2026-11-03",
+    ]);
+  });
+});

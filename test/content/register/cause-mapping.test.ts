@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { causeMapping } from "#content/register/cause-mapping.ts";
+
+const none = { ntee: [], activity: [], keywords: [], ukcat: [], icnptso: [], acnc: [] };
+const primary = { role: "primary", confidence: "high" };
+const mapping = causeMapping({
+  ntee: [
+    { ntee_prefix: "C", cause_id: "environment", ...primary },
+    { ntee_prefix: "C3", cause_id: "water-sanitation", role: "secondary", confidence: "medium" },
+    { ntee_prefix: "C3", cause_id: "environment", ...primary },
+    { ntee_prefix: "C32", cause_id: "water-sanitation", ...primary },
+    { ntee_prefix: "C32", cause_id: "health", role: "secondary", confidence: "low" },
+    { ntee_prefix: "T", cause_id: "", role: "none", confidence: "none" },
+    { ntee_prefix: "X", cause_id: "religion", ...primary },
+    { ntee_prefix: "B", cause_id: "education", ...primary },
+  ],
+  activity: [
+    { activity_code: "031", ntee_first: "B28" },
+    { activity_code: "031150120", ntee_first: "X22" },
+    { activity_code: "124", ntee_first: "" },
+  ],
+  keywords: [
+    { cause_id: "surf-therapy", regex: String.raw`\bSURF` },
+    { cause_id: "religion", regex: String.raw`\bCHAPEL\b` },
+  ],
+  ukcat: [
+    { code: "BE113", cause_id: "gender-equality", role: "secondary" },
+    { code: "SW203", cause_id: "housing", role: "primary" },
+  ],
+  icnptso: [{ code: "D32", cause_id: "housing", role: "primary" }],
+  acnc: [
+    { column: "Youth", cause_id: "youth-empowerment", role: "secondary" },
+    { column: "Advancing_Health", cause_id: "health", role: "primary" },
+  ],
+});
+
+const american = (parts: Partial<{ ntee: string; activity: string; name: string }>) =>
+  mapping.american({ ntee: "", activity: "000000000", name: "Sample", ...parts });
+
+describe("an American organisation's causes", () => {
+  test.each([
+    ["the longest prefix", "C320", ["water-sanitation"]],
+    ["two characters", "C35", ["environment", "water-sanitation"]],
+    ["one character", "C99Z", ["environment"]],
+  ])("come by %s of the NTEE code", (_, ntee, causes) => {
+    expect(american({ ntee })).toEqual({ causes, by: "code" });
+  });
+
+  test.each(["T20", "999", "", "Q"])("are none by the code %p", (ntee) => {
+    expect(american({ ntee })).toEqual({ causes: [], by: "none" });
+  });
+
+  test("come by the three older codes, and a group's whole number first", () => {
+    expect(american({ activity: "124031000" })).toEqual({ causes: ["education"], by: "activity" });
+    expect(american({ activity: "031150120" })).toEqual({ causes: ["religion"], by: "activity" });
+  });
+
+  test("come by words of the name last, and beside a code only where no code can say it", () => {
+    expect(american({ name: "Easthaven Chapel" })).toEqual({ causes: ["religion"], by: "name" });
+    expect(american({ ntee: "B20", name: "Surf Chapel School" })).toEqual({
+      causes: ["education", "surf-therapy"],
+      by: "code",
+    });
+  });
+});
+
+test("a British charity's causes come by its class, then its tags, then its name", () => {
+  const british = (ukcat: string[], icnptso: string, name = "Sample") =>
+    mapping.british({ ukcat, icnptso, name }).causes;
+  expect(british(["BE113", "SW203"], "D32")).toEqual(["housing", "gender-equality"]);
+  expect(british([""], "", "Sample Chapel")).toEqual(["religion"]);
+});
+
+test("an Australian charity's causes come by what it marks, unless it marks nearly everything", () => {
+  const marked = new Set(["Youth", "Advancing_Health"]);
+  expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual(["health", "youth-empowerment"]);
+  for (let at = 0; at < 14; at++) marked.add(`Column ${at}`);
+  expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual(["health"]);
+}); // prettier-ignore
+
+test("a table that names an unknown cause is refused", () => {
+  const icnptso = [{ code: "A", cause_id: "gardening", role: "primary" }];
+  expect(() => causeMapping({ ...none, icnptso })).toThrow();
+});

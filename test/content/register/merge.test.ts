@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { mergedWithLine, recordOfLine } from "#content/nonprofit/record-merge.ts";
+import { mergedWithRegister, newFromRegister, withdrawnByRegister } from "#content/register/merge.ts"; // prettier-ignore
+import { recordLine, RecordLine } from "#content/nonprofit/record-line.ts";
+import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import type { RegisterDraft } from "#content/register/draft.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const terms = { register: "irs-bmf", scope: "eo_aa", lists: true };
+const nowMs = 1_000;
+
+const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
+  org_id: "US-EIN-000000101",
+  slug_name: "",
+  source_url: "https://register.example/101",
+  fields,
+});
+
+const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) => ({
+  set_by,
+  source,
+  source_url: null,
+  agents: [],
+  applied_at,
+});
+
+const listed = (parts: Partial<NonprofitRecord>) =>
+  aNonprofit({ register: "irs-bmf", register_scope: "eo_aa", ...parts });
+
+describe("a register", () => {
+  test("fills an empty field and says where the value is from", () => {
+    const after = mergedWithRegister(listed({}), draft({ city: "Easthaven" }), terms, nowMs);
+    expect(after.city).toBe("Easthaven");
+    expect(after.provenance["city"]).toEqual({
+      ...setBy("register", "irs-bmf", nowMs),
+      source_url: "https://register.example/101",
+    });
+  });
+
+  test("changes and clears what it set itself", () => {
+    const provenance = { city: setBy("register", "irs-bmf") };
+    const before = listed({ city: "Easthaven", provenance });
+    expect(mergedWithRegister(before, draft({ city: "Westhaven" }), terms, nowMs).city).toBe("Westhaven"); // prettier-ignore
+    const cleared = mergedWithRegister(before, draft({ city: null }), terms, nowMs);
+    expect(cleared.city).toBeNull();
+    expect(cleared.provenance).toEqual({});
+    expect(before.provenance["city"]).toEqual(setBy("register", "irs-bmf"));
+  });
+
+  test.each([
+    ["consensus", setBy("consensus", "consensus")],
+    ["an operator", setBy("operator", "operator")],
+    ["the organisation", setBy("organisation", "organisation")],
+    ["another register", setBy("register", "irs-990")],
+  ])("leaves what %s set", (_, origin) => {
+    const before = listed({ mission: "Ours", provenance: { mission: origin } });
+    expect(mergedWithRegister(before, draft({ mission: "Theirs" }), terms, nowMs)).toBe(before);
+    expect(mergedWithRegister(before, draft({ mission: null }), terms, nowMs)).toBe(before);
+  });
+
+  test("leaves a field that it does not provide, and a value of unknown origin", () => {
+    const before = listed({ mission: "Ours", city: "Easthaven" });
+    expect(mergedWithRegister(before, draft({ city: "Westhaven" }), terms, nowMs)).toBe(before);
+  });
+
+  test("does not touch what is as it says", () => {
+    const provenance = { causes: setBy("register", "irs-bmf") };
+    const before = listed({ causes: ["education"], provenance });
+    const same = draft({ causes: ["education"], city: null });
+    expect(mergedWithRegister(before, same, terms, nowMs)).toBe(before);
+  });
+
+  test("restores what it lists again, but not what an operator withdrew", () => {
+    const gone = listed({ status: "withdrawn" });
+    expect(mergedWithRegister(gone, draft({}), terms, nowMs).status).toBe("listed");
+    const claimed = { ...gone, verified: 1 };
+    expect(mergedWithRegister(claimed, draft({}), terms, nowMs).status).toBe("claimed");
+    const held = { ...gone, provenance: { status: setBy("operator", "operator") } };
+    expect(mergedWithRegister(held, draft({}), terms, nowMs)).toBe(held);
+  });
+
+  test("that only adds neither restores nor moves", () => {
+    const gone = listed({ status: "withdrawn" });
+    const adding = { register: "irs-990", scope: "x", lists: false };
+    expect(mergedWithRegister(gone, draft({}), adding, nowMs)).toBe(gone);
+  });
+
+  test("moves an organisation to another of its parts", () => {
+    const after = mergedWithRegister(listed({}), draft({}), { ...terms, scope: "eo_bb" }, nowMs);
+    expect(after.register_scope).toBe("eo_bb");
+  });
+
+  test("withdraws, but not twice, and not what an operator keeps", () => {
+    expect(withdrawnByRegister(listed({}))?.status).toBe("withdrawn");
+    expect(withdrawnByRegister(listed({ status: "withdrawn" }))).toBeNull();
+    const kept = listed({ provenance: { status: setBy("operator", "operator") } });
+    expect(withdrawnByRegister(kept)).toBeNull();
+  });
+
+  test("makes a new nonprofit of a row", () => {
+    const made = newFromRegister(draft({ name: "Sample", causes: [] }), "sample", terms, nowMs);
+    expect(made).toMatchObject({ id: 0, slug: "sample", name: "Sample", register: "irs-bmf" });
+    expect(Object.keys(made.provenance)).toEqual(["name"]);
+  });
+});
+
+describe("another directory's record", () => {
+  const line = (record: NonprofitRecord, contactEmails = true): RecordLine =>
+    RecordLine.parse(JSON.parse(recordLine({ ...record, id: 7 }, { contactEmails })));
+
+  test("of a new nonprofit is taken as it is", () => {
+    const record = aNonprofit({ id: 7, contact_email: "a@host.example" });
+    expect(recordOfLine(line(record))).toEqual(record);
+    expect(recordOfLine(line(record, false)).contact_email).toBeNull();
+  });
+
+  test("replaces what registers set here, and keeps id and slug", () => {
+    const before = aNonprofit({ id: 3, city: "Here", provenance: { city: setBy("register", "acnc") } });
+    const theirs = aNonprofit({ slug: "other", city: "There" });
+    expect(mergedWithLine(before, line(theirs))).toMatchObject({ id: 3, slug: before.slug, city: "There", provenance: {} });
+  }); // prettier-ignore
+
+  test("leaves what people set here, unless theirs is newer", () => {
+    const before = aNonprofit({ id: 3, city: "Here", provenance: { city: setBy("operator", "operator", 5) } });
+    const theirs = (applied_at: number) =>
+      line({ ...before, city: "There", provenance: { city: setBy("consensus", "consensus", applied_at) } });
+    expect(mergedWithLine(before, theirs(4))).toBe(before);
+    expect(mergedWithLine(before, theirs(6)).city).toBe("There");
+  }); // prettier-ignore
+
+  test("without an e-mail address says nothing of it", () => {
+    const before = aNonprofit({ id: 3, contact_email: "a@host.example" });
+    expect(mergedWithLine(before, line(before, false))).toBe(before);
+    const known = { ...before, provenance: { contact_email: setBy("consensus", "consensus") } };
+    expect(mergedWithLine(known, line(known, false))).toBe(known);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import { readableName, readablePlace } from "#content/register/names.ts";
+
+describe("a register's name in capitals", () => {
+  test.each([
+    ["FRIENDS OF THE SAMPLE LIBRARY INC", "Friends of the Sample Library Inc"],
+    ["THE YMCA OF SAMPLE COUNTY", "The YMCA of Sample County"],
+    ["MCDONALD AND MACDONALD HOUSE", "McDonald and MacDonald House"],
+    ["MACHINE MUSEUM OF MACON", "Machine Museum of Macon"],
+    ["O'BRIEN CHILDREN'S FUND", "O'Brien Children's Fund"],
+    ["L’ARCHE SAMPLE", "L’Arche Sample"],
+    ["HALE KA'U HAWAI'I", "Hale Ka'u Hawai'i"],
+    ["'TIS THE SEASON 'N MORE", "'Tis the Season 'n More"],
+    ["EDWARD S POCOCK III TRUST", "Edward S Pocock III Trust"],
+    ["PIUS X SOCIETY CHAPTER XIV", "Pius X Society Chapter XIV"],
+    ["JOHN A SMITH AND EDWARD E FORD ADOPT A DOG", "John A Smith and Edward E Ford Adopt a Dog"],
+    ["HUI O LAKA FE Y GRACIA", "Hui o Laka Fe y Gracia"],
+    ["C A R E CENTER", "C A R E Center"],
+    ["1ST CAVALRY 4-H CLUB 21ST CENTURY", "1st Cavalry 4-H Club 21st Century"],
+    ["CAMP 2D 501C3", "Camp 2D 501C3"],
+    ["NCAA ABQ PTO LLC", "NCAA ABQ PTO LLC"],
+    ["ST MARYS SCHOOL HARDIN MT", "St Marys School Hardin MT"],
+    ["MT CHARLESTON CHAPTER", "Mt Charleston Chapter"],
+    ["PLAY AND THRIVE OR", "Play and Thrive OR"],
+    ["SMITH & CO", "Smith & Co"],
+    ["HELP US TO HELP THE US", "Help Us to Help the US"],
+    ["CORO DE NINOS DE LA PLAZA Y LA VIDA", "Coro de Ninos de la Plaza y la Vida"],
+    ["CHURCH OF LAS VEGAS DE LAS CRUCES", "Church of Las Vegas de Las Cruces"],
+    ["SURCANDO LA HISTORIA", "Surcando La Historia"],
+    ["IN-LINE HAND-IN-HAND", "In-Line Hand-in-Hand"],
+    ["TRUST (THE OLD MILL)", "Trust (The Old Mill)"],
+    ["  SAMPLE\t HOUSE  ", "Sample House"],
+  ])("%s is written %s", (raw, readable) => {
+    expect(readableName(raw)).toBe(readable);
+    expect(readableName(readable)).toBe(readable);
+  });
+
+  test("a name that already has lower-case letters keeps its case", () => {
+    expect(readableName("sampleHOUSE of NYC")).toBe("sampleHOUSE of NYC");
+  });
+});
+
+test.each([
+  ["ST THOMAS", "St Thomas"],
+  ["MT VERNON", "Mt Vernon"],
+  ["TRUTH OR CONSEQUENCES,", "Truth or Consequences"],
+  ["MCGRATH", "McGrath"],
+  ["Sample Bay ", "Sample Bay"],
+])("the town %s is written %s", (raw, readable) => expect(readablePlace(raw)).toBe(readable));

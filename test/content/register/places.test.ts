@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { bmfPlace, type Place, provinceName } from "#content/register/places.ts";
+
+const place = (STREET: string, CITY: string, STATE: string) =>
+  orderOf(bmfPlace({ STREET, CITY, STATE }));
+
+const orderOf = ({ country_code, region, city }: Place) => [country_code, region, city];
+
+describe("a row of the IRS file stands", () => {
+  test.each([
+    ["1 SAMPLE ST", "NORTH LAS VEGAS", "NV", ["US", "Nevada", "North Las Vegas"]],
+    ["1 CALLE", "SAN JUAN", "PR", ["PR", null, "San Juan"]],
+    ["PSC 475 BOX 1452", "FPO", "AP", ["US", "Armed Forces Pacific", "FPO"]],
+    ["1 SAMPLE ST", "", "NV", ["US", "Nevada", null]],
+    ["1 SAMPLE ST", "NOWHERE", "ZZ", ["US", null, "Nowhere"]],
+  ])("%s, %s %s: %j", (street, city, state, found) => {
+    expect(place(street, city, state)).toEqual(found);
+  });
+});
+
+describe("a foreign row stands", () => {
+  test.each([
+    ["TORONTO ON M3J1P3", "CANADA", ["CA", "Ontario", "Toronto"]],
+    ["VANCOUVER BRITISH COLUMBIA V5Z 2", "CANADA", ["CA", "British Columbia", "Vancouver"]],
+    ["LONDON LONDON SE1 0QR", "UNITED KINGDOM", ["GB", null, "London"]],
+    ["ST ANDREWS ST ANDREWS KY16 9UA", "SCOTLAND", ["GB", null, "St Andrews"]],
+    ["COOGEE NSW 2034", "AUSTRALIA", ["AU", "New South Wales", "Coogee"]],
+    ["TEL AVIV ISRAEL 647340", "ISRAEL", ["IL", null, "Tel Aviv"]],
+    ["HAIFA IL 31096", "ISRAEL", ["IL", null, "Haifa"]],
+    ["ROMA RM 00184", "ITALY", ["IT", null, "Roma"]],
+    ["MEXICO CITY 04010", "MEXICO", ["MX", null, "Mexico City"]],
+    ["45138 ESSEN", "WEST GERMANY", ["DE", null, "Essen"]],
+    ["THREE ANCHOR BAY WESTERN CAPE 8005", "SOUTH AFRICA", ["ZA", null, null]],
+    ["PO BOX 12", "KENYA", ["KE", null, null]],
+    ["LOCAL", "SWEDEN", ["SE", null, null]],
+    ["ARUSHA TANZANIA", "EAST AFRICA", ["TZ", null, "Arusha"]],
+    ["SOMEWHERE", "BRITISH WEST INDIES", [null, null, "Somewhere"]],
+    ["CRO 2 JW", "LONDON", ["GB", null, "London"]],
+  ])("%s under %s: %j", (street, city, found) => expect(place(street, city, "")).toEqual(found));
+});
+
+describe("a country that the street contradicts", () => {
+  test.each([
+    ["YARDLEY PA 19067", "AFGHANISTAN", ["US", "Pennsylvania", "Yardley"]],
+    ["RICHMOND HILL GEORGIA 31324", "GEORGIA", ["US", "Georgia", "Richmond Hill"]],
+    ["TALLADEGA ALABAMA AL 35160", "AFGHANISTAN", ["US", "Alabama", "Talladega"]],
+    ["NASHVILLE 37203", "AFGHANISTAN", ["US", null, "Nashville"]],
+    ["MICHIGAN MICHIGAN MICHIGAN", "MALAWI", ["US", "Michigan", "Michigan"]],
+    ["RAPIDAN", "AFGHANISTAN", [null, null, null]],
+    ["KABUL 1001", "AFGHANISTAN", ["AF", null, "Kabul"]],
+    ["CLAYTON NC 27520", "NEW CALEDONIA", ["US", "North Carolina", "Clayton"]],
+    ["APO AE 09263", "GERMANY", ["US", "Armed Forces Europe", null]],
+    ["ST THOMAS VI 00803", "BRITISH VIRGIN ISLANDS", ["VI", null, "St Thomas"]],
+    ["ROAD TOWN TORTOLA", "BRITISH VIRGIN ISLANDS", ["VG", null, "Road Town Tortola"]],
+    ["PAGO PAGO 96799", "AUSTRALIA", ["AS", null, "Pago Pago"]],
+  ])("%s under %s: %j", (street, city, found) => expect(place(street, city, "")).toEqual(found));
+});
+
+test("a state is known by code and name, in any letter case", () => {
+  expect(provinceName("AU", "qld")).toBe("Queensland");
+  expect(provinceName("AU", "Northern Territory")).toBe("Northern Territory");
+  expect(provinceName("AU", "Sample")).toBeNull();
+  expect(provinceName("FJ", "QLD")).toBeNull();
+});

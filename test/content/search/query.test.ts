@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { allOf, ftsQuery } from "#content/search/match.ts";
+import {
+  completionsToAdd,
+  facetsOf,
+  halfTypedWord,
+  searchWords,
+  wordMatch,
+} from "#content/search/query.ts";
+
+const matchOf = (text: string) =>
+  ftsQuery(allOf(searchWords(text).map((word) => wordMatch(word, []))));
+
+describe("a search text", () => {
+  test.each([
+    ["water", '"water"*'],
+    ["Clean  water", '("Clean" AND "water"*)'],
+    ['schools "clean  water" kenya', '("schools" AND "clean water" AND "kenya"*)'],
+    ['wells "clean water"', '("wells" AND "clean water")'],
+    ["“clean water” wells", '("clean water" AND "wells"*)'],
+    ['"never closed here', '("never" AND "closed" AND "here"*)'],
+    ["the the THE last", '("THE" AND "last"*)'],
+    ["co-op bank", '(("co op" OR "coop") AND "bank"*)'],
+    ["women's", '("women s" OR "womens"*)'],
+    ["health/education", '("health" AND "education"*)'],
+    ["a AND b OR NOT NEAR(c)", '("a" AND "AND" AND "b" AND "OR" AND "NOT" AND "NEAR" AND "c")'],
+    ["name:x* ^y -z {col}", '("name" AND "x" AND "y" AND "z" AND "col"*)'],
+    ["水", '"水"*'],
+    ["\uE000education", '"education"*'],
+    ["!!! --- \u0000", "()"],
+  ])("%p asks for %s", (text, match) => {
+    expect(matchOf(text)).toBe(match);
+  });
+
+  test("has at most 16 words of at most 100 characters", () => {
+    const words = searchWords(Array.from({ length: 50 }, (_, at) => `w${at}x`).join(" "));
+    expect(words).toHaveLength(16);
+    expect(searchWords("x".repeat(5_000))[0]?.forms[0]).toHaveLength(100);
+  });
+
+  test("never leaves its quotes, whatever it holds", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
+        for (const { forms } of searchWords(text)) {
+          for (const form of forms) expect(form).toMatch(/^[\p{L}\p{N}\p{M} ]+$/u);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe("a half-typed word", () => {
+  test.each([
+    ["food comm", "comm"],
+    ["Éducat", "educat"],
+    ["co-op", null],
+    ["ab", null],
+    ['"whole phrase"', null],
+  ])("in %p is %p", (text, half) => {
+    expect(halfTypedWord(searchWords(text))).toBe(half);
+  });
+
+  test.each([
+    ["communi", ["community", "communities"]],
+    ["runni", ["running"]],
+    ["anony", ["anonymous"]],
+    ["educatio", ["education"]],
+  ])("%s gets the completions that its stem does not find", (half, completions) => {
+    expect(
+      completionsToAdd(half, [...completions, "hospital"].slice(0, completions.length)),
+    ).toEqual(completions);
+  });
+
+  test("gets no completion that its prefix finds anyway", () => {
+    expect(completionsToAdd("hosp", ["hospital", "hospitals"])).toEqual([]);
+  });
+});
+
+describe("filters", () => {
+  const none = { cause: null, country: null, ghd_aligned: false };
+  test.each([
+    [none, []],
+    [{ ...none, cause: "Education " }, ["cause:education"]],
+    [{ ...none, country: "kenya" }, ["country:KE"]],
+    [
+      { ...none, country: "ke", cause: "youth-empowerment" },
+      ["cause:youth-empowerment", "country:KE"],
+    ],
+    [{ ...none, ghd_aligned: true }, [null]],
+  ])("%j are %j", (given, lists) => {
+    expect(facetsOf(given)?.map(({ list }) => list)).toEqual(lists);
+  });
+
+  test.each([
+    { ...none, cause: "no such cause" },
+    { ...none, country: "Atlantis" },
+  ])("%j match nothing", (given) => {
+    expect(facetsOf(given)).toBeNull();
+  });
+});

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
+import type { SearchQuery } from "#content/contract/search.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { Searcher } from "#content/search/searcher.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");
+const folder = mkdtempSync(join(tmpdir(), "almoner-search-"));
+let store: Store;
+let crowd: NonprofitRecord[];
+
+const save = (pairs: [NonprofitRecord | null, NonprofitRecord][]) =>
+  store.write((tx) =>
+    saveNonprofits(
+      tx,
+      pairs.map(([before, after]) => ({ before, after })),
+      { origin: "seed", now: new Date("2026-06-01T00:00:00Z") },
+    ),
+  );
+const add = (...records: NonprofitRecord[]) => save(records.map((record) => [null, record]));
+
+const all: SearchQuery = {
+  q: null,
+  cause: null,
+  country: null,
+  ghd_aligned: false,
+  limit: 20,
+  offset: 0,
+};
+/** What a new searcher finds through FTS5. */
+async function find(query: Partial<SearchQuery>) {
+  const searcher = new Searcher(store.raw, { inMemory: false });
+  const found = await searcher.find({ ...all, ...query }, ({ nonprofits, ...page }) => ({
+    ...page,
+    nonprofits: JSON.parse(new TextDecoder().decode(nonprofits)) as NonprofitSummary[],
+  }));
+  searcher.close();
+  return found;
+}
+const names = async (query: Partial<SearchQuery>) =>
+  (await find(query)).nonprofits.map(({ name }) => name);
+
+// Words that no stemmer touches and none of which begins another.
+const vocabulary = ["zak", "bom", "kiv", "dul", "fen", "gorp", "hux", "jat", "lem", "moq"] as const;
+const countries = ["KE", "US", "IN"] as const;
+const causes = ["education", "health", "animals"] as const;
+
+beforeAll(async () => {
+  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  await add(
+    aNonprofit({ name: "Clean Water Alliance", mission: "Digging wells" }),
+    aNonprofit({ name: "Alliance of Divers", mission: "We keep the water clean" }),
+    aNonprofit({ name: "Société Générosité", description: "Libraries kept by volunteers" }),
+    aNonprofit({ name: "O'Neil Co-op", tagline: "Women's credit union" }),
+    aNonprofit({ name: "Running Communities", mission: "Anonymous running clubs" }),
+  );
+  // A crowd large enough for the very common words not to be scored one and all.
+  const pick = <Value>(values: readonly Value[], at: number): Value =>
+    values[at % values.length] as Value;
+  crowd = await add(
+    ...Array.from({ length: 2_400 }, (_, at) =>
+      aNonprofit({
+        name: `Crowd ${pick(vocabulary, at)} ${at}`,
+        mission: at % 3 === 0 ? null : `crowded ${pick(vocabulary, at * 7 + 3)}`,
+        description: at % 5 === 0 ? `${pick(vocabulary, at * 3 + 1)} plenty` : null,
+        country_code: pick(countries, at),
+        causes: [pick(causes, Math.floor(at / 3))],
+        ghd_aligned: at % 4 === 0 ? 1 : 0,
+        verified: at % 11 === 0 ? 1 : 0,
+        beneficiaries_per_year: at % 2 === 0 ? (at * 37) % 10_000 : null,
+      }),
+    ),
+  );
+});
+afterAll(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("search by words", () => {
+  test.each([
+    ["water", ["Clean Water Alliance", "Alliance of Divers"]],
+    ["WELLS", ["Clean Water Alliance"]],
+    ["dig", ["Clean Water Alliance"]],
+    ["societe generosite", ["Société Générosité"]],
+    ["Sociétés", ["Société Générosité"]],
+    ["librar", ["Société Générosité"]],
+    ["volunteering library", ["Société Générosité"]],
+    ['"clean water"', ["Clean Water Alliance"]],
+    ['"water clean"', ["Alliance of Divers"]],
+    ["oneil", []],
+    ["o'neil", ["O'Neil Co-op"]],
+    ["co-op", ["O'Neil Co-op"]],
+    ["womens", ["O'Neil Co-op"]],
+    ["runni", ["Running Communities"]],
+    ["communi", ["Running Communities"]],
+    ["anony", ["Running Communities"]],
+    ["nothing-has-this", []],
+  ])("%s finds %j", async (q, found) => {
+    expect(await names({ q })).toEqual(found);
+  });
+
+  test("puts what has all the words before what has any of them", async () => {
+    expect(await names({ q: "divers water" })).toEqual([
+      "Alliance of Divers",
+      "Clean Water Alliance",
+    ]);
+    expect(await names({ q: "divers water", limit: 1 })).toEqual(["Alliance of Divers"]);
+  });
+
+  test("is content with all the words when they fill the page", async () => {
+    const { total, nonprofits } = await find({ q: "clean water", limit: 2 });
+    expect(total).toBe(2);
+    expect(nonprofits).toHaveLength(2);
+  });
+
+  test("finds changed words, and no longer those that went", async () => {
+    const [before] = await add(aNonprofit({ name: "Quondam", mission: "sesquipedalian" }));
+    if (before === undefined) throw new Error("nothing was saved");
+    const [after] = await save([[before, { ...before, mission: "perspicacious", verified: 1 }]]);
+    expect(await names({ q: "sesquipedalian" })).toEqual([]);
+    expect(await names({ q: "perspicacious" })).toEqual(["Quondam"]);
+    const withdrawn = { ...(after ?? before), status: "withdrawn" } as const;
+    await save([[after ?? before, withdrawn]]);
+    expect(await names({ q: "perspicacious" })).toEqual([]);
+    await save([[withdrawn, { ...withdrawn, status: "listed" }]]);
+    expect(await names({ q: "perspicacious" })).toEqual(["Quondam"]);
+    await save([[{ ...withdrawn, status: "listed" }, withdrawn]]);
+  });
+});
+
+/** Which of the crowd has a word, decided without the index. */
+const has = (record: NonprofitRecord, word: string) =>
+  `${record.name} ${record.mission ?? ""} ${record.description ?? ""}`
+    .toLowerCase()
+    .split(" ")
+    .some((own) => own === word);
+
+const anyQuery = fc.record({
+  words: fc.uniqueArray(fc.constantFrom(...vocabulary, "plenty"), { maxLength: 3 }),
+  cause: fc.option(fc.constantFrom(...causes)),
+  country: fc.option(fc.constantFrom(...countries)),
+  ghd_aligned: fc.boolean(),
+  limit: fc.constantFrom(1, 7, 20, 50),
+});
+
+describe("any search", () => {
+  test("counts exactly, and its pages hold each match once", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyQuery, async ({ words, ...filters }) => {
+        const filtered = crowd.filter(
+          (record) =>
+            (filters.cause === null || record.causes.includes(filters.cause)) &&
+            (filters.country === null || record.country_code === filters.country) &&
+            (!filters.ghd_aligned || record.ghd_aligned === 1),
+        );
+        const withAll = filtered.filter((record) => words.every((word) => has(record, word)));
+        const withAny = filtered.filter((record) => words.some((word) => has(record, word)));
+        const matching = words.length < 2 || withAll.length >= filters.limit ? withAll : withAny;
+        const q = words.length === 0 ? "crowd" : words.join(" ");
+        const { total } = await find({ ...filters, q });
+        expect(total).toBe(matching.length);
+        const ids: number[] = [];
+        const step = Math.max(filters.limit, Math.ceil(total / 12));
+        for (let offset = 0; offset < total; offset += step) {
+          // Some pages of many: a page's ids depend on nothing but its offset.
+          const page = await find({ ...filters, q, offset });
+          expect(page.total).toBe(total);
+          ids.push(...page.ids);
+        }
+        expect(new Set(ids).size).toBe(ids.length);
+        const known = new Set(matching.map(({ id }) => id));
+        expect(ids.filter((id) => !known.has(id))).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  }, 30_000);
+
+  test.each([
+    { q: "crowd" },
+    { q: "zak crowd" },
+    { q: "zak plenty" },
+    { q: "crowd nobodyhasthis" },
+  ])(
+    "%j can be read to the end, page by page",
+    async ({ q }) => {
+      const { total } = await find({ q, limit: 50 });
+      const ids: number[] = [];
+      for (let offset = 0; offset < total + 50; offset += 50) {
+        ids.push(...(await find({ q, limit: 50, offset })).ids);
+      }
+      expect(ids).toHaveLength(total);
+      expect(new Set(ids).size).toBe(total);
+    },
+    30_000,
+  );
+
+  test("without words is ordered by impact, then verified, then name", async () => {
+    const rank = (a: NonprofitRecord, b: NonprofitRecord) =>
+      (b.beneficiaries_per_year ?? -1) - (a.beneficiaries_per_year ?? -1) ||
+      b.verified - a.verified ||
+      (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1);
+    const expected = crowd
+      .filter((n) => n.country_code === "IN" && n.causes.includes("health"))
+      .sort(rank)
+      .map(({ id }) => id);
+    const found = await find({ country: "India", cause: "health", limit: 50 });
+    expect(found.total).toBe(expected.length);
+    expect(found.ids).toEqual(expected.slice(0, 50));
+  });
+
+  test("with nothing given holds the whole directory", async () => {
+    const { total } = await find({});
+    expect(total).toBe(2_405);
+  });
+
+  test("of an unknown cause or country is empty, not an error", async () => {
+    expect((await find({ cause: "nothing", q: "water" })).total).toBe(0);
+    expect((await find({ country: "Nowhere" })).total).toBe(0);
+  });
+
+  test("takes any text without an error", async () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 40 }),
+      fc.string({
+        unit: fc.constantFrom(...hostileCharacters),
+        maxLength: 30,
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, fc.nat({ max: 5 }), async (q, offset) => {
+        const { total, ids } = await find({ q, offset, limit: 3 });
+        expect(ids.length).toBe(Math.max(0, Math.min(3, total - offset)));
+      }),
+      { numRuns: 2_000 },
+    );
+  }, 30_000);
+});

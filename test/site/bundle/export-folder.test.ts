@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openBlobs, openExport } from "#site/bundle/blobs.ts";
+import { checkExport } from "#site/bundle/check-export.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (path: string) => readFileSync(path, "utf8");
+const elsewhere = "/dev/shm";
+const hasElsewhere = existsSync(elsewhere) && statSync(elsewhere).dev !== statSync(tmpdir()).dev;
+
+describe("the folder for other web servers", () => {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-export-"));
+  const blobs = openBlobs(join(folder, "blobs"));
+  const [one, two] = ["one", "two"].map((content) => blobs.pathOf(blobs.put(bytes(content)))) as [string, string]; // prettier-ignore
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("is made again where somebody removed a part of it", () => {
+    const exported = openExport(join(folder, "public"));
+    exported.put("a/b/c.html", one);
+    rmSync(join(folder, "public", "a"), { recursive: true });
+    exported.put("a/b/d.html", two);
+    expect(text(join(folder, "public/a/b/d.html"))).toBe("two");
+    expect(() => exported.put("a/e.html", join(folder, "no-blob"))).toThrow("ENOENT");
+  });
+
+  test.skipIf(!hasElsewhere)("may lie on another disk, where files are copied", () => {
+    const other = mkdtempSync(join(elsewhere, "almoner-export-"));
+    try {
+      const exported = openExport(other);
+      for (const blob of [one, two, one]) {
+        exported.put("a/c.html", blob);
+        expect(text(join(other, "a/c.html"))).toBe(blob === one ? "one" : "two");
+        expect(exported.shows("a/c.html", blob)).toBe(true);
+      }
+      expect(exported.shows("a/c.html", two)).toBe(false);
+    } finally {
+      rmSync(other, { recursive: true, force: true });
+    }
+  });
+
+  test("holds files that nobody writes into by mistake: releases share them", () => {
+    expect(statSync(one).mode & 0o222).toBe(0);
+  });
+});
+
+describe("a full build", () => {
+  let directory: Directory;
+  beforeAll(async () => {
+    directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
+    await directory.publisher.buildAll({ processes: 1 });
+  }, 60_000);
+  afterAll(() => directory.close());
+
+  test("names and mends what somebody changed in place, and what is wrong in the folder", async () => {
+    const { publisher } = directory;
+    const { parts } = publisher;
+    const path = "nonprofits/trust-a.html";
+    const whole = directory.read(path) ?? "";
+    const shown = join(parts.exported.folder, path);
+    // The blob and the file in the folder are one.
+    chmodSync(shown, 0o644);
+    writeFileSync(shown, "defaced");
+    expect(directory.read(path)).toBe("defaced");
+    rmSync(join(parts.exported.folder, "llms.txt"));
+    writeFileSync(join(parts.exported.folder, "own.txt"), "not ours");
+    expect((await publisher.buildAll({ processes: 1 })).differing).toEqual([path]);
+    expect(directory.read(path)).toBe(whole);
+    expect(await checkExport(parts)).toEqual(["llms.txt", path]);
+    expect(text(shown)).toBe(whole);
+    expect(await checkExport(parts)).toEqual([]);
+    expect(text(join(parts.exported.folder, "own.txt"))).toBe("not ours");
+  });
+});

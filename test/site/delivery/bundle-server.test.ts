@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { join } from "node:path";
+import { type BundleReader, openBundleReader } from "#site/bundle/bundle-reader.ts";
+import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
+import { aContract } from "#test/support/contract.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+let directory: Directory;
+let reader: BundleReader;
+let server: BundleServer;
+const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+const served: string[] = [];
+
+beforeAll(async () => {
+  directory = await aDirectory([
+    { slug: "oak-trust", name: "Oak Trust", mission: "Trees for schools. ".repeat(80) },
+  ]);
+  await directory.publisher.buildAll({ processes: 1 });
+  reader = openBundleReader(join(directory.dataDir, "bundle"));
+  server = createBundleServer(reader, { onServed: (path) => served.push(path) });
+});
+afterAll(() => {
+  reader.close();
+  directory.close();
+});
+
+const ask = (path: string, init: RequestInit = {}) =>
+  server.answer(new Request(`http://localhost${path}`, init));
+
+describe("the bundle's files over HTTP", () => {
+  test.each([
+    ["/", "text/html"],
+    ["/nonprofits/oak-trust", "text/html"],
+    ["/nonprofits/oak-trust.html", "text/html"],
+    ["/api/nonprofits/oak-trust", "application/json"],
+    ["/api/nonprofits", "application/json"],
+    ["/countries/KE", "text/html"],
+    ["/sitemap.xml", "application/xml"],
+    ["/snapshot/nonprofits.ndjson.gz", "application/gzip"],
+  ])("%s is %s, for any origin", (path, type) => {
+    const answer = ask(path);
+    expect(answer?.status).toBe(200);
+    expect(answer?.headers.get("content-type")).toStartWith(type);
+    expect(answer?.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer?.headers.get("set-cookie")).toBeNull();
+  });
+
+  test.each([
+    ...["/api/nonprofits", "/api/nonprofits/oak-trust", "/api/causes", "/nonprofits/oak-trust.md"],
+    ...["/changes/state.json", "/changes/1.json"],
+  ])("%s is as the description says, also to who has it", async (path) => {
+    const contract = aContract("https://almoner.example");
+    const answer = ask(path);
+    if (answer === null) throw new Error("the bundle does not hold it");
+    const etag = answer.headers.get("etag") ?? "";
+    expect(await contract.problemsOf("GET", path, answer)).toEqual([]);
+    const again = ask(path, { headers: { "if-none-match": etag } });
+    expect(await contract.problemsOf("GET", path, again ?? answer)).toEqual([]);
+  });
+
+  test("an ETag that still holds is answered by 304, another by the file", () => {
+    const etag = ask("/nonprofits/oak-trust")?.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+    for (const held of [etag, `W/${etag}`, `"old", ${etag}`, "*"]) {
+      const answer = ask("/nonprofits/oak-trust", { headers: { "if-none-match": held } });
+      expect(answer?.status).toBe(304);
+    }
+    expect(ask("/nonprofits/oak-trust", { headers: { "if-none-match": '"old"' } })?.status).toBe(
+      200,
+    );
+  });
+
+  test("brotli is sent to who understands it, with an ETag of its own", async () => {
+    const plain = await ask("/nonprofits/oak-trust")?.text();
+    const answer = ask("/nonprofits/oak-trust", { headers: { "accept-encoding": "gzip, br" } });
+    expect(answer?.headers.get("content-encoding")).toBe("br");
+    expect(answer?.headers.get("etag")).toEndWith('-br"');
+    expect(brotliDecompressSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
+  });
+
+  test("gzip is sent to who understands only that, and nothing to who refuses both", async () => {
+    const path = "/nonprofits/oak-trust";
+    const plain = await ask(path)?.text();
+    const answer = ask(path, { headers: { "accept-encoding": "deflate, gzip, br;q=0" } });
+    expect(answer?.headers.get("content-encoding")).toBe("gzip");
+    expect(answer?.headers.get("etag")).toEndWith('-gzip"');
+    expect(gunzipSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
+    const refused = ask(path, { headers: { "accept-encoding": "br;q=0, gzip;q=0" } });
+    expect(refused?.headers.get("content-encoding")).toBeNull();
+    expect(refused?.headers.get("vary")).toBe("accept-encoding");
+  });
+
+  test("HEAD tells the length and sends nothing", async () => {
+    const answer = ask("/nonprofits/oak-trust", { method: "HEAD" });
+    const length = (await ask("/nonprofits/oak-trust")?.arrayBuffer())?.byteLength;
+    expect(answer?.headers.get("content-length")).toBe(String(length));
+    expect(await answer?.text()).toBe("");
+  });
+
+  test("a slash at the end is redirected, a lost person sees a page, a program is left to the service", () => {
+    const moved = ask("/nonprofits/oak-trust/");
+    expect(moved?.headers.get("location")).toBe("/nonprofits/oak-trust");
+    expect(moved?.headers.get("access-control-allow-origin")).toBe("*");
+    const lost = ask("/nowhere", { headers: { accept: "text/html" } });
+    expect([lost?.status, lost?.headers.get("content-type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
+    expect(ask("/nowhere")).toBeNull();
+    expect(ask("/api/nonprofits/none", { headers: { accept: "text/html" } })).toBeNull();
+  });
+
+  test("a page for donations is there with the wallet; before and after, the profile stands in", async () => {
+    const giving = () => ask("/donate/oak-trust?amount=5");
+    expect(giving()?.status).toBe(302);
+    expect(giving()?.headers.get("location")).toBe("/nonprofits/oak-trust#give");
+    expect(giving()?.headers.get("xkey")).toBe("profile:oak-trust profiles all");
+    await directory.edit("oak-trust", { usdc_wallet: wallet });
+    await directory.drain();
+    expect(giving()?.status).toBe(200);
+    expect(await giving()?.text()).toContain(wallet);
+    await directory.edit("oak-trust", { usdc_wallet: null });
+    await directory.drain();
+    expect(giving()?.status).toBe(302);
+    // A CDN's second origin is asked by the key that its function made of the address.
+    expect(ask("/donate/oak-trust.html")?.headers.get("location")).toBe(
+      "/nonprofits/oak-trust#give",
+    );
+    expect(ask("/donate/nobody")).toBeNull();
+    expect(ask("/donate/oak-trust", { method: "POST" })).toBeNull();
+  });
+
+  test("what the service must answer is left to it", () => {
+    expect(ask("/api/stats")).toBeNull();
+    expect(ask("/api/needs-enrichment")).toBeNull();
+    expect(ask("/api/nonprofits?limit=3")).toBeNull();
+    expect(ask("/nonprofits/oak-trust", { method: "POST" })).toBeNull();
+  });
+
+  test.each([
+    "/../store.db",
+    "/%2e%2e/store.db",
+    "/nonprofits/..%2f..%2fstore.db",
+    "/%",
+    "/\0",
+    "//etc/passwd",
+  ])("no file is reached by %j", (path) => {
+    expect(
+      server.answer({
+        method: "GET",
+        url: `http://localhost${path}`,
+        headers: new Headers(),
+      } as Request),
+    ).toBeNull();
+  });
+
+  test("a change is served as soon as it is published, and served files are told", async () => {
+    await directory.edit("oak-trust", { tagline: "Shade for all" });
+    expect(await ask("/nonprofits/oak-trust")?.text()).not.toContain("Shade for all");
+    await directory.drain();
+    expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
+    expect(served.at(-1)).toBe("/nonprofits/oak-trust");
+  });
+});

@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
+import { anEchoService } from "#test/support/echo.ts";
+import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
+import { compressedExport } from "#site/bundle/precompress.ts";
+import { exportRelease } from "#site/bundle/export-step.ts";
+import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
+import { steadyTimes } from "#site/bundle/monotonic-mtime.ts";
+
+let bundle: TestBundle;
+let nginx: TestNginx;
+let service: ReturnType<typeof anEchoService>;
+
+const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  fetch(nginx.origin + path, { method, headers, redirect: "manual", decompress: false });
+
+/** Bytes as written, where fetch would tidy the path up before sending it. */
+function rawStatus(path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(nginx.port, "127.0.0.1", () =>
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+    );
+    socket.on("data", (part) => void (text += part.toString("latin1")));
+    socket.on("end", () => resolve(text));
+    socket.on("error", reject);
+  });
+}
+
+if (!hasNginx) process.stderr.write("skipped: nginx with its brotli modules is not installed\n");
+
+describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
+  beforeAll(async () => {
+    bundle = aBundle();
+    bundle.publish(sampleFiles);
+    service = anEchoService();
+    nginx = await startNginx({ root: bundle.exported.folder, servicePort: service.port });
+  });
+  afterAll(async () => {
+    await nginx?.close();
+    await service?.stop();
+    bundle?.close();
+  });
+
+  describe("every file of the bundle", () => {
+    const live = new Set(["/api/stats", "/api/needs-enrichment"]);
+    const addresses = Object.keys(sampleFiles).flatMap((path) =>
+      urlPathsOf(path)
+        .filter((url) => !live.has(url))
+        .map((url): [string, string] => [url, path]),
+    );
+
+    test.each(addresses)("%s is %s, sent by the publisher's rules", async (url, path) => {
+      const answer = await get(url);
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).toBe(sampleFiles[path] ?? "");
+      const { contentType, cacheControl, others } = headersOf(path);
+      expect(answer.headers.get("content-type")).toBe(contentType);
+      expect(answer.headers.get("cache-control")).toBe(cacheControl);
+      for (const [name, value] of Object.entries(others)) {
+        expect([name, answer.headers.get(name)]).toEqual([name, value]);
+      }
+      const guarded = answer.headers.has("content-security-policy");
+      expect(guarded).toBe("content-security-policy" in others);
+      expect(answer.headers.get("x-served-by")).toBeNull();
+    });
+
+    test.each(addresses)("%s is found by the publisher's rules too", (url, path) => {
+      expect(filePathsFor(url).find((one) => one in sampleFiles)).toBe(path);
+    });
+
+    test("answers HEAD with the same headers and no body", async () => {
+      const answer = await get("/nonprofits/water-for-all", {}, "HEAD");
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-length")).toBe(
+        String(sampleFiles["nonprofits/water-for-all.html"]?.length),
+      );
+      expect(await answer.text()).toBe("");
+    });
+
+    test("has a strong ETag, and 304 for who has it already", async () => {
+      const first = await get("/api/nonprofits/water-for-all");
+      const etag = first.headers.get("etag") ?? "";
+      expect(etag).toMatch(/^"[\w-]+"$/);
+      const again = await get("/api/nonprofits/water-for-all", { "if-none-match": etag });
+      expect(again.status).toBe(304);
+      expect(again.headers.get("cache-control")).toBe(headersOf("x.html").cacheControl);
+    });
+
+    test("gives parts to who resumes", async () => {
+      const answer = await get("/snapshot/manifest.json", { range: "bytes=2-5" });
+      expect(answer.status).toBe(206);
+      expect(await answer.text()).toBe("titl");
+    });
+  });
+
+  describe("addresses", () => {
+    test.each(["KE", "Ke", "kE"])("/countries/%s is Kenya, in any letter case", async (code) => {
+      const answer = await get(`/countries/${code}`);
+      expect(await answer.text()).toBe(sampleFiles["countries/ke.html"] ?? "");
+      expect(answer.headers.get("xkey")).toBe("list:country:ke/1 list:country:ke lists all");
+      const second = await get(`/countries/${code}/2`);
+      expect(await second.text()).toBe(sampleFiles["countries/ke/2.html"] ?? "");
+    });
+
+    test.each([
+      ["/causes/", "/causes"],
+      ["/causes/education/", "/causes/education"],
+      ["//almoner.example/", "/almoner.example"],
+    ])("%s is found at %s", async (url, found) => {
+      const answer = await get(url);
+      expect([answer.status, answer.headers.get("location")]).toEqual([301, found]);
+    });
+
+    test.each(["/nothing", "/nonprofits/nobody", "/countries/XX", "/causes/education/9"])(
+      "%s is not found, with a page that says so",
+      async (url) => {
+        const answer = await get(url);
+        expect(answer.status).toBe(404);
+        expect(await answer.text()).toBe(sampleFiles["404.html"] ?? "");
+        expect(answer.headers.get("xkey")).toBe("missing all");
+        expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      },
+    );
+
+    test.each([
+      "/../manifest.db",
+      "/%2e%2e/manifest.db",
+      "/nonprofits/..%2f..%2fmanifest.db",
+      "/nonprofits/%2e%2e/%2e%2e/manifest.db",
+      "/api/..%2f..%2fmanifest.db",
+      "/countries/../../manifest.db",
+      "/api/%00",
+    ])("%s does not lead out of the bundle", async (path) => {
+      writeFileSync(join(bundle.folder, "manifest.db.json"), "secret");
+      const text = await rawStatus(path);
+      expect(text).toMatch(/^HTTP\/1\.1 (400|404|200)/);
+      expect(text).not.toContain("SQLite format");
+      expect(text).not.toContain("secret");
+    });
+
+    test.each([["/%5Cevil.example/"], ["/a%0d%0aSet-Cookie:x/"], ["/\\evil.example/"]])(
+      "%s is no redirect to elsewhere",
+      async (path) => {
+        const text = await rawStatus(path);
+        expect(text).toMatch(/^HTTP\/1\.1 (400|404)/);
+        expect(text).not.toMatch(/^(location|set-cookie):/im);
+      },
+    );
+
+    test("a nonprofit without a page for donations is given to at its profile", async () => {
+      expect((await get("/donate/water-for-all")).status).toBe(200);
+      const answer = await get("/donate/no-wallet?amount=5");
+      expect(answer.status).toBe(302);
+      expect(answer.headers.get("location")).toBe("/nonprofits/no-wallet#give");
+      expect(answer.headers.get("xkey")).toBe("profile:no-wallet profiles all");
+      expect((await get("/donate/no-wallet.html")).status).toBe(302);
+      expect((await get("/donate/water-for-all.html")).status).toBe(200);
+      expect((await get("/donate/nobody")).status).toBe(404);
+    });
+
+    test("files being written are not shown", async () => {
+      writeFileSync(join(bundle.exported.folder, ".1-1.draft"), "half");
+      expect((await get("/.1-1.draft")).status).toBe(404);
+    });
+
+    test.each(["/", "/changes/state.json", "/countries/KE", "/donate/water-for-all", "/.well-known/api-catalog"])(
+      "another origin's script may ask for %s", async (path) => {
+        const answer = await get(path, { origin: "https://x.example" }, "OPTIONS");
+        expect(answer.status).toBe(204);
+        expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+        expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
+      },
+    ); // prettier-ignore
+  });
+
+  describe("compression", () => {
+    test("happens while sending where there is no sibling", async () => {
+      const body = sampleFiles["causes.html"] ?? "";
+      const brotli = await get("/causes", { "accept-encoding": "br, gzip" });
+      expect(brotli.headers.get("content-encoding")).toBe("br");
+      expect(brotli.headers.get("vary")).toBe("Accept-Encoding");
+      expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(body);
+      const gzip = await get("/causes", { "accept-encoding": "gzip" });
+      expect(gzip.headers.get("content-encoding")).toBe("gzip");
+      expect(gunzipSync(await gzip.bytes()).toString()).toBe(body);
+      const etag = brotli.headers.get("etag") ?? "";
+      expect((await get("/causes", { "if-none-match": etag })).status).toBe(304);
+    });
+
+    test("siblings are sent as they are", async () => {
+      const exported = compressedExport(bundle.exported);
+      exportRelease({ exported, blobs: bundle.blobs }, bundle.publish({ "sib.html": page("one") }));
+      expect(existsSync(join(bundle.exported.folder, "sib.html.br"))).toBe(true);
+      const answer = await get("/sib", { "accept-encoding": "br" });
+      expect(answer.headers.get("content-encoding")).toBe("br");
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      // What is compressed while sending has no length and only a weak ETag.
+      expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
+      expect(answer.headers.get("etag")).toMatch(/^"/);
+      expect(answer.headers.get("xkey")).toBe("file:sib.html all");
+      expect(brotliDecompressSync(await answer.bytes()).toString()).toBe(page("one"));
+      const gzip = await get("/sib", { "accept-encoding": "gzip" });
+      expect(gunzipSync(await gzip.bytes()).toString()).toBe(page("one"));
+    });
+
+    test("what is compressed already is left alone", async () => {
+      const answer = await get("/snapshot/nonprofits.ndjson.gz", { "accept-encoding": "br, gzip" });
+      expect(answer.headers.get("content-encoding")).toBeNull();
+    });
+  });
+
+  test("a second version of the same second and length is no 304", async () => {
+    const exported = steadyTimes(bundle.exported);
+    const show = (body: string) =>
+      exportRelease(
+        { exported, blobs: bundle.blobs },
+        { changed: [{ path: "quick.html", digest: bundle.blobs.put(new TextEncoder().encode(body)), size: 0, }], removed: [] }, // prettier-ignore
+      );
+    const etags = new Set<string>();
+    for (const body of ["aaaa", "bbbb", "cccc", "aaaa", "dddd"]) {
+      show(body);
+      const answer = await get("/quick", { "if-none-match": [...etags].join(", ") });
+      expect([answer.status, await answer.text()]).toEqual([200, body]);
+      etags.add(answer.headers.get("etag") ?? "");
+    }
+  });
+
+  describe("the service is asked", () => {
+    test.each([
+      ["GET", "/api/search?q=water"],
+      ["GET", "/api/recommend?cause=education&limit=3"],
+      ["GET", "/api/nonprofits?limit=10&offset=20"],
+      ["GET", "/api/needs-enrichment?limit=5"],
+      ["GET", "/api/needs-enrichment"],
+      ["GET", "/api/stats"],
+      ["GET", "/api/enrichments/stats"],
+      ["GET", "/api/agents/leaderboard"],
+      ["GET", "/api/agents/exemplars?field=city"],
+      ["GET", "/api/donate/water-for-all?amount=1.5"],
+      ["POST", "/api/donate/water-for-all?amount=1.5"],
+      ["GET", "/api/donations/water-for-all"],
+      ["POST", "/api/enrich/water-for-all"],
+      ["POST", "/api/onboard"],
+      ["GET", "/api/onboard/challenge?wallet=abc"],
+      ["POST", "/api/admin/reviews/3/approve"],
+      ["GET", "/desk"],
+      ["POST", "/desk/login"],
+      ["POST", "/mcp"],
+      ["GET", "/mcp"],
+      ["GET", "/healthz"],
+      ["OPTIONS", "/api/enrich/water-for-all"],
+      ["OPTIONS", "/api/nonprofits"],
+      ["POST", "/api/nonprofits/water-for-all"],
+      ["DELETE", "/api/causes"],
+    ])("%s %s", async (method, target) => {
+      const body = method === "POST" ? '{"a":"Ünïcode"}' : "";
+      const answer = await fetch(nginx.origin + target, {
+        method,
+        headers: { "x-forwarded-for": "203.0.113.9", host: "almoner.example" },
+        ...(body === "" ? {} : { body }),
+      });
+      expect(answer.headers.get("x-served-by")).toBe("service");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("xkey")).toBeNull();
+      expect(service.asked.at(-1)).toEqual({
+        method,
+        target,
+        body,
+        forwardedFor: "203.0.113.9, 127.0.0.1",
+        host: "almoner.example",
+      });
+    });
+
+    test("about what the bundle does not have, and its own refusal is passed on", async () => {
+      const answer = await get("/api/nonprofits/unknown");
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get("x-served-by")).toBe("service");
+    });
+
+    test("not about profiles and lists without a query, nor with one that means nothing", async () => {
+      const before = service.asked.length;
+      for (const path of ["/api/nonprofits", "/api/nonprofits/water-for-all?utm=1", "/?q=1"]) {
+        expect((await get(path)).status).toBe(200);
+      }
+      expect(service.asked).toHaveLength(before);
+    });
+  });
+});
+
+describe.skipIf(!hasNginx)("while the service is away", () => {
+  let away: TestNginx;
+  let files: TestBundle;
+  beforeAll(async () => {
+    files = aBundle();
+    files.publish(sampleFiles);
+    away = await startNginx({ root: files.exported.folder, servicePort: 1 });
+  });
+  afterAll(async () => {
+    await away?.close();
+    files?.close();
+  });
+
+  test("pages, profiles and lists go on", async () => {
+    for (const path of ["/", "/nonprofits/water-for-all", "/api/nonprofits", "/api/causes"]) {
+      expect((await fetch(away.origin + path)).status).toBe(200);
+    }
+  });
+
+  test("statistics are those of the last checkpoint", async () => {
+    const answer = await fetch(`${away.origin}/api/stats`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(await answer.text()).toBe(sampleFiles["api/stats.json"] ?? "");
+  });
+
+  test("a body that nginx itself refuses is refused in the service's form", async () => {
+    const body = "x".repeat(10_000_000);
+    const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, { method: "POST", body });
+    expect(answer.status).toBe(413);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
+  });
+
+  test.each(["/api/search?q=water", "/mcp", "/api/nonprofits/unknown"])(
+    "%s says when to ask again",
+    async (path) => {
+      const answer = await fetch(away.origin + path);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("content-type")).toBe("application/problem+json");
+      expect(answer.headers.get("retry-after")).toBe("5");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(await answer.json()).toMatchObject({
+        type: "urn:almoner:problem:service_away",
+        status: 503,
+        code: "service_away",
+      });
+    },
+  );
+});
+
+const page = (title: string) => `<!doctype html><title>${title}</title>${"words ".repeat(400)}`;

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Listening, listen } from "#api/http/listen.ts";
+import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
+import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let bundle: TestBundle;
+let service: TestService;
+let listening: Listening;
+let nginx: TestNginx;
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(nginx.origin + path, { headers });
+
+describe.skipIf(!hasNginx)("nginx in front of the real service", () => {
+  beforeAll(async () => {
+    bundle = aBundle();
+    bundle.publish(sampleFiles);
+    service = await aService({
+      env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "5" },
+      records: [aNonprofit({ name: "Water for All", slug: "water-for-all", country_code: "KE" })],
+    });
+    listening = listen(service.app, { host: "127.0.0.1", port: 0 });
+    nginx = await startNginx({ root: bundle.exported.folder, servicePort: listening.port });
+  });
+  afterAll(async () => {
+    await nginx?.close();
+    await listening?.stop();
+    service?.close();
+    bundle?.close();
+  });
+
+  test("answers searches, and lists with a query", async () => {
+    const found = await get("/api/search?q=water", { "x-forwarded-for": "203.0.113.1" });
+    expect(found.status).toBe(200);
+    expect(await found.json()).toMatchObject({ total: 1 });
+    const listed = await get("/api/nonprofits?limit=1", { "x-forwarded-for": "203.0.113.1" });
+    expect(await listed.json()).toMatchObject({ total: 1, count: 1 });
+    expect(found.headers.get("xkey")).toBeNull();
+  });
+
+  test("passes refusals on as they are", async () => {
+    const unknown = await get("/api/nonprofits/nobody-knows-it");
+    expect(unknown.status).toBe(404);
+    expect(unknown.headers.get("content-type")).toStartWith("application/problem+json");
+    const invalid = await get("/api/nonprofits?limit=-1", { "x-forwarded-for": "203.0.113.2" });
+    expect(invalid.status).toBe(400);
+    const posted = await fetch(`${nginx.origin}/api/nonprofits/water-for-all`, { method: "POST" });
+    expect([404, 405]).toContain(posted.status);
+  });
+
+  test("each reader is counted alone, by the address that nginx saw", async () => {
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 7; asked++) {
+      // What a client claims of itself does not help: nginx adds the true address on the right.
+      const headers = { "x-forwarded-for": `198.51.100.${asked}` };
+      const answer = await get("/api/search?q=water", headers);
+      await answer.arrayBuffer();
+      statuses.push(answer.status);
+    }
+    expect(statuses).toContain(429);
+    // Files are never limited.
+    expect((await get("/api/nonprofits/water-for-all")).status).toBe(200);
+  });
+});

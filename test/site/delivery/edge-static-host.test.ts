@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { sampleFiles } from "#test/support/bundle.ts";
+import { headersFile, redirectsFile } from "#site/delivery/edge/static-host.ts";
+import { headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
+
+const service = "https://service.almoner.example";
+
+test("the files in site/delivery/edge are those that are made", () => {
+  expect(readFileSync("site/delivery/edge/_headers", "utf8")).toBe(headersFile());
+  expect(readFileSync("site/delivery/edge/_redirects", "utf8")).toBe(redirectsFile(service));
+});
+
+/** `*` at the end and `:name` for one segment: what such hosts understand. */
+const fits = (pattern: string, path: string): RegExpExecArray | null =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+]/g, "\\$&")
+      .replace(/\*$/, "(?<splat>.*)")
+      .replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`,
+  ).exec(path);
+
+describe("the headers of a static host", () => {
+  const rules = headersFile()
+    .split(/\n(?=\/)/)
+    .slice(1)
+    .map((text) => {
+      const [pattern = "", ...lines] = text.trim().split("\n");
+      return { pattern, headers: lines.map((line) => line.trim().split(/: (.*)/)) };
+    });
+  const valuesOf = (url: string, name: string) =>
+    rules
+      .filter(({ pattern }) => fits(pattern, url) !== null)
+      .flatMap(({ headers }) => headers.filter(([key]) => key?.toLowerCase() === name))
+      .map(([, value]) => value ?? "");
+  const maxAge = (value: string) => Number(/max-age=(\d+)/.exec(value)?.[1] ?? 0);
+
+  test.each(Object.keys(sampleFiles))("%s is kept no longer than the publisher says", (path) => {
+    const expected = headersOf(path);
+    for (const url of urlPathsOf(path)) {
+      const [cacheControl = "", ...more] = valuesOf(url, "cache-control");
+      expect(more).toEqual([]);
+      expect(maxAge(cacheControl)).toBeLessThanOrEqual(maxAge(expected.cacheControl));
+      expect(valuesOf(url, "access-control-allow-origin")).toEqual(["*"]);
+      expect(valuesOf(url, "x-content-type-options")).toEqual(["nosniff"]);
+      const [type] = valuesOf(url, "content-type");
+      if (type !== undefined) expect(type).toBe(expected.contentType);
+      expect(valuesOf(url, "link").length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test("what never changes is kept for a year", () => {
+    expect(valuesOf("/_astro/site.Ab12Cd34.css", "cache-control")).toEqual([
+      "public, max-age=31536000, immutable",
+    ]);
+  });
+});
+
+describe("the addresses of a static host that can proxy", () => {
+  const rules = redirectsFile(service)
+    .split("\n")
+    .filter((line) => line.startsWith("/"))
+    .map((line) => {
+      const parts = line.split(/\s+/);
+      const [from = "", ...rest] = parts;
+      return { from, named: rest.slice(0, -2), to: rest.at(-2) ?? "", status: rest.at(-1) ?? "" };
+    });
+
+  /** Where a request ends: a file, or the service. */
+  function answeredBy(target: string): string {
+    const url = new URL(target, "https://almoner.example");
+    const asked = new Map(url.searchParams);
+    for (const { from, named, to, status } of rules) {
+      const match = fits(from, url.pathname);
+      const names = named.map((one) => one.split("=")[0] ?? "");
+      if (match === null || names.some((name) => !asked.has(name))) continue;
+      const file = urlPathsOfFiles.get(url.pathname);
+      if (file !== undefined && !status.endsWith("!")) return file;
+      return to.replace(/:(\w+)/g, (whole, name: string) => {
+        return match.groups?.[name] ?? asked.get(name) ?? whole;
+      });
+    }
+    return urlPathsOfFiles.get(url.pathname) ?? "404";
+  }
+  const urlPathsOfFiles = new Map(Object.keys(sampleFiles).map((path) => [`/${path}`, path]));
+
+  test.each([
+    ["/api/search?q=a", `${service}/api/search`],
+    ["/api/stats", `${service}/api/stats`],
+    ["/api/enrich/water-for-all", `${service}/api/enrich/water-for-all`],
+    ["/api/onboard", `${service}/api/onboard`],
+    ["/api/onboard/challenge", `${service}/api/onboard/challenge`],
+    ["/api/nonprofits?limit=2&offset=4", `${service}/api/nonprofits?limit=2&offset=4`],
+    ["/api/nonprofits?offset=4", `${service}/api/nonprofits?offset=4`],
+    ["/api/needs-enrichment?limit=2&field=mission", `${service}/api/needs-enrichment`],
+    ["/api/needs-enrichment", `${service}/api/needs-enrichment`],
+    ["/api/agents/leaderboard", `${service}/api/agents/leaderboard`],
+    ["/api/enrichments/stats", `${service}/api/enrichments/stats`],
+    ["/api/nonprofits", "/api/nonprofits.json"],
+    ["/api/nonprofits/water-for-all", "/api/nonprofits/water-for-all.json"],
+    ["/api/nonprofits/water-for-all/history", "/api/nonprofits/water-for-all/history.json"],
+    ["/api/nonprofits/pages/2.json", "api/nonprofits/pages/2.json"],
+    ["/api/causes", "/api/causes.json"],
+    ["/changes/1.json", "changes/1.json"],
+    ["/mcp", `${service}/mcp`],
+    ["/desk/login", `${service}/desk/login`],
+    ["/donate/no-wallet", "/nonprofits/no-wallet#give"],
+    ["/donate/water-for-all.html", "donate/water-for-all.html"],
+  ])("%s ends at %s", (target, end) => {
+    expect(answeredBy(target)).toBe(end);
+  });
+});

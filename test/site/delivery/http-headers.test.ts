@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+import { filePathsFor, headersOf, redirectOf, urlPathsOf } from "#site/delivery/http-headers.ts";
+
+describe("how a file is sent", () => {
+  test.each([
+    ["index.html", "text/html; charset=utf-8", "public, max-age=60, stale-while-revalidate=600"],
+    ["_astro/a.B1.css", "text/css; charset=utf-8", "public, max-age=31536000, immutable"],
+    ["changes/12.json", "application/json", "public, max-age=31536000, immutable"],
+    ["changes/state.json", "application/json", "public, max-age=5"],
+    ["snapshot/nonprofits.ndjson.gz", "application/gzip", "public, no-cache"],
+    [
+      "pagefind/3/index/en_ab12cd3.pf_index",
+      "application/octet-stream",
+      "public, max-age=604800, immutable",
+    ],
+    [
+      ".well-known/security.txt",
+      "text/plain; charset=utf-8",
+      "public, max-age=60, stale-while-revalidate=600",
+    ],
+  ])("%s as %s, %s", (path, contentType, cacheControl) => {
+    expect(headersOf(path)).toMatchObject({ contentType, cacheControl });
+  });
+
+  test("the API catalogue says what it is and where it is linked", () => {
+    const { contentType, others } = headersOf(".well-known/api-catalog");
+    expect(contentType).toStartWith("application/linkset+json");
+    expect(others["link"]).toContain('rel="api-catalog"');
+  });
+
+  test.each([
+    ["index.html", true],
+    ["api/nonprofits/a-b.json", true],
+    ["changes/state.json", true],
+    ["search/index.json", true],
+    ["nonprofits/a-b.md", true],
+    ["nonprofits/a-b.html", false],
+    ["_astro/api/x.css", false],
+  ])("%s links to the descriptions of what can be asked: %p", (path, linked) => {
+    expect(headersOf(path).others["link"]?.includes('rel="service-desc"') ?? false).toBe(linked);
+  });
+
+  test.each([
+    ["nonprofits/a-b.html", "profile:a-b profiles all"],
+    ["api/nonprofits/a-b.json", "profile:a-b profiles all"],
+    ["donate/a-b.html", "profile:a-b profiles all"],
+    ["api/nonprofits.json", "list:all/1 list:all lists all"],
+    ["api/nonprofits/pages/7.json", "list:all/7 list:all lists all"],
+    ["causes/health.html", "list:cause:health/1 list:cause:health lists all"],
+    ["countries/ke/2.html", "list:country:ke/2 list:country:ke lists all"],
+    ["sitemaps/1.xml", "file:sitemaps/1.xml all"],
+    ["404.html", "missing all"],
+  ])("%s is cached under %s", (path, keys) => {
+    expect(headersOf(path).surrogateKeys.join(" ")).toBe(keys);
+  });
+});
+
+describe("from addresses to files", () => {
+  test.each([
+    ["/", "index.html"],
+    ["/causes", "causes.html"],
+    ["/nonprofits/a-b", "nonprofits/a-b.html"],
+    ["/nonprofits/a-b.html", "nonprofits/a-b.html"],
+    ["/api/nonprofits/a-b", "api/nonprofits/a-b.json"],
+    ["/countries/KE/2", "countries/ke/2.html"],
+    ["/.well-known/api-catalog", ".well-known/api-catalog"],
+    ["/caf%C3%A9", "café.html"],
+  ])("%s may be %s", (url, path) => {
+    expect(filePathsFor(url)).toContain(path);
+  });
+
+  test.each([
+    ...["/..", "/../a", "/a/../b", "/%2e%2e/a", "/a%2f..%2fb", "//a", "/a//b", "/a/"],
+    ...["/%", "/%zz", "/a%00b", "/a\\b", `/${"a".repeat(2_000)}`],
+  ])("%s is none", (url) => {
+    expect(filePathsFor(url)).toEqual([]);
+  });
+
+  test.each(["index.html", "causes.html", "api/causes.json", "llms.txt", "causes/a/2.html"])(
+    "every address of %s leads back to it",
+    (path) => {
+      for (const url of urlPathsOf(path)) expect(filePathsFor(url)).toContain(path);
+    },
+  );
+
+  test.each([
+    ["/causes/", "/causes"],
+    ["//a.example//", "/a.example"],
+    ["/causes", null],
+    ["/", null],
+    ["//", null],
+    ["/\\\\a.example/", null],
+  ])("%s is found at %s", (url, found) => {
+    expect(redirectOf(url)).toBe(found);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { waitForPublication } from "#site/delivery/publication.ts";
+
+/** A reader whose bundle stands at one change; counts how often it is asked. */
+function aReader(fastSequence: number, failed: string[] = []) {
+  const asked = { times: 0 };
+  const place = { release: 7, fastSequence, slowSequence: 0, held: false };
+  const current = () => (asked.times++, { ...place });
+  return { asked, place, current, failures: () => new Set(failed) };
+}
+const profileOf = () => Promise.resolve(12);
+
+test("a change that is published is told with its release", async () => {
+  const reader = aReader(3);
+  const waiting = waitForPublication(reader, profileOf, 1_000)(5);
+  reader.place.fastSequence = 5;
+  expect(await waiting).toEqual({ release: "7" });
+});
+
+test("the wait ends by itself", async () => {
+  expect(await waitForPublication(aReader(3), profileOf, 20)(5)).toBeNull();
+});
+
+test("nobody waits while a rollback holds publishing", async () => {
+  const reader = aReader(3);
+  reader.place.held = true;
+  const startedMs = performance.now();
+  expect(await waitForPublication(reader, profileOf, 5_000)(5)).toBeNull();
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
+test("a page that could not be rendered is not live", async () => {
+  expect(await waitForPublication(aReader(5, ["profile 12"]), profileOf, 20)(5)).toBeNull();
+});
+
+test("a thousand who wait look together, not each for itself", async () => {
+  const reader = aReader(3);
+  const wait = waitForPublication(reader, profileOf, 50);
+  const ended = await Promise.all(Array.from({ length: 1_000 }, () => wait(5)));
+  expect(ended.every((outcome) => outcome === null)).toBe(true);
+  expect(reader.asked.times).toBeLessThan(1_100);
+});

@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { aBundle, type TestBundle } from "#test/support/bundle.ts";
+import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
+import { openS3Target, readS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { startUploader } from "#site/delivery/uploader.ts";
+
+let store: TestStore;
+let bundle: TestBundle;
+let target: UploadTarget;
+let asked: string[];
+let logged: string[];
+let purged: string[];
+let cache: Bun.Server<undefined>;
+let busy = false;
+
+beforeAll(async () => {
+  store = await anS3Store("almoner-uploader");
+  cache = Bun.serve({
+    port: 0,
+    fetch: (request) => {
+      purged.push(request.headers.get("xkey-purge") ?? "");
+      return new Response("");
+    },
+  });
+});
+afterAll(async () => {
+  await cache.stop(true);
+  await store.close();
+});
+beforeEach(() => {
+  bundle = aBundle();
+  [asked, logged, purged] = [[], [], []];
+  const read = readS3Target("s3://almoner-uploader/site", s3AccessTo(store.endpoint));
+  if (!read.ok) throw new Error(read.failure.message);
+  const real = openS3Target(read.value.address, read.value.keys);
+  target = {
+    name: real.name,
+    put: (key, body, headers) => {
+      asked.push(`put ${key}`);
+      if (busy) {
+        return Promise.resolve({ ok: false, failure: { kind: "unreachable", message: "busy" } });
+      }
+      return real.put(key, body, headers);
+    },
+    remove: (key) => {
+      asked.push(`remove ${key}`);
+      return real.remove(key);
+    },
+  };
+});
+afterEach(() => bundle.close());
+
+const start = (retryAfterMs?: number) => {
+  const log = (event: string) => void logged.push(event);
+  const urls = [`http://127.0.0.1:${cache.port}`];
+  return startUploader(
+    { ...bundle, clock: () => new Date("2026-06-01T12:00:00Z"), log },
+    {
+      ...{ target, purge: { urls, mode: "xkey", log } },
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+  );
+};
+
+test("each release is brought to the bucket, and caches are told once it is there", async () => {
+  const uploader = start();
+  bundle.publish({ "nonprofits/a.html": "one", "causes/health.html": "one" });
+  uploader.notice();
+  await uploader.idle();
+  bundle.publish({ "nonprofits/a.html": null, "nonprofits/b.html": "b", "index.html": "home" });
+  bundle.publish({ "causes/health.html": "two" });
+  asked.length = 0;
+  uploader.notice();
+  uploader.notice();
+  await uploader.idle();
+  expect(asked.sort()).toEqual([
+    "put causes/health.html",
+    "put index.html",
+    "put nonprofits/b.html",
+    "remove nonprofits/a.html",
+  ]);
+  expect(await store.keys("site/")).toEqual([
+    "site/causes/health.html",
+    "site/index.html",
+    "site/nonprofits/b.html",
+  ]);
+  expect(purged.map((keys) => keys.split(" ").sort())).toEqual([
+    ["list:cause:health/1", "missing", "profile:a"],
+    ["file:index.html", "list:cause:health/1", "missing", "profile:a", "profile:b"],
+  ]);
+});
+
+test("what failed comes with the next release", async () => {
+  const uploader = start();
+  bundle.publish({ "nonprofits/a.html": "one" });
+  uploader.notice();
+  await uploader.idle();
+  busy = true;
+  bundle.publish({ "nonprofits/a.html": "two" });
+  uploader.notice();
+  await uploader.idle();
+  expect(logged).toContain("a file could not be uploaded");
+  busy = false;
+  bundle.publish({ "causes/health.html": "new" });
+  uploader.notice();
+  await uploader.idle();
+  expect(await (await store.find("site/nonprofits/a.html"))?.text()).toBe("two");
+  expect(await (await store.find("site/causes/health.html"))?.text()).toBe("new");
+});
+
+test("what failed is tried again without another release", async () => {
+  const uploader = start(20);
+  busy = true;
+  bundle.publish({ "nonprofits/a.html": "three" });
+  uploader.notice();
+  await uploader.idle();
+  expect(logged).toContain("a file could not be uploaded");
+  busy = false;
+  for (let look = 0; look < 100 && purged.length === 0; look++) await Bun.sleep(10);
+  expect(await (await store.find("site/nonprofits/a.html"))?.text()).toBe("three");
+});
+
+test("releases that are forgotten meanwhile are no gap", async () => {
+  const uploader = start();
+  bundle.publish({ "nonprofits/a.html": "one", "nonprofits/b.html": "one" });
+  uploader.notice();
+  await uploader.idle();
+  bundle.publish({ "nonprofits/a.html": null });
+  bundle.publish({ "nonprofits/b.html": "two" });
+  bundle.publish({ "nonprofits/c.html": "new" });
+  // As pruning does: the release in which a file went is not kept any more.
+  bundle.manifest.db.run("DELETE FROM history WHERE release < 4");
+  bundle.manifest.db.run("DELETE FROM releases WHERE id < 4");
+  asked.length = 0;
+  uploader.notice();
+  await uploader.idle();
+  expect(asked.sort()).toEqual([
+    "put nonprofits/b.html",
+    "put nonprofits/c.html",
+    "remove nonprofits/a.html",
+  ]);
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Change } from "#content/nonprofit/changes.ts";
+import { recordBySlug } from "#content/nonprofit/records.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import { profileHistory } from "#site/documents/profile-history.ts";
+import { staleLater } from "#site/documents/stale-paths.ts";
+import { aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let site: TestSite;
+let service: TestService;
+
+beforeAll(async () => {
+  site = await aSite([{ slug: "oak" }, { slug: "elm" }]);
+  service = await aService({ parts: { store: site.store } });
+});
+afterAll(() => service.close());
+
+const submit = (agent_id: string, field: string, value: string) =>
+  service.post("/api/enrich/oak", { field, value, agent_id });
+const served = async (slug: string) =>
+  (await service.get(`/api/nonprofits/${slug}/history`)).text();
+const path = (slug: string) => `api/nonprofits/${slug}/history.json`;
+
+test("is the same bytes in the bundle as from the service, alone and in a batch", async () => {
+  await submit("bot-a", "contact_email", "Jane@oak.example");
+  await submit("bot-b", "contact_email", "jane@oak.example");
+  const before = await recordBySlug(site.store.raw, "elm");
+  if (before === null) throw new Error("elm is missing");
+  await site.save([{ ...before, country_code: "NO" }], [before]);
+  expect(await site.files(keyOf.profileHistory(1))).toEqual({ [path("oak")]: await served("oak") });
+  const batch = await profileHistory.render([2, 1, 99].map(keyOf.profileHistory), site);
+  expect(batch.flatMap(({ files }) => files)).toEqual([
+    { path: path("elm"), body: await served("elm") },
+    { path: path("oak"), body: await served("oak") },
+  ]);
+  expect(JSON.parse(await served("elm")).changes[0].fields).toEqual(["country"]);
+  expect(await served("oak")).toContain('"value":"J…@oak.example","agent_name":"bot-a"');
+  expect(await served("oak")).not.toMatch(/jane@/i);
+});
+
+test("stands in the bundle for every profile that is not as it was added, and follows each change", async () => {
+  const [fresh] = await site.save([aNonprofit({ slug: "ash" })]);
+  const keys: string[] = [];
+  for await (const batch of profileHistory.all(site)) keys.push(...batch);
+  expect(keys).toEqual([1, 2].map(keyOf.profileHistory));
+  expect(await site.files(keyOf.profileHistory(fresh?.id ?? 0))).toEqual({ [path("ash")]: null });
+  expect(JSON.parse(await served("ash"))).toMatchObject({ count: 1, changes: [{ kind: "added" }] });
+  const change: Change = { sequence: 9, kind: "changed", nonprofit_id: 2, slug: "elm", fields: ["provenance"], moved_lists: [], origin: "corroboration", changed_at: 0 }; // prettier-ignore
+  expect(staleLater(change, new Map()).keys).toContain(keyOf.profileHistory(2));
+});
+
+test("tells the newest 200 changes, and of them alone who agreed", async () => {
+  const [made] = await site.save([aNonprofit({ slug: "fir" })]);
+  let before = made;
+  for (let at = 0; at < 201 && before !== undefined; at++) {
+    [before] = await site.save([{ ...before, team_size: at }], [before]);
+  }
+  const told = JSON.parse(await served("fir")) as { count: number; changes: { kind: string }[] };
+  expect(told.count).toBe(200);
+  expect(told.changes.every(({ kind }) => kind === "changed")).toBe(true);
+});

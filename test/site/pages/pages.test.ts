@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
+import { newestSequence } from "#content/nonprofit/changes.ts";
+import { saveLeaderboard } from "#content/enrichment/leaderboard-fact.ts";
+import { saveDirectoryFact } from "#content/operation/stats.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+let site: TestSite;
+beforeAll(async () => {
+  site = await aSite();
+  await site.save([
+    aRichNonprofit(),
+    aNonprofit({ country_code: "KE", causes: ["water-sanitation"], beneficiaries_per_year: 5 }),
+    aNonprofit({ country_code: "NO" }),
+    aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [], country_code: "FR" }),
+  ]);
+});
+afterAll(() => site.close());
+
+const everyPage = [
+  "page home",
+  "page causes",
+  "page countries",
+  "page statistics",
+  "page methodology",
+  "page agents",
+  "page onboard",
+  "page onboard-status",
+  "page receipt",
+  "page widget",
+  "page not-found",
+  "list-page cause:education 1",
+  "list-page cause:animals 1",
+  "list-page country:KE 1",
+  "profile 1",
+  "profile 1 donate/",
+  "profile 2",
+  "profile 4",
+];
+
+/** A document's page; "donate/" at the end asks for the one in that folder. */
+const opened = (name: string) => {
+  const [, key = name, folder] = /^(.+) (donate\/)$/.exec(name) ?? [];
+  return site.page(key, folder);
+};
+
+describe.each(everyPage)("%s", (key) => {
+  test("can be read by everyone", async () => {
+    const { $ } = await opened(key);
+    expect($("html").attr("lang")).toBe("en");
+    expect($("h1").length).toBe(1);
+    expect($("main").length).toBe(1);
+    expect($("title").text().trim()).not.toBe("");
+    expect($("img:not([alt])").length).toBe(0);
+    // Headings descend one step at a time.
+    const levels = $("h1, h2, h3, h4")
+      .toArray()
+      .map((heading) => Number(heading.tagName.slice(1)));
+    expect(levels.filter((level, at) => at > 0 && level > (levels[at - 1] ?? 0) + 1)).toEqual([]);
+    for (const field of $("input, select, textarea").toArray()) {
+      expect(
+        $(`label[for="${$(field).attr("id")}"]`)
+          .text()
+          .trim(),
+      ).not.toBe("");
+    }
+    for (const link of $("a, button").toArray()) expect($(link).text().trim()).not.toBe("");
+    for (const landmark of $("nav, aside").toArray()) {
+      expect($(landmark).attr("aria-label")).toBeString();
+    }
+    const ids = $("[id]")
+      .toArray()
+      .map((element) => $(element).attr("id"));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect($("a.skip").attr("href")).toBe("#content");
+  });
+
+  test("is described to machines", async () => {
+    const { $ } = await opened(key);
+    const canonical = $('link[rel="canonical"]').attr("href") ?? "";
+    expect(canonical.startsWith(`${siteBaseUrl}/`)).toBe(true);
+    expect($('meta[property="og:url"]').attr("content")).toBe(canonical);
+    const description = $('meta[name="description"]').attr("content") ?? "";
+    expect(description.length).toBeWithin(20, 201);
+    expect($('meta[property="og:description"]').attr("content")).toBe(description);
+    expect($('meta[property="og:title"]').attr("content")).toBe($("title").text());
+    expect(JSON.parse($('script[type="application/ld+json"]').text())).toHaveProperty("@type");
+  });
+
+  test("asks nothing of other hosts and holds no script or style inside", async () => {
+    const { $ } = await opened(key);
+    expect($('script:not([type="application/ld+json"]):not([src])').length).toBe(0);
+    expect($("style, [style]").length).toBe(0);
+    const loaded = $('link[rel="stylesheet"], link[rel="icon"], img, script[src], iframe')
+      .toArray()
+      .map((element) => $(element).attr("href") ?? $(element).attr("src") ?? "");
+    expect(loaded.filter((address) => !/^\/(?!\/)/.test(address))).toEqual([]);
+    expect(loaded).toContainEqual(expect.stringMatching(/^\/_astro\/.+\.css$/));
+  });
+});
+
+test("every page that a page links to exists", async () => {
+  const known = new Set([
+    "/llms.txt",
+    "/agents.md",
+    "/openapi.json",
+    "/.well-known/almoner-keys.json",
+  ]); // Made by others.
+  for (const kind of documentKinds) {
+    for await (const keys of kind.all(site)) {
+      for (const { files } of await kind.render(keys, site)) {
+        for (const { path, body } of files) {
+          if (body !== null) known.add(`/${path.replace(/(?:^index)?\.(?:html|json)$/, "")}`);
+        }
+      }
+    }
+  }
+  const missing = new Set<string>();
+  for (const key of everyPage) {
+    const { $ } = await opened(key);
+    for (const link of $("a[href], link[href]").toArray()) {
+      const href = ($(link).attr("href") ?? "").replace(siteBaseUrl, "").replace(/[?#].*$/, "");
+      if (!href.startsWith("/") || href.startsWith("/api/search") || href === "/404") continue;
+      if (href === "/api/agents/leaderboard" || href === "/") continue;
+      // Of a profile that never changed the service tells it: decision 0067.
+      if (/^\/api\/nonprofits\/[^/]+\/history$/.test(href)) continue;
+      if (!known.has(href) && !known.has(href.replace(/\.[a-z]+$/, ""))) missing.add(href);
+    }
+  }
+  expect([...missing]).toEqual([]);
+});
+
+describe("the home page", () => {
+  test("tells numbers, causes and countries, without the withdrawn", async () => {
+    const { $ } = await site.page("page home");
+    const figures = $(".figures").text();
+    expect(figures).toContain("Nonprofits3");
+    expect(figures).toContain("Countries2");
+    expect(figures).toContain("People reached in a year12,350");
+    expect($('a[href="/causes/education"]').parent().text().replaceAll(/\s+/g, " ").trim()).toBe(
+      "Education 2",
+    );
+    expect($('a[href="/countries/ke"]').length).toBe(1);
+    expect($('a[href="/countries/fr"]').length).toBe(0);
+  });
+
+  test("has a search that works without a script", async () => {
+    const { $ } = await site.page("page home");
+    expect($("#search").attr("action")).toBe("/api/search");
+    expect($("#search-words").attr("name")).toBe("q");
+  });
+});
+
+test("the answers of causes and stats stand in the bundle", async () => {
+  const causes = JSON.parse((await site.files("causes-json"))["api/causes.json"] ?? "").causes;
+  expect(causes).toHaveLength(29);
+  expect(causes.find(({ id }: { id: string }) => id === "education")).toMatchObject({
+    nonprofit_count: 2,
+    count: 2,
+  });
+  const stats = JSON.parse((await site.files("stats-json"))["api/stats.json"] ?? "");
+  expect(stats).toMatchObject({
+    nonprofits: 3,
+    verified_nonprofits: 1,
+    countries: 2,
+    causes: 29,
+    total_beneficiaries: 12_350,
+    total_beneficiaries_per_year: 12_350,
+    total_queries: 0,
+    queries: { llms_txt: 0 },
+  });
+});
+
+test("the counters and the day are those that the store holds", async () => {
+  const counters = {
+    total_donations: 7,
+    total_queries: 1_234,
+    queries_this_week: 56,
+    queries: { llms_txt: 1, agents_md: 2, ai_plugin: 3, mcp: 4 },
+  };
+  const now = new Date("2026-11-02T00:00:00Z");
+  const facts = { counters: JSON.stringify(counters), publication_day: "2026-11-02" };
+  for (const [name, value] of Object.entries(facts)) {
+    await site.store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
+  }
+  expect(JSON.parse((await site.files("stats-json"))["api/stats.json"] ?? "")).toMatchObject(
+    counters,
+  );
+  const { $ } = await site.page("page statistics");
+  expect($("main").text()).toContain("1,234");
+  expect($("time").attr("datetime")).toBe("2026-11-02");
+});
+
+test("robots.txt names the sitemap and welcomes crawlers", async () => {
+  const robots = (await site.files("page robots"))["robots.txt"] ?? "";
+  expect(robots).toContain(`Sitemap: ${siteBaseUrl}/sitemap.xml`);
+  expect(robots).toContain("Allow: /\n");
+});
+
+describe("the page of agents", () => {
+  test("says so when no agent has come yet", async () => {
+    expect((await site.page("page agents")).$("main").text()).toContain("No agent has completed");
+  });
+
+  test("shows the leaderboard that the store keeps", async () => {
+    const agent = {
+      agent_name: "Scout <b>",
+      submissions: 9,
+      applied: 4,
+      nonprofits_touched: 3,
+      last_seen: "2026-11-01 10:00:00",
+      flags: [],
+    };
+    const totals = {
+      total_submissions: 9,
+      total_applied: 4,
+      unique_agents: 1,
+      nonprofits_improved: 3,
+    };
+    const board = { message: "", totals, top_agents: [agent], recent_activity: [] };
+    const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
+    await site.store.write((tx) => saveDirectoryFact(tx, fact));
+    const { $ } = await site.page("page agents");
+    expect($("tbody th").text().trim()).toBe("Scout <b>");
+    expect($("tbody td").first().text()).toBe("4");
+  });
+
+  test("is kept again only when it differs", async () => {
+    const now = new Date("2026-11-04T00:00:00Z");
+    await saveLeaderboard(site.store, now);
+    expect((await site.page("page agents")).$("tbody").length).toBe(0);
+    const before = await newestSequence(site.store.raw);
+    await saveLeaderboard(site.store, now);
+    expect(await newestSequence(site.store.raw)).toBe(before);
+  });
+});
+
+test("the methodology page shows what agreement costs an attacker, as computed", async () => {
+  const { $ } = await site.page("page methodology");
+  const { outcomes, computed_on } = consensusSimulation;
+  const tables = $('[aria-label="What attacks achieve and cost"] tbody tr');
+  expect(tables.length).toBe(outcomes.length);
+  const pair = outcomes.findIndex(({ attack }) => attack === "colluding-pair");
+  const cells = tables
+    .eq(pair)
+    .find("th, td")
+    .toArray()
+    .map((cell) => $(cell).text().trim());
+  expect(cells.slice(0, 2)).toEqual(["Pair on two networks", "agents"]);
+  expect(cells.slice(4)).toEqual(["2 submissions", "2 ids, 2 networks", "4 minutes"]);
+  expect($("main").text()).toContain(computed_on);
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { exportInSlices } from "#site/bundle/export-step.ts";
+import { runFastLane } from "#site/publisher/profile-job.ts";
+import { commitNextFiles, openNextFiles } from "#site/publisher/next-files.ts";
+import { storeFiles } from "#site/bundle/publish-files.ts";
+import { slowWorkApart } from "#site/publisher/background-worker.ts";
+import type { SlowWork } from "#site/publisher/slow-jobs.ts";
+import {
+  aDirectory,
+  compiledSites,
+  type Directory,
+  publisherFolders,
+} from "#test/support/publisher.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+
+let directory: Directory;
+let apart: SlowWork;
+
+beforeAll(async () => {
+  directory = await aDirectory(
+    Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
+  );
+  await directory.publisher.buildAll({ processes: 1 });
+  const { bundle, blobs } = publisherFolders(directory.dataDir);
+  apart = slowWorkApart({
+    storeUrl: `file:${join(directory.dataDir, "store.db")}`,
+    storeToken: null,
+    compiledFolder: (await compileSite(compiledSites)).folder,
+    baseUrl: "http://localhost:8080",
+    network: "local",
+    bundleFolder: bundle,
+    blobsFolder: blobs,
+  });
+}, 60_000);
+afterAll(() => {
+  apart.close();
+  directory.close();
+});
+
+/** Changes a profile as the fast lane does; answers what is left to the second. */
+async function changed(slug: string, beneficiaries_per_year: number) {
+  const { parts } = directory.publisher;
+  const after = parts.manifest.state().slow_sequence;
+  await directory.edit(slug, { beneficiaries_per_year });
+  while ((await runFastLane(parts)) > 0);
+  return { after, upTo: parts.manifest.state().fast_sequence, feedFiles: [] };
+}
+
+describe("slow work in a process of its own", () => {
+  test("makes what this process would make", async () => {
+    const { parts } = directory.publisher;
+    const job = await changed("trust-7", 70_000);
+    const there = await apart.makeLists(job);
+    const here = await parts.slowWork.makeLists(job);
+    expect(there.kept.length).toBeGreaterThan(5);
+    expect(there).toEqual(here);
+    await directory.drain();
+    expect(await apart.draftFeed({ full: true, joining: true, keySet: "{}" })).toEqual(
+      await parts.slowWork.draftFeed({ full: true, joining: true, keySet: "{}" }),
+    );
+  }, 60_000);
+
+  test("knows of moves that somebody else published", async () => {
+    await changed("trust-8", 80_000);
+    await directory.drain();
+    const job = await changed("trust-9", 90_000);
+    expect(await apart.makeLists(job)).toEqual(
+      await directory.publisher.parts.slowWork.makeLists(job),
+    );
+    await directory.drain();
+  }, 60_000);
+
+  test("that is given up is refused, and the next piece starts another process", async () => {
+    const job = await changed("trust-10", 100_000);
+    const given = apart.makeLists(job).then(
+      () => "made",
+      (error: unknown) => (error instanceof Error ? error.message : ""),
+    );
+    apart.close();
+    expect(await given).toContain("was ended");
+    expect((await apart.makeLists(job)).kept.length).toBeGreaterThan(5);
+    await directory.drain();
+  }, 60_000);
+});
+
+describe("a release of many files", () => {
+  const encoder = new TextEncoder();
+  const release = (word: string) => {
+    const { parts } = directory.publisher;
+    const files = Array.from({ length: 60 }, (_, at) => ({
+      path: `many/${at}.txt`,
+      body: encoder.encode(`${word} ${at}`),
+    }));
+    const next = openNextFiles(parts.manifest);
+    next.add(storeFiles(parts, files).kept);
+    const { fast_sequence } = parts.manifest.state();
+    return commitNextFiles(parts.manifest, next, {
+      reason: word,
+      asOf: fast_sequence,
+      removeOthers: false,
+      state: {},
+      now: new Date(),
+    });
+  };
+  const shown = (at: number) =>
+    readFileSync(join(publisherFolders(directory.dataDir).exported, `many/${at}.txt`), "utf8");
+
+  test("is shown bit by bit, and newer releases in between are not overwritten", async () => {
+    const { parts } = directory.publisher;
+    const first = release("one");
+    let turns = 0;
+    await exportInSlices(parts, first, async () => {
+      if (++turns !== 2) return;
+      // Another big release and a small one overtake it.
+      await exportInSlices(parts, release("two"), async () => {});
+      await directory.edit("trust-3", { tagline: "In between" });
+      await runFastLane(parts);
+    });
+    for (const at of [0, 30, 59]) expect(shown(at)).toBe(`two ${at}`);
+    const { exported_release, current_release } = parts.manifest.state();
+    expect(exported_release).toBe(current_release);
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test("that could not be shown whole is shown with the next one", async () => {
+    const { parts } = directory.publisher;
+    const full = {
+      ...parts,
+      exported: {
+        ...parts.exported,
+        put: (path: string, blob: string) => {
+          if (path === "many/40.txt") throw new Error("no space left on device");
+          parts.exported.put(path, blob);
+        },
+      },
+    };
+    const failed = await exportInSlices(full, release("three"), async () => {}).catch(
+      (error: unknown) => String(error),
+    );
+    expect(failed).toContain("no space");
+    expect(shown(40)).toBe("two 40");
+    await directory.edit("trust-3", { tagline: "Room again" });
+    await runFastLane(parts);
+    expect(shown(40)).toBe("three 40");
+    expect(parts.manifest.state().exported_release).toBe(parts.manifest.state().current_release);
+  });
+});

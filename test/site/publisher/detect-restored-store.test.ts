@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/feed.ts";
+import { openStore } from "#content/store/open.ts";
+import { meetStore } from "#site/publisher/detect-restored-store.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import { releaseBefore } from "#site/bundle/release.ts";
+import { aDirectory } from "#test/support/publisher.ts";
+
+/** What a restored backup lacks: the newest changes, the feed's files of them, and what they changed. */
+async function restoreTo(store: PublisherParts["source"]["store"], sequence: number) {
+  await store.write(async ({ raw }) => {
+    for (const sql of [
+      "DELETE FROM changes WHERE sequence > ?",
+      "DELETE FROM feed_files WHERE last_sequence > ?",
+      "UPDATE sqlite_sequence SET seq = ? WHERE name = 'changes'",
+    ]) {
+      await raw.execute({ sql, args: [sequence] });
+    }
+    await raw.execute("UPDATE nonprofits SET tagline = 'from the backup' WHERE slug = 'trust-a'");
+  });
+}
+
+test("a store that was restored is published anew, and later changes are not lost", async () => {
+  const directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
+  const { publisher, store } = directory;
+  const { parts } = publisher;
+  try {
+    await publisher.buildAll({ processes: 1 });
+    for (const line of [1, 2, 3]) {
+      await directory.edit("trust-a", { tagline: `lost ${line}` });
+      await directory.drain();
+    }
+    await meetStore(parts);
+    expect(publisher.isOutdated()).toBe(false);
+    const epoch = await findEpoch(store.raw);
+    await restoreTo(store, 2);
+    await meetStore(parts);
+    expect(publisher.isOutdated()).toBe(true);
+    await publisher.buildAll({ processes: 1 });
+    expect(directory.read("nonprofits/trust-a.html")).toContain("from the backup");
+    // Caches keep files of the feed for ever: their numbers must not come again with another content.
+    expect(await findEpoch(store.raw)).not.toBe(epoch);
+    expect(directory.read("changes/4.json")).toBeNull();
+    await directory.edit("trust-b", { tagline: "after the backup" });
+    await directory.drain();
+    expect(directory.read("nonprofits/trust-b.html")).toContain("after the backup");
+    expect((await newestFeedFile(store.raw))?.number).toBe(6);
+    expect(JSON.parse(directory.read("changes/state.json") ?? "")).toMatchObject({ sequence: 6 });
+    expect((await publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+    expect(releaseBefore(parts.manifest, 1)).not.toBeNull();
+  } finally {
+    directory.close();
+  }
+});
+
+test("another store in the place of the one that was published is published anew", async () => {
+  const directory = await aDirectory([{ slug: "trust-a" }]);
+  const other = await openStore({ url: `file:${join(directory.dataDir, "other.db")}` });
+  try {
+    await directory.publisher.buildAll({ processes: 1 });
+    await closeFeedFiles(other, { after: 0, upTo: 0, now: new Date() });
+    const { parts } = directory.publisher;
+    await meetStore({ ...parts, source: { ...parts.source, store: other } });
+    expect(directory.publisher.isOutdated()).toBe(true);
+    expect(parts.manifest.state().fast_sequence).toBe(0);
+  } finally {
+    other.close();
+    directory.close();
+  }
+});

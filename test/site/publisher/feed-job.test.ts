@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import {
+  BundleManifest,
+  FeedFile,
+  FeedState,
+  feedPaths,
+  isManifestPath,
+  ManifestShard,
+} from "#content/contract/feed.ts";
+import { closeFeedFiles } from "#content/feed/feed.ts";
+import { digestOf } from "#site/bundle/blobs.ts";
+import { runFastLane } from "#site/publisher/profile-job.ts";
+import { openFeedLane } from "#site/publisher/feed-job.ts";
+import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { runSecondLane } from "#site/publisher/list-job.ts";
+import { KeySet, openSigner, verifyDetached } from "#content/feed/keys.ts";
+import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
+
+let directory: Directory;
+
+beforeAll(async () => {
+  directory = await aDirectory(
+    Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+  );
+  await directory.publisher.buildAll({ processes: 1 });
+}, 60_000);
+afterAll(() => directory.close());
+
+const bytesOf = (path: string): Buffer => {
+  const { manifest, blobs } = directory.publisher.parts;
+  const file = manifest.find(path);
+  if (file === null) throw new Error(`the bundle has no ${path}`);
+  return blobs.read(file.digest);
+};
+const json = (path: string): unknown => JSON.parse(bytesOf(path).toString());
+const state = () => FeedState.parse(json(feedPaths.state));
+const feedFile = (number: number) => FeedFile.parse(json(feedPaths.file(number)));
+const rebuilt = async () => (await directory.publisher.buildAll({ processes: 1 })).differing;
+const snapshot = () =>
+  gunzipSync(bytesOf(feedPaths.snapshot))
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** The signed list, looked at as a stranger would: the signature, each shard, each file. */
+async function listedFiles(): Promise<Map<string, string>> {
+  const [key] = KeySet.parse(json(feedPaths.keys)).keys;
+  if (key === undefined) throw new Error("no key is published");
+  const root = bytesOf(feedPaths.manifest);
+  const signature = bytesOf(feedPaths.signature).toString();
+  expect(await verifyDetached(signature, root, key)).toMatchObject({ ok: true });
+  const list = BundleManifest.parse(JSON.parse(root.toString()));
+  const files = new Map<string, string>();
+  for (const { path, sha256 } of list.shards) {
+    const bytes = bytesOf(path);
+    expect(digestOf(bytes)).toBe(sha256);
+    for (const file of ManifestShard.parse(JSON.parse(bytes.toString())).files) {
+      files.set(file.path, file.sha256);
+    }
+  }
+  expect(files.size).toBe(list.files);
+  return files;
+}
+
+const filesHeld = () =>
+  new Map(
+    directory.publisher.parts.manifest.db
+      .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files ORDER BY path")
+      .all()
+      .filter(({ path }) => !isManifestPath(path))
+      .map(({ path, digest }) => [path, digest]),
+  );
+
+const sorted = (files: Map<string, string>) => [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+
+describe("the change feed", () => {
+  test("begins with a file for what the first build holds", () => {
+    expect(state()).toMatchObject({ sequence: 1, change_sequence: 130, snapshot: { sequence: 1 } });
+    expect(feedFile(1).entries).toHaveLength(130);
+  });
+  test("closes a file with each publication and never changes one", async () => {
+    const first = bytesOf(feedPaths.file(1)).toString();
+    await directory.edit("trust-3", { tagline: "New words" });
+    await directory.edit("trust-4", { status: "withdrawn" });
+    await directory.drain();
+    expect(state()).toMatchObject({ sequence: 2, change_sequence: 132, snapshot: { sequence: 2 } });
+    expect(feedFile(2).entries).toMatchObject([
+      { sequence: 131, slug: "trust-3", kind: "changed", fields: ["tagline"] },
+      { sequence: 132, slug: "trust-4", kind: "withdrawn", fields: ["status"] },
+    ]);
+    expect(bytesOf(feedPaths.file(1)).toString()).toBe(first);
+  });
+  test("publishes a file that was closed before the publisher was killed", async () => {
+    const { sequence, change_sequence } = state();
+    await directory.edit("trust-3", { tagline: "Newer words" });
+    await runFastLane(directory.publisher.parts);
+    const closing = { after: change_sequence, upTo: change_sequence + 1, now: new Date() };
+    await closeFeedFiles(directory.store, closing);
+    await directory.drain();
+    expect(state()).toMatchObject({ sequence: sequence + 1 });
+    expect(feedFile(sequence + 1).entries).toMatchObject([{ slug: "trust-3" }]);
+  });
+});
+
+describe("the snapshot", () => {
+  test("holds each profile as its JSON file does, by id, withdrawn ones too", () => {
+    const profiles = snapshot();
+    expect(profiles.map(({ id }) => id)).toEqual(
+      Array.from({ length: 130 }, (_, at) => `${at + 1}`),
+    );
+    expect(profiles[4]).toMatchObject({ slug: "trust-4", status: "withdrawn" });
+    expect(profiles[7]).toEqual(json("api/nonprofits/trust-7.json"));
+  });
+  test("is its parts one after the other, and a change rewrites one", async () => {
+    const parts = () => [1, 2].map((part) => bytesOf(feedPaths.snapshotPart(part)));
+    const before = parts();
+    await directory.edit("trust-120", { tagline: "New words" });
+    await directory.drain();
+    const after = parts();
+    expect(after[0]?.toHex()).toBe(before[0]?.toHex());
+    expect(after[1]?.toHex()).not.toBe(before[1]?.toHex());
+    expect(Buffer.concat(after).toHex()).toBe(bytesOf(feedPaths.snapshot).toHex());
+    expect(state().snapshot).toMatchObject({ parts: 2, sequence: state().sequence });
+  });
+  test("that lags behind is told as such, and caught up with", async () => {
+    const { parts, feedLane } = directory.publisher;
+    const signer = await openSigner(aSigningKey());
+    const slow = openFeedLane(parts, signer, { joinedBytesPerSecond: 1 });
+    const edited = async (tagline: string) => {
+      await directory.edit("trust-5", { tagline });
+      await runFastLane(parts);
+      await runSecondLane(parts, async () => {});
+      await slow.run({ paced: true });
+    };
+    await edited("One");
+    const { sequence } = state();
+    // Joined just now: the next paced run leaves it for a while.
+    await edited("Two");
+    expect(state()).toMatchObject({ sequence: sequence + 1, snapshot: { sequence } });
+    expect(snapshot()[5]).toMatchObject({ tagline: "One" });
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    expect(slow.isDue()).toBe(false);
+    await feedLane.run({});
+    expect(state()).toMatchObject({ snapshot: { sequence: sequence + 1 } });
+    expect(snapshot()[5]).toMatchObject({ tagline: "Two" });
+  });
+  test("leaves no older copies behind", async () => {
+    const { parts } = directory.publisher;
+    const before = parts.blobs.pathOf(parts.manifest.find(feedPaths.snapshot)?.digest ?? "");
+    await directory.edit("trust-5", { tagline: "Three" });
+    await directory.drain();
+    expect(existsSync(before)).toBe(true);
+    const later = () => new Date(Date.now() + 120_000);
+    await openFeedLane({ ...parts, clock: later }, await openSigner(aSigningKey())).run({});
+    expect(existsSync(before)).toBe(false);
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  });
+});
+
+describe("the signed list", () => {
+  test("tells the digest of every file, and of no other", async () => {
+    const listed = await listedFiles();
+    expect(sorted(listed)).toEqual(sorted(filesHeld()));
+    for (const [path, sha256] of listed) expect(digestOf(bytesOf(path))).toBe(sha256);
+  });
+  test("is rewritten only where paths changed", async () => {
+    const before = BundleManifest.parse(json(feedPaths.manifest)).shards;
+    await directory.edit("trust-9", { contact_email: "someone@charity.example" });
+    await directory.drain();
+    const after = BundleManifest.parse(json(feedPaths.manifest)).shards;
+    const rewritten = after.filter(({ sha256 }, at) => sha256 !== before[at]?.sha256);
+    expect(rewritten.length).toBeGreaterThan(3);
+    expect(rewritten.length).toBeLessThan(40);
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  });
+  test("with nothing new is left alone", async () => {
+    const { manifest } = directory.publisher.parts;
+    const { current_release } = manifest.state();
+    expect(directory.publisher.feedLane.isDue()).toBe(false);
+    await directory.publisher.feedLane.run({});
+    expect(manifest.state().current_release).toBe(current_release);
+  });
+  test("is made anew when it is lost, and when the key is another", async () => {
+    const { parts } = directory.publisher;
+    const [shard] = BundleManifest.parse(json(feedPaths.manifest)).shards;
+    parts.blobs.remove(shard?.sha256 ?? "");
+    await directory.publisher.feedLane.run({});
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    const other = openFeedLane(parts, await openSigner(aSigningKey()));
+    expect(other.isDue()).toBe(true);
+    await other.run({});
+    expect(other.isDue()).toBe(false);
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  });
+  test("follows a rollback, and the way back", async () => {
+    const { parts, feedLane } = directory.publisher;
+    const { current_release } = parts.manifest.state();
+    const { sequence } = state();
+    await directory.edit("trust-9", { tagline: "Later" });
+    await directory.add({ slug: "latecomer" });
+    await directory.drain();
+    expect(rollBackTo(parts, current_release)).not.toBeNull();
+    await feedLane.run({});
+    expect(state()).toMatchObject({ sequence, snapshot: { sequence } });
+    expect(snapshot()).toHaveLength(130);
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    parts.manifest.setState({ held_at: 0 });
+    await directory.drain();
+    expect(state()).toMatchObject({ sequence: sequence + 1 });
+    expect(snapshot()).toHaveLength(131);
+    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  });
+});
+
+test("after many edits, additions and withdrawals a full rebuild finds nothing that differs", async () => {
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  for (let step = 0; step < 40; step++) {
+    const slug = `trust-${random(130)}`;
+    const kind = random(4);
+    if (kind === 0) await directory.add({ name: `Newcomer ${step}` });
+    else if (kind === 1) await directory.edit(slug, { status: random(2) ? "withdrawn" : "listed" });
+    else
+      await directory.edit(slug, { tagline: `Words ${step}`, beneficiaries_per_year: random(9) });
+    if (random(5) === 0) await directory.drain();
+  }
+  await directory.drain();
+  expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  expect(await rebuilt()).toEqual([]);
+}, 30_000);

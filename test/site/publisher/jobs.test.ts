@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runFastLane } from "#site/publisher/profile-job.ts";
+import { releases } from "#site/bundle/release.ts";
+import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+
+let directory: Directory;
+
+beforeAll(async () => {
+  const some = Array.from({ length: 120 }, (_, at) => ({
+    slug: `trust-${at}`,
+    name: `Trust ${String(at).padStart(3, "0")}`,
+    causes: at < 110 ? ["education"] : ["health"],
+    mission: "Schools for all.",
+  }));
+  directory = await aDirectory(some);
+  await directory.publisher.buildAll({ processes: 1 });
+});
+afterAll(() => directory.close());
+
+const inFolder = (path: string) =>
+  readFileSync(join(publisherFolders(directory.dataDir).exported, path), "utf8");
+
+describe("the first build", () => {
+  test("holds each profile as page and as JSON, and the lists", () => {
+    expect(directory.read("nonprofits/trust-7.html")).toContain("Trust 007");
+    expect(JSON.parse(directory.read("api/nonprofits/trust-7.json") ?? "")).toMatchObject({
+      slug: "trust-7",
+      mission: "Schools for all.",
+    });
+    expect(directory.read("causes/education.html")).toContain("trust-0");
+    expect(directory.read("causes/education/2.html")).toContain("trust-109");
+  });
+  test("is the same in the folder for other web servers", () => {
+    for (const { path } of directory.publisher.parts.manifest.db
+      .query<{ path: string }, []>("SELECT path FROM files")
+      .all()) {
+      expect(inFolder(path)).toBe(directory.read(path) ?? "");
+    }
+  });
+});
+
+describe("a change that keeps its place", () => {
+  test("is live after the fast lane alone, in at most 12 files", async () => {
+    await directory.edit("trust-7", { tagline: "Every child at school" });
+    expect(await runFastLane(directory.publisher.parts)).toBe(1);
+    expect(directory.read("nonprofits/trust-7.html")).toContain("Every child at school");
+    expect(directory.read("api/nonprofits/trust-7.json")).toContain("Every child at school");
+    expect(inFolder("nonprofits/trust-7.html")).toContain("Every child at school");
+    const [newest] = releases(directory.publisher.parts.manifest, 1);
+    expect(newest?.changed_files).toBeLessThanOrEqual(12);
+  });
+  test("taken twice makes no second release", async () => {
+    const { manifest } = directory.publisher.parts;
+    const { current_release, fast_sequence } = manifest.state();
+    manifest.setState({ fast_sequence: fast_sequence - 1 });
+    await runFastLane(directory.publisher.parts);
+    expect(manifest.state()).toMatchObject({ current_release, fast_sequence });
+  });
+});
+
+describe("a change that moves others", () => {
+  test("reaches every page of its lists by the second lane", async () => {
+    await directory.edit("trust-109", { beneficiaries_per_year: 9_000 });
+    await directory.drain();
+    expect(directory.read("causes/education.html")).toContain("trust-109");
+    expect(directory.read("causes/education/2.html")).not.toContain('"/nonprofits/trust-109"');
+  });
+  test("a withdrawn nonprofit leaves the lists and keeps its page", async () => {
+    await directory.edit("trust-7", { status: "withdrawn" });
+    await directory.drain();
+    expect(directory.read("causes/education.html")).not.toContain('/nonprofits/trust-7"');
+    expect(directory.read("nonprofits/trust-7.html")).toContain("Trust 007");
+    expect(JSON.parse(directory.read("api/nonprofits/trust-7.json") ?? "").status).toBe(
+      "withdrawn",
+    );
+  });
+  test("a page beyond the end of a list goes", async () => {
+    for (let at = 90; at < 109; at++) await directory.edit(`trust-${at}`, { causes: ["health"] });
+    await directory.drain();
+    expect(directory.read("causes/education/2.html")).toBeNull();
+  });
+  test("a full build then finds nothing that differs", async () => {
+    const outcome = await directory.publisher.buildAll({ processes: 2 });
+    expect(outcome.differing).toEqual([]);
+    expect(outcome.failed).toEqual([]);
+  });
+});
+
+describe("a rollback", () => {
+  test("shows the older release, holds there, and takes the changes again when resumed", async () => {
+    const { parts } = directory.publisher;
+    const before = parts.manifest.state().current_release;
+    await directory.edit("trust-3", { tagline: "A new line" });
+    await directory.add({ slug: "newcomer", name: "Newcomer" });
+    await directory.drain();
+    expect(rollBackTo(parts, before)).not.toBeNull();
+    expect(directory.read("nonprofits/trust-3.html")).not.toContain("A new line");
+    expect(directory.read("nonprofits/newcomer.html")).toBeNull();
+    expect(parts.manifest.state().held_at).toBe(before);
+    parts.manifest.setState({ held_at: 0 });
+    await directory.drain();
+    expect(directory.read("nonprofits/trust-3.html")).toContain("A new line");
+    expect(directory.read("nonprofits/newcomer.html")).toContain("Newcomer");
+    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+  });
+  test("to a release that is not kept is refused", () => {
+    expect(rollBackTo(directory.publisher.parts, 100_000)).toBeNull();
+  });
+});

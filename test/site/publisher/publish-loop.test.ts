@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { runFastLane } from "#site/publisher/profile-job.ts";
+import { housekeeping } from "#site/publisher/housekeeping.ts";
+import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import { releases } from "#site/bundle/release.ts";
+import { runResident } from "#site/publisher/publish-loop.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
+
+let directory: Directory;
+let parts: PublisherParts;
+
+beforeAll(async () => {
+  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
+  await directory.publisher.buildAll({ processes: 1 });
+  ({ parts } = directory.publisher);
+}, 60_000);
+afterAll(() => directory.close());
+
+/** Runs the resident publisher until `met`, at most 5 s. */
+async function residentUntil(
+  met: () => boolean,
+  own: PublisherParts,
+  buildAll: () => Promise<void>,
+): Promise<void> {
+  const stopping = new AbortController();
+  const running = runResident(own, {
+    signal: stopping.signal,
+    pollMs: 2,
+    secondLaneDelayMs: 10,
+    feedLane: directory.publisher.feedLane,
+    buildAll,
+  });
+  for (let look = 0; look < 500 && !met(); look++) await Bun.sleep(10);
+  stopping.abort();
+  await running;
+  expect(met()).toBe(true);
+}
+
+describe("a full build that fails", () => {
+  test("keeps pages of another site back, whose assets it would have brought", async () => {
+    const logged: string[] = [];
+    let builds = 0;
+    const other = { ...parts, inputsDigest: "another site", log: (event: string) => void logged.push(event) }; // prettier-ignore
+    await directory.edit("trust-a", { tagline: "of another site" });
+    await residentUntil(
+      () => logged.length > 0,
+      other,
+      () => (builds++, Promise.reject(new Error("no room"))),
+    );
+    expect(logged).toEqual(["publishing failed and is tried again"]);
+    expect(builds).toBe(1);
+    expect(directory.read("nonprofits/trust-a.html")).not.toContain("of another site");
+  });
+  test("that was asked for does not keep changes and lists from being published", async () => {
+    parts.manifest.setState({ request: "full" });
+    await directory.edit("trust-a", { tagline: "goes on", causes: ["health"] });
+    const { slow_sequence } = parts.manifest.state();
+    await residentUntil(
+      () => parts.manifest.state().slow_sequence > slow_sequence,
+      parts,
+      () => Promise.reject(new Error("no room")),
+    );
+    expect(directory.read("nonprofits/trust-a.html")).toContain("goes on");
+    expect(directory.read("causes/health.html")).toContain("trust-a");
+    expect(parts.manifest.state().request).toBe("full");
+    await residentUntil(() => parts.manifest.state().request === "", parts, () => Promise.resolve()); // prettier-ignore
+  });
+});
+
+test("a full build that is asked for tells nothing that merely waited to be published", async () => {
+  await directory.edit("trust-a", { tagline: "waits", mission: "Waits, too." });
+  parts.manifest.setState({ request: "full" });
+  const found: (string[] | null)[] = [];
+  await residentUntil(
+    () => parts.manifest.state().request === "",
+    parts,
+    async () => {
+      const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
+      found.push(differing);
+    },
+  );
+  expect(found).toEqual([[]]);
+  expect(directory.read("nonprofits/trust-a.html")).toContain("Waits, too.");
+});
+
+describe("between lanes", () => {
+  const later = (seconds: number) => performance.now() + seconds * 1_000;
+  const keepHouse = () =>
+    housekeeping(parts, {
+      keeping: { releases: 5, assetGraceMs: 1_000 },
+      signal: new AbortController().signal,
+    });
+  test("old releases are forgotten bit by bit, although changes keep coming", async () => {
+    for (let at = 0; at < 110; at++) {
+      await directory.edit("trust-b", { tagline: `line ${at}` });
+      await runFastLane(parts);
+    }
+    const keep = keepHouse();
+    const busy = { held: false, quiet: false };
+    const count = () => releases(parts.manifest, 1_000).length;
+    const before = count();
+    await keep(later(0), busy);
+    expect(count()).toBe(before);
+    await keep(later(61), busy);
+    expect(count()).toBe(before - 100);
+    for (let run = 0; run < 3; run++) await keep(later(61), busy);
+    expect(count()).toBe(5);
+  });
+  test("a file that could not be shown in the folder is, without another release", async () => {
+    const { current_release } = parts.manifest.state();
+    const shown = join(parts.exported.folder, "nonprofits/trust-b.html");
+    rmSync(shown);
+    parts.manifest.setState({ exported_release: current_release - 1 });
+    await keepHouse()(later(0), { held: true, quiet: true });
+    expect(existsSync(shown)).toBe(true);
+    expect(parts.manifest.state().exported_release).toBe(current_release);
+  });
+});

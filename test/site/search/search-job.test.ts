@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { runFastLane } from "#site/publisher/profile-job.ts";
+import { defaultKeeping, prune } from "#site/bundle/prune.ts";
+import { rollBackTo } from "#site/publisher/publish-loop.ts";
+import { openSearchLane } from "#site/search/search-job.ts";
+import { runSecondLane } from "#site/publisher/list-job.ts";
+import { followWithIndexes } from "#site/search/follow.ts";
+import { pagefindShardOf } from "#site/search/pagefind-shard.ts";
+import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+
+let directory: Directory;
+const some = Array.from({ length: 12 }, (_, at) => ({
+  slug: `trust-${at}`,
+  name: `Trust ${at}`,
+  causes: ["education"],
+  mission: "Schools for all.",
+}));
+
+beforeAll(async () => {
+  directory = await aDirectory(some, { searchIndex: true });
+  await directory.publisher.buildAll({ processes: 1 });
+});
+afterAll(() => directory.close());
+
+const manifest = () => directory.publisher.parts.manifest;
+const filesOf = (folder: string) =>
+  manifest()
+    .db.query<{ path: string; digest: string; doomed_at: number | null }, [string]>(
+      "SELECT path, digest, doomed_at FROM files WHERE path GLOB ? || '*' ORDER BY path",
+    )
+    .all(folder);
+const living = (folder: string) => filesOf(folder).filter(({ doomed_at }) => doomed_at === null);
+/** Publishes pages and lists, but no index. */
+const publishPages = async () => {
+  while ((await runFastLane(directory.publisher.parts)) > 0);
+  while ((await runSecondLane(directory.publisher.parts, async () => {})) !== null);
+};
+
+describe("the index for people", () => {
+  test("is made in a process of its own, in one release, with all that a page loads", async () => {
+    const before = manifest().state().current_release;
+    const { dataDir, publisher } = directory;
+    const storeUrl = `file:${join(dataDir, "store.db")}`;
+    const settings = { storeUrl, storeToken: null, pagefind: true, apart: true };
+    const committed = await openSearchLane(publisher.parts, settings).run();
+    expect(committed?.release).toBe(before + 1);
+    expect(JSON.parse(directory.read("pagefind/shards.json") ?? "")).toEqual({
+      shards: [1, 2, 3, 4, 5, 6, 7, 8],
+    });
+    const names = living("pagefind/2/").map(({ path }) => path.slice("pagefind/2/".length));
+    for (const name of ["pagefind.js", "pagefind-worker.js", "wasm.en.pagefind"]) {
+      expect(names).toContain(name);
+    }
+    expect(
+      JSON.parse(directory.read("pagefind/2/pagefind-entry.json") ?? "").languages.en.page_count,
+    ).toBe(2);
+    expect(names.filter((name) => name.includes("ui"))).toEqual([]);
+    const exported = publisherFolders(directory.dataDir).exported;
+    expect(existsSync(join(exported, "pagefind/2/pagefind-entry.json"))).toBe(true);
+  });
+  test("is left alone while nothing changes, after a full build and a second look too", async () => {
+    expect(await directory.publisher.searchLane.run()).toBeNull();
+    const before = filesOf("pagefind/");
+    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+    expect(await directory.publisher.searchLane.run()).toBeNull();
+    expect(filesOf("pagefind/")).toEqual(before);
+  });
+  test("has only those shards made anew whose nonprofits changed; old files stay for a day", async () => {
+    const shard = pagefindShardOf(4);
+    const untouched = living(`pagefind/${(shard % 8) + 1}/`);
+    const before = living(`pagefind/${shard}/`);
+    await directory.edit("trust-3", { name: "Zebra Trust" });
+    await publishPages();
+    const committed = await directory.publisher.searchLane.run();
+    const changed = committed?.changed.map(({ path }) => path) ?? [];
+    expect(changed.filter((path) => path.startsWith("pagefind/"))).not.toEqual([]);
+    for (const path of changed) expect(path).toMatch(new RegExp(`^(search/|pagefind/${shard}/)`));
+    expect(living(`pagefind/${(shard % 8) + 1}/`)).toEqual(untouched);
+    const kept = new Set(filesOf(`pagefind/${shard}/`).map(({ path }) => path));
+    for (const { path } of before) expect(kept).toContain(path);
+    const { parts } = directory.publisher;
+    const tomorrow = new Date(Date.now() + defaultKeeping.assetGraceMs + 1_000);
+    expect(filesOf("pagefind/").length).toBeGreaterThan(living("pagefind/").length);
+    await directory.publisher.feedLane.run({});
+    prune({ ...parts, clock: () => tomorrow }, defaultKeeping);
+    expect(filesOf("pagefind/")).toEqual(living("pagefind/"));
+    for (const { digest } of living("pagefind/")) expect(parts.blobs.has(digest)).toBe(true);
+  });
+  test("leaves no file in the signed list that it does not name any more", async () => {
+    await directory.publisher.feedLane.run({});
+    await directory.edit("trust-2", { name: "Yak Trust" });
+    await directory.drain();
+    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+  });
+  test("is mended when a file of it went down with the machine", async () => {
+    const { parts } = directory.publisher;
+    const lost = living("pagefind/5/").find(({ path }) => path.endsWith(".pf_meta"));
+    rmSync(parts.blobs.pathOf(lost?.digest ?? ""));
+    await directory.edit("trust-0", { tagline: "Another shard" });
+    await publishPages();
+    await directory.publisher.searchLane.run();
+    expect(parts.blobs.has(lost?.digest ?? "")).toBe(true);
+  });
+  test("stays through a rollback; programs' indexes go back and come again", async () => {
+    const { parts } = directory.publisher;
+    const before = manifest().state().current_release;
+    await directory.edit("trust-5", { name: "Quagga Trust" });
+    await directory.drain();
+    const people = living("pagefind/");
+    const programs = directory.read("search/education.lunr.json");
+    rollBackTo(parts, before);
+    expect(living("pagefind/")).toEqual(people);
+    expect(directory.read("search/education.lunr.json")).not.toBe(programs);
+    expect(await directory.publisher.searchLane.run()).toBeNull();
+    manifest().setState({ held_at: 0 });
+    await directory.drain();
+    expect(directory.read("search/education.lunr.json")).toBe(programs);
+  });
+});
+
+describe("indexing behind the publisher", () => {
+  const followed = async (lane: Directory["publisher"]["searchLane"]) => {
+    const events: string[] = [];
+    const stopping = new AbortController();
+    const follower = followWithIndexes(lane, {
+      log: (event) => events.push(event),
+      signal: stopping.signal,
+      gapMs: 10,
+      afterFailureMs: 20,
+    });
+    follower.notice();
+    for (let look = 0; look < 500 && events.length < 2; look++) await Bun.sleep(10);
+    stopping.abort();
+    await follower.idle();
+    return events;
+  };
+  test("a failure is told and tried again", async () => {
+    let runs = 0;
+    const committed = { release: 1, changed: [], removed: [] };
+    const events = await followed({
+      run: () =>
+        ++runs === 1 ? Promise.reject(new Error("no memory")) : Promise.resolve(committed),
+    });
+    expect(events.slice(0, 2)).toEqual([
+      "search indexes could not be made and are tried again later",
+      "search indexes are in step",
+    ]);
+  });
+  test("releases in a row cost one run after the gap", async () => {
+    let runs = 0;
+    const stopping = new AbortController();
+    const committed = { release: 1, changed: [], removed: [] };
+    const follower = followWithIndexes(
+      { run: () => (runs++, Promise.resolve(committed)) },
+      { log: () => {}, signal: stopping.signal, gapMs: 100_000 },
+    );
+    follower.notice();
+    await Bun.sleep(20);
+    for (let times = 0; times < 50; times++) follower.notice();
+    await Bun.sleep(20);
+    stopping.abort();
+    expect(runs).toBe(1);
+  });
+});
