@@ -114,14 +114,18 @@ export function createApp(parts: Parts): App {
   const askFor: AskFor = async ({ method, path, body }, client) => {
     const request = new Request(`http://localhost${path}`, {
       method,
-      headers: { "content-type": "application/json", "user-agent": client.headers.get("user-agent") ?? "" },
+      headers: {
+        "content-type": "application/json",
+        "user-agent": client.headers.get("user-agent") ?? "",
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     sameClient(request, client);
     const policy = policyOf(method, pathOf(request.url));
-    const allowance = policy === null || policy === "read" ? null : await parts.limits.request(policy, request);
+    const allowance =
+      policy === null || policy === "read" ? null : await parts.limits.request(policy, request);
     return allowance?.allowed === false ? limited(allowance, policy) : routes.handle(request);
-  }; // prettier-ignore
+  };
   return {
     routes: routes.routes,
     handle: async (request, address = "unknown") => {

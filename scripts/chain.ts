@@ -5,7 +5,10 @@ import { serve } from "./chain/serve-command.ts";
 import { runCommand } from "./support/command.ts";
 
 const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
-const url = { type: "string", description: "Where the chain is (the one of the data folder)" } as const; // prettier-ignore
+const url = {
+  type: "string",
+  description: "Where the chain is (the one of the data folder)",
+} as const;
 const common = { url, json };
 
 /** Each trouble of the chaos switch as an option: hang_ms is --hang-ms. */
@@ -34,7 +37,13 @@ const command = defineCommand({
     serve: defineCommand({
       meta: { name: "serve", description: "Runs it (what happens without a command)" },
       args: serveArgs,
-      run: ({ args }) => serve({ port: args.port, anyPort: args["any-port"] === true, keep: args.memory !== true, chaos: chaosIn(args) }), // prettier-ignore
+      run: ({ args }) =>
+        serve({
+          port: args.port,
+          anyPort: args["any-port"] === true,
+          keep: args.memory !== true,
+          chaos: chaosIn(args),
+        }),
     }),
     faucet: defineCommand({
       meta: { name: "faucet", description: "Gives a wallet SOL and USDC" },
@@ -52,7 +61,11 @@ const command = defineCommand({
         description: "Pays USDC from a donor who exists for this payment only",
       },
       args: {
-        link: { type: "positional", required: false, description: "A Solana Pay link, as on /donate pages" }, // prettier-ignore
+        link: {
+          type: "positional",
+          required: false,
+          description: "A Solana Pay link, as on /donate pages",
+        },
         to: { type: "string", description: "Wallet that is paid" },
         amount: { type: "string", description: "USDC (1)" },
         memo: { type: "string", description: "Memo: a donation's names its intent" },
@@ -68,7 +81,8 @@ const command = defineCommand({
         ...troubles,
         ...common,
       },
-      run: ({ args }) => chaos({ url: args.url, json: args.json, off: args.off, set: chaosIn(args) }), // prettier-ignore
+      run: ({ args }) =>
+        chaos({ url: args.url, json: args.json, off: args.off, set: chaosIn(args) }),
     }),
   },
 });

@@ -8,12 +8,15 @@ import { startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
 
 const args = {
-  out: { type: "string", description: "File to write; without it the records go to standard output" },
+  out: {
+    type: "string",
+    description: "File to write; without it the records go to standard output",
+  },
   "with-contact-emails": {
     type: "boolean",
     description: "Include e-mail addresses, which are never public",
   },
-} as const; // prettier-ignore
+} as const;
 
 const command = defineCommand({
   meta: {

@@ -58,10 +58,12 @@ const command = defineCommand({
 });
 
 function inWords({ file, lines, unread, hits, follow_throughs }: LogReport): string {
-  const counts = Object.entries(hits).map(([kind, count]) => `${count} ${kind.replace("hit:", "")}`);
+  const counts = Object.entries(hits).map(
+    ([kind, count]) => `${count} ${kind.replace("hit:", "")}`,
+  );
   const found = counts.length === 0 ? "no hits" : counts.join(", ");
   const followed = follow_throughs > 0 ? `, ${follow_throughs} follow-throughs` : "";
   return `${file}: ${lines} new lines, ${found}${followed}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
-} // prettier-ignore
+}
 
 await runCommand(command);

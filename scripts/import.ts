@@ -41,7 +41,8 @@ const command = defineCommand({
     if (!formatNames.includes(asked.format)) {
       stopWith(`${asked.format} is no format. Give one of ${formatNames.join(", ")}.`, 2);
     }
-    if (files.length === 0) stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);
+    if (files.length === 0)
+      stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);
     const config = configOrExit();
     // An interrupted import can be run again, so a commit need not reach the disk at once.
     const store = await openStore({
@@ -75,7 +76,7 @@ const command = defineCommand({
       store.close();
     }
   },
-}); // prettier-ignore
+});
 
 function explain(error: unknown): number {
   if (error instanceof BadInput) console.error(error.message);
@@ -88,8 +89,10 @@ function explain(error: unknown): number {
 
 const isDiskFull = (error: unknown): boolean =>
   error instanceof Error &&
-  (/SQLITE_FULL|ENOSPC|disk is full/i.test(`${"code" in error ? String(error.code) : ""} ${error.message}`) ||
-    isDiskFull(error.cause)); // prettier-ignore
+  (/SQLITE_FULL|ENOSPC|disk is full/i.test(
+    `${"code" in error ? String(error.code) : ""} ${error.message}`,
+  ) ||
+    isDiskFull(error.cause));
 
 function followProgress(): { at: ImportRequest["onProgress"]; end: () => void } {
   let shown: { step: string; progress: Progress } | null = null;

@@ -50,7 +50,9 @@ const command = defineCommand({
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
     const profileOf = (sequence: number) => changedProfile(store.raw, sequence);
     const secrets = loadSecrets(config);
-    const chain = await orBadSetting(openDonationChain(config, { secrets, log, clock: systemClock })); // prettier-ignore
+    const chain = await orBadSetting(
+      openDonationChain(config, { secrets, log, clock: systemClock }),
+    );
     const service = await openService(config, {
       store,
       log,

@@ -55,9 +55,10 @@ const secret = defineCommand({
 const command = defineCommand({
   meta: {
     name: "webhooks",
-    description: "What this directory tells others, and whether they heard it. Off unless ALMONER_WEBHOOK_URLS is set.",
+    description:
+      "What this directory tells others, and whether they heard it. Off unless ALMONER_WEBHOOK_URLS is set.",
   },
   subCommands: { list, test, resend, secret },
-}); // prettier-ignore
+});
 
 await runCommand(command);

@@ -19,7 +19,14 @@ export type Payment = {
   /** Millionths of a lamport for each compute unit. */
   compute_unit_price: bigint | null;
   /** The one transfer of tokens of the classic program; null for none or several. A plain Transfer names no mint. */
-  transfer: { source: string; destination: string; mint: string | null; authority: string; amount: bigint; decimals: number | null } | null; // prettier-ignore
+  transfer: {
+    source: string;
+    destination: string;
+    mint: string | null;
+    authority: string;
+    amount: bigint;
+    decimals: number | null;
+  } | null;
   memos: readonly string[];
   /** Programs of the instructions that are none of those above, in their order: a payment of ours has none. */
   other_programs: readonly string[];
@@ -58,18 +65,32 @@ export type Chain = {
    * Adds the sponsor's signature. The caller has checked the payment; this refuses one whose fee payer is another, and
    * one in which an instruction so much as names the sponsor.
    */
-  sponsored(payment: Payment): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>; // prettier-ignore
+  sponsored(
+    payment: Payment,
+  ): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>;
   /** Runs the payment without sending it. */
-  simulate(payment: Payment): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>; // prettier-ignore
+  simulate(
+    payment: Payment,
+  ): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>;
   /**
    * Sends it, without waiting. Already known there counts as sent. `payment_fails` only when the one node that was
    * asked refused it: once an attempt ended without an answer, all is unclear.
    */
-  send(payment: Payment): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>; // prettier-ignore
+  send(
+    payment: Payment,
+  ): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>;
   /** What became of signatures, in their order; searches the whole history. At most 256. */
   statesOf(txSignatures: readonly string[]): Promise<Result<SignatureState[], ChainUnclear>>;
   /** The newest signatures that touch an account (a token account, or a Solana Pay reference), newest first. */
-  signaturesOf(account: string, options: { limit: number; until?: string }): Promise<Result<{ tx_signature: string; failed: boolean; memo: string | null; block_time: number | null }[], ChainUnclear>>; // prettier-ignore
+  signaturesOf(
+    account: string,
+    options: { limit: number; until?: string },
+  ): Promise<
+    Result<
+      { tx_signature: string; failed: boolean; memo: string | null; block_time: number | null }[],
+      ChainUnclear
+    >
+  >;
   /**
    * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
    * never will; not to be asked within the first minute, because a node may lag behind the donor's.

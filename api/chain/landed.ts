@@ -30,8 +30,13 @@ const Balance = z.object({
   mint: z.string(),
   owner: z.string(),
   // `uiAmount` beside it is a float and is never read.
-  uiTokenAmount: z.object({ amount: z.string().regex(/^\d{1,20}$/).transform(BigInt) }),
-}); // prettier-ignore
+  uiTokenAmount: z.object({
+    amount: z
+      .string()
+      .regex(/^\d{1,20}$/)
+      .transform(BigInt),
+  }),
+});
 type Balance = z.infer<typeof Balance>;
 
 /** `parsed` is a memo's text; other programs have objects there. `data` (base58) stands where nothing was parsed. */
@@ -103,15 +108,18 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
     const { mint, owner } = one;
     const payers = losers.filter((loser) => loser.mint === mint);
     const [source] = payers.length === 1 ? payers.map(({ accountIndex }) => accountIndex) : [];
-    return [{
-      destination,
-      owner,
-      mint,
-      amount_micro_usdc: gained as MicroUsdc,
-      // Whoever lost anything as well has moved what was its own, or sold something.
-      donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
-      source: (source === undefined ? null : transaction.message.accountKeys[source]?.pubkey) ?? null,
-    }]; // prettier-ignore
+    return [
+      {
+        destination,
+        owner,
+        mint,
+        amount_micro_usdc: gained as MicroUsdc,
+        // Whoever lost anything as well has moved what was its own, or sold something.
+        donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
+        source:
+          (source === undefined ? null : transaction.message.accountKeys[source]?.pubkey) ?? null,
+      },
+    ];
   });
 }
 

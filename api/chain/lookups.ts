@@ -17,7 +17,11 @@ export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "st
     return told.ok ? ok(told.value.value) : fail(told.failure);
   };
   const validAt = (blockhash: string, commitment: string) =>
-    ask("isBlockhashValid", [blockhash, { commitment }], (result) => Valid.safeParse(result).data?.value ?? null); // prettier-ignore
+    ask(
+      "isBlockhashValid",
+      [blockhash, { commitment }],
+      (result) => Valid.safeParse(result).data?.value ?? null,
+    );
   return {
     statesOf: (txSignatures) =>
       ask("getSignatureStatuses", [txSignatures, { searchTransactionHistory: true }], (result) => {
@@ -25,10 +29,17 @@ export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "st
         return data?.value.length === txSignatures.length ? data.value.map(stateOf) : null;
       }),
     signaturesOf: (account, { limit, until }) =>
-      ask("getSignaturesForAddress", [account, { limit, until, commitment: "confirmed" }], (result) => Signatures.safeParse(result).data ?? null), // prettier-ignore
+      ask(
+        "getSignaturesForAddress",
+        [account, { limit, until, commitment: "confirmed" }],
+        (result) => Signatures.safeParse(result).data ?? null,
+      ),
     stillValid: async (blockhash) => {
       // The newest block tells of young hashes; old ones are gone for good once the finalized block has outlived them.
-      const both = await Promise.all([validAt(blockhash, "processed"), validAt(blockhash, "finalized")]); // prettier-ignore
+      const both = await Promise.all([
+        validAt(blockhash, "processed"),
+        validAt(blockhash, "finalized"),
+      ]);
       const [processed, finalized] = both;
       if (!processed.ok || !finalized.ok) return processed.ok ? finalized : processed;
       return ok(processed.value || finalized.value);
@@ -59,7 +70,11 @@ const Statuses = z.object({ value: z.array(Status) });
 const stateOf = (status: z.infer<typeof Status>): SignatureState =>
   status === null
     ? { state: "unknown" }
-    : { state: "landed", commitment: status.confirmationStatus ?? "finalized", failed: status.err !== null }; // prettier-ignore
+    : {
+        state: "landed",
+        commitment: status.confirmationStatus ?? "finalized",
+        failed: status.err !== null,
+      };
 
 const Signatures = z
   .object({

@@ -38,12 +38,19 @@ export async function openChain(settings: ChainSettings): Promise<Result<Chain, 
   const cluster = clusters[network];
   const sponsor = sponsorKey === null ? null : openSponsor(sponsorKey);
   if (sponsorKey !== null && sponsor === null) {
-    return fail({ kind: "bad_sponsor_key", message: "ALMONER_FEE_PAYER_KEY: send a base58 secret key of 64 bytes, whose second half is the public key" }); // prettier-ignore
+    return fail({
+      kind: "bad_sponsor_key",
+      message:
+        "ALMONER_FEE_PAYER_KEY: send a base58 secret key of 64 bytes, whose second half is the public key",
+    });
   }
   const endpoints = settings.rpcUrls.map((url) => openEndpoint(url, cluster.genesis));
   const wrong = await wrongNode(endpoints, bootMs, settings.onTrouble);
   if (wrong !== null) {
-    return fail({ kind: "wrong_chain", message: `ALMONER_SOLANA_RPC_URLS: ${wrong.host} serves ${nameOf(wrong.genesis)} (genesis ${wrong.genesis}), but ALMONER_NETWORK is ${network}` }); // prettier-ignore
+    return fail({
+      kind: "wrong_chain",
+      message: `ALMONER_SOLANA_RPC_URLS: ${wrong.host} serves ${nameOf(wrong.genesis)} (genesis ${wrong.genesis}), but ALMONER_NETWORK is ${network}`,
+    });
   }
   const rpc = openRpc(endpoints, settings);
   const accounts = openTokenAccounts(rpc, cluster.mint, () => clock().getTime());

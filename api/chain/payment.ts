@@ -14,7 +14,6 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 export function readPayment(
   text: string,
 ): Result<Payment, { kind: "payment_malformed"; why: string }> {
-  // prettier-ignore
   const malformed = (why: string) => fail({ kind: "payment_malformed" as const, why });
   if (!base64.test(text) || text.length > Math.ceil(bytesMax / 3) * 4) {
     return malformed("the transaction is no base64 of at most 1232 bytes");
@@ -32,7 +31,10 @@ export function transactionOf(bytes: Uint8Array): VersionedTransaction | null {
     const transaction = VersionedTransaction.deserialize(bytes);
     const { header, staticAccountKeys, compiledInstructions, addressTableLookups } =
       transaction.message;
-    const hidden = addressTableLookups.reduce((sum, one) => sum + one.readonlyIndexes.length + one.writableIndexes.length, 0); // prettier-ignore
+    const hidden = addressTableLookups.reduce(
+      (sum, one) => sum + one.readonlyIndexes.length + one.writableIndexes.length,
+      0,
+    );
     const accounts = staticAccountKeys.length + hidden;
     const sound =
       header.numRequiredSignatures >= 1 &&
@@ -60,7 +62,8 @@ export function takeApart(transaction: VersionedTransaction, bytes: Uint8Array):
   const signers = keys.slice(0, message.header.numRequiredSignatures);
   const isThere = (at: number) => signatures[at]?.some((byte) => byte !== 0) === true;
   const signed = message.serialize();
-  const badly = (signer: string, at: number) => isThere(at) && !fits(signatures[at], signed, signer); // prettier-ignore
+  const badly = (signer: string, at: number) =>
+    isThere(at) && !fits(signatures[at], signed, signer);
   return {
     tx_signature: isThere(0) ? bs58.encode(signatures[0] ?? []) : null,
     fee_payer: keys[0] ?? "",
@@ -88,7 +91,10 @@ function fits(signature: Uint8Array | undefined, signed: Uint8Array, signer: str
   }
 }
 
-type Contents = Pick<Payment, "compute_units" | "compute_unit_price" | "transfer" | "memos" | "other_programs">; // prettier-ignore
+type Contents = Pick<
+  Payment,
+  "compute_units" | "compute_unit_price" | "transfer" | "memos" | "other_programs"
+>;
 
 /** Source: discriminators of the compute budget program and of the token program. */
 const setComputeUnitLimit = 2;
@@ -97,7 +103,13 @@ const plainTransfer = 3;
 const transferChecked = 12;
 
 function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: string[]): Contents {
-  const found: Contents = { compute_units: null, compute_unit_price: null, transfer: null, memos: [], other_programs: [] }; // prettier-ignore
+  const found: Contents = {
+    compute_units: null,
+    compute_unit_price: null,
+    transfer: null,
+    memos: [],
+    other_programs: [],
+  };
   const memos: string[] = [];
   const others: string[] = [];
   for (const instruction of instructions) {
@@ -121,7 +133,8 @@ function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: s
     } else if (program === memo || program === memoV1) {
       memos.push(data.toString("utf8"));
     } else {
-      const transfer = program === token && found.transfer === null ? transferOf(instruction, data, keys) : null; // prettier-ignore
+      const transfer =
+        program === token && found.transfer === null ? transferOf(instruction, data, keys) : null;
       if (transfer === null) others.push(program);
       else found.transfer = transfer;
     }
@@ -144,12 +157,26 @@ function transferOf(
   if (data[0] === transferChecked && data.length === 10) {
     const [source, mint, destination, authority] = accounts;
     if (!source || !mint || !destination || !authority) return null;
-    return { source, destination, mint, authority, amount: data.readBigUInt64LE(1), decimals: data[9] ?? 0 }; // prettier-ignore
+    return {
+      source,
+      destination,
+      mint,
+      authority,
+      amount: data.readBigUInt64LE(1),
+      decimals: data[9] ?? 0,
+    };
   }
   if (data[0] === plainTransfer && data.length === 9) {
     const [source, destination, authority] = accounts;
     if (!source || !destination || !authority) return null;
-    return { source, destination, mint: null, authority, amount: data.readBigUInt64LE(1), decimals: null }; // prettier-ignore
+    return {
+      source,
+      destination,
+      mint: null,
+      authority,
+      amount: data.readBigUInt64LE(1),
+      decimals: null,
+    };
   }
   return null;
 }

@@ -95,7 +95,10 @@ async function firstClear<Value>(
     }
     const leftMs = endMs - performance.now();
     if (leftMs <= 0) return unclear(why);
-    const first = await firstOf(open.keys(), made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs); // prettier-ignore
+    const first = await firstOf(
+      open.keys(),
+      made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs,
+    );
     if (first === null) {
       for (const slow of open.values()) slow.did("slow");
       continue;
@@ -104,7 +107,8 @@ async function firstClear<Value>(
     if ("clear" in first.reading) return ok({ value: first.reading.clear, doubted: made > 1 });
     why = first.reading.unclear;
     const round = Math.floor(made / order.length);
-    if (round > 0) await Bun.sleep(Math.min(againAfterMs * 2 ** (round - 1), endMs - performance.now())); // prettier-ignore
+    if (round > 0)
+      await Bun.sleep(Math.min(againAfterMs * 2 ** (round - 1), endMs - performance.now()));
   }
   return unclear(why);
 }

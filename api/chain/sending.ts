@@ -30,7 +30,8 @@ export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Fai
   const { fails } = told.value.value;
   if (fails === null) return ok(null);
   // An attempt without an answer may have sent it. What a later one says, "no funds" for example, may be its effect.
-  if (told.value.doubted) return fail({ kind: "chain_unclear", why: `refused after a doubt: ${fails}` }); // prettier-ignore
+  if (told.value.doubted)
+    return fail({ kind: "chain_unclear", why: `refused after a doubt: ${fails}` });
   return fail({ kind: "payment_fails", why: fails });
 }
 
@@ -60,7 +61,9 @@ function readSimulation(answer: RpcAnswer): Reading<Sent> {
 
 function readSending(answer: RpcAnswer): Reading<Sent> {
   if ("error" in answer) return readRefusal(answer.error);
-  return typeof answer.result === "string" ? { clear: { fails: null } } : { unclear: "no signature" }; // prettier-ignore
+  return typeof answer.result === "string"
+    ? { clear: { fails: null } }
+    : { unclear: "no signature" };
 }
 
 /** Refusals of the transaction itself; every other code is the node's trouble. Source: Agave, rpc-client-api custom errors. */
@@ -78,7 +81,6 @@ function readRefusal({
   message: string;
   data?: unknown;
 }): Reading<Sent> {
-  // prettier-ignore
   if (code === preflightFailure) {
     const err = Preflight.safeParse(data);
     return { clear: { fails: err.success ? reasonOf(err.data.err) : message } };

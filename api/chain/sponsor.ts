@@ -8,7 +8,9 @@ import { takeApart, transactionOf } from "./payment.ts";
 /** The account that pays network fees for donors. */
 export type Sponsor = {
   readonly address: string;
-  sign(payment: Payment): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>; // prettier-ignore
+  sign(
+    payment: Payment,
+  ): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>;
 };
 
 /** Reads a secret key of 64 bytes: base58, or the JSON array that Solana's own tools keep. Null when it is neither. */
@@ -34,7 +36,9 @@ export function openSponsor(secretKey: string): Sponsor | null {
       transaction.sign([keypair]);
       const signed = takeApart(transaction, transaction.serialize());
       const { tx_signature } = signed;
-      return tx_signature === null ? refused("the signature is missing") : ok({ ...signed, tx_signature }); // prettier-ignore
+      return tx_signature === null
+        ? refused("the signature is missing")
+        : ok({ ...signed, tx_signature });
     },
   };
 }

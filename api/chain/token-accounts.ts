@@ -31,8 +31,13 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     return keep(addresses, wallet, address);
   };
   const ask = async (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
-    const params = [of(wallet), { encoding: "base64", commitment: "confirmed", dataSlice: { offset: 0, length: 109 } }]; // prettier-ignore
-    const told = await rpc.ask("getAccountInfo", params, (answer) => readAccount(answer, { wallet, mint })); // prettier-ignore
+    const params = [
+      of(wallet),
+      { encoding: "base64", commitment: "confirmed", dataSlice: { offset: 0, length: 109 } },
+    ];
+    const told = await rpc.ask("getAccountInfo", params, (answer) =>
+      readAccount(answer, { wallet, mint }),
+    );
     if (!told.ok) return fail(told.failure);
     const there = told.value.value;
     keep(known, wallet, { there, untilMs: clockMs() + keptMs[there ? "there" : "absent"] });
@@ -62,7 +67,9 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): Value 
 }
 
 const Account = z.object({
-  value: z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal("base64")]) }).nullable(), // prettier-ignore
+  value: z
+    .object({ owner: z.string(), data: z.tuple([z.base64(), z.literal("base64")]) })
+    .nullable(),
 });
 
 /** Where a token account holds its mint, its owner and its state (1: usable, 2: frozen). Source: SPL Token, Account. */
@@ -82,5 +89,7 @@ function readAccount(
   if (data.length <= layout.state) return { unclear: "an account cut short" };
   const at = (part: readonly [number, number]) => new PublicKey(data.subarray(...part)).toBase58();
   // A wallet can hand its token account to another owner; what is paid into it then is lost to the wallet.
-  return { clear: at(layout.mint) === mint && at(layout.owner) === wallet && data[layout.state] === usable }; // prettier-ignore
+  return {
+    clear: at(layout.mint) === mint && at(layout.owner) === wallet && data[layout.state] === usable,
+  };
 }

@@ -89,8 +89,10 @@ async function notSent(
   if (failure.kind === "chain_unclear") return unclear(proof, failure.why);
   const known = await inTime(patient, isKnown(parts, proof.txSignature));
   if (!known.ok) return unclear(proof, known.failure.why);
-  return known.value ? waitUntilLanded(parts, proof, patient) : notTaken("payment_fails", failure.why);
-} // prettier-ignore
+  return known.value
+    ? waitUntilLanded(parts, proof, patient)
+    : notTaken("payment_fails", failure.why);
+}
 
 async function waitUntilLanded(
   parts: DonateParts,

@@ -55,32 +55,45 @@ export const donateAnswers = (baseUrl: string) =>
     ...targetAnswers(baseUrl),
     nonprofit_without_wallet: ({ donation_url }) => ({
       status: 422,
-      detail: "This nonprofit has no wallet for USDC. donation_url, where it is known, is its own donation page.",
+      detail:
+        "This nonprofit has no wallet for USDC. donation_url, where it is known, is its own donation page.",
       extra: { donation_url: safeLink(donation_url) },
     }),
     payment_header_malformed: ({ why }) => ({ status: 400, detail: why }),
-    payment_malformed: ({ why }) => ({ status: 400, detail: `The payment cannot be read: ${why}.` }),
+    payment_malformed: ({ why }) => ({
+      status: 400,
+      detail: `The payment cannot be read: ${why}.`,
+    }),
     signature_malformed: { status: 400, detail: "tx_signature is base58 of 64 bytes." },
     invalid_donation: ({ message }) => ({ status: 400, detail: message }),
     chain_unclear: ({ tx_signature }) => ({
       status: 503,
-      detail: tx_signature === null ? chainUnclear : `${chainUnclear} Do not pay again: ask again with this tx_signature.`,
+      detail:
+        tx_signature === null
+          ? chainUnclear
+          : `${chainUnclear} Do not pay again: ask again with this tx_signature.`,
       headers: { "retry-after": chainRetrySeconds },
       extra: tx_signature === null ? {} : { tx_signature },
     }),
     failed_on_chain: transfer("The chain refused this transaction: it moved no money."),
     wrong_token: transfer("This transaction pays the nonprofit in another token than USDC."),
     wrong_recipient: transfer("This transaction pays nothing into the nonprofit's USDC account."),
-    foreign_memo: transfer("The memo of this transaction belongs to the donation to another nonprofit."),
-    self_donation: transfer("The nonprofit's own wallet made this transfer; it counts as no donation."),
+    foreign_memo: transfer(
+      "The memo of this transaction belongs to the donation to another nonprofit.",
+    ),
+    self_donation: transfer(
+      "The nonprofit's own wallet made this transfer; it counts as no donation.",
+    ),
     too_old: transfer("This transfer is too old to be proven without a memo of ours."),
-    underpaid: transfer("This transfer is of less than was asked for, and holds no memo of ours. Ask with its amount."),
+    underpaid: transfer(
+      "This transfer is of less than was asked for, and holds no memo of ours. Ask with its amount.",
+    ),
     recorded_elsewhere: ({ tx_signature }) => ({
       status: 409,
       detail: "This transfer is recorded as a donation to another nonprofit.",
       extra: { tx_signature },
     }),
-  }) as const satisfies FailureTable<DonateFailure | BadProof>; // prettier-ignore
+  }) as const satisfies FailureTable<DonateFailure | BadProof>;
 
 const chainUnclear = "The chain gave no clear answer in time; nothing is known about this payment.";
 

@@ -34,8 +34,9 @@ export type DonateFailure = TargetFailure | NoWallet | Exclude<PaymentFailure, P
 
 const asking = {
   code: "payment_required",
-  error: "No money has moved. Pay with an x402 client, or transfer USDC to the recipient with this memo and POST {tx_signature}.",
-}; // prettier-ignore
+  error:
+    "No money has moved. Pay with an x402 client, or transfer USDC to the recipient with this memo and POST {tx_signature}.",
+};
 
 /**
  * Answers whoever gives: without a proof with what to pay, with one by what the chain holds. A demand for payment is

@@ -57,7 +57,8 @@ export async function demandPayment(
     mimeType: "application/json",
   };
   const feePayer = await feePayerOf(parts, { recipient, amount, payer });
-  const accepts = feePayer === null ? [] : [optionV1(parts, { recipient, amount, memo, feePayer, resource })]; // prettier-ignore
+  const accepts =
+    feePayer === null ? [] : [optionV1(parts, { recipient, amount, memo, feePayer, resource })];
   const contractFields = {
     x402: true,
     recipient,
@@ -75,7 +76,14 @@ export async function demandPayment(
     amount_atomic: amount.toString(),
     memo,
     reference,
-    solana_pay: solanaPayLink({ recipient, amount, mint: chain.mint, reference, memo, label: target.name }),
+    solana_pay: solanaPayLink({
+      recipient,
+      amount,
+      mint: chain.mint,
+      reference,
+      memo,
+      label: target.name,
+    }),
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
     ...why,
@@ -84,10 +92,23 @@ export async function demandPayment(
   };
   return {
     body,
-    v2: { x402Version: 2, error: why.error, resource, accepts: accepts.map((one) => optionV2(parts.offeredNetwork, one)) },
-    contract: { ...contractFields, wallet: recipient, mint: chain.mint, memo, x402Version: 1, resource: resource.url, accepts },
+    v2: {
+      x402Version: 2,
+      error: why.error,
+      resource,
+      accepts: accepts.map((one) => optionV2(parts.offeredNetwork, one)),
+    },
+    contract: {
+      ...contractFields,
+      wallet: recipient,
+      mint: chain.mint,
+      memo,
+      x402Version: 1,
+      resource: resource.url,
+      accepts,
+    },
   };
-} // prettier-ignore
+}
 
 /** Who pays the network fee; null when no x402 client can pay: nobody does, or there is no account to pay into. */
 async function feePayerOf(
@@ -122,5 +143,11 @@ const optionV2 = (
   network: string,
   { scheme, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra }: PaymentOptionV1,
 ): PaymentOptionV2 => ({
-  scheme, network, amount: maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra,
-}); // prettier-ignore
+  scheme,
+  network,
+  amount: maxAmountRequired,
+  asset,
+  payTo,
+  maxTimeoutSeconds,
+  extra,
+});

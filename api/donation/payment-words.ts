@@ -15,19 +15,25 @@ const words: Record<PaymentNotTaken["why"], string> = {
   extra_signer: "The transaction asks for signatures of others than donor and fee payer.",
   bad_signature: "A signature does not fit the transaction.",
   not_signed: "The donor's signature is missing.",
-  other_instructions: "A sponsored transaction holds nothing but compute budget, one transfer and memos.",
+  other_instructions:
+    "A sponsored transaction holds nothing but compute budget, one transfer and memos.",
   sponsor_spends: "The transaction would spend what is the sponsor's.",
-  sponsored_too_little: "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
+  sponsored_too_little:
+    "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
   fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
   not_sponsored: "The sponsor does not sign this transaction.",
-  earlier_payment: "An earlier payment from this token account is still under way: the sponsor pays for one after the other.",
+  earlier_payment:
+    "An earlier payment from this token account is still under way: the sponsor pays for one after the other.",
   payment_fails: "The chain refuses the transaction.",
-}; // prettier-ignore
+};
 
 const detailMax = 200;
 
 /** Code and sentence of the demand that follows a payment which was not taken. */
-export const notTakenWords = ({ why, detail }: PaymentNotTaken): { code: string; error: string } => ({
+export const notTakenWords = ({
+  why,
+  detail,
+}: PaymentNotTaken): { code: string; error: string } => ({
   code: why,
   error: `${words[why]} No money has moved.${detail === "" ? "" : ` (${detail.slice(0, detailMax)})`}`,
-}); // prettier-ignore
+});

@@ -116,7 +116,12 @@ async function refuse(
 ): Promise<Result<Settled | Pending, ProofFailure>> {
   const intent = await intentOf(store.raw, target.id, txSignature);
   if (intent?.status === "waiting") {
-    const closed = { nonprofit_id: target.id, proof: txSignature, status: "refused", outcome: kind } as const; // prettier-ignore
+    const closed = {
+      nonprofit_id: target.id,
+      proof: txSignature,
+      status: "refused",
+      outcome: kind,
+    } as const;
     await writeTogether(store, (tx) => closeIntent(tx, closed));
   }
   return fail({ kind, tx_signature: txSignature });

@@ -67,10 +67,13 @@ const answersTo = (baseUrl: string) => {
     },
     invalid_enrichment: ({ errors }) => ({
       status: 400,
-      detail: `Nothing was stored. ${errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ").slice(0, 1_000)}`,
+      detail: `Nothing was stored. ${errors
+        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+        .join(" ")
+        .slice(0, 1_000)}`,
       errors,
       extra: { example },
     }),
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;
-}; // prettier-ignore
+};

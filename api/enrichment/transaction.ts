@@ -5,7 +5,7 @@ import { type EnrichTarget, enrichTargets } from "#content/enrichment/target.ts"
 import { EnrichmentWrites } from "#content/enrichment/writes.ts";
 import { type AskedKey, type KeptAnswer, keptAnswers } from "#content/operation/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import type { EnrichJob, EnrichOutcome, Group, StoredItem, StoreFailure, Stored } from "./job.ts"; // prettier-ignore
+import type { EnrichJob, EnrichOutcome, Group, StoredItem, StoreFailure, Stored } from "./job.ts";
 import { storeSubmission } from "./store-submission.ts";
 
 type Outcome = Result<EnrichOutcome, StoreFailure>;
@@ -73,7 +73,12 @@ function askedKey({ idempotencyKey, request, slug, now }: EnrichJob): AskedKey |
   const digest = createHash("sha256")
     .update(JSON.stringify([slug, request]))
     .digest("base64url");
-  return { route: "enrich", key: `${request.agent_id} ${idempotencyKey}`, digest, at: now.getTime() }; // prettier-ignore
+  return {
+    route: "enrich",
+    key: `${request.agent_id} ${idempotencyKey}`,
+    digest,
+    at: now.getTime(),
+  };
 }
 
 /** What a kept answer says; null when there is none and the request is to be done. */

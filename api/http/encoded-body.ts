@@ -49,9 +49,13 @@ export class Prepared {
   /** Whether If-None-Match names this answer in any encoding. */
   isNamedBy(ifNoneMatch: string): boolean {
     if (ifNoneMatch.trim() === "*") return true;
-    return ifNoneMatch
-      .split(",", namesMax)
-      .some((name) => name.trim().replace(/^W\//, "").replace(/(?:-br|-gzip)?"$/, '"') === `"${this.#tag}"`); // prettier-ignore
+    return ifNoneMatch.split(",", namesMax).some(
+      (name) =>
+        name
+          .trim()
+          .replace(/^W\//, "")
+          .replace(/(?:-br|-gzip)?"$/, '"') === `"${this.#tag}"`,
+    );
   }
 
   /** The encoding to send to a client that accepts these. Small answers are left as they are. */

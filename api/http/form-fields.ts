@@ -10,8 +10,10 @@ export const isForm = (contentType: string | null): boolean =>
  */
 export async function formFields(request: Request): Promise<Map<string, string>> {
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(new TextDecoder().decode(await readBody(request)))) {
+  for (const [name, value] of new URLSearchParams(
+    new TextDecoder().decode(await readBody(request)),
+  )) {
     if (!fields.has(name)) fields.set(name, value.toWellFormed().replaceAll(/\r\n?/g, "\n").trim());
   }
   return fields;
-} // prettier-ignore
+}

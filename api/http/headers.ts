@@ -43,7 +43,8 @@ export function addHeaders(response: Response, method: string, allowance: Allowa
   for (const [name, value] of own ? [nosniff] : always) {
     if (!headers.has(name)) headers.set(name, value);
   }
-  if (!headers.has("cache-control")) headers.set("cache-control", method === "GET" && response.ok ? freshCacheControl : "no-store"); // prettier-ignore
+  if (!headers.has("cache-control"))
+    headers.set("cache-control", method === "GET" && response.ok ? freshCacheControl : "no-store");
   if (headers.get("content-type")?.startsWith("text/html") === true) {
     if (!headers.has("content-security-policy")) {
       headers.set("content-security-policy", contentSecurityPolicy);

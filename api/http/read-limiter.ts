@@ -43,7 +43,10 @@ export function countReads(
     if (waiting.size === 0) return;
     const clients = [...waiting];
     waiting.clear();
-    const used = windows.record(window, clients.map(({ clients: names, pending }) => ({ clients: names, count: pending }))); // prettier-ignore
+    const used = windows.record(
+      window,
+      clients.map(({ clients: names, pending }) => ({ clients: names, count: pending })),
+    );
     const askedAtMs = windows.now();
     for (const [at, client] of clients.entries()) {
       Object.assign(client, { used: used[at] ?? 0, askedAtMs, pending: 0 });

@@ -33,9 +33,11 @@ export function mcpServer(ask: Ask): Server {
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [profileTemplate],
   }));
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(ask, params.uri));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) =>
+    readResource(ask, params.uri),
+  );
   return server;
-} // prettier-ignore
+}
 
 let listed: Tool[] | undefined;
 

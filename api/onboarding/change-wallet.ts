@@ -35,7 +35,8 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
     await logWallet(tx, "wallet.set", set, { slug: saved.slug, by, at });
     return;
   }
-  if (wallet_before === null) throw new Error(`${one.id} holds a wallet that nothing stands in the way of`); // prettier-ignore
+  if (wallet_before === null)
+    throw new Error(`${one.id} holds a wallet that nothing stands in the way of`);
   await holdWallet(tx, saved.slug, {
     submission_id: one.id,
     nonprofit_id: saved.id,

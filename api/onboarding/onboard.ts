@@ -60,7 +60,9 @@ export async function onboard(
   const { issuer } = parts;
   // An old request is answered as it was, although its challenge has expired by now: so this is judged inside.
   const proven =
-    proof === null || wallet?.ok !== true ? ok(null) : checkProof(wallet.value, proof, { now, issuer }); // prettier-ignore
+    proof === null || wallet?.ok !== true
+      ? ok(null)
+      : checkProof(wallet.value, proof, { now, issuer });
   const profile = await profileOf(parts, request);
   const duplicates = await findDuplicates(parts.store.raw, soughtFor(request, profile));
   const id = randomBytes(10).toString("hex");
@@ -68,7 +70,10 @@ export async function onboard(
     storeOnboarding(tx, {
       id,
       request,
-      proof: proven.ok && proven.value !== null && proof !== null ? { challenge: proven.value.challenge, signature: proof.signature } : null,
+      proof:
+        proven.ok && proven.value !== null && proof !== null
+          ? { challenge: proven.value.challenge, signature: proof.signature }
+          : null,
       refusedProof: proven.ok ? null : proven.failure,
       duplicates,
       digest: digestOf(JSON.stringify([request, proof?.signature ?? null])),
@@ -76,7 +81,7 @@ export async function onboard(
       idempotencyKey: key,
       now,
     }),
-  ); // prettier-ignore
+  );
   return stored.ok ? ok(await answerOf(parts, request, stored.value)) : stored;
 }
 
@@ -109,7 +114,9 @@ export const slugFor = async (
   asked: Parameters<ReturnType<typeof giveSlugs>>[0],
   { name, city }: { name: string; city: string | null },
 ): Promise<string> => {
-  const [slug] = await giveSlugs()(asked, [{ slug_name: name, org_id: "nonprofit", city, region: null }]); // prettier-ignore
+  const [slug] = await giveSlugs()(asked, [
+    { slug_name: name, org_id: "nonprofit", city, region: null },
+  ]);
   if (slug === undefined) throw new Error("no slug was given");
   return slug;
 };
@@ -140,4 +147,4 @@ const messages: Record<OnboardingType, string> = {
   claim: `Your claim waits for review. ${waits}`,
   registration: `Your registration waits for review. The slug is the one it gets unless another takes it before. ${waits}`,
   change: `This profile is claimed already, so this asks to change it. ${waits} A changed wallet takes effect some days after approval.`,
-}; // prettier-ignore
+};

@@ -82,12 +82,13 @@ function walletStatus(
 }
 
 function messageOf({ status }: Onboarding, wallet: OnboardingStatus["wallet"]): string {
-  if (status === "pending_review") return "A reviewer has not decided yet. Nothing of it is public.";
+  if (status === "pending_review")
+    return "A reviewer has not decided yet. Nothing of it is public.";
   if (status === "rejected") {
     return "It was rejected; the reason is beside this. You can send another request.";
   }
   return walletMessages[wallet.state];
-} // prettier-ignore
+}
 
 const walletMessages: Record<OnboardingStatus["wallet"]["state"], string> = {
   none: "It is approved, and the profile shows it.",

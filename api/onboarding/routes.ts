@@ -34,15 +34,19 @@ export const onboardRoutes = (parts: Parts) => {
     .get("/api/onboard/challenge", ({ request }) => {
       const wallet = queryOf(request.url).raw("wallet");
       const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, wallet);
-      return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(challengeAnswers, outcome.failure);
+      return outcome.ok
+        ? preparedJson(outcome.value, "no-store")
+        : refuse(challengeAnswers, outcome.failure);
     })
     .get("/api/onboard/status", async ({ request }) => {
       const asked = { asked: store.raw, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
       const outcome = await onboardingStatus(asked, bearerOf(request) ?? "");
-      return outcome.ok ? preparedJson(outcome.value, "no-store") : refuse(statusAnswers, outcome.failure);
+      return outcome.ok
+        ? preparedJson(outcome.value, "no-store")
+        : refuse(statusAnswers, outcome.failure);
     });
-}; // prettier-ignore
+};
 
 /** The body of the form at /onboard as a browser sends it that runs no script. */
 export const onboardForm = async (request: Request): Promise<Record<string, string>> =>
@@ -81,7 +85,10 @@ const answersTo = (baseUrl: string) => {
   return {
     invalid_onboarding: ({ errors }) => ({
       status: 400,
-      detail: `Nothing was stored. ${errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join(" ").slice(0, 1_000)}`,
+      detail: `Nothing was stored. ${errors
+        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+        .join(" ")
+        .slice(0, 1_000)}`,
       errors,
       extra,
     }),
@@ -96,11 +103,13 @@ const answersTo = (baseUrl: string) => {
     },
     invalid_idempotency_key: {
       status: 400,
-      detail: "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
+      detail:
+        "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
     },
     idempotency_key_reused: {
       status: 409,
-      detail: "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
+      detail:
+        "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
     },
     wallet_challenge_unknown: {
       status: 400,
@@ -119,7 +128,7 @@ const answersTo = (baseUrl: string) => {
       detail: `Nothing was stored. wallet_signature is no signature by usdc_wallet of a challenge of the last 15 minutes. Sign the text of GET ${challenge} with Ed25519 and send the signature in base58; or leave it out.`,
     },
   } as const satisfies FailureTable<OnboardFailure>;
-}; // prettier-ignore
+};
 
 const challengeAnswers = {
   wallet_not_usable: ({ message }) => ({

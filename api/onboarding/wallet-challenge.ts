@@ -14,7 +14,8 @@ export function walletChallenge(
   const wallet = readWallet(address ?? "");
   if (!wallet.ok) return fail({ kind: "wallet_not_usable", message: wallet.failure.message });
   if (!wallet.value.onCurve) {
-    const message = "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature."; // prettier-ignore
+    const message =
+      "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature.";
     return fail({ kind: "wallet_not_usable", message });
   }
   const { text, issuedAtMs, expiresAtMs } = challengeFor(wallet.value.address, now, issuer);

@@ -15,7 +15,10 @@ export const adminVerificationRoutes = (parts: Parts) =>
     if (operator instanceof Response) return operator;
     const read = RevokeBody.safeParse(body ?? {});
     if (!read.success) {
-      return refuseBody(read.error, 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.'); // prettier-ignore
+      return refuseBody(
+        read.error,
+        'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
+      );
     }
     const { reason, take_back_values } = read.data;
     const outcome = await revokeVerification(parts, {

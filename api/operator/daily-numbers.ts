@@ -36,7 +36,13 @@ export async function dailyNumbers(
     donations: numbers(donations.number),
     donated_usdc: numbers(donations.microUsdc).map((micro) => micro / 1_000_000),
     refused: numbers(
-      await counted("limited:enrich", "limited:onboard", "limited:donate", "limited:read", "limited:admin"),
+      await counted(
+        "limited:enrich",
+        "limited:onboard",
+        "limited:donate",
+        "limited:read",
+        "limited:admin",
+      ),
     ),
   };
-} // prettier-ignore
+}

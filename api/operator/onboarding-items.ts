@@ -60,7 +60,14 @@ function itemOf(
 ): FoundReview {
   const { request, type } = one;
   const proof = proofOf(one);
-  const outcome = onboardingOutcome(record, { type, request, proof, edits: {}, slug: "", nowMs: one.created_at }); // prettier-ignore
+  const outcome = onboardingOutcome(record, {
+    type,
+    request,
+    proof,
+    edits: {},
+    slug: "",
+    nowMs: one.created_at,
+  });
   return {
     id: `onboarding-${one.id}`,
     kind: "onboarding",
@@ -89,10 +96,13 @@ function itemOf(
 }
 
 const summaries: Record<OnboardingType, string> = {
-  claim: "An organisation claims this listing. Approving verifies it and fills what is empty; rejecting tells the sender the reason.",
-  registration: "An organisation asks for a profile. Approving publishes it, verified; rejecting tells the sender the reason.",
-  change: "A change of a claimed profile. Approving replaces what stands; a new wallet is held first. Rejecting tells the sender the reason.",
-}; // prettier-ignore
+  claim:
+    "An organisation claims this listing. Approving verifies it and fills what is empty; rejecting tells the sender the reason.",
+  registration:
+    "An organisation asks for a profile. Approving publishes it, verified; rejecting tells the sender the reason.",
+  change:
+    "A change of a claimed profile. Approving replaces what stands; a new wallet is held first. Rejecting tells the sender the reason.",
+};
 
 /** The verified signature that came with it, null without one. */
 export const proofOf = ({ wallet_challenge: challenge, wallet_signature: signature }: Onboarding) =>

@@ -62,7 +62,11 @@ export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth
       hours: refusedHours,
       requests: await refusedSince(store.raw, now - (refusedHours + 1) * hourMs),
     },
-    store: { bytes: await storeBytes(store), free_bytes: await freeBytes(dataDir), newest_change: newest },
+    store: {
+      bytes: await storeBytes(store),
+      free_bytes: await freeBytes(dataDir),
+      newest_change: newest,
+    },
     webhooks: {
       receivers: webhookUrls.length,
       pending: await deliveriesWith(store.raw, "pending", countedMax),
@@ -71,7 +75,7 @@ export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth
     },
   };
   return { ...health, warnings: healthWarnings(health) };
-} // prettier-ignore
+}
 
 const secondsBetween = (fromMs: number, toMs: number): number =>
   Math.max(0, Math.round((toMs - fromMs) / 1_000));

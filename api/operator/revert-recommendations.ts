@@ -58,8 +58,13 @@ async function reverted(
     operator,
     action: "recommendation.reverted",
     subject: slug,
-    detail: { reason, agent: draft.agent_id, recommended_for: pick.recommended_for, why_recommended: pick.why_recommended },
+    detail: {
+      reason,
+      agent: draft.agent_id,
+      recommended_for: pick.recommended_for,
+      why_recommended: pick.why_recommended,
+    },
     at,
-  }); // prettier-ignore
+  });
   return true;
 }

@@ -91,7 +91,10 @@ const itemOf = (
     detail: { field, values: voices.map(voiceOf) },
     comparison: choices.map((after) => ({ field, before: null, after })),
     checks: voices.flatMap((voice) =>
-      checksOf(field, voice, now).map((check) => ({ ...check, name: `${check.name}: ${voice.value}` })),
+      checksOf(field, voice, now).map((check) => ({
+        ...check,
+        name: `${check.name}: ${voice.value}`,
+      })),
     ),
     sources: distinct(voices.flatMap(({ source_url }) => source_url ?? [])),
     flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
@@ -99,7 +102,7 @@ const itemOf = (
     cursor: `${nonprofit_id}-${field}`,
     created_at: isoTime(voices[0]?.created_at ?? 0),
   };
-}; // prettier-ignore
+};
 
 const standingOf = (field: string, voices: readonly StoredSubmission[]): string =>
   distinct(voices.map(({ normalised_value }) => normalised_value)).length > 1

@@ -88,11 +88,16 @@ const itemOf = (
     },
     comparison: [{ field, before: live === null ? null : String(live), after: null }],
     checks: voices.flatMap((voice) =>
-      checksOf(field, voice, now).map((check) => ({ ...check, name: `${check.name}: ${voice.value}` })),
+      checksOf(field, voice, now).map((check) => ({
+        ...check,
+        name: `${check.name}: ${voice.value}`,
+      })),
     ),
-    sources: distinct([origin?.source_url ?? [], ...voices.map((voice) => voice.source_url ?? [])].flat()),
+    sources: distinct(
+      [origin?.source_url ?? [], ...voices.map((voice) => voice.source_url ?? [])].flat(),
+    ),
     flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
     cursor: String(voices[0]?.id ?? 0),
     created_at: isoTime(voices[0]?.created_at ?? 0),
   };
-}; // prettier-ignore
+};

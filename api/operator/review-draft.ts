@@ -94,8 +94,11 @@ async function recommendAs(
 /** What approve takes as `value` to change both. Null is a text that was emptied. */
 const EditedDraft = z.strictObject({
   recommended_for: z.array(z.string()).optional(),
-  why_recommended: z.string().nullish().transform((text) => (text === null ? "" : text)),
-}); // prettier-ignore
+  why_recommended: z
+    .string()
+    .nullish()
+    .transform((text) => (text === null ? "" : text)),
+});
 
 const howToEdit =
   'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Mends wells."}. Any other text stands for why_recommended.';

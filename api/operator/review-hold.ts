@@ -32,7 +32,7 @@ export const holdDesk: ReviewDesk = {
   approve: async (tx, _, { key, now }) => {
     const waiting = await settledHold(tx, key, now);
     if (!waiting.ok) return waiting;
-    const message = `Nobody can shorten a hold: this wallet takes effect at ${isoTime(waiting.value.effective_at)} by itself. Rejecting stops it.`; // prettier-ignore
+    const message = `Nobody can shorten a hold: this wallet takes effect at ${isoTime(waiting.value.effective_at)} by itself. Rejecting stops it.`;
     return fail({ kind: "review_conflict", message });
   },
 

@@ -52,7 +52,8 @@ export const onboardingDesk: ReviewDesk = {
       return fail({ kind: "review_value_not_usable", message: edits.failure.message });
     }
     const { one, record } = waiting.value;
-    const obstacle = (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value)); // prettier-ignore
+    const obstacle =
+      (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value));
     if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
     return ok(await approved(tx, { one, record, edits: edits.value }, deciding));
   },
@@ -61,7 +62,13 @@ export const onboardingDesk: ReviewDesk = {
     const waiting = await waitingOnboarding(tx.raw, key);
     if (!waiting.ok) return waiting;
     const { one, record } = waiting.value;
-    await closed(tx, one, { status: "rejected", nonprofit_id: one.nonprofit_id, reason, by: operator, at: now.getTime() }); // prettier-ignore
+    await closed(tx, one, {
+      status: "rejected",
+      nonprofit_id: one.nonprofit_id,
+      reason,
+      by: operator,
+      at: now.getTime(),
+    });
     const slug = record?.slug ?? null;
     return ok({ slug, sequence: null, message: "It is rejected; the sender sees the reason." });
   },
@@ -101,7 +108,7 @@ async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting
   return (await standingVerification(tx.raw, record.id)) === null
     ? null
     : "An earlier claim of this profile stands although it is not verified. Revoke its verification first.";
-} // prettier-ignore
+}
 
 /**
  * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
@@ -111,7 +118,10 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: Onb
   if (one.type !== "registration") return null;
   // Without a country of the operator's the number is still read by that of the request.
   const country_code = edits.country_code ?? one.request.country_code;
-  const duplicates = await findDuplicates(tx.raw, soughtFor({ ...one.request, ...edits, country_code }, null));
+  const duplicates = await findDuplicates(
+    tx.raw,
+    soughtFor({ ...one.request, ...edits, country_code }, null),
+  );
   const taken = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
   if (taken !== undefined) {
     return `The registration number is that of ${taken.slug}. Reject this, and ask to claim that profile.`;
@@ -121,7 +131,7 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: Onb
   if (unseen === undefined) return null;
   await keepDuplicates(tx, { id: one.id, duplicates });
   return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
-} // prettier-ignore
+}
 
 type Accepting = Waiting & { edits: OnboardingEdits };
 
@@ -135,14 +145,27 @@ async function approved(
   const name = edits.name ?? request.name ?? "";
   const slug = record?.slug ?? (await slugFor(tx.raw, { name, city: edits.city ?? request.city }));
   const proof = proofOf(one);
-  const outcome = onboardingOutcome(record, { type: one.type, request, proof, edits, slug, nowMs: now.getTime() }); // prettier-ignore
+  const outcome = onboardingOutcome(record, {
+    type: one.type,
+    request,
+    proof,
+    edits,
+    slug,
+    nowMs: now.getTime(),
+  });
   const last = record === null ? null : await newestChangeOf(tx.raw, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
   if (saved === undefined) throw new Error(`nothing was saved for ${one.id}`);
   const effectiveAt = now.getTime() + walletHoldMs;
   await changeWallet(tx, { one, before: record, saved, outcome, by: operator, now, effectiveAt });
-  await closed(tx, one, { status: "approved", nonprofit_id: saved.id, reason: null, by: operator, at: now.getTime() }); // prettier-ignore
+  await closed(tx, one, {
+    status: "approved",
+    nonprofit_id: saved.id,
+    reason: null,
+    by: operator,
+    at: now.getTime(),
+  });
   const newest = await newestChangeOf(tx.raw, saved.id);
   return {
     slug: saved.slug,
@@ -163,7 +186,9 @@ function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): st
   const parts = ["It is approved."];
   if (kept.length > 0) parts.push(`The profile keeps its ${kept.join(", ")}.`);
   if (wallet?.held === true) {
-    parts.push(`The new wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before.`);
+    parts.push(
+      `The new wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before.`,
+    );
   }
   return parts.join(" ");
-} // prettier-ignore
+}

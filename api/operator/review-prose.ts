@@ -60,7 +60,10 @@ export const proseDesk: ReviewDesk = {
     if (!accepted.ok) return accepted;
     if (!(await applied(tx, record.id))) tally.add("nonprofits_improved");
     const at = now.getTime();
-    await saveNonprofits(tx, [{ before: record, after: accepted.value.after }], { origin: "review", now }); // prettier-ignore
+    await saveNonprofits(tx, [{ before: record, after: accepted.value.after }], {
+      origin: "review",
+      now,
+    });
     const { text } = accepted.value;
     await applyProse(tx, {
       id: submission.id,
@@ -206,7 +209,11 @@ function accept(
     const after =
       row.kind === "programme"
         ? { ...record, programs: [...record.programs, row.row], provenance: provenance("programs") }
-        : { ...record, impact_metrics: [...record.impact_metrics, row.row], provenance: provenance("impact_metrics") }; // prettier-ignore
+        : {
+            ...record,
+            impact_metrics: [...record.impact_metrics, row.row],
+            provenance: provenance("impact_metrics"),
+          };
     return ok({ after, text });
   }
   if (!isText(field)) throw new Error(`${field} is no prose`);

@@ -52,9 +52,13 @@ export async function listReviews(
   { store, clock }: Pick<ReviewParts, "store" | "clock">,
   { kind, limit, after }: { kind: ReviewKind | null; limit: number; after: string | null },
 ): Promise<ReviewPage> {
-  const [, startKind = null, startAfter = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(after ?? "") ?? [];
+  const [, startKind = null, startAfter = null] =
+    /^([a-z]{1,20}):(.{1,300})$/.exec(after ?? "") ?? [];
   const asked = kindsWithDesk.filter((name) => kind === null || kind === name);
-  const start = Math.max(0, asked.findIndex((name) => name === startKind));
+  const start = Math.max(
+    0,
+    asked.findIndex((name) => name === startKind),
+  );
   const found: ReviewItem[] = [];
   for (const name of asked.slice(start)) {
     const page = {
@@ -68,7 +72,7 @@ export async function listReviews(
   }
   const reviews = found.slice(0, limit);
   return { reviews, next: found.length > limit ? (reviews.at(-1)?.cursor ?? null) : null };
-} // prettier-ignore
+}
 
 /** One thing that waits, by its id; null when nothing waits under it. */
 export async function findReview(

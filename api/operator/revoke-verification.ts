@@ -82,7 +82,12 @@ async function revoked(
   const detail = { reason, taken_back };
   await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
   const newest = await newestChangeOf(tx.raw, before.id);
-  return ok({ slug, taken_back, stopped_hold: held !== null, sequence: newest === last ? null : newest }); // prettier-ignore
+  return ok({
+    slug,
+    taken_back,
+    stopped_hold: held !== null,
+    sequence: newest === last ? null : newest,
+  });
 }
 
 const alwaysTaken = ["usdc_wallet", "contact_email"] as const;

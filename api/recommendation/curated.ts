@@ -107,7 +107,11 @@ function keepCandidates(store: Store, phase: GovernancePhase) {
       const candidates = merged(byId, { picks, stale, fresh, donations });
       const gone = [...byId.keys()].filter((id) => !picksKnown.has(id));
       const away = [...gone, ...stale.map(({ nonprofit_id }) => nonprofit_id)];
-      if (away.length > 0) index.update(fresh.map(({ record }) => record), away); // prettier-ignore
+      if (away.length > 0)
+        index.update(
+          fresh.map(({ record }) => record),
+          away,
+        );
       const isSame =
         candidates.length === byId.size &&
         candidates.every((one) => byId.get(one.record.id) === one);

@@ -41,7 +41,10 @@ const answersTo = (baseUrl: string) => {
   };
   const faulty = ({ errors }: { errors: { path: string; message: string }[] }) => ({
     status: 400,
-    detail: `Nothing was stored. ${errors.map(({ path, message }) => `${path}: ${message}`).join(" ").slice(0, 1_000)}`,
+    detail: `Nothing was stored. ${errors
+      .map(({ path, message }) => `${path}: ${message}`)
+      .join(" ")
+      .slice(0, 1_000)}`,
     errors: errors.map(({ path, message }) => ({ path, message })),
     extra: { example },
   });
@@ -63,4 +66,4 @@ const answersTo = (baseUrl: string) => {
     },
     ...agentRefusals,
   } as const satisfies FailureTable<DraftRefusal>;
-}; // prettier-ignore
+};

@@ -35,21 +35,27 @@ export function noteFollowUp(
   recommendationLog.follow(followUp, { elsewhere });
 }
 
-const profilePaths: readonly [prefix: string, suffix: string, form: "page" | "markdown" | "json"][] = [
+const profilePaths: readonly [
+  prefix: string,
+  suffix: string,
+  form: "page" | "markdown" | "json",
+][] = [
   ["/nonprofits/", ".md", "markdown"],
   ["/nonprofits/", "", "page"],
   ["/api/nonprofits/", "", "json"],
-]; // prettier-ignore
+];
 
 /** The profile that a path of the bundle shows, as page, markdown or JSON; null for any other path. */
 export function profileAt(path: string): Extract<Step, { action: "profile" }> | null {
   for (const [prefix, suffix, form] of profilePaths) {
     if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
     const slug = path.slice(prefix.length, path.length - suffix.length);
-    return slug === "" || slug.includes("/") ? null : { action: "profile", slug: decoded(slug), form };
+    return slug === "" || slug.includes("/")
+      ? null
+      : { action: "profile", slug: decoded(slug), form };
   }
   return null;
-} // prettier-ignore
+}
 
 function decoded(slug: string): string {
   if (!slug.includes("%")) return slug;

@@ -96,7 +96,11 @@ export function rank(
   const foremost: Scored[] = [];
   for (const candidate of candidates) {
     const matched = best === 0 ? 0 : matchHundredths(shareOf(candidate), intent);
-    insert(foremost, { candidate, hundredths: (base.get(candidate)?.[intent] ?? 0) + matched }, limit); // prettier-ignore
+    insert(
+      foremost,
+      { candidate, hundredths: (base.get(candidate)?.[intent] ?? 0) + matched },
+      limit,
+    );
   }
   return foremost.map(({ candidate }) => {
     const signs = signsOf(candidate, { share: shareOf(candidate), curation, now });
@@ -148,9 +152,17 @@ function baseScores(curation: Curation, now: Date): BaseScores {
     curation.candidates.map((candidate) => {
       const signs = signsOf(candidate, { share: 0, curation, now });
       const of = (intent: Intent) => Math.round(100 * explainScore(signs, intent, now).score);
-      return [candidate, { discover: of("discover"), donate: of("donate"), compare: of("compare"), verify: of("verify") }];
+      return [
+        candidate,
+        {
+          discover: of("discover"),
+          donate: of("donate"),
+          compare: of("compare"),
+          verify: of("verify"),
+        },
+      ];
     }),
-  ); // prettier-ignore
+  );
   known.set(curation, { atMs: now.getTime(), scores });
   return scores;
 }

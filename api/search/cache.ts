@@ -16,9 +16,17 @@ type Entry = {
 
 /** Changed fields that can alter which searches a profile is found by, or its place in them. */
 const searched = new Set([
-  "name", "tagline", "mission", "description", "causes", "country_code", "ghd_aligned", "beneficiaries_per_year",
-  "verified", "status",
-]); // prettier-ignore
+  "name",
+  "tagline",
+  "mission",
+  "description",
+  "causes",
+  "country_code",
+  "ghd_aligned",
+  "beneficiaries_per_year",
+  "verified",
+  "status",
+]);
 
 export const isSearched = ({ kind, fields }: Change): boolean =>
   kind !== "changed" || fields.some((field) => searched.has(field));

@@ -91,7 +91,9 @@ export function runInPool({ threads, onWarning, ...start }: PoolOptions): Search
     },
     // Every thread hears of it before it hears of later searches; what the profiles say now, each finds alike.
     change: async (changes) => {
-      const told = seats.map((seat) => ask<ProfileWords[] | null>(seat, (id) => ({ ask: "change", id, changes }))); // prettier-ignore
+      const told = seats.map((seat) =>
+        ask<ProfileWords[] | null>(seat, (id) => ({ ask: "change", id, changes })),
+      );
       const [words] = await Promise.all(told);
       return words ?? null;
     },
@@ -127,7 +129,8 @@ function seatOf(start: WorkerStart, hear: (message: Heard) => void): Seat {
   return { worker, waiting: new Map(), ready: ready.promise, ended: ended.promise };
 }
 
-const end = (worker: Worker): void => worker.postMessage({ ask: "end" } satisfies WorkerQuestion, []); // prettier-ignore
+const end = (worker: Worker): void =>
+  worker.postMessage({ ask: "end" } satisfies WorkerQuestion, []);
 
 function giveUp({ worker, waiting }: Seat, reason: string): void {
   end(worker);

@@ -37,7 +37,13 @@ export async function collectEvents(parts: CollectParts): Promise<boolean> {
   return changes || donations;
 }
 
-async function collectChanges({ store, clock, baseUrl, urls, publishedTo }: CollectParts): Promise<boolean> {
+async function collectChanges({
+  store,
+  clock,
+  baseUrl,
+  urls,
+  publishedTo,
+}: CollectParts): Promise<boolean> {
   const newest = await newestSequence(store.raw);
   // A message names a profile to be read: it is sent when the profile shows the change.
   const upTo = Math.min(newest, publishedTo?.() ?? newest);
@@ -51,7 +57,9 @@ async function collectChanges({ store, clock, baseUrl, urls, publishedTo }: Coll
   const range = { number: 0, first_sequence: cursor + 1, last_sequence: last };
   const now = clock();
   const oldest = now.getTime() - webhookAgeMaxMs;
-  const entries = (await feedEntries(store.raw, range)).filter(({ at }) => Date.parse(at) >= oldest);
+  const entries = (await feedEntries(store.raw, range)).filter(
+    ({ at }) => Date.parse(at) >= oldest,
+  );
   await store.write(async (tx) => {
     for (let at = 0; at < entries.length; at += changesPerMessageMax) {
       const event = changesEvent(entries.slice(at, at + changesPerMessageMax), { baseUrl, now });
@@ -60,7 +68,7 @@ async function collectChanges({ store, clock, baseUrl, urls, publishedTo }: Coll
     await moveCursor(tx, "changes", last);
   });
   return last < upTo;
-} // prettier-ignore
+}
 
 async function collectDonations({ store, clock, baseUrl, urls }: CollectParts): Promise<boolean> {
   const now = clock();

@@ -50,14 +50,16 @@ export async function deliverDue(
   const known = sent.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const now = clock();
   if (known.length > 0) {
-    const attempts = known.map(({ one, posted }) => attemptOf(one, posted, { now, chance: chance() }));
+    const attempts = known.map(({ one, posted }) =>
+      attemptOf(one, posted, { now, chance: chance() }),
+    );
     await store.write((tx) => noteAttempts(tx, attempts, now));
   }
   const ailing = known.length > 0 && known.every(({ posted }) => isAiling(posted));
   receiver.failuresInARow = ailing ? receiver.failuresInARow + 1 : 0;
   receiver.pausedUntilMs = now.getTime() + pauseMs(receiver.failuresInARow);
   return !ailing && !stop.aborted;
-} // prettier-ignore
+}
 
 function attemptOf(
   { id, attempts, created_at }: DueDelivery,

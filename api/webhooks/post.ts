@@ -97,4 +97,8 @@ const reasonOf = (error: unknown): string => {
 };
 
 const clean = (text: string): string =>
-  withoutUnsafe(text.toWellFormed()).replaceAll(/\s+/g, " ").slice(0, answerLengthMax).toWellFormed().trim(); // prettier-ignore
+  withoutUnsafe(text.toWellFormed())
+    .replaceAll(/\s+/g, " ")
+    .slice(0, answerLengthMax)
+    .toWellFormed()
+    .trim();

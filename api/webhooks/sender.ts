@@ -54,7 +54,10 @@ export function startSender(parts: SenderParts): Sender {
       // A receiver that hangs keeps nobody else waiting.
       if (busy.has(url)) continue;
       const work = deliver(receiver).catch(complain);
-      busy.set(url, work.finally(() => busy.delete(url))); // prettier-ignore
+      busy.set(
+        url,
+        work.finally(() => busy.delete(url)),
+      );
     }
     failing = false;
   };

@@ -68,7 +68,9 @@ export async function testWebhooks(
   const event = testEvent(randomUUID(), now);
   const payload = JSON.stringify(event.message);
   const never = new AbortController().signal;
-  const posted = await Promise.all(urls.map(async (url) => [url, await post({ url, id: event.id, payload }, never)] as const)); // prettier-ignore
+  const posted = await Promise.all(
+    urls.map(async (url) => [url, await post({ url, id: event.id, payload }, never)] as const),
+  );
   await store.write(async (tx) => {
     await queueEvent(tx, event, { urls, now });
     const queued = new Map((await deliveriesOf(tx.raw, event.id)).map(({ url, id }) => [url, id]));
@@ -80,7 +82,13 @@ export async function testWebhooks(
       answer,
     }));
     await noteAttempts(tx, attempts, clock());
-    await logOperator(tx, { operator, action: "webhook.tested", subject: event.id, detail: { addresses: urls.length }, at: now.getTime() }); // prettier-ignore
+    await logOperator(tx, {
+      operator,
+      action: "webhook.tested",
+      subject: event.id,
+      detail: { addresses: urls.length },
+      at: now.getTime(),
+    });
   });
   const sent = await deliveriesOf(store.raw, event.id);
   return ok({ count: sent.length, deliveries: sent });
@@ -98,7 +106,13 @@ export async function resendDelivery(
   const queued = await store.write(async (tx) => {
     const now = clock();
     if (!(await requeue(tx, id, now))) return null;
-    await logOperator(tx, { operator, action: "webhook.resent", subject: known.event_id, detail: { delivery: id }, at: now.getTime() }); // prettier-ignore
+    await logOperator(tx, {
+      operator,
+      action: "webhook.resent",
+      subject: known.event_id,
+      detail: { delivery: id },
+      at: now.getTime(),
+    });
     return deliveryById(tx.raw, id);
   });
   return queued === null ? fail({ kind: "delivery_under_way" }) : ok(queued);

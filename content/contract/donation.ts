@@ -13,12 +13,14 @@ export type Cluster = z.infer<typeof Cluster>;
 /** What x402 clients need to sign a transfer, beside its amount. */
 export const PaymentExtra = z
   .object({
-    feePayer: address("Account that pays the network fee: our sponsor, or the donor named by ?payer="),
+    feePayer: address(
+      "Account that pays the network fee: our sponsor, or the donor named by ?payer=",
+    ),
     memo: z.string().describe("Must stand in the transaction as a memo instruction"),
     decimals: z.literal(6),
     name: z.literal("USDC"),
   })
-  .meta({ id: "PaymentExtra" }); // prettier-ignore
+  .meta({ id: "PaymentExtra" });
 
 /** One way to pay, in the words of x402 version 1. */
 export const PaymentOptionV1 = z
@@ -62,17 +64,29 @@ export const PaymentRequirements = z
     mint: address("Mint of the token that counts as USDC here"),
     decimals: z.literal(6),
     amount_atomic: z.string().describe("The amount in millionths of a USDC"),
-    memo: z.string().describe("Put it into the transaction: it proves what the transfer is for, however late it is found"),
-    reference: address("Solana Pay reference of this memo: a transfer that names it is found without telling us"),
+    memo: z
+      .string()
+      .describe(
+        "Put it into the transaction: it proves what the transfer is for, however late it is found",
+      ),
+    reference: address(
+      "Solana Pay reference of this memo: a transfer that names it is found without telling us",
+    ),
     solana_pay: z.string().describe("Solana Pay link with amount, token, memo and reference"),
-    expires_in: z.int().describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
+    expires_in: z
+      .int()
+      .describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
     status_url: z.string().describe("GET it to hear whether the transfer has been found"),
-    code: z.string().describe("payment_required, or why the payment that came was not taken; no money has moved"),
+    code: z
+      .string()
+      .describe("payment_required, or why the payment that came was not taken; no money has moved"),
     error: z.string().describe("The same in words"),
     x402Version: z.literal(1),
-    accepts: z.array(PaymentOptionV1).describe("Empty: pay by a transfer of your own and POST its tx_signature"),
+    accepts: z
+      .array(PaymentOptionV1)
+      .describe("Empty: pay by a transfer of your own and POST its tx_signature"),
   })
-  .meta({ id: "PaymentRequirements" }); // prettier-ignore
+  .meta({ id: "PaymentRequirements" });
 export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
 
 /** Query of GET and POST /api/donate/{slug}. */
@@ -103,8 +117,12 @@ export const DonationStatusParameters = z.object({
 
 /** Body of POST /api/donate/{slug}. Without a proof the answer is that of a GET. */
 export const DonateBody = z
-  .object({ tx_signature: signature.optional().describe("Signature of the transfer that paid, base58 of 64 bytes") })
-  .meta({ id: "DonateBody" }); // prettier-ignore
+  .object({
+    tx_signature: signature
+      .optional()
+      .describe("Signature of the transfer that paid, base58 of 64 bytes"),
+  })
+  .meta({ id: "DonateBody" });
 
 /** A recorded donation, under the name that published clients read. */
 export const DonationRecord = z
@@ -130,11 +148,14 @@ export const Settlement = z
     currency: z.literal("USDC"),
     tx_signature: signature,
     cluster: Cluster,
-    explorer_url: z.string().nullable().describe("The transaction in a block explorer; null on the local chain"),
+    explorer_url: z
+      .string()
+      .nullable()
+      .describe("The transaction in a block explorer; null on the local chain"),
     receipt_url: z.string(),
     donation: DonationRecord,
   })
-  .meta({ id: "Settlement" }); // prettier-ignore
+  .meta({ id: "Settlement" });
 export type Settlement = z.infer<typeof Settlement>;
 
 /** 202: money may have moved, and the chain does not show it yet. We go on looking. */
@@ -154,9 +175,11 @@ export const DonationStatus = z
     status: z.enum(["pending", "received"]),
     memo: z.string(),
     retry_after_s: z.int().positive().describe("Seconds until it is worth asking again"),
-    settlement: Settlement.nullable().describe("Of the transfer with this memo; null while pending"),
+    settlement: Settlement.nullable().describe(
+      "Of the transfer with this memo; null while pending",
+    ),
   })
-  .meta({ id: "DonationStatus" }); // prettier-ignore
+  .meta({ id: "DonationStatus" });
 export type DonationStatus = z.infer<typeof DonationStatus>;
 
 export const RecentDonation = z

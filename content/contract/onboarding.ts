@@ -48,7 +48,9 @@ export const registrationExample = {
 /** The body of POST /api/onboard. With claim_slug a listing is claimed or changed, otherwise a profile is registered. */
 export const OnboardingBody = z
   .object({
-    claim_slug: optionalText("Slug of the listing that is yours, or the address of its profile; absent: a new profile is asked for"),
+    claim_slug: optionalText(
+      "Slug of the listing that is yours, or the address of its profile; absent: a new profile is asked for",
+    ),
     name: optionalText("Name of the organisation; a registration needs it"),
     contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
     contact_name: optionalText("Who asks; never public"),
@@ -57,11 +59,17 @@ export const OnboardingBody = z
     website: optionalText("http(s) address of its own site"),
     country: optionalText("English name or ISO 3166 code; a registration needs it"),
     city: optionalText("City"),
-    registration_number: optionalText("Number in a public register of charities, with or without its prefix"),
-    wallet_challenge: optionalText("The text of GET /api/onboard/challenge that was signed; absent: looked for among the last 15 minutes'"),
-    wallet_signature: optionalText("Base58 Ed25519 signature of that text by the wallet: proof of control"),
+    registration_number: optionalText(
+      "Number in a public register of charities, with or without its prefix",
+    ),
+    wallet_challenge: optionalText(
+      "The text of GET /api/onboard/challenge that was signed; absent: looked for among the last 15 minutes'",
+    ),
+    wallet_signature: optionalText(
+      "Base58 Ed25519 signature of that text by the wallet: proof of control",
+    ),
   })
-  .meta({ id: "OnboardingBody", examples: [claimExample, registrationExample] }); // prettier-ignore
+  .meta({ id: "OnboardingBody", examples: [claimExample, registrationExample] });
 export type OnboardingBody = z.infer<typeof OnboardingBody>;
 
 /** 200 of POST /api/onboard. */
@@ -109,7 +117,15 @@ export const ChallengeParameters = z.object({
     .meta({ examples: ["7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"] }),
 });
 
-export const walletStates = ["none", "in_review", "held", "in_effect", "stopped", "replaced", "rejected"] as const; // prettier-ignore
+export const walletStates = [
+  "none",
+  "in_review",
+  "held",
+  "in_effect",
+  "stopped",
+  "replaced",
+  "rejected",
+] as const;
 
 /** 200 of GET /api/onboard/status: what the person who sent it may know. */
 export const OnboardingStatus = z

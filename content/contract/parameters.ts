@@ -10,8 +10,10 @@ const limit = (fallback: number, max: number) =>
     .int()
     .min(1)
     .default(fallback)
-    .describe(`Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`)
-    .meta({ examples: [fallback] }); // prettier-ignore
+    .describe(
+      `Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`,
+    )
+    .meta({ examples: [fallback] });
 
 const offset = z
   .int()

@@ -11,15 +11,22 @@ export const DonationEvidence = z
     network: z.string().describe("CAIP-2: solana: and the first 32 characters of the genesis hash"),
     tx_signature: z.string().describe("Signature of the transaction, base58"),
     slot: z.int().min(0).describe("Where it stands on the chain"),
-    commitment: z.enum(["confirmed", "finalized"]).describe("How final it was when it was recorded"),
+    commitment: z
+      .enum(["confirmed", "finalized"])
+      .describe("How final it was when it was recorded"),
     mint: account("Mint of the token"),
-    source: account("Token account that was debited").nullable().optional().describe("Token account that was debited, base58. Null when several were; older receipts do not say"),
+    source: account("Token account that was debited")
+      .nullable()
+      .optional()
+      .describe(
+        "Token account that was debited, base58. Null when several were; older receipts do not say",
+      ),
     recipient: account("Wallet of the nonprofit"),
     destination: account("Token account of that wallet, which was credited"),
     donor: account("Wallet that gave").nullable().describe("Null when nobody or several did"),
     memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
   })
-  .meta({ id: "DonationEvidence" }); // prettier-ignore
+  .meta({ id: "DonationEvidence" });
 
 /** What the directory vouches for. Its canonical JSON (RFC 8785) is what is signed. */
 export const Receipt = z
@@ -47,10 +54,15 @@ export type Receipt = z.infer<typeof Receipt>;
 export const SignedReceipt = z
   .object({
     receipt: Receipt,
-    signature: z.string().describe("Detached JWS (RFC 7515, appendix F; EdDSA) over the canonical JSON of `receipt`"),
+    signature: z
+      .string()
+      .describe("Detached JWS (RFC 7515, appendix F; EdDSA) over the canonical JSON of `receipt`"),
     keys_url: z.string().describe("Where the public key is published, as a JWK set"),
     page_url: z.string().describe("The receipt for people, to be printed"),
-    explorer_url: z.string().nullable().describe("The transaction in a block explorer; null on the local chain"),
+    explorer_url: z
+      .string()
+      .nullable()
+      .describe("The transaction in a block explorer; null on the local chain"),
   })
-  .meta({ id: "SignedReceipt" }); // prettier-ignore
+  .meta({ id: "SignedReceipt" });
 export type SignedReceipt = z.infer<typeof SignedReceipt>;

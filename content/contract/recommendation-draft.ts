@@ -7,11 +7,12 @@ import { intentLengthMax, intentsMax, reasonLengthMax } from "./starter-set.ts";
 export const draftExample = {
   slug: "hope-kitchen",
   recommended_for: ["donors interested in school meals", "donors interested in food security"],
-  why_recommended: "Cooks a warm meal at 12 schools every day and reports the number of meals each month.",
+  why_recommended:
+    "Cooks a warm meal at 12 schools every day and reports the number of meals each month.",
   source_url: "https://hope-kitchen.example/reports/2025",
   agent_id: "research-bot-7",
   agent_name: "Research Bot",
-}; // prettier-ignore
+};
 
 /** The body of POST /api/recommend/drafts. */
 export const DraftBody = z

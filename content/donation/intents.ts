@@ -30,9 +30,20 @@ export type DonationIntent = {
 };
 
 const columns = [
-  "id", "kind", "nonprofit_id", "proof", "recipient", "amount_micro_usdc", "payment", "blockhash", "status", "outcome", "checks",
-  "unknown", "created_at",
-]; // prettier-ignore
+  "id",
+  "kind",
+  "nonprofit_id",
+  "proof",
+  "recipient",
+  "amount_micro_usdc",
+  "payment",
+  "blockhash",
+  "status",
+  "outcome",
+  "checks",
+  "unknown",
+  "created_at",
+];
 
 /** So many unsettled proofs and watches are kept; whoever floods the directory with made-up signatures fills no disk. */
 const waitingMax = 20_000;
@@ -47,7 +58,17 @@ export type NewIntent = Pick<
  * recipient, but waits anew; a settled one is left alone. Payments are always kept, proofs and watches while there is room.
  */
 export async function keepIntent(tx: WriteTransaction, given: NewIntent): Promise<void> {
-  const { kind, nonprofit_id, proof, recipient, amount_micro_usdc, payment, blockhash, now, check_at } = given;
+  const {
+    kind,
+    nonprofit_id,
+    proof,
+    recipient,
+    amount_micro_usdc,
+    payment,
+    blockhash,
+    now,
+    check_at,
+  } = given;
   await tx.raw.execute({
     sql: `INSERT INTO donation_intents
             (kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, status, check_at, created_at, recipient)
@@ -64,10 +85,18 @@ export async function keepIntent(tx: WriteTransaction, given: NewIntent): Promis
             checks = 0, unknown = 0, check_at = excluded.check_at, status = 'waiting', outcome = NULL
           WHERE status <> 'settled'`,
     args: [
-      kind, nonprofit_id, proof, amount_micro_usdc, payment, blockhash, check_at, now.getTime(), recipient,
+      kind,
+      nonprofit_id,
+      proof,
+      amount_micro_usdc,
+      payment,
+      blockhash,
+      check_at,
+      now.getTime(),
+      recipient,
     ],
   });
-} // prettier-ignore
+}
 
 /** What was handed in for a nonprofit under this proof, null for nothing. Index: donation_intents_once. */
 export async function intentOf(

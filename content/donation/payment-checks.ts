@@ -11,7 +11,14 @@ export type PaymentFacts = {
   /** Millionths of a lamport for each compute unit. */
   compute_unit_price: bigint | null;
   /** A plain transfer names neither mint nor decimals: then the account that it pays says them. */
-  transfer: { source: string; destination: string; mint: string | null; authority: string; amount: bigint; decimals: number | null } | null; // prettier-ignore
+  transfer: {
+    source: string;
+    destination: string;
+    mint: string | null;
+    authority: string;
+    amount: bigint;
+    decimals: number | null;
+  } | null;
   other_programs: readonly string[];
   uses_lookup_tables: boolean;
 };
@@ -45,19 +52,32 @@ export const priorityFeeLamportsMax = 10_000n;
 export const paymentChecks = {
   hidden_accounts: (paid: PaymentFacts) => !paid.uses_lookup_tables,
   no_transfer: (paid: PaymentFacts) => paid.transfer !== null,
-  wrong_token: ({ transfer }: PaymentFacts, due: PaymentDue) => (transfer?.mint ?? due.mint) === due.mint && (transfer?.decimals ?? usdcDecimals) === usdcDecimals,
-  wrong_recipient: ({ transfer }: PaymentFacts, due: PaymentDue) => transfer?.destination === due.destination,
+  wrong_token: ({ transfer }: PaymentFacts, due: PaymentDue) =>
+    (transfer?.mint ?? due.mint) === due.mint &&
+    (transfer?.decimals ?? usdcDecimals) === usdcDecimals,
+  wrong_recipient: ({ transfer }: PaymentFacts, due: PaymentDue) =>
+    transfer?.destination === due.destination,
   wrong_amount: ({ transfer }: PaymentFacts, due: PaymentDue) => transfer?.amount === due.amount,
-  self_donation: ({ transfer }: PaymentFacts, due: PaymentDue) => transfer?.authority !== due.recipient,
-  wrong_fee_payer: (paid: PaymentFacts, due: PaymentDue) => isSponsored(paid, due) || paid.fee_payer === paid.transfer?.authority,
-  extra_signer: ({ signers, fee_payer, transfer }: PaymentFacts) => signers.length <= signersMax && signers.every((one) => one === fee_payer || one === transfer?.authority),
+  self_donation: ({ transfer }: PaymentFacts, due: PaymentDue) =>
+    transfer?.authority !== due.recipient,
+  wrong_fee_payer: (paid: PaymentFacts, due: PaymentDue) =>
+    isSponsored(paid, due) || paid.fee_payer === paid.transfer?.authority,
+  extra_signer: ({ signers, fee_payer, transfer }: PaymentFacts) =>
+    signers.length <= signersMax &&
+    signers.every((one) => one === fee_payer || one === transfer?.authority),
   bad_signature: ({ badly_signed }: PaymentFacts) => badly_signed.length === 0,
-  not_signed: (paid: PaymentFacts, due: PaymentDue) => paid.unsigned.every((one) => isSponsored(paid, due) && one === due.sponsor),
-  other_instructions: (paid: PaymentFacts, due: PaymentDue) => !isSponsored(paid, due) || paid.other_programs.length === 0,
-  sponsor_spends: ({ transfer }: PaymentFacts, due: PaymentDue) => due.sponsor === null || (transfer?.authority !== due.sponsor && transfer?.source !== due.sponsorTokenAccount),
-  sponsored_too_little: (paid: PaymentFacts, due: PaymentDue) => !isSponsored(paid, due) || due.amount >= due.sponsoredMin,
-  fee_too_high: (paid: PaymentFacts, due: PaymentDue) => !isSponsored(paid, due) || isFeeBounded(paid),
-} as const; // prettier-ignore
+  not_signed: (paid: PaymentFacts, due: PaymentDue) =>
+    paid.unsigned.every((one) => isSponsored(paid, due) && one === due.sponsor),
+  other_instructions: (paid: PaymentFacts, due: PaymentDue) =>
+    !isSponsored(paid, due) || paid.other_programs.length === 0,
+  sponsor_spends: ({ transfer }: PaymentFacts, due: PaymentDue) =>
+    due.sponsor === null ||
+    (transfer?.authority !== due.sponsor && transfer?.source !== due.sponsorTokenAccount),
+  sponsored_too_little: (paid: PaymentFacts, due: PaymentDue) =>
+    !isSponsored(paid, due) || due.amount >= due.sponsoredMin,
+  fee_too_high: (paid: PaymentFacts, due: PaymentDue) =>
+    !isSponsored(paid, due) || isFeeBounded(paid),
+} as const;
 
 export type PaymentRefusal = { kind: keyof typeof paymentChecks };
 
@@ -71,8 +91,12 @@ export function judgePayment(paid: PaymentFacts, due: PaymentDue): Result<null, 
 
 /** The checks that hold a payment against what was asked for. All others say what none of ours may ever be. */
 const aboutDue: ReadonlySet<string> = new Set<PaymentRefusal["kind"]>([
-  "wrong_token", "wrong_recipient", "wrong_amount", "self_donation", "sponsored_too_little",
-]); // prettier-ignore
+  "wrong_token",
+  "wrong_recipient",
+  "wrong_amount",
+  "self_donation",
+  "sponsored_too_little",
+]);
 
 /** Whether a payment may have been taken for another request: it is sound, and safe for the sponsor. */
 export const isSound = (paid: PaymentFacts, due: PaymentDue): boolean =>

@@ -48,17 +48,24 @@ const formerWalletMs = 24 * 3_600_000;
  * that money has moved or was lost on the way, so none may lead to another demand for payment. Source: decisions.md.
  */
 export const proofChecks = {
-  not_confirmed: ({ landed }: Claim, due: Due) => weight[landed.commitment] >= weight[due.commitment],
+  not_confirmed: ({ landed }: Claim, due: Due) =>
+    weight[landed.commitment] >= weight[due.commitment],
   failed_on_chain: ({ landed }: Claim) => !landed.failed,
-  wrong_token: ({ landed, credit }: Claim, due: Due) => credit !== null || !paysOtherToken(landed, due),
+  wrong_token: ({ landed, credit }: Claim, due: Due) =>
+    credit !== null || !paysOtherToken(landed, due),
   wrong_recipient: ({ credit }: Claim) => credit !== null,
   foreign_memo: ({ foreign }: Claim) => !foreign,
   // A wallet that signs may also empty an account of its own that a program keeps, or sell something to a pool.
-  self_donation: ({ credit, landed }: Claim) => credit === null || (credit.donor !== credit.owner && !landed.signers.includes(credit.owner)),
+  self_donation: ({ credit, landed }: Claim) =>
+    credit === null || (credit.donor !== credit.owner && !landed.signers.includes(credit.owner)),
   age_unknown: ({ landed, memo }: Claim) => memo !== null || landed.block_time !== null,
-  too_old: ({ landed, memo }: Claim, due: Due) => memo !== null || landed.block_time === null || landed.block_time * 1_000 >= due.asked_at - due.windowMs,
-  underpaid: ({ credit, memo }: Claim, due: Due) => memo !== null || credit === null || credit.amount_micro_usdc >= due.asked,
-} as const; // prettier-ignore
+  too_old: ({ landed, memo }: Claim, due: Due) =>
+    memo !== null ||
+    landed.block_time === null ||
+    landed.block_time * 1_000 >= due.asked_at - due.windowMs,
+  underpaid: ({ credit, memo }: Claim, due: Due) =>
+    memo !== null || credit === null || credit.amount_micro_usdc >= due.asked,
+} as const;
 
 export type ProofRefusal = { kind: keyof typeof proofChecks };
 

@@ -9,8 +9,17 @@ import { isoTime } from "#content/contract/time.ts";
 /** What a receipt needs of a recorded donation. */
 type Given = Pick<
   Receipt["evidence"],
-  "network" | "tx_signature" | "slot" | "commitment" | "mint" | "source" | "recipient" | "destination" | "donor" | "memo"
-> & { id: string; amount_micro_usdc: MicroUsdc; settled_at: number; recorded_at: number }; // prettier-ignore
+  | "network"
+  | "tx_signature"
+  | "slot"
+  | "commitment"
+  | "mint"
+  | "source"
+  | "recipient"
+  | "destination"
+  | "donor"
+  | "memo"
+> & { id: string; amount_micro_usdc: MicroUsdc; settled_at: number; recorded_at: number };
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
 

@@ -34,8 +34,17 @@ export type Donation = {
 export type Recorded = { donation: Donation; fresh: boolean };
 
 const texts = [
-  "id", "network", "tx_signature", "commitment", "source", "recipient", "destination", "mint", "donor", "memo",
-] as const; // prettier-ignore
+  "id",
+  "network",
+  "tx_signature",
+  "commitment",
+  "source",
+  "recipient",
+  "destination",
+  "mint",
+  "donor",
+  "memo",
+] as const;
 const numbers = ["nonprofit_id", "slot", "settled_at", "recorded_at"] as const;
 
 // Money leaves the store as text: a double would round what a whale gives.

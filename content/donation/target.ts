@@ -31,7 +31,11 @@ export async function donateTargets(
   now: Date,
 ): Promise<(DonateTarget | null)[]> {
   const values = JSON.stringify([...new Set(slugs)]);
-  const found = await all(asked, { where: "slug IN (SELECT value FROM json_each(?2))", value: values, now }); // prettier-ignore
+  const found = await all(asked, {
+    where: "slug IN (SELECT value FROM json_each(?2))",
+    value: values,
+    now,
+  });
   const bySlug = new Map(found.map((target) => [target.slug, target]));
   return slugs.map((slug) => bySlug.get(slug) ?? null);
 }

@@ -32,7 +32,9 @@ export function readWallet(text: string): Result<Wallet, { message: string }> {
     const message = "usdc_wallet is a Solana address: base58 of 32 bytes, 32 to 44 characters.";
     return fail({ message });
   }
-  const whose = nobodysWallets.get(address) ?? (/1{12}$/.test(address) ? "an address of Solana itself" : undefined); // prettier-ignore
+  const whose =
+    nobodysWallets.get(address) ??
+    (/1{12}$/.test(address) ? "an address of Solana itself" : undefined);
   if (whose !== undefined) return fail({ message: `This is ${whose}, not a wallet.` });
   const point = pointOf(bytes);
   // Anyone can make signatures that fit a key of small order.

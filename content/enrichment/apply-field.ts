@@ -57,10 +57,13 @@ export async function applyAgreed(
     sql: `INSERT INTO changes (kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at)
           VALUES ('changed', ?, ?, ?, ?, ?, ?)`,
     args: [
-      nonprofit_id, agreed.slug, JSON.stringify([field, "provenance"]), complete ? '["thin"]' : "[]",
+      nonprofit_id,
+      agreed.slug,
+      JSON.stringify([field, "provenance"]),
+      complete ? '["thin"]' : "[]",
       agreed.decidedBy === "operator" ? "review" : "consensus",
       agreed.now.getTime(),
-    ], // prettier-ignore
+    ],
   });
   return Number(lastInsertRowid);
 }
@@ -114,9 +117,12 @@ async function writeProvenance(tx: WriteTransaction, agreed: Agreed): Promise<vo
             set_by = excluded.set_by, source = excluded.source, source_url = excluded.source_url,
             agents = excluded.agents, applied_at = excluded.applied_at`,
     args: [
-      agreed.nonprofit_id, agreed.field, agreed.normalised_value, agreed.now.getTime(),
+      agreed.nonprofit_id,
+      agreed.field,
+      agreed.normalised_value,
+      agreed.now.getTime(),
       agreed.decidedBy ?? "consensus",
-    ], // prettier-ignore
+    ],
   });
 }
 

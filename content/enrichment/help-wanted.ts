@@ -62,11 +62,17 @@ async function places(
   const order = "ORDER BY list_order, name_key, nonprofit_id";
   const walk = pending ? pendingWalk(range) : listWalk(range, cause);
   const filters = [
-    field === null ? "" : `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
+    field === null
+      ? ""
+      : `AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND (${field} IS NULL OR ${field} = ''))`,
     // A cause's own list is walked, so that a small cause is no needle in the whole directory.
-    cause === null || pending ? "" : "AND EXISTS (SELECT 1 FROM listings AS thin WHERE thin.nonprofit_id = walked.nonprofit_id AND thin.list = 'thin')",
-    cause === null || !pending ? "" : "AND EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id AND c.cause_id = ?)",
-  ].filter((filter) => filter !== ""); // prettier-ignore
+    cause === null || pending
+      ? ""
+      : "AND EXISTS (SELECT 1 FROM listings AS thin WHERE thin.nonprofit_id = walked.nonprofit_id AND thin.list = 'thin')",
+    cause === null || !pending
+      ? ""
+      : "AND EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id AND c.cause_id = ?)",
+  ].filter((filter) => filter !== "");
   const examined = filters.length === 0 ? count : examinedMax;
   const { rows } = await asked.execute({
     sql: `SELECT * FROM (${walk.sql} LIMIT ${examined}) AS walked
@@ -82,8 +88,10 @@ type Walk = { sql: string; args: (string | number)[] };
 
 /** The thin profiles, or a cause's, in their order. Index: listings_by_list_order. */
 function listWalk(range: Range | null, cause: string | null): Walk {
-  const within = range === null ? "" : `AND list_order = ? AND (name_key, nonprofit_id) ${range.side} (?, ?)`; // prettier-ignore
-  const pivot = range === null ? [] : [range.list_order, range.pivot.name_key, range.pivot.nonprofit_id]; // prettier-ignore
+  const within =
+    range === null ? "" : `AND list_order = ? AND (name_key, nonprofit_id) ${range.side} (?, ?)`;
+  const pivot =
+    range === null ? [] : [range.list_order, range.pivot.name_key, range.pivot.nonprofit_id];
   return {
     sql: `SELECT list_order, name_key, nonprofit_id FROM listings WHERE list = ? ${within}
           ORDER BY list_order, name_key, nonprofit_id`,

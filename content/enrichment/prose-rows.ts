@@ -24,7 +24,7 @@ const wholeNumber = z
       .string()
       .regex(/^\d{1,15}$/)
       .transform(Number),
-  ]) // prettier-ignore
+  ])
   .pipe(z.int().min(0));
 
 /** Unknown members are dropped. */
@@ -60,7 +60,10 @@ export function itemFrom(field: "programme" | "impact_metric", value: string): R
   if (field === "programme") {
     const read = ProgramItem.safeParse(object);
     if (read.success) return { kind: "programme", row: read.data };
-    return { kind: "wrong", message: wrong(field, "name (and description, beneficiaries_per_year, location)", read.error) }; // prettier-ignore
+    return {
+      kind: "wrong",
+      message: wrong(field, "name (and description, beneficiaries_per_year, location)", read.error),
+    };
   }
   const read = MetricItem.safeParse(object);
   if (read.success) return { kind: "impact_metric", row: read.data };
@@ -88,10 +91,18 @@ export function rowFrom(field: "programme" | "impact_metric", value: string): Pr
 export function rowInWords({ kind, row }: ProseRow): string {
   const parts =
     kind === "programme"
-      ? [row.name, row.description, row.beneficiaries_per_year?.toLocaleString("en").concat(" people a year"), row.location]
+      ? [
+          row.name,
+          row.description,
+          row.beneficiaries_per_year?.toLocaleString("en").concat(" people a year"),
+          row.location,
+        ]
       : [`${row.name}: ${row.value}${row.unit === null ? "" : ` ${row.unit}`}`, row.period];
-  return parts.filter((part) => part != null).join(" · ").replaceAll(/\s+/gu, " ");
-} // prettier-ignore
+  return parts
+    .filter((part) => part != null)
+    .join(" · ")
+    .replaceAll(/\s+/gu, " ");
+}
 
 const wrong = (field: string, fields: string, { issues: [issue] }: z.ZodError): string =>
   `${field} as a JSON object has ${fields}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();

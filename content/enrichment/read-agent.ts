@@ -15,7 +15,10 @@ export function readAgent(given: { agent_id: string; agent_name: string | null }
   const name = (given.agent_name ?? written).trim();
   const agent = { agent_id: foldAgentId(written), agent_name: name };
   // As it was written: the folded form has lost what must not be there.
-  const lines = [["agent_id", written], ["agent_name", name]] as const; // prettier-ignore
+  const lines = [
+    ["agent_id", written],
+    ["agent_name", name],
+  ] as const;
   const wrongs = lines.flatMap(([path, line]) => {
     const message = checkLine(path, line);
     return message === null ? [] : [{ path, message }];

@@ -64,9 +64,25 @@ export async function voicesThatMatter(asked: Queryable, one: Voiced): Promise<P
 
 /** The columns of a submission after its id. */
 export const submissionColumns = [
-  "nonprofit_id", "field", "field_type", "value", "normalised_value", "source_url", "agent_id", "agent_name",
-  "network", "status", "audit_only", "test_data", "confidence", "reason", "winning_value", "created_at", "applied_at", "decided_at",
-] as const; // prettier-ignore
+  "nonprofit_id",
+  "field",
+  "field_type",
+  "value",
+  "normalised_value",
+  "source_url",
+  "agent_id",
+  "agent_name",
+  "network",
+  "status",
+  "audit_only",
+  "test_data",
+  "confidence",
+  "reason",
+  "winning_value",
+  "created_at",
+  "applied_at",
+  "decided_at",
+] as const;
 
 /** Rejects one submission. `reason` is public. */
 export async function rejectSubmission(

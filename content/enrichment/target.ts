@@ -56,9 +56,21 @@ export type Standing = {
 };
 
 const ownColumns = [
-  "id", "nonprofit_id", "field", "field_type", "value", "normalised_value", "agent_id", "network", "status", "audit_only",
-  "test_data", "confidence", "reason", "winning_value",
-] as const; // prettier-ignore
+  "id",
+  "nonprofit_id",
+  "field",
+  "field_type",
+  "value",
+  "normalised_value",
+  "agent_id",
+  "network",
+  "status",
+  "audit_only",
+  "test_data",
+  "confidence",
+  "reason",
+  "winning_value",
+] as const;
 
 /** What an answer and a decision need to know of an earlier submission. */
 export type OwnSubmission = Pick<StoredSubmission, (typeof ownColumns)[number]>;

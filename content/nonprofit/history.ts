@@ -107,7 +107,10 @@ export async function historyAnswer(asked: Queryable, slug: string): Promise<His
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
 function historyOf({ slug, changes, agreed }: Found): History {
-  const together = Map.groupBy(agreed, ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`);
+  const together = Map.groupBy(
+    agreed,
+    ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
+  );
   const shown = changes.map(({ sequence, kind, fields, origin, changed_at }) => {
     const changed = JSON.parse(fields) as string[];
     const live = changed.flatMap((field) => together.get(`${changed_at} ${field}`) ?? []);
@@ -121,7 +124,7 @@ function historyOf({ slug, changes, agreed }: Found): History {
     };
   });
   return { slug, count: shown.length, changes: shown };
-} // prettier-ignore
+}
 
 const agreedOf = ({ field, value, agent_name, source_url }: Found["agreed"][number]) => ({
   field,

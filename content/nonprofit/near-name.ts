@@ -88,7 +88,10 @@ function wordsOf(name: string): string[] {
   // Before letter case goes: a Greek Η looks like H, η does not.
   const lower = plainLetters(name).text.toLowerCase();
   if (plainName.test(lower)) {
-    return lower.replaceAll(/['.]/g, "").split(/[ ,-]+/).filter((word) => word !== ""); // prettier-ignore
+    return lower
+      .replaceAll(/['.]/g, "")
+      .split(/[ ,-]+/)
+      .filter((word) => word !== "");
   }
   const outside = lower.replaceAll(/\([^()]*\)/g, " ");
   const text = (/\p{L}/u.test(outside) ? outside : lower)
@@ -97,5 +100,7 @@ function wordsOf(name: string): string[] {
     .replaceAll(/['’ʻʼ`´.]/gu, "")
     .replaceAll("&", " and ")
     .replaceAll(/\b(north|south)[ -](east|west)\b/gu, "$1$2");
-  return fold(text).split(" ").filter((word) => word !== ""); // prettier-ignore
+  return fold(text)
+    .split(" ")
+    .filter((word) => word !== "");
 }

@@ -13,7 +13,10 @@ export type PlainLetters = {
  */
 export function plainLetters(original: string): PlainLetters {
   if (!beyondAscii.test(original)) {
-    return { text: original, written: (at, length) => ({ phrase: original.slice(at, at + length), at }) };
+    return {
+      text: original,
+      written: (at, length) => ({ phrase: original.slice(at, at + length), at }),
+    };
   }
   let text = "";
   const places: number[] = [];
@@ -32,7 +35,7 @@ export function plainLetters(original: string): PlainLetters {
       return { phrase: original.slice(start, places[from + length]), at: start };
     },
   };
-} // prettier-ignore
+}
 
 const beyondAscii = /[^\p{ASCII}]/u;
 
@@ -51,9 +54,12 @@ function plainOf(character: string): string {
   const before = known.get(character);
   if (before !== undefined) return before;
   const bare = character.normalize("NFKD").replaceAll(unseen, "");
-  const plain = Array.from(bare, (one) => latin.get(one) ?? latin.get(one.toLowerCase()) ?? one).join("");
+  const plain = Array.from(
+    bare,
+    (one) => latin.get(one) ?? latin.get(one.toLowerCase()) ?? one,
+  ).join("");
   if (known.size < knownMax) known.set(character, plain);
   return plain;
-} // prettier-ignore
+}
 
 const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]+/gu;

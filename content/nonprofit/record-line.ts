@@ -18,12 +18,18 @@ export const RecordLine = z.strictObject({
   slug: z
     .string()
     .max(slugLengthMax)
-    .regex(/^(?!(?:index|pages)$)[a-z0-9]+(?:-[a-z0-9]+)*$/, "a slug has a-z, 0-9 and single hyphens, and is neither index nor pages"),
+    .regex(
+      /^(?!(?:index|pages)$)[a-z0-9]+(?:-[a-z0-9]+)*$/,
+      "a slug has a-z, 0-9 and single hyphens, and is neither index nor pages",
+    ),
   name: z.string().trim().min(1).max(nameLengthMax),
   tagline: text,
   mission: text,
   description: text,
-  country_code: z.string().regex(/^[A-Z]{2}$/).nullable(),
+  country_code: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .nullable(),
   region: text,
   city: text,
   website: text,
@@ -65,7 +71,7 @@ export const RecordLine = z.strictObject({
       applied_at: instant,
     }),
   ),
-}); // prettier-ignore
+});
 export type RecordLine = z.infer<typeof RecordLine>;
 
 /** The line of a nonprofit, its keys in this shape's order. The e-mail address is only in it when asked for. */

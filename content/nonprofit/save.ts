@@ -49,8 +49,13 @@ const children: readonly {
     columns: ["field", "set_by", "source", "source_url", "agents", "applied_at"],
     rows: (record) =>
       Object.entries(record.provenance).map(([field, p]) => [
-        field, p.set_by, p.source, p.source_url, JSON.stringify(p.agents), p.applied_at,
-      ]), // prettier-ignore
+        field,
+        p.set_by,
+        p.source,
+        p.source_url,
+        JSON.stringify(p.agents),
+        p.applied_at,
+      ]),
   },
   {
     table: "listings",
@@ -98,9 +103,14 @@ export async function saveNonprofits(
     "changes",
     ["kind", "nonprofit_id", "slug", "fields", "moved_lists", "origin", "changed_at"],
     shown.map((one) => [
-      kindOf(one), one.after.id, one.after.slug, JSON.stringify(one.shown), JSON.stringify(movedLists(one)),
-      origin, now.getTime(),
-    ]), // prettier-ignore
+      kindOf(one),
+      one.after.id,
+      one.after.slug,
+      JSON.stringify(one.shown),
+      JSON.stringify(movedLists(one)),
+      origin,
+      now.getTime(),
+    ]),
   );
   return written.map(({ after }) => after);
 }
@@ -149,7 +159,11 @@ async function writeChildren(
     ({ before, after }) => before === null || !isDeepStrictEqual(rows(before), rows(after)),
   );
   const stored = changed.filter(({ before }) => before !== null);
-  await deleteOf(tx, table, stored.map(({ after }) => after.id)); // prettier-ignore
+  await deleteOf(
+    tx,
+    table,
+    stored.map(({ after }) => after.id),
+  );
   await insertMany(
     tx,
     table,

@@ -2,10 +2,30 @@ import { comparedWebsite } from "./website.ts";
 
 /** Sites at which many organisations have a page each: the same host says nothing there, the same page does. */
 const sharedHosts = new Set([
-  "facebook.com", "m.facebook.com", "instagram.com", "twitter.com", "x.com", "linkedin.com", "youtube.com", "tiktok.com",
-  "linktr.ee", "sites.google.com", "docs.google.com", "forms.gle", "gofundme.com", "justgiving.com", "givebutter.com",
-  "paypal.com", "eventbrite.com", "meetup.com", "medium.com", "github.com", "wa.me", "t.me", "guidestar.org",
-]); // prettier-ignore
+  "facebook.com",
+  "m.facebook.com",
+  "instagram.com",
+  "twitter.com",
+  "x.com",
+  "linkedin.com",
+  "youtube.com",
+  "tiktok.com",
+  "linktr.ee",
+  "sites.google.com",
+  "docs.google.com",
+  "forms.gle",
+  "gofundme.com",
+  "justgiving.com",
+  "givebutter.com",
+  "paypal.com",
+  "eventbrite.com",
+  "meetup.com",
+  "medium.com",
+  "github.com",
+  "wa.me",
+  "t.me",
+  "guidestar.org",
+]);
 
 /** Which stored websites are the same site: those equal to one of `same`, or with a path below `below`. */
 export type SiteKey = { same: string[]; below: string | null };

@@ -3,9 +3,18 @@ const reserved = new Set(["index", "pages"]);
 const slugLengthMax = 80;
 
 const letters: readonly (readonly [RegExp, string])[] = [
-  [/ß/gu, "ss"], [/æ/gu, "ae"], [/œ/gu, "oe"], [/ø/gu, "o"], [/đ|ð/gu, "d"], [/ł/gu, "l"], [/þ/gu, "th"], [/ı/gu, "i"],
-  [/['’ʻ`´.]/gu, ""], [/&|\+/gu, " and "], [/@/gu, " at "],
-]; // prettier-ignore
+  [/ß/gu, "ss"],
+  [/æ/gu, "ae"],
+  [/œ/gu, "oe"],
+  [/ø/gu, "o"],
+  [/đ|ð/gu, "d"],
+  [/ł/gu, "l"],
+  [/þ/gu, "th"],
+  [/ı/gu, "i"],
+  [/['’ʻ`´.]/gu, ""],
+  [/&|\+/gu, " and "],
+  [/@/gu, " at "],
+];
 
 /** A text as a part of an address: a-z, 0-9 and single hyphens, at most 80 characters; "" when nothing is left. */
 export function slugOf(text: string): string {

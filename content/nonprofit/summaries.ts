@@ -5,9 +5,22 @@ import type { Queryable } from "#content/store/open.ts";
 
 /** The columns that a summary is made of. */
 const columns = [
-  "id", "slug", "name", "tagline", "mission", "country_code", "city", "region", "website", "donation_url", "logo_url",
-  "beneficiaries_per_year", "founded_year", "ghd_aligned", "verified",
-] as const; // prettier-ignore
+  "id",
+  "slug",
+  "name",
+  "tagline",
+  "mission",
+  "country_code",
+  "city",
+  "region",
+  "website",
+  "donation_url",
+  "logo_url",
+  "beneficiaries_per_year",
+  "founded_year",
+  "ghd_aligned",
+  "verified",
+] as const;
 
 /**
  * Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. One query whose answer is

@@ -32,13 +32,37 @@ export type Examined = {
 
 /** What a reviewer should weigh, the weightiest first. Nothing here opens a connection. */
 export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
-  [email, website, name, number, wallet, signature, owners, held, duplicates, rivals, testData].flatMap((check) => check(examined) ?? []); // prettier-ignore
+  [
+    email,
+    website,
+    name,
+    number,
+    wallet,
+    signature,
+    owners,
+    held,
+    duplicates,
+    rivals,
+    testData,
+  ].flatMap((check) => check(examined) ?? []);
 
 type Check = (examined: Examined) => ReviewCheck | null;
 
-const passed = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "passed", message }); // prettier-ignore
-const noted = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "noted", message }); // prettier-ignore
-const failed = (what: string, message: string): ReviewCheck => ({ name: what, outcome: "failed", message }); // prettier-ignore
+const passed = (what: string, message: string): ReviewCheck => ({
+  name: what,
+  outcome: "passed",
+  message,
+});
+const noted = (what: string, message: string): ReviewCheck => ({
+  name: what,
+  outcome: "noted",
+  message,
+});
+const failed = (what: string, message: string): ReviewCheck => ({
+  name: what,
+  outcome: "failed",
+  message,
+});
 
 /**
  * Only what the directory knew before, from somebody else than whoever may be asking, counts as proof: who makes up an
@@ -54,7 +78,10 @@ const email: Check = ({ type, request, profile, stoppedFor }) => {
   if (known !== null && normalise.contact_email(known) === normalise.contact_email(given)) {
     return knownFrom === null
       ? passed("e-mail", "The directory knows this address already.")
-      : noted("e-mail", `The directory knows this address, but only from ${knownFrom}: it proves nothing.`);
+      : noted(
+          "e-mail",
+          `The directory knows this address, but only from ${knownFrom}: it proves nothing.`,
+        );
   }
   const live = profile?.website ?? null;
   const ofLive = emailHost(given, live);
@@ -62,15 +89,21 @@ const email: Check = ({ type, request, profile, stoppedFor }) => {
     const source = unprovenSource(profile, "website", type);
     return source === null
       ? passed("e-mail", "Its host is that of the website in the profile.")
-      : noted("e-mail", `Its host is that of the website in the profile, which is only known from ${source}: it proves nothing.`);
+      : noted(
+          "e-mail",
+          `Its host is that of the website in the profile, which is only known from ${source}: it proves nothing.`,
+        );
   }
   if (live === null && emailHost(given, request.website) === "own_site") {
-    return noted("e-mail", "Its host is that of the website that came with the request; the directory knew none.");
+    return noted(
+      "e-mail",
+      "Its host is that of the website that came with the request; the directory knew none.",
+    );
   }
   return ofLive === "disposable"
     ? failed("e-mail", hostWords.disposable)
     : noted("e-mail", hostWords[ofLive]);
-}; // prettier-ignore
+};
 
 /** Who set a value, when that may be whoever asks now: agents need no more than two ids. Null: it counts as known. */
 function unprovenSource(
@@ -122,7 +155,8 @@ const number: Check = ({ request, profile }) => {
   if (given === null || profile === null) return null;
   const read = readRegistrationNumber(given, profile.country_code ?? request.country_code ?? "");
   const known = profile.registrations;
-  if (known.length === 0) return noted("registration", "The profile has no registration to compare with."); // prettier-ignore
+  if (known.length === 0)
+    return noted("registration", "The profile has no registration to compare with.");
   const same = known.some(
     ({ org_id, registration_number }) =>
       (org_id !== null && org_id === read.org_id) ||
@@ -139,15 +173,21 @@ const wallet: Check = ({ request }) => {
   if (!read.ok) return failed("wallet", read.failure.message);
   return read.value.onCurve
     ? passed("wallet", "It is a valid address, on the curve: a key can belong to it.")
-    : noted("wallet", "It is a valid address off the curve: a multisig vault or a program's account.");
-}; // prettier-ignore
+    : noted(
+        "wallet",
+        "It is a valid address off the curve: a multisig vault or a program's account.",
+      );
+};
 
 const signature: Check = ({ request, proven }) => {
   if (request.usdc_wallet === null) return null;
   return proven
     ? passed("signature", "The wallet signed our challenge: whoever asks controls it.")
-    : noted("signature", "No signature came: nothing proves that whoever asks controls the wallet.");
-}; // prettier-ignore
+    : noted(
+        "signature",
+        "No signature came: nothing proves that whoever asks controls the wallet.",
+      );
+};
 
 const owners: Check = ({ otherOwners }) =>
   otherOwners.length === 0
@@ -157,20 +197,36 @@ const owners: Check = ({ otherOwners }) =>
 const held: Check = ({ heldUntil, request }) =>
   heldUntil === null || request.usdc_wallet === null
     ? null
-    : noted("held wallet", `A change of the wallet is held until ${heldUntil}; approving this one takes its place, and the hold begins anew.`); // prettier-ignore
+    : noted(
+        "held wallet",
+        `A change of the wallet is held until ${heldUntil}; approving this one takes its place, and the hold begins anew.`,
+      );
 
 const duplicates: Check = ({ duplicates: found }) =>
   found.length === 0
-    ? passed("duplicates", "No other profile has its number, its site, or a near-same name in its place.") // prettier-ignore
-    : noted("duplicates", `${found.length} other ${found.length === 1 ? "profile" : "profiles"} may be the same organisation.`); // prettier-ignore
+    ? passed(
+        "duplicates",
+        "No other profile has its number, its site, or a near-same name in its place.",
+      )
+    : noted(
+        "duplicates",
+        `${found.length} other ${found.length === 1 ? "profile" : "profiles"} may be the same organisation.`,
+      );
 
 const rivals: Check = ({ rivals: count }) =>
-  count === 0 ? null : noted("others", `${count} more ${count === 1 ? "request" : "requests"} for this profile ${count === 1 ? "waits" : "wait"}.`); // prettier-ignore
+  count === 0
+    ? null
+    : noted(
+        "others",
+        `${count} more ${count === 1 ? "request" : "requests"} for this profile ${count === 1 ? "waits" : "wait"}.`,
+      );
 
 const testData: Check = ({ request }) => {
   const person = { agent_id: "", agent_name: request.contact_name ?? "" };
   const values = Object.entries(request).filter(([, value]) => value !== null);
-  const found = values.filter(([field, value]) => isTestData({ field, value: value ?? "", ...person })); // prettier-ignore
+  const found = values.filter(([field, value]) =>
+    isTestData({ field, value: value ?? "", ...person }),
+  );
   return found.length === 0
     ? null
     : failed("test data", `It looks like test data: ${found.map(([field]) => field).join(", ")}.`);

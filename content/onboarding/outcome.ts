@@ -40,7 +40,8 @@ export function onboardingOutcome(
   approving: Approving,
 ): OnboardingOutcome {
   const { type, request, nowMs } = approving;
-  const after = before === null ? registered(approving) : { ...before, provenance: { ...before.provenance } }; // prettier-ignore
+  const after =
+    before === null ? registered(approving) : { ...before, provenance: { ...before.provenance } };
   const kept: ProfileField[] = [];
   for (const field of profileFields) {
     const edited = approving.edits[field];
@@ -60,7 +61,13 @@ export function onboardingOutcome(
   return { after, kept, wallet: walletAfter(after, approving) };
 }
 
-type Settable = ProfileField | "causes" | "contact_email" | "usdc_wallet" | "name" | "registrations"; // prettier-ignore
+type Settable =
+  | ProfileField
+  | "causes"
+  | "contact_email"
+  | "usdc_wallet"
+  | "name"
+  | "registrations";
 
 function set(
   after: NonprofitRecord,
@@ -81,7 +88,15 @@ function set(
 }
 
 function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord {
-  const after: NonprofitRecord = { ...emptyRecord, slug, causes: [], programs: [], impact_metrics: [], registrations: [], provenance: {} }; // prettier-ignore
+  const after: NonprofitRecord = {
+    ...emptyRecord,
+    slug,
+    causes: [],
+    programs: [],
+    impact_metrics: [],
+    registrations: [],
+    provenance: {},
+  };
   const name = edits.name ?? request.name ?? "";
   set(after, "name", name, edits.name === undefined ? "organisation" : "operator", nowMs);
   const { registration_number: number } = request;

@@ -88,7 +88,8 @@ export const onboardingType = (
     : "claim";
 };
 
-const asObject = "Send an object with claim_slug and contact_email, or with name, country and contact_email."; // prettier-ignore
+const asObject =
+  "Send an object with claim_slug and contact_email, or with name, country and contact_email.";
 const asText = "This is a text.";
 
 type Enrichable = "contact_email" | "mission" | "website" | "city";
@@ -104,10 +105,13 @@ function missing({ claim_slug, name, country, contact_email }: OnboardingBody): 
     need("country", "A registration needs the country, by its English name or ISO 3166 code.");
   }
   if (contact_email === null) {
-    need("contact_email", "contact_email is required: where a reviewer can reach you, never public.");
+    need(
+      "contact_email",
+      "contact_email is required: where a reviewer can reach you, never public.",
+    );
   }
   return wrongs;
-} // prettier-ignore
+}
 
 function liveValue(field: Enrichable, text: string, thisYear: number) {
   const checked = checkValue(field, text, { thisYear });
@@ -120,7 +124,8 @@ const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?
 function checkedLine(field: Line, text: string): Result<string, { message: string }> {
   const line = text.normalize("NFC").trim();
   const most = lengthMax[field];
-  if (characterCount(line) > most) return fail({ message: `${field} has at most ${most} characters.` }); // prettier-ignore
+  if (characterCount(line) > most)
+    return fail({ message: `${field} has at most ${most} characters.` });
   const unsafe = checkLine(field, line);
   return unsafe === null ? ok(line) : fail({ message: unsafe });
 }
@@ -138,7 +143,8 @@ function checkedName(text: string): Result<string, { message: string }> {
 
 function knownCountry(text: string): Result<string, { message: string }> {
   const code = text.length > lengthMax.country ? null : countryCode(text);
-  const message = 'No country has this name or code. Send its English name ("Kenya") or ISO 3166 code ("KE").'; // prettier-ignore
+  const message =
+    'No country has this name or code. Send its English name ("Kenya") or ISO 3166 code ("KE").';
   return code === null ? fail({ message }) : ok(code);
 }
 
@@ -153,7 +159,9 @@ function proofIn(sent: OnboardingBody): Result<WalletProofSent | null, { message
   const { usdc_wallet, wallet_challenge: challenge, wallet_signature: signature } = sent;
   if (signature === null && challenge === null) return ok(null);
   if (signature === null) {
-    return fail({ message: "wallet_challenge came without wallet_signature: send both or neither." });
+    return fail({
+      message: "wallet_challenge came without wallet_signature: send both or neither.",
+    });
   }
   if (usdc_wallet === null) {
     return fail({ message: "wallet_signature proves control of usdc_wallet: send that, too." });
@@ -164,4 +172,4 @@ function proofIn(sent: OnboardingBody): Result<WalletProofSent | null, { message
     return fail({ message: "wallet_challenge is the text of GET /api/onboard/challenge." });
   }
   return ok({ challenge, signature: signature.trim() });
-} // prettier-ignore
+}

@@ -42,9 +42,17 @@ export async function addOnboarding(tx: WriteTransaction, one: NewOnboarding): P
             wallet_challenge, wallet_signature, status, created_at)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending_review', ?)`,
     args: [
-      one.id, one.type, one.nonprofit_id, JSON.stringify(one.request), one.request_digest, one.status_digest,
-      JSON.stringify(one.duplicates), one.wallet_challenge, one.wallet_signature, one.created_at,
-    ], // prettier-ignore
+      one.id,
+      one.type,
+      one.nonprofit_id,
+      JSON.stringify(one.request),
+      one.request_digest,
+      one.status_digest,
+      JSON.stringify(one.duplicates),
+      one.wallet_challenge,
+      one.wallet_signature,
+      one.created_at,
+    ],
   });
 }
 

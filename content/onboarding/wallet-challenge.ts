@@ -44,12 +44,15 @@ export function checkProof(
   const current = currentChallenges(wallet.address, now, issuer);
   if (challenge === null) {
     const signed = current.find((text) => signedByWallet(wallet, text, signature));
-    return signed === undefined ? fail({ kind: "wallet_signature_invalid" }) : ok({ challenge: signed }); // prettier-ignore
+    return signed === undefined
+      ? fail({ kind: "wallet_signature_invalid" })
+      : ok({ challenge: signed });
   }
   const given = challenge.replaceAll("\r\n", "\n").trim();
   if (!current.includes(given)) {
     const issuedAtMs = Date.parse(/^Issued: (\S{20})$/m.exec(given)?.[1] ?? "");
-    const ours = !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === given; // prettier-ignore
+    const ours =
+      !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === given;
     return fail({ kind: ours ? "wallet_challenge_expired" : "wallet_challenge_unknown" });
   }
   if (!signedByWallet(wallet, given, signature)) return fail({ kind: "wallet_signature_invalid" });

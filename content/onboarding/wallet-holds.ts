@@ -62,8 +62,17 @@ export async function settleDue(
       throw new Error(`no nonprofit ${hold.nonprofit_id} for a held wallet`);
     const after = withWallet(before, hold, now.getTime());
     await saveNonprofits(tx, [{ before, after }], { origin: "onboarding", now });
-    await closeHold(tx, hold, { status: "in_effect", reason: null, by: clockName, at: now.getTime() }); // prettier-ignore
-    await logWallet(tx, "wallet.in_effect", hold, { slug: before.slug, by: clockName, at: now.getTime() }); // prettier-ignore
+    await closeHold(tx, hold, {
+      status: "in_effect",
+      reason: null,
+      by: clockName,
+      at: now.getTime(),
+    });
+    await logWallet(tx, "wallet.in_effect", hold, {
+      slug: before.slug,
+      by: clockName,
+      at: now.getTime(),
+    });
   }
   return rows.length;
 }
@@ -74,16 +83,26 @@ const clockName = "the clock";
 type WalletSet = Pick<WalletHold, "wallet" | "wallet_challenge" | "wallet_signature">;
 
 /** The record with another wallet, set by the organisation, and the proof that belongs to it, if any. */
-export const withWallet = (before: NonprofitRecord, set: WalletSet, at: number): NonprofitRecord => ({
+export const withWallet = (
+  before: NonprofitRecord,
+  set: WalletSet,
+  at: number,
+): NonprofitRecord => ({
   ...before,
   usdc_wallet: set.wallet,
   wallet_challenge: set.wallet_challenge,
   wallet_signature: set.wallet_signature,
   provenance: {
     ...before.provenance,
-    usdc_wallet: { set_by: "organisation", source: "organisation", source_url: null, agents: [], applied_at: at },
+    usdc_wallet: {
+      set_by: "organisation",
+      source: "organisation",
+      source_url: null,
+      agents: [],
+      applied_at: at,
+    },
   },
-}); // prettier-ignore
+});
 
 /** Begins to hold a change. A change of the same nonprofit that is held must have been closed before. */
 export async function holdWallet(
@@ -96,9 +115,16 @@ export async function holdWallet(
             wallet_signature, status, approved_by, approved_at, effective_at)
           VALUES (?, ?, ?, ?, ?, ?, 'held', ?, ?, ?)`,
     args: [
-      hold.submission_id, hold.nonprofit_id, hold.wallet_before, hold.wallet, hold.wallet_challenge,
-      hold.wallet_signature, hold.approved_by, hold.approved_at, hold.effective_at,
-    ], // prettier-ignore
+      hold.submission_id,
+      hold.nonprofit_id,
+      hold.wallet_before,
+      hold.wallet,
+      hold.wallet_challenge,
+      hold.wallet_signature,
+      hold.approved_by,
+      hold.approved_at,
+      hold.effective_at,
+    ],
   });
   await logWallet(tx, "wallet.held", hold, { slug, by: hold.approved_by, at: hold.approved_at });
 }
@@ -173,8 +199,12 @@ export async function holdQueue(
           LIMIT ?`,
     args: [after.at, after.id, limit],
   });
-  return rows.map((row) => ({ ...holdFrom(row), slug: String(row["slug"]), name: String(row["name"]) }));
-} // prettier-ignore
+  return rows.map((row) => ({
+    ...holdFrom(row),
+    slug: String(row["slug"]),
+    name: String(row["name"]),
+  }));
+}
 
 /** How many changes are held. Stops counting at `max`. */
 export async function holdsWaiting(asked: Queryable, max: number): Promise<number> {
@@ -188,12 +218,34 @@ export async function holdsWaiting(asked: Queryable, max: number): Promise<numbe
 /** Every step of a wallet stands in the audit log under the profile's slug. */
 export const logWallet = (
   tx: WriteTransaction,
-  action: "wallet.set" | "wallet.held" | "wallet.in_effect" | "wallet.stopped" | "wallet.replaced" | "wallet.removed",
-  change: { submission_id: string | null; wallet_before: string | null; wallet: string | null; effective_at?: number },
+  action:
+    | "wallet.set"
+    | "wallet.held"
+    | "wallet.in_effect"
+    | "wallet.stopped"
+    | "wallet.replaced"
+    | "wallet.removed",
+  change: {
+    submission_id: string | null;
+    wallet_before: string | null;
+    wallet: string | null;
+    effective_at?: number;
+  },
   { slug, by, at }: { slug: string; by: string; at: number },
-): Promise<void> => logOperator(tx, { operator: by, action, subject: slug, detail: {
-    submission_id: change.submission_id, from: change.wallet_before, to: change.wallet,
-    ...(change.effective_at === undefined ? {} : { effective_at: new Date(change.effective_at).toISOString() }),
-  }, at }); // prettier-ignore
+): Promise<void> =>
+  logOperator(tx, {
+    operator: by,
+    action,
+    subject: slug,
+    detail: {
+      submission_id: change.submission_id,
+      from: change.wallet_before,
+      to: change.wallet,
+      ...(change.effective_at === undefined
+        ? {}
+        : { effective_at: new Date(change.effective_at).toISOString() }),
+    },
+    at,
+  });
 
 const holdFrom = (row: object): WalletHold => ({ ...row }) as WalletHold;

@@ -110,7 +110,11 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 
 function responsesOf(operation: Operation): Json {
   const { method, also = [], refusals: own = [], limited, fresh, operator } = operation;
-  const names: readonly Refusal[] = [...own, ...(limited === false ? [] : [429 as const]), ...everywhere];
+  const names: readonly Refusal[] = [
+    ...own,
+    ...(limited === false ? [] : [429 as const]),
+    ...everywhere,
+  ];
   const kept = method === "get" && fresh !== true && operator !== true;
   const common = [...commonHeaders, ...(limited === false ? [] : limitHeaders)];
   const refused = [...new Set(names)]
@@ -124,7 +128,9 @@ function responsesOf(operation: Operation): Json {
         {
           description,
           headers: headersOf([...headers, ...common]),
-          content: { "application/json": { schema: reference("schemas", schema), example: example as Json } },
+          content: {
+            "application/json": { schema: reference("schemas", schema), example: example as Json },
+          },
         },
       ]),
     ),
@@ -133,7 +139,7 @@ function responsesOf(operation: Operation): Json {
       : {}),
     ...Object.fromEntries(refused),
   };
-} // prettier-ignore
+}
 
 function okResponse({ ok }: Operation, common: readonly string[]): { [status: string]: Json } {
   if (ok === undefined) return {};
@@ -177,13 +183,33 @@ const refusal = (status: Refusal, description: string): Json => ({
 });
 
 const exampleCodes: Record<Refusal, string> = {
-  400: "invalid_parameter", 401: "not_an_operator", 403: "drafts_not_open", 404: "nonprofit_not_found", 409: "idempotency_key_reused",
-  410: "nonprofit_withdrawn", 413: "body_too_large", 415: "not_json", 422: "nonprofit_without_wallet", 429: "rate_limited", 500: "internal",
-  503: "store_busy", 507: "storage_full",
-}; // prettier-ignore
+  400: "invalid_parameter",
+  401: "not_an_operator",
+  403: "drafts_not_open",
+  404: "nonprofit_not_found",
+  409: "idempotency_key_reused",
+  410: "nonprofit_withdrawn",
+  413: "body_too_large",
+  415: "not_json",
+  422: "nonprofit_without_wallet",
+  429: "rate_limited",
+  500: "internal",
+  503: "store_busy",
+  507: "storage_full",
+};
 
 const exampleTitles: Record<Refusal, string> = {
-  400: "Bad request", 401: "Not authorised", 403: "Forbidden", 404: "Not found", 409: "Conflict", 410: "Gone", 413: "Body too large",
-  415: "Unsupported media type", 422: "Not acceptable as it stands", 429: "Too many requests", 500: "Internal error", 503: "Temporarily unavailable",
+  400: "Bad request",
+  401: "Not authorised",
+  403: "Forbidden",
+  404: "Not found",
+  409: "Conflict",
+  410: "Gone",
+  413: "Body too large",
+  415: "Unsupported media type",
+  422: "Not acceptable as it stands",
+  429: "Too many requests",
+  500: "Internal error",
+  503: "Temporarily unavailable",
   507: "Storage full",
-}; // prettier-ignore
+};

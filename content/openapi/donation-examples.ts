@@ -35,7 +35,8 @@ export const requirements: PaymentRequirements = {
   expires_in: 300,
   status_url: `${origin}/api/donate/${slug}/status?memo=${memo}`,
   code: "payment_required",
-  error: "No money has moved. Pay with an x402 client, or transfer USDC to the recipient with this memo and POST {tx_signature}.",
+  error:
+    "No money has moved. Pay with an x402 client, or transfer USDC to the recipient with this memo and POST {tx_signature}.",
   x402Version: 1,
   accepts: [
     {
@@ -51,7 +52,7 @@ export const requirements: PaymentRequirements = {
       extra: { feePayer: sponsor, memo, decimals: 6, name: "USDC" },
     },
   ],
-}; // prettier-ignore
+};
 
 const id = "mC4l0bUq8dWm3s1Yc7RkZg";
 const explorer_url = `https://explorer.solana.com/tx/${txSignature}`;
@@ -84,8 +85,9 @@ export const pending: PendingDonation = {
   status: "pending",
   tx_signature: txSignature,
   retry_after_s: 2,
-  message: "The chain does not show this transaction yet. Send the same request again; do not pay again.",
-}; // prettier-ignore
+  message:
+    "The chain does not show this transaction yet. Send the same request again; do not pay again.",
+};
 
 export const status: DonationStatus = { status: "received", memo, retry_after_s: 60, settlement };
 
@@ -141,8 +143,9 @@ export const receipt: SignedReceipt = {
       memo,
     },
   },
-  signature: "eyJhbGciOiJFZERTQSIsImtpZCI6IjRLajJ2In0..hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6d",
+  signature:
+    "eyJhbGciOiJFZERTQSIsImtpZCI6IjRLajJ2In0..hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6d",
   keys_url: `${origin}/.well-known/almoner-keys.json`,
   page_url: `${origin}/receipt?nonprofit=${slug}&id=${id}`,
   explorer_url,
-}; // prettier-ignore
+};

@@ -4,11 +4,12 @@ import { type Operation, withBody } from "./operation.ts";
 
 const demanded = {
   status: 402,
-  description: "No money has moved: what to pay, and how. The normal answer to a request without a proof",
+  description:
+    "No money has moved: what to pay, and how. The normal answer to a request without a proof",
   schema: "PaymentRequirements",
   example: examples.requirements,
   headers: ["PAYMENT-REQUIRED", "X-PAYMENT-REQUIRED"],
-} as const; // prettier-ignore
+} as const;
 
 const settled = {
   description: "Verified on chain and recorded; the same proof again gets the same answer",
@@ -66,9 +67,14 @@ export const donationOperations: readonly Operation[] = [
     path: "/api/donate/{slug}/status",
     tag: "Donation",
     summary: "Ask whether the transfer with a memo has arrived",
-    description: "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: nobody has to send its signature.",
+    description:
+      "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: nobody has to send its signature.",
     query: DonationStatusParameters,
-    ok: { description: "What became of the requirement", schema: "DonationStatus", example: examples.status },
+    ok: {
+      description: "What became of the requirement",
+      schema: "DonationStatus",
+      example: examples.status,
+    },
     refusals: [400, 404, 410, 507],
     fresh: true,
   },
@@ -78,7 +84,8 @@ export const donationOperations: readonly Operation[] = [
     path: "/api/donations/{slug}",
     tag: "Donation",
     summary: "List what a nonprofit was given",
-    description: "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
+    description:
+      "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
     ok: { description: "The donations", schema: "DonationHistory", example: examples.history },
     refusals: [404],
   },
@@ -88,8 +95,9 @@ export const donationOperations: readonly Operation[] = [
     path: "/api/donations/{slug}/{donation_id}",
     tag: "Donation",
     summary: "Get the signed receipt of a donation",
-    description: "What the chain showed of the transfer, signed by the directory: whoever holds the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
+    description:
+      "What the chain showed of the transfer, signed by the directory: whoever holds the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
     ok: { description: "The receipt", schema: "SignedReceipt", example: examples.receipt },
     refusals: [404],
   },
-]; // prettier-ignore
+];

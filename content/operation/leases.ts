@@ -13,7 +13,11 @@ export type Lease = {
 };
 
 /** A holder that died loses the work `ms` after it renewed its lease, which it does after a third of that. */
-export function openLease(store: Store, clock: Clock, { name, ms }: { name: string; ms: number }): Lease {
+export function openLease(
+  store: Store,
+  clock: Clock,
+  { name, ms }: { name: string; ms: number },
+): Lease {
   const holder = randomUUID();
   let heldUntilMs = 0;
   let renewAtMs = 0;
@@ -35,7 +39,7 @@ export function openLease(store: Store, clock: Clock, { name, ms }: { name: stri
       await store.write((tx) => tx.raw.execute({ sql: statement, args: [name, holder] }));
     },
   };
-} // prettier-ignore
+}
 
 type Taking = { name: string; holder: string; nowMs: number; untilMs: number };
 

@@ -3,9 +3,22 @@ import { BlockList, isIP } from "node:net";
 /** Networks that are no part of the public internet. Source: IANA special-purpose address registries. */
 const notPublic = new BlockList();
 for (const network of [
-  "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
-  "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
-]) addTo(notPublic, network, "ipv4"); // prettier-ignore
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+])
+  addTo(notPublic, network, "ipv4");
 for (const network of ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]) {
   addTo(notPublic, network, "ipv6");
 }
@@ -31,7 +44,10 @@ export function isPublicAddress(address: string): boolean {
 /** The IPv4 address in the last 32 bits. */
 function ipv4In(ip: string): string {
   // URL writes every form in groups of hexadecimal digits.
-  const [high = "0", low = "0"] = new URL(`http://[${ip}]`).hostname.slice(1, -1).split(":").slice(-2); // prettier-ignore
+  const [high = "0", low = "0"] = new URL(`http://[${ip}]`).hostname
+    .slice(1, -1)
+    .split(":")
+    .slice(-2);
   const bits = [high, low].map((group) => Number.parseInt(group === "" ? "0" : group, 16));
   return bits.flatMap((group) => [group >> 8, group & 255]).join(".");
 }

@@ -10,7 +10,9 @@ export function changesEvent(
   { baseUrl, now }: { baseUrl: string; now: Date },
 ): WebhookEvent | null {
   const changes = entries.flatMap(({ slug, ...entry }) =>
-    slug === null || entry.kind === "directory" ? [] : [{ slug, ...entry, ...addressesOf(slug, baseUrl) }],
+    slug === null || entry.kind === "directory"
+      ? []
+      : [{ slug, ...entry, ...addressesOf(slug, baseUrl) }],
   );
   const [first, last] = [changes[0], changes.at(-1)];
   if (first === undefined || last === undefined) return null;
@@ -22,7 +24,7 @@ export function changesEvent(
       data: { changes },
     },
   };
-} // prettier-ignore
+}
 
 /** What is told of a donation: what anybody can read on the chain, and nothing of the donor beside it. */
 export type ToldDonation = {

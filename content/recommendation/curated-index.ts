@@ -61,7 +61,8 @@ export function openCuratedIndex(): CuratedIndex {
     },
     matching: (words, which) => {
       const [first, ...others] = each(words).sort((a, b) => a.size - b.size);
-      if (which === "any") return new Set([first, ...others].flatMap((found) => [...(found?.keys() ?? [])])); // prettier-ignore
+      if (which === "any")
+        return new Set([first, ...others].flatMap((found) => [...(found?.keys() ?? [])]));
       return new Set(
         [...(first?.keys() ?? [])].filter((id) => others.every((found) => found.has(id))),
       );

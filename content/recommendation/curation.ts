@@ -44,7 +44,10 @@ export async function curatedPicks(
       origin: row["origin"] as PickOrigin,
     });
   }
-  const ids = await idsBySlug(asked, picked.map(({ slug }) => slug)); // prettier-ignore
+  const ids = await idsBySlug(
+    asked,
+    picked.map(({ slug }) => slug),
+  );
   for (const { slug, recommended_for, why_recommended, causes } of picked) {
     const nonprofit_id = ids.get(slug);
     if (nonprofit_id === undefined) continue;
@@ -79,8 +82,10 @@ export async function saveCuratedPicks(
     "curated_picks",
     ["nonprofit_id", "recommended_for", "why_recommended"],
     picks.map((pick) => [
-      pick.nonprofit_id, JSON.stringify(pick.recommended_for), pick.why_recommended,
-    ]), // prettier-ignore
+      pick.nonprofit_id,
+      JSON.stringify(pick.recommended_for),
+      pick.why_recommended,
+    ]),
     `ON CONFLICT (nonprofit_id) DO UPDATE SET
        recommended_for = excluded.recommended_for, why_recommended = excluded.why_recommended`,
   );

@@ -67,7 +67,7 @@ export function decideDraft(deciding: Deciding): DraftDecision {
     return { kind: "awaiting", confidence };
   }
   return { kind: "promoted", confidence, winner: earliest.id };
-} // prettier-ignore
+}
 
 function onlyForOperator({
   phase,

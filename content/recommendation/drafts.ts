@@ -167,12 +167,23 @@ export async function insertDraft(tx: WriteTransaction, draft: NewDraft): Promis
           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           RETURNING id`,
     args: [
-      draft.nonprofit_id, JSON.stringify(draft.recommended_for), draft.normalised, draft.why_recommended,
-      draft.source_url, draft.agent_id, draft.agent_name, draft.network, JSON.stringify(draft.sensitive_claims),
-      draft.test_data, draft.phase, draft.status, draft.decided_by, draft.created_at,
+      draft.nonprofit_id,
+      JSON.stringify(draft.recommended_for),
+      draft.normalised,
+      draft.why_recommended,
+      draft.source_url,
+      draft.agent_id,
+      draft.agent_name,
+      draft.network,
+      JSON.stringify(draft.sensitive_claims),
+      draft.test_data,
+      draft.phase,
+      draft.status,
+      draft.decided_by,
+      draft.created_at,
       draft.status === "pending" ? null : draft.created_at,
     ],
-  }); // prettier-ignore
+  });
   return Number(rows[0]?.["id"]);
 }
 

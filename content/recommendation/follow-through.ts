@@ -46,8 +46,12 @@ export async function followThroughsOf(
     if (from > 0) await eventLoopTurn();
     const batch = followUps.slice(from, from + perQuery);
     const asked = batch.map(({ clients: [today, before], slug, atMs, withinMs }) => [
-      today, before ?? null, slug, atMs - followThroughWindowMs, atMs + withinMs,
-    ]); // prettier-ignore
+      today,
+      before ?? null,
+      slug,
+      atMs - followThroughWindowMs,
+      atMs + withinMs,
+    ]);
     const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(asked)] });
     for (const row of rows) {
       const place = Number(row["place"]);
@@ -93,8 +97,14 @@ export async function saveFollowThroughs(
 ): Promise<number> {
   if (found.length === 0) return 0;
   const rows = found.map((one) => [
-    one.recommendation_id, one.slug, one.action, one.form, one.rank, one.intent_id ?? "", one.atMs,
-  ]); // prettier-ignore
+    one.recommendation_id,
+    one.slug,
+    one.action,
+    one.form,
+    one.rank,
+    one.intent_id ?? "",
+    one.atMs,
+  ]);
   return store.write((tx) =>
     insertMany(
       tx,

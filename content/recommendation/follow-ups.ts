@@ -54,8 +54,14 @@ export function gatherFollowUps(store: Store): FollowUps {
       unsure = 0;
       if (taken.length === 0) return false;
       try {
-        const found = await followThroughsOf(store, taken.map(({ followUp }) => followUp)); // prettier-ignore
-        await saveFollowThroughs(store, found.filter((one) => one !== null)); // prettier-ignore
+        const found = await followThroughsOf(
+          store,
+          taken.map(({ followUp }) => followUp),
+        );
+        await saveFollowThroughs(
+          store,
+          found.filter((one) => one !== null),
+        );
         waiting.push(
           ...taken.flatMap(({ followUp, looks }, place) =>
             looks > 1 && found[place] === null ? [{ followUp, looks: looks - 1 }] : [],

@@ -119,8 +119,15 @@ async function sweep(tx: WriteTransaction, beforeMs: number, sweptMax: number): 
 }
 
 const columns = [
-  "query", "result_count", "top_slug", "slugs", "ranking_signals", "phase", "client", "called_at",
-] as const; // prettier-ignore
+  "query",
+  "result_count",
+  "top_slug",
+  "slugs",
+  "ranking_signals",
+  "phase",
+  "client",
+  "called_at",
+] as const;
 
 const rowOf = (call: LoggedRecommendation) => [
   JSON.stringify({

@@ -64,8 +64,10 @@ type Coded = { cause_id: string; role: string };
 const first = (causes: readonly string[]): string[] => [...new Set(causes)].slice(0, causesMax);
 
 const primaryFirst = (found: readonly Coded[]): string[] =>
-  [...found.filter((one) => one.role === "primary"), ...found.filter((one) => one.role !== "primary")]
-    .map(({ cause_id }) => cause_id); // prettier-ignore
+  [
+    ...found.filter((one) => one.role === "primary"),
+    ...found.filter((one) => one.role !== "primary"),
+  ].map(({ cause_id }) => cause_id);
 
 /** The longest prefix wins: 3, then 2, then 1 characters. A prefix without a cause means deliberately none. */
 function nteeTable(rows: MappingTables["ntee"]): (code: string) => string[] {

@@ -112,7 +112,11 @@ function isSmall(word: string, { before, after, last, joined }: Around): boolean
 }
 
 function knownForm(word: string, { before, last, place }: Around): string | null {
-  if (word === "US" && /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/.test(before)) return "Us"; // prettier-ignore
+  if (
+    word === "US" &&
+    /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/.test(before)
+  )
+    return "Us";
   if (word === "MT" && last && before !== "" && !place) return "MT";
   if (!place && last && before !== "" && lastOnly.has(word)) return stateAtEnd(word);
   return fixed.get(word) ?? (acronyms.has(word) ? word : null);

@@ -46,7 +46,10 @@ async function numbered(
   for (let round = 0; round < roundsMax; round++) {
     const from = nextNumbers.get(base) ?? 2;
     const numbers = Array.from({ length: numbersTried }, (_, at) => from + at);
-    const known = await idsBySlug(asked, numbers.map((number) => numberedSlug(base, number))); // prettier-ignore
+    const known = await idsBySlug(
+      asked,
+      numbers.map((number) => numberedSlug(base, number)),
+    );
     const free = numbers.find((number) => {
       const slug = numberedSlug(base, number);
       return !known.has(slug) && !taken.has(slug);

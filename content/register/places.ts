@@ -17,9 +17,14 @@ const slipEvidence = new RegExp(given.slipEvidence);
 const provinces = new Map(
   Object.entries(given.provinces).map(([country, codes]) => [
     country,
-    new Map(Object.entries(codes).flatMap(([code, name]) => [[code, name] as const, [name.toUpperCase(), name] as const])),
+    new Map(
+      Object.entries(codes).flatMap(([code, name]) => [
+        [code, name] as const,
+        [name.toUpperCase(), name] as const,
+      ]),
+    ),
   ]),
-); // prettier-ignore
+);
 const anyProvince = [...provinces.values()].flatMap((names) => [...names.keys()]);
 const provinceAtEnd = new RegExp(`^(.*?)\\s*\\b(${longestFirst(anyProvince).join("|")})$`);
 const stateAtEnd = new RegExp(
@@ -63,8 +68,12 @@ function foreignPlace(street: string, named: string): Place {
   // The register's list of countries begins with these, and almost every row under them is a slip of the hand.
   if (slips.has(named) && !slipEvidence.test(street)) {
     const zip = / (\d{5})(?:-?\d{4})?$/.test(` ${street}`);
-    return { country_code: zip ? "US" : null, region: null, city: zip ? townOf(street, null).city : null };
-  } // prettier-ignore
+    return {
+      country_code: zip ? "US" : null,
+      region: null,
+      city: zip ? townOf(street, null).city : null,
+    };
+  }
   return { country_code, ...townOf(street, country_code) };
 }
 

@@ -17,14 +17,36 @@ const asItIs = (number: string) => number;
 
 /** The registers that this directory imports, by country. Source: org-id.guide. */
 const registers: Readonly<Record<string, readonly Register[]>> = {
-  US: [{ scheme: "US-EIN", type: "EIN", fits: /^(?:US)?(?:EIN)?(\d{9})$/, written: (digits) => `${digits.slice(0, 2)}-${digits.slice(2)}` }],
+  US: [
+    {
+      scheme: "US-EIN",
+      type: "EIN",
+      fits: /^(?:US)?(?:EIN)?(\d{9})$/,
+      written: (digits) => `${digits.slice(0, 2)}-${digits.slice(2)}`,
+    },
+  ],
   GB: [
-    { scheme: "GB-SC", type: "Charity number (Scotland)", fits: /^(?:GB)?(SC\d{6})$/, written: asItIs },
-    { scheme: "GB-NIC", type: "Charity number (Northern Ireland)", fits: /^(?:GB)?NIC?(\d{6})$/, written: asItIs },
-    { scheme: "GB-CHC", type: "Charity number (England and Wales)", fits: /^(?:GB)?(?:CHC)?(\d{5,8})$/, written: asItIs },
+    {
+      scheme: "GB-SC",
+      type: "Charity number (Scotland)",
+      fits: /^(?:GB)?(SC\d{6})$/,
+      written: asItIs,
+    },
+    {
+      scheme: "GB-NIC",
+      type: "Charity number (Northern Ireland)",
+      fits: /^(?:GB)?NIC?(\d{6})$/,
+      written: asItIs,
+    },
+    {
+      scheme: "GB-CHC",
+      type: "Charity number (England and Wales)",
+      fits: /^(?:GB)?(?:CHC)?(\d{5,8})$/,
+      written: asItIs,
+    },
   ],
   AU: [{ scheme: "AU-ABN", type: "ABN", fits: /^(?:AU)?(?:ABN)?(\d{11})$/, written: asItIs }],
-}; // prettier-ignore
+};
 
 /**
  * Reads the number that an organisation gives of itself: "53-0196605", "EIN 530196605" and "US-EIN-530196605" are one.

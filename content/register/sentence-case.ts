@@ -66,26 +66,33 @@ function casedWord(word: string, own: ReadonlyMap<string, string>, opening: bool
   const upper = word.toUpperCase();
   const bare = upper.replace(/['’]?S$/u, "");
   if (acronyms.has(upper)) return upper;
-  if (acronyms.has(bare) && /['’]S$/u.test(upper)) return `${bare}${word.slice(bare.length).toLowerCase()}`;
+  if (acronyms.has(bare) && /['’]S$/u.test(upper))
+    return `${bare}${word.slice(bare.length).toLowerCase()}`;
   const lower = word.toLowerCase();
   const stem = lower.replace(/['’]s$/u, "");
   const known = proper.get(stem) ?? own.get(stem);
   if (known !== undefined) return known + lower.slice(stem.length);
   if (lower === "i" && !opening) return "I";
   return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
-} // prettier-ignore
+}
 
 /** Acronyms that the text explains itself, "(UWAC)" after the words, and the initials of the organisation's name. */
 function ownAcronyms(text: string, organisation: string): Map<string, string> {
-  const initials = (phrase: string) => (phrase.match(/\p{L}+/gu) ?? []).map((word) => word[0] ?? "").join("").toUpperCase();
+  const initials = (phrase: string) =>
+    (phrase.match(/\p{L}+/gu) ?? [])
+      .map((word) => word[0] ?? "")
+      .join("")
+      .toUpperCase();
   const explained = [...text.matchAll(/([^()]{3,200})\(["“]?([\p{Lu}\d]{2,8})["”]?\)/gu)]
     .map(([, before = "", short = ""]) => ({ short, among: initials(before).slice(-12) }))
     .filter(({ short, among }) => lettersInOrder(short, among))
     .map(({ short }) => short);
-  const own = initials(organisation.replaceAll(/\b(?:OF|THE|AND|FOR|IN|INC|INCORPORATED|LTD|LIMITED|CORP)\b/gi, ""));
+  const own = initials(
+    organisation.replaceAll(/\b(?:OF|THE|AND|FOR|IN|INC|INCORPORATED|LTD|LIMITED|CORP)\b/gi, ""),
+  );
   const all = own.length >= 3 && own.length <= 6 ? [...explained, own] : explained;
   return new Map(all.map((short) => [short.toLowerCase(), short]));
-} // prettier-ignore
+}
 
 function lettersInOrder(short: string, among: string): boolean {
   let at = -1;
@@ -105,8 +112,14 @@ function ownWords(organisation: string): Map<string, string> {
 
 /** The whole name inside the text is written as the name is. */
 function withFullName(text: string, organisation: string): string {
-  const name = readableName(organisation.toUpperCase()).replace(/,? (?:Inc|Incorporated|Ltd|Corp|Corporation)$/, "");
+  const name = readableName(organisation.toUpperCase()).replace(
+    /,? (?:Inc|Incorporated|Ltd|Corp|Corporation)$/,
+    "",
+  );
   if (name.length < 6 || !name.includes(" ")) return text;
-  const found = new RegExp(`\\b${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}\\b`, "gi");
+  const found = new RegExp(
+    `\\b${name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}\\b`,
+    "gi",
+  );
   return text.replaceAll(found, () => name);
-} // prettier-ignore
+}

@@ -27,7 +27,10 @@ export async function inTurn<Value>(
   const end = before.then(() => mine.promise);
   line.set(key, end);
   try {
-    const isMyTurn = await within(before.then(() => true), waitMs); // prettier-ignore
+    const isMyTurn = await within(
+      before.then(() => true),
+      waitMs,
+    );
     return isMyTurn === null ? null : await work();
   } finally {
     mine.resolve();

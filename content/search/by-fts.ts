@@ -41,10 +41,10 @@ export class FtsIndex implements SearchIndex {
 
   count(match: Match): Promise<number> {
     const query = ftsQuery(match);
-    return this.#counts.get(
-      query,
-      async () =>
-      Number(await this.#value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", [query])), // prettier-ignore
+    return this.#counts.get(query, async () =>
+      Number(
+        await this.#value("SELECT count(*) FROM search_index WHERE search_index MATCH ?", [query]),
+      ),
     );
   }
 

@@ -133,7 +133,9 @@ const newline = 10;
 const comma = 44;
 const zero = 48;
 /** Name, tagline, mission, description, facets. */
-const textOfLetter = new Map(["n", "t", "m", "d", "f"].map((letter, at) => [letter.charCodeAt(0), at])); // prettier-ignore
+const textOfLetter = new Map(
+  ["n", "t", "m", "d", "f"].map((letter, at) => [letter.charCodeAt(0), at]),
+);
 
 class PostingsWriter {
   readonly #stems = new SortedWords();

@@ -52,7 +52,9 @@ async function partOf(
   }
   if (places.length < limit && count > scored) {
     const from = Math.max(skip, scored);
-    places.push(...(await index.foremost({ match, except, limit: limit - places.length, skip: from }))); // prettier-ignore
+    places.push(
+      ...(await index.foremost({ match, except, limit: limit - places.length, skip: from })),
+    );
   }
   return places;
 }

@@ -76,7 +76,10 @@ export class Postings {
     const { stems } = this.#stored;
     const at = prefix ? -1 : stems.indexOf(stem);
     const [from, to] = prefix ? stems.beginning(stem) : [at, at === -1 ? at : at + 1];
-    const stored = withoutIds(to - from === 1 ? this.#at(from) : this.#joined(from, to), this.#changedIds); // prettier-ignore
+    const stored = withoutIds(
+      to - from === 1 ? this.#at(from) : this.#joined(from, to),
+      this.#changedIds,
+    );
     return added(stored, this.#changedWith(stem, prefix));
   }
 
@@ -90,7 +93,10 @@ export class Postings {
   #joined(from: number, to: number): Posting {
     if (to <= from) return nothing;
     const parts = Array.from({ length: to - from }, (_, at) => this.#at(from + at));
-    const found = union(parts.map(({ ids }) => ids), this.#scratch); // prettier-ignore
+    const found = union(
+      parts.map(({ ids }) => ids),
+      this.#scratch,
+    );
     const all = found.slice();
     this.#scratch.clear();
     const idMax = all[all.length - 1] ?? 0;
@@ -151,7 +157,10 @@ function withoutIds({ ids, counts }: Posting, unwanted: IdSet): Posting {
 
 /** The profiles that have it in their name, and how often they have it there. */
 const namesOf = ({ ids, counts }: Posting): Posting => {
-  const { ids: named, counts: own } = filtered({ ids, counts }, (at) => inNameOnly(counts[at] ?? 0) > 0); // prettier-ignore
+  const { ids: named, counts: own } = filtered(
+    { ids, counts },
+    (at) => inNameOnly(counts[at] ?? 0) > 0,
+  );
   return { ids: named, counts: own.map(inNameOnly) };
 };
 
@@ -171,7 +180,10 @@ function filtered({ ids, counts }: Posting, wanted: (at: number) => boolean): Po
 /** With profiles that are not in it yet, their ids ascending. */
 function added({ ids, counts }: Posting, more: readonly [number, number][]): Posting {
   if (more.length === 0) return { ids, counts };
-  const sum = { ids: new Uint32Array(ids.length + more.length), counts: new Uint32Array(ids.length + more.length) }; // prettier-ignore
+  const sum = {
+    ids: new Uint32Array(ids.length + more.length),
+    counts: new Uint32Array(ids.length + more.length),
+  };
   let at = 0;
   let place = 0;
   for (const [id, count] of [...more, [Infinity, 0] as const]) {

@@ -30,7 +30,8 @@ const command = defineCommand({
     json: { type: "boolean", description: "Answer as JSON on standard output" },
     write: {
       type: "boolean",
-      description: "Store the result for the methodology page; needs --date, and no other parameters",
+      description:
+        "Store the result for the methodology page; needs --date, and no other parameters",
     },
     date: { type: "string", description: "The day to be stored with it, YYYY-MM-DD" },
     ...Object.fromEntries(
@@ -39,7 +40,7 @@ const command = defineCommand({
         { type: "string" as const, default: String(published), description: meaning },
       ]),
     ),
-  }, // prettier-ignore
+  },
   run: async ({ args }) => {
     const parameters = parametersFrom(args);
     const isPublished = Bun.deepEquals(parameters, publishedParameters);

@@ -45,8 +45,13 @@ const command = defineCommand({
         figures.push(figure(`one of ${kind}`, await open(review)));
       }
       // Health is left out: it waits for a chain, and none runs here.
-      for (const path of ["/desk", "/desk/log", "/desk/charts"]) figures.push(figure(path, await open(path))); // prettier-ignore
-      printFigures(`The desk, ${args.profiles} profiles, ${items} of each kind`, figures, args.json === true); // prettier-ignore
+      for (const path of ["/desk", "/desk/log", "/desk/charts"])
+        figures.push(figure(path, await open(path)));
+      printFigures(
+        `The desk, ${args.profiles} profiles, ${items} of each kind`,
+        figures,
+        args.json === true,
+      );
     } finally {
       await service.close();
     }

@@ -47,7 +47,11 @@ const command = defineCommand({
         ...(await settlements(bench, "sponsored", Number(args.settlements))),
         ...(await thousandfold(bench)),
       ];
-      printFigures("Donations on the local chain, its own work included", figures, args.json === true); // prettier-ignore
+      printFigures(
+        "Donations on the local chain, its own work included",
+        figures,
+        args.json === true,
+      );
     } finally {
       await service.close();
       await served.stop();
@@ -66,7 +70,10 @@ async function payeesOf({ store }: ServedService, chain: LocalChain): Promise<Pa
   const { rows } = await store.raw.execute(
     `SELECT slug, usdc_wallet FROM nonprofits WHERE usdc_wallet IS NOT NULL LIMIT ${payeesMax}`,
   );
-  const payees = rows.map((row) => ({ slug: String(row["slug"]), usdc_wallet: String(row["usdc_wallet"]) })); // prettier-ignore
+  const payees = rows.map((row) => ({
+    slug: String(row["slug"]),
+    usdc_wallet: String(row["usdc_wallet"]),
+  }));
   chain.ensure(payees.map(({ usdc_wallet }) => new PublicKey(usdc_wallet)));
   return payees;
 }
@@ -82,7 +89,12 @@ async function demands({ service, payees }: Bench, count: number): Promise<Figur
   const how = { concurrency: 16, status: 402, manyClients: true };
   await sendAll(urls.slice(0, count / 4), how);
   const { perSecond } = await sendAll(urls, how);
-  return { what: "402 answers", measured: `${perSecond.toFixed(0)} /s`, asked: `≥ ${perSecondMin} /s`, met: perSecond >= perSecondMin }; // prettier-ignore
+  return {
+    what: "402 answers",
+    measured: `${perSecond.toFixed(0)} /s`,
+    asked: `≥ ${perSecondMin} /s`,
+    met: perSecond >= perSecondMin,
+  };
 }
 
 const settleConcurrency = 4;
@@ -94,7 +106,6 @@ async function settlements(
   kind: "signature" | "sponsored",
   count: number,
 ): Promise<Figure[]> {
-  // prettier-ignore
   const timesMs: number[] = [];
   const prepared: (() => Promise<Response>)[] = [];
   for (let at = 0; at < count; at++) prepared.push(await prepare(bench, kind, at));
@@ -110,9 +121,19 @@ async function settlements(
   await Promise.all(Array.from({ length: settleConcurrency }, settle));
   const p99 = quantile(timesMs, 0.99);
   return [
-    { what: `settled by ${kind}, p50`, measured: `${quantile(timesMs, 0.5).toFixed(1)} ms`, asked: "no figure asked", met: null },
-    { what: `settled by ${kind}, p99`, measured: `${p99.toFixed(1)} ms`, asked: `≤ ${settleP99MaxMs} ms`, met: p99 <= settleP99MaxMs },
-  ]; // prettier-ignore
+    {
+      what: `settled by ${kind}, p50`,
+      measured: `${quantile(timesMs, 0.5).toFixed(1)} ms`,
+      asked: "no figure asked",
+      met: null,
+    },
+    {
+      what: `settled by ${kind}, p99`,
+      measured: `${p99.toFixed(1)} ms`,
+      asked: `≤ ${settleP99MaxMs} ms`,
+      met: p99 <= settleP99MaxMs,
+    },
+  ];
 }
 
 /** A donor who has paid, or signed, and only has to tell. */
@@ -121,7 +142,6 @@ async function prepare(
   kind: "signature" | "sponsored",
   at: number,
 ): Promise<() => Promise<Response>> {
-  // prettier-ignore
   const { service, payees, chain } = bench;
   const { slug = "" } = payees[at % payees.length] ?? {};
   const url = `${service.url}/api/donate/${slug}`;
@@ -132,7 +152,12 @@ async function prepare(
   }
   const feePayer = asked.accepts[0]?.extra.feePayer ?? "";
   const { base64 } = payment(chain, asked, { feePayer });
-  const header = { x402Version: 1, scheme: "exact", network: "solana-devnet", payload: { transaction: base64 } }; // prettier-ignore
+  const header = {
+    x402Version: 1,
+    scheme: "exact",
+    network: "solana-devnet",
+    payload: { transaction: base64 },
+  };
   const text = Buffer.from(JSON.stringify(header)).toString("base64");
   return () => fetch(url, { headers: { "x-payment": text, ...client() } });
 }
@@ -142,7 +167,6 @@ function payment(
   { recipient, amount, memo }: PaymentRequirements,
   how: { feePayer?: string } = {},
 ): Built {
-  // prettier-ignore
   const donor = Keypair.generate();
   chain.give({ wallet: donor.publicKey, lamports: 10_000_000n, usdc: 1_000_000n });
   const { slots } = chain.ledger;
@@ -183,13 +207,26 @@ async function thousandfold(bench: Bench): Promise<Figure[]> {
     }),
   );
   const tookMs = performance.now() - beganMs;
-  const { rows } = await service.store.raw.execute({ sql: "SELECT count(*) AS n FROM donations WHERE tx_signature = ?", args: [signature] }); // prettier-ignore
+  const { rows } = await service.store.raw.execute({
+    sql: "SELECT count(*) AS n FROM donations WHERE tx_signature = ?",
+    args: [signature],
+  });
   const donations = Number(rows[0]?.["n"]);
   const alike = new Set(answers.map(({ status, body }) => `${status} ${body}`)).size;
   return [
-    { what: `${posts} posts of one signature at once`, measured: `${tookMs.toFixed(0)} ms`, asked: `≤ ${allWithinMs} ms`, met: tookMs <= allWithinMs },
-    { what: "donations of it; different answers", measured: `${donations}; ${alike}`, asked: "1; 1", met: donations === 1 && alike === 1 },
-  ]; // prettier-ignore
+    {
+      what: `${posts} posts of one signature at once`,
+      measured: `${tookMs.toFixed(0)} ms`,
+      asked: `≤ ${allWithinMs} ms`,
+      met: tookMs <= allWithinMs,
+    },
+    {
+      what: "donations of it; different answers",
+      measured: `${donations}; ${alike}`,
+      asked: "1; 1",
+      met: donations === 1 && alike === 1,
+    },
+  ];
 }
 
 await runCommand(command);

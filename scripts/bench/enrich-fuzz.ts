@@ -41,17 +41,27 @@ const command = defineCommand({
       printFigures(
         `Enrich route, ${args.requests} random requests`,
         [
-          { what: "answers 5xx", measured: String(found.failed), asked: "0", met: found.failed === 0 },
+          {
+            what: "answers 5xx",
+            measured: String(found.failed),
+            asked: "0",
+            met: found.failed === 0,
+          },
           {
             what: "memory growth",
             measured: `${found.growthMb.toFixed(0)} MB`,
             asked: "< 50 MB",
             met: found.growthMb < 50,
           },
-          { what: "statuses", measured: statuses.map(([status, count]) => `${status}: ${count}`).join(", "), asked: "seen", met: null },
+          {
+            what: "statuses",
+            measured: statuses.map(([status, count]) => `${status}: ${count}`).join(", "),
+            asked: "seen",
+            met: null,
+          },
         ],
         args.json === true,
-      ); // prettier-ignore
+      );
     } finally {
       await service.close();
       rmSync(dataDir, { recursive: true, force: true });

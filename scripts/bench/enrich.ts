@@ -20,12 +20,20 @@ const command = defineCommand({
   args: {
     profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
     submissions: { type: "string", default: "10000", description: "Measured, in each round" },
-    applied: { type: "string", default: "300", description: "Measured applications, in each round" },
-    stored: { type: "string", default: "1000000", description: "Stored before the second round; 0 for one round" },
+    applied: {
+      type: "string",
+      default: "300",
+      description: "Measured applications, in each round",
+    },
+    stored: {
+      type: "string",
+      default: "1000000",
+      description: "Stored before the second round; 0 for one round",
+    },
     dir: { type: "string", default: tmpdir(), description: "Where the directory is made" },
     port: { type: "string", default: "18081", description: "Port of the service under test" },
     json: { type: "boolean", description: "One JSON line" },
-  }, // prettier-ignore
+  },
   run: async ({ args }) => {
     // The sender claims an address of its own for every request.
     process.env["ALMONER_TRUSTED_HOPS"] = "1";
@@ -89,12 +97,22 @@ async function measure(
   const port = Number(new URL(served.url).port);
   const usedMs = await cpuMs(served.servicePid);
   const apart = await send({
-    port, concurrency, count: asked.submissions, slugs: slugs.slice(0, -asked.applied), round: `r${round}`, kind: "apart",
-  }); // prettier-ignore
+    port,
+    concurrency,
+    count: asked.submissions,
+    slugs: slugs.slice(0, -asked.applied),
+    round: `r${round}`,
+    kind: "apart",
+  });
   const cpuUs = ((await cpuMs(served.servicePid)) - usedMs) * (1_000 / asked.submissions);
   const agreed = await send({
-    port, concurrency: appliedAtOnce, count: asked.applied, slugs: slugs.slice(-asked.applied), round: `r${round}`, kind: "agree",
-  }); // prettier-ignore
+    port,
+    concurrency: appliedAtOnce,
+    count: asked.applied,
+    slugs: slugs.slice(-asked.applied),
+    round: `r${round}`,
+    kind: "agree",
+  });
   return {
     perSecond: (asked.submissions / apart.totalMs) * 1_000,
     cpuUs,

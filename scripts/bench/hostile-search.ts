@@ -40,9 +40,24 @@ const command = defineCommand({
       }
       const most = slowest.tookMs;
       const figures: Figure[] = [
-        { what: "answered neither 200 nor 400", measured: String(failed), asked: "0", met: failed === 0 }, // prettier-ignore
-        { what: "p99", measured: `${quantile(timesMs, 0.99).toFixed(1)} ms`, asked: "no figure asked", met: null }, // prettier-ignore
-        { what: "slowest", measured: `${most.toFixed(1)} ms`, asked: `≤ ${slowestMaxMs} ms`, met: most <= slowestMaxMs }, // prettier-ignore
+        {
+          what: "answered neither 200 nor 400",
+          measured: String(failed),
+          asked: "0",
+          met: failed === 0,
+        },
+        {
+          what: "p99",
+          measured: `${quantile(timesMs, 0.99).toFixed(1)} ms`,
+          asked: "no figure asked",
+          met: null,
+        },
+        {
+          what: "slowest",
+          measured: `${most.toFixed(1)} ms`,
+          asked: `≤ ${slowestMaxMs} ms`,
+          met: most <= slowestMaxMs,
+        },
         { what: `  which was ${slowest.query.slice(0, 120)}`, measured: "", asked: "", met: null },
       ];
       printFigures(`Hostile searches, ${profiles} profiles`, figures, args.json === true);
@@ -65,7 +80,30 @@ function hostileQueries(common: readonly string[]): () => string {
   const random = numbers(3);
   const pick = <Value>(values: readonly Value[]) =>
     values[Math.floor(random() * values.length)] as Value;
-  const pieces = ['"', "'", "*", "(", ")", "^", ":", "-", "NEAR(", "AND", "OR", "NOT", "{name}:", "\\", "%", "\u0000", "\uFFFD", "水", "é", "\u{1F30A}", "ﷺ", "İ"]; // prettier-ignore
+  const pieces = [
+    '"',
+    "'",
+    "*",
+    "(",
+    ")",
+    "^",
+    ":",
+    "-",
+    "NEAR(",
+    "AND",
+    "OR",
+    "NOT",
+    "{name}:",
+    "\\",
+    "%",
+    "\u0000",
+    "\uFFFD",
+    "水",
+    "é",
+    "\u{1F30A}",
+    "ﷺ",
+    "İ",
+  ];
   const word = () => {
     const kind = random();
     if (kind < 0.5) return pick(common);

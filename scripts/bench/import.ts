@@ -62,7 +62,9 @@ async function measure(what: string, files: readonly string[], dataDir: string):
 }
 
 function print(runs: readonly Run[], storeBytes: number): void {
-  console.log(`limit: ${secondsMax} s, ${megabytesMax} MB; store ${(storeBytes / 1e6).toFixed(0)} MB`);
+  console.log(
+    `limit: ${secondsMax} s, ${megabytesMax} MB; store ${(storeBytes / 1e6).toFixed(0)} MB`,
+  );
   console.table(
     Object.fromEntries(
       runs.map(({ what, report, seconds, cpuSeconds, mb }) => [
@@ -79,6 +81,6 @@ function print(runs: readonly Run[], storeBytes: number): void {
       ]),
     ),
   );
-} // prettier-ignore
+}
 
 await runCommand(command);

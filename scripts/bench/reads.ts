@@ -40,7 +40,12 @@ const command = defineCommand({
         });
       }
       const memory = (await peakMemoryMb(service.pid)) ?? Number.NaN;
-      figures.push({ what: "most memory of the service", measured: `${memory.toFixed(0)} MB`, asked: "≤ 300 MB", met: memory <= 300 }); // prettier-ignore
+      figures.push({
+        what: "most memory of the service",
+        measured: `${memory.toFixed(0)} MB`,
+        asked: "≤ 300 MB",
+        met: memory <= 300,
+      });
       printFigures(`Reads, ${profiles} profiles, 32 connections`, figures, args.json === true);
     } finally {
       await service.close();

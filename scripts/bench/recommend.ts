@@ -29,7 +29,9 @@ const command = defineCommand({
     json: { type: "boolean", description: "One JSON line" },
   },
   run: async ({ args }) => {
-    const [profiles, curated, requests] = [args.profiles, args.curated, args.requests].map(Number) as [number, number, number]; // prettier-ignore
+    const [profiles, curated, requests] = [args.profiles, args.curated, args.requests].map(
+      Number,
+    ) as [number, number, number];
     const service = await serveService({
       dataDir: args["data-dir"],
       profiles,
@@ -43,7 +45,11 @@ const command = defineCommand({
       const countries = rows.map((row) => String(row["country_code"]));
       const words = await wordsOf(service.store);
       const mixed = intentUrls(service.url, { countries, count: requests, wish: fromList(wishes) });
-      const anew = intentUrls(service.url, { countries, count: 2 * requests, wish: inNewWords(words) }); // prettier-ignore
+      const anew = intentUrls(service.url, {
+        countries,
+        count: 2 * requests,
+        wish: inNewWords(words),
+      });
       await sendAll(anew.slice(requests, requests + requests / 2), { concurrency });
       await Bun.sleep(flushedWithinMs); // The log is written in batches.
       const before = await loggedCalls(service.store);
@@ -55,10 +61,19 @@ const command = defineCommand({
       const figures: Figure[] = [
         ...figuresOf("mixed", repeated),
         ...figuresOf("new words", fresh),
-        { what: "calls logged", measured: `${logged}`, asked: `${2 * requests}`, met: logged === 2 * requests }, // prettier-ignore
+        {
+          what: "calls logged",
+          measured: `${logged}`,
+          asked: `${2 * requests}`,
+          met: logged === 2 * requests,
+        },
         plain("most memory of the service", `${megabytes?.toFixed(0) ?? "?"} MB`),
       ];
-      printFigures(`Recommend, ${profiles} profiles, ${curated} curated, concurrency ${concurrency}`, figures, args.json === true); // prettier-ignore
+      printFigures(
+        `Recommend, ${profiles} profiles, ${curated} curated, concurrency ${concurrency}`,
+        figures,
+        args.json === true,
+      );
     } finally {
       await service.close();
     }
@@ -75,12 +90,22 @@ async function costOf(pid: number, urls: readonly string[]): Promise<Load & { cp
 function figuresOf(of: string, { timesMs, perSecond, cpuUs }: Load & { cpuUs: number }): Figure[] {
   const p99 = quantile(timesMs, 0.99);
   return [
-    { what: `${of}: requests`, measured: `${perSecond.toFixed(0)} /s`, asked: `≥ ${perSecondMin} /s`, met: perSecond >= perSecondMin },
+    {
+      what: `${of}: requests`,
+      measured: `${perSecond.toFixed(0)} /s`,
+      asked: `≥ ${perSecondMin} /s`,
+      met: perSecond >= perSecondMin,
+    },
     plain(`${of}: processor time`, `${cpuUs.toFixed(0)} µs a request`),
     plain(`${of}: p50`, `${quantile(timesMs, 0.5).toFixed(2)} ms`),
-    { what: `${of}: p99`, measured: `${p99.toFixed(2)} ms`, asked: `≤ ${p99MaxMs} ms`, met: p99 <= p99MaxMs },
+    {
+      what: `${of}: p99`,
+      measured: `${p99.toFixed(2)} ms`,
+      asked: `≤ ${p99MaxMs} ms`,
+      met: p99 <= p99MaxMs,
+    },
   ];
-} // prettier-ignore
+}
 
 /** Recommends so many profiles, spread over the directory, beside those of the sample. */
 async function pickMore(store: Store, curated: number): Promise<void> {

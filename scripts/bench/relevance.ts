@@ -67,7 +67,9 @@ function knownItems(texts: readonly RegisterText[], countEach: number): KnownIte
       return words.length < 8 ? null : words.slice(at, at + 4).join(" ");
     },
     "name word and mission words": ({ name, mission }) => {
-      const words = fold(mission ?? "").split(" ").filter((word) => word.length > 4); // prettier-ignore
+      const words = fold(mission ?? "")
+        .split(" ")
+        .filter((word) => word.length > 4);
       const at = Math.floor(random() * (words.length - 2));
       const [own] = fold(name).split(" ");
       return words.length < 4 || own === undefined ? null : `${own} ${words[at]} ${words[at + 1]}`;

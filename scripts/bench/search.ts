@@ -52,7 +52,11 @@ const command = defineCommand({
         },
         await memory(pid),
       ];
-      printFigures(`Search, ${profiles} profiles, concurrency ${concurrency}`, figures, args.json === true); // prettier-ignore
+      printFigures(
+        `Search, ${profiles} profiles, concurrency ${concurrency}`,
+        figures,
+        args.json === true,
+      );
     } finally {
       await service.close();
     }

@@ -99,7 +99,10 @@ async function compare(
   const [ours, nginx, raw] = rates;
   const rate = (all: number[]) => `${Math.round(quantile(all, 0.5)).toLocaleString("en")}/s`;
   const ratio = (others: number[]) =>
-    quantile(ours.map((one, at) => one / (others[at] ?? Number.NaN)), 0.5); // prettier-ignore
+    quantile(
+      ours.map((one, at) => one / (others[at] ?? Number.NaN)),
+      0.5,
+    );
   const least = (what: string, value: number): Figure => ({
     what,
     measured: value.toFixed(2),

@@ -42,7 +42,8 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     (ledger, [of, options]) => {
       const account = ledger.account(of);
       const token = account === null ? null : readTokenAccount(account);
-      if (token === null) throw new RpcError(codes.invalidParams, "Invalid param: could not find account"); // prettier-ignore
+      if (token === null)
+        throw new RpcError(codes.invalidParams, "Invalid param: could not find account");
       const amount = uiTokenAmount(token.amount, ledger.decimals(token.mint));
       return withContext(ledger, options?.commitment, amount);
     },

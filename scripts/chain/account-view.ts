@@ -28,7 +28,8 @@ function dataOf(
   const parsed = encoding === "jsonParsed" ? parsedData(account, decimals) : null;
   if (parsed !== null) return parsed;
   const whole = account.data();
-  const data = slice === undefined ? whole : whole.subarray(slice.offset, slice.offset + slice.length); // prettier-ignore
+  const data =
+    slice === undefined ? whole : whole.subarray(slice.offset, slice.offset + slice.length);
   if (encoding === "base58") return [bs58.encode(data), "base58"];
   if (encoding === "base64+zstd") {
     return [Buffer.from(Bun.zstdCompressSync(data)).toString("base64"), "base64+zstd"];
@@ -50,6 +51,12 @@ function parsedData(account: ChainAccount, decimals: (mint: string) => number) {
   const mint = readMint(account);
   if (mint === null) return null;
   const { supply, decimals: places, mintAuthority } = mint;
-  const info = { decimals: places, freezeAuthority: null, isInitialized: true, mintAuthority, supply: supply.toString() }; // prettier-ignore
+  const info = {
+    decimals: places,
+    freezeAuthority: null,
+    isInitialized: true,
+    mintAuthority,
+    supply: supply.toString(),
+  };
   return { program, parsed: { type: "mint", info }, space: account.bytes };
 }

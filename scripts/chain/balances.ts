@@ -14,7 +14,13 @@ export function balancesIn(svm: Svm, keys: AccountKeys): Balances {
     if (account === null || token === null) continue;
     const { mint, owner, amount } = token;
     const decimals = decimalsOf(svm, mint);
-    balances.tokens.push({ accountIndex, mint, owner, programId: account.owner, uiTokenAmount: uiTokenAmount(amount, decimals) }); // prettier-ignore
+    balances.tokens.push({
+      accountIndex,
+      mint,
+      owner,
+      programId: account.owner,
+      uiTokenAmount: uiTokenAmount(amount, decimals),
+    });
   }
   return balances;
 }

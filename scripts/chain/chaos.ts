@@ -28,7 +28,10 @@ export type ChaosSwitch = {
   /** What is not named goes well again. Throws a ZodError. */
   set(chaos: unknown): void;
   /** Answers a request for `answer`, well or badly. */
-  trouble(request: { body: string; signal: AbortSignal }, answer: () => Response): Promise<Response>; // prettier-ignore
+  trouble(
+    request: { body: string; signal: AbortSignal },
+    answer: () => Response,
+  ): Promise<Response>;
   /** Answers single calls for `answer`, well or badly. */
   disturb(ledger: Ledger, answer: Answer): Answer;
 };
@@ -115,7 +118,6 @@ function sendLate(
   signature: unknown,
   { chaos, random }: { chaos: Chaos; random: Random },
 ): unknown {
-  // prettier-ignore
   const landing = ledger.landing(String(signature));
   if (landing !== null && random.chance(chaos.late)) {
     landing.visibleFromMs = ledger.clock().getTime() + random.between(0, chaos.late_ms);

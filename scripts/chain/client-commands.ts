@@ -12,10 +12,13 @@ type Common = { url?: string | undefined; json?: boolean | undefined };
 export async function faucet(
   args: Common & { wallet: string; sol: string; usdc: string },
 ): Promise<void> {
-  // prettier-ignore
   const { wallet, sol, usdc } = args;
   const { signature } = await ask<{ signature: string }>(args, "/faucet", { wallet, sol, usdc });
-  say(args, { wallet, sol, usdc, signature }, `${wallet} got ${sol} SOL and ${usdc} USDC: ${signature}`); // prettier-ignore
+  say(
+    args,
+    { wallet, sol, usdc, signature },
+    `${wallet} got ${sol} SOL and ${usdc} USDC: ${signature}`,
+  );
 }
 
 export type SendArgs = Common & {
@@ -42,14 +45,17 @@ export async function send(args: SendArgs): Promise<void> {
   const paid = await orExit(url, () => payAsDonor(url, { to, usdc: text, memo, references }));
   if (!paid.ok) return stopWith(`The chain refused the payment: ${paid.failure}`);
   const { tx_signature, donor } = paid.value;
-  say(args, { tx_signature, donor, to, amount_usdc: text }, `${donor} paid ${text} USDC to ${to}.\ntx_signature ${tx_signature}`); // prettier-ignore
+  say(
+    args,
+    { tx_signature, donor, to, amount_usdc: text },
+    `${donor} paid ${text} USDC to ${to}.\ntx_signature ${tx_signature}`,
+  );
 }
 
 /** Shows what goes wrong, or sets it. */
 export async function chaos(
   args: Common & { off?: boolean | undefined; set: Record<string, number> },
 ): Promise<void> {
-  // prettier-ignore
   const change = args.off === true || Object.keys(args.set).length > 0;
   const now = await ask<object>(args, "/chaos", change ? args.set : null);
   console.log(JSON.stringify(now, null, args.json === true ? 0 : 2));
@@ -84,6 +90,8 @@ async function orExit<Value>(url: string, work: () => Promise<Value>): Promise<V
     return await work();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return stopWith(`The local chain at ${url} did not answer (${why}). Start it with: bun run chain`); // prettier-ignore
+    return stopWith(
+      `The local chain at ${url} did not answer (${why}). Start it with: bun run chain`,
+    );
   }
 }

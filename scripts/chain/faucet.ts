@@ -29,6 +29,7 @@ export function give(ledger: Ledger, { wallet, lamports = 0n, usdc }: Wish): str
   });
   const landed = ledger.send(bytes);
   if ("refused" in landed) throw new Error(`the faucet failed: ${JSON.stringify(landed.refused)}`);
-  if (landed.outcome.err !== null) throw new Error(`the faucet failed: ${JSON.stringify(landed.outcome.err)}`); // prettier-ignore
+  if (landed.outcome.err !== null)
+    throw new Error(`the faucet failed: ${JSON.stringify(landed.outcome.err)}`);
   return signature;
 }

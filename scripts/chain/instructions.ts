@@ -13,7 +13,6 @@ export const tokenAccountFor = (
   mint: PublicKey,
   program: PublicKey = programs.token,
 ): PublicKey =>
-  // prettier-ignore
   PublicKey.findProgramAddressSync(
     [wallet.toBytes(), program.toBytes(), mint.toBytes()],
     programs.tokenAccounts,

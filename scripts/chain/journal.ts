@@ -31,13 +31,17 @@ export function openJournal(path: string): Journal {
     db.run("PRAGMA synchronous = OFF");
     // Only a write takes the lock.
     db.run("BEGIN IMMEDIATE");
-    db.run("CREATE TABLE IF NOT EXISTS landed (n INTEGER PRIMARY KEY, slot INTEGER NOT NULL, bytes BLOB NOT NULL)"); // prettier-ignore
+    db.run(
+      "CREATE TABLE IF NOT EXISTS landed (n INTEGER PRIMARY KEY, slot INTEGER NOT NULL, bytes BLOB NOT NULL)",
+    );
     db.run("COMMIT");
   } catch (cause) {
     db.close();
     throw new JournalTaken(`another process keeps ${path}`, { cause });
   }
-  const rows = db.query<{ slot: number; bytes: Uint8Array }, []>("SELECT slot, bytes FROM landed ORDER BY n"); // prettier-ignore
+  const rows = db.query<{ slot: number; bytes: Uint8Array }, []>(
+    "SELECT slot, bytes FROM landed ORDER BY n",
+  );
   const insert = db.query("INSERT INTO landed (slot, bytes) VALUES (?, ?)");
   return {
     all: () => rows.iterate(),

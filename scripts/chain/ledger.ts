@@ -130,7 +130,17 @@ function run(state: State, bytes: Uint8Array, slot: number): Landing | Refused {
   if (!lands(outcome.err)) return { refused: outcome.err ?? "", outcome };
   const after = balancesIn(svm, keys);
   const signature = bs58.encode(transaction.signatures[0] ?? []);
-  const landing = { signature, slot, transaction, bytes, keys, outcome, before, after, visibleFromMs: 0 }; // prettier-ignore
+  const landing = {
+    signature,
+    slot,
+    transaction,
+    bytes,
+    keys,
+    outcome,
+    before,
+    after,
+    visibleFromMs: 0,
+  };
   landings.set(signature, landing);
   for (const key of keys.all) {
     const others = touching.get(key);

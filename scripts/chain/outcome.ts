@@ -1,4 +1,8 @@
-import { FailedTransactionMetadata, type InnerInstruction, type TransactionMetadata } from "litesvm/dist/internal"; // prettier-ignore
+import {
+  FailedTransactionMetadata,
+  type InnerInstruction,
+  type TransactionMetadata,
+} from "litesvm/dist/internal";
 
 /** What running a transaction came to, in the words of Solana's JSON-RPC. */
 export type Outcome = {
@@ -34,7 +38,9 @@ function errorIn(debug: string): TransactionError {
   const instruction = /err: InstructionError\((\d+), (\w+)(?:\((\d+)\))?/.exec(debug);
   if (instruction !== null) {
     const [, index, name = "", code] = instruction;
-    return { InstructionError: [Number(index), name === "Custom" ? { Custom: Number(code) } : name] }; // prettier-ignore
+    return {
+      InstructionError: [Number(index), name === "Custom" ? { Custom: Number(code) } : name],
+    };
   }
   const account = /err: (\w+) \{ account_index: (\d+) \}/.exec(debug);
   if (account !== null) return { [account[1] ?? ""]: { account_index: Number(account[2]) } };
@@ -44,4 +50,5 @@ function errorIn(debug: string): TransactionError {
 }
 
 /** Whether a transaction with this error takes its place in a block and pays its fee. The others leave no trace. */
-export const lands = (err: TransactionError | null): boolean => err === null || typeof err !== "string"; // prettier-ignore
+export const lands = (err: TransactionError | null): boolean =>
+  err === null || typeof err !== "string";

@@ -18,7 +18,10 @@ export async function payAsDonor(
   { to, usdc, memo: text, references }: Gift,
 ): Promise<Result<{ tx_signature: string; donor: string }, string>> {
   const donor = Keypair.generate();
-  await fetch(`${url}/faucet`, { method: "POST", body: JSON.stringify({ wallet: donor.publicKey.toBase58(), sol: 0.1, usdc }) }); // prettier-ignore
+  await fetch(`${url}/faucet`, {
+    method: "POST",
+    body: JSON.stringify({ wallet: donor.publicKey.toBase58(), sol: 0.1, usdc }),
+  });
   const connection = new Connection(url, "confirmed");
   const { blockhash } = await connection.getLatestBlockhash();
   const paying = { to, usdc, references, makeAccount: true, computeUnits: null, unitPrice: null };

@@ -1,4 +1,9 @@
-import { ComputeBudgetProgram, type Keypair, PublicKey, type TransactionInstruction } from "@solana/web3.js"; // prettier-ignore
+import {
+  ComputeBudgetProgram,
+  type Keypair,
+  PublicKey,
+  type TransactionInstruction,
+} from "@solana/web3.js";
 import { programs } from "#api/chain/programs.ts";
 import { microUsdcFrom } from "#content/donation/money.ts";
 import { createTokenAccount, memo, tokenAccountFor, transferChecked } from "./instructions.ts";
@@ -58,10 +63,15 @@ function instructionsOf(donor: PublicKey, paying: Paying): TransactionInstructio
   const { makeAccount = false, unitPrice = 1, memo: texts = [], also = [] } = paying;
   // Looking for the address of an account takes some wallets more than 20,000.
   const { computeUnits = (makeAccount ? 100_000 : 20_000) + ++paid } = paying;
-  const payees = typeof paying.to === "string" ? [{ to: paying.to, usdc: paying.usdc ?? "1" }] : paying.to; // prettier-ignore
+  const payees =
+    typeof paying.to === "string" ? [{ to: paying.to, usdc: paying.usdc ?? "1" }] : paying.to;
   return [
-    ...(computeUnits === null ? [] : [ComputeBudgetProgram.setComputeUnitLimit({ units: computeUnits })]), // prettier-ignore
-    ...(unitPrice === null ? [] : [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice })]), // prettier-ignore
+    ...(computeUnits === null
+      ? []
+      : [ComputeBudgetProgram.setComputeUnitLimit({ units: computeUnits })]),
+    ...(unitPrice === null
+      ? []
+      : [ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice })]),
     ...payees.flatMap((payee) => transfersTo(donor, payee, paying)),
     ...also,
     ...[texts].flat().map((text) => memo(text)),
@@ -71,7 +81,14 @@ function instructionsOf(donor: PublicKey, paying: Paying): TransactionInstructio
 function transfersTo(
   donor: PublicKey,
   payee: { to: string; usdc: string },
-  { mint = usdcMint, program = programs.token, references = [], authority, makeAccount, plain = false }: Paying, // prettier-ignore
+  {
+    mint = usdcMint,
+    program = programs.token,
+    references = [],
+    authority,
+    makeAccount,
+    plain = false,
+  }: Paying,
 ): TransactionInstruction[] {
   const wallet = new PublicKey(payee.to);
   const from = authority === undefined ? donor : new PublicKey(authority);

@@ -50,7 +50,9 @@ const SimulateOptions = z
     sigVerify: z.boolean().nullish(),
     replaceRecentBlockhash: z.boolean().nullish(),
     commitment: CommitmentLevel.nullish(),
-    accounts: z.object({ addresses: z.array(Address), encoding: z.enum(["base64", "jsonParsed"]).nullish() }).nullish(), // prettier-ignore
+    accounts: z
+      .object({ addresses: z.array(Address), encoding: z.enum(["base64", "jsonParsed"]).nullish() })
+      .nullish(),
   })
   .nullish();
 
@@ -62,29 +64,43 @@ export const simulateTransaction: Method = method(
     const replace = options?.replaceRecentBlockhash === true;
     const verify = options?.sigVerify === true;
     if (replace && verify) {
-      throw new RpcError(codes.invalidParams, "sigVerify may not be used with replaceRecentBlockhash"); // prettier-ignore
+      throw new RpcError(
+        codes.invalidParams,
+        "sigVerify may not be used with replaceRecentBlockhash",
+      );
     }
     const trial = ledger.simulate(bytes, { verify, anyBlockhash: replace });
     if ("refused" in trial) {
-      if (trial.refused === "SignatureFailure" || trial.refused === "undecodable") throw refusal(trial); // prettier-ignore
-      return withContext(ledger, options?.commitment ?? "finalized", simulated(trial.refused, trial.outcome)); // prettier-ignore
+      if (trial.refused === "SignatureFailure" || trial.refused === "undecodable")
+        throw refusal(trial);
+      return withContext(
+        ledger,
+        options?.commitment ?? "finalized",
+        simulated(trial.refused, trial.outcome),
+      );
     }
     const encoding = options?.accounts?.encoding ?? "base64";
     const accounts = options?.accounts?.addresses.map((address) => {
       const account = trial.account(address);
-      return account === null ? null : showAccount(account, { encoding }, (mint) => ledger.decimals(mint)); // prettier-ignore
+      return account === null
+        ? null
+        : showAccount(account, { encoding }, (mint) => ledger.decimals(mint));
     });
     const value = simulated(trial.outcome.err, trial.outcome, accounts ?? null);
     const slot = ledger.slots.now();
     const replacement = replace
       ? { blockhash: ledger.slots.blockhash(slot), lastValidBlockHeight: slot + blockhashSlots }
       : null;
-    return withContext(ledger, options?.commitment ?? "finalized", { ...value, replacementBlockhash: replacement }); // prettier-ignore
+    return withContext(ledger, options?.commitment ?? "finalized", {
+      ...value,
+      replacementBlockhash: replacement,
+    });
   },
 );
 
 function bytesIn(text: string, encoding: z.infer<typeof Encoding>): Uint8Array {
-  const bytes = encoding === "base64" ? new Uint8Array(Buffer.from(text, "base64")) : bs58.decodeUnsafe(text); // prettier-ignore
+  const bytes =
+    encoding === "base64" ? new Uint8Array(Buffer.from(text, "base64")) : bs58.decodeUnsafe(text);
   if (bytes === undefined) throw new RpcError(codes.invalidParams, "invalid base58 encoding");
   return bytes;
 }
@@ -97,7 +113,10 @@ function signatureOf(bytes: Uint8Array): string {
 
 function refusal({ refused, outcome }: Refused): RpcError {
   if (refused === "undecodable") {
-    return new RpcError(codes.invalidParams, "failed to deserialize solana_transaction::versioned::VersionedTransaction"); // prettier-ignore
+    return new RpcError(
+      codes.invalidParams,
+      "failed to deserialize solana_transaction::versioned::VersionedTransaction",
+    );
   }
   if (refused === "SignatureFailure") {
     return new RpcError(codes.signature, "Transaction signature verification failure");
@@ -108,7 +127,7 @@ function refusal({ refused, outcome }: Refused): RpcError {
 type Ran = Refused["outcome"];
 
 function preflightFailure(err: TransactionError, outcome: Ran): RpcError {
-  const message = `Transaction simulation failed: ${typeof err === "string" ? err : JSON.stringify(err)}`; // prettier-ignore
+  const message = `Transaction simulation failed: ${typeof err === "string" ? err : JSON.stringify(err)}`;
   return new RpcError(codes.preflight, message, simulated(err, outcome));
 }
 

@@ -10,7 +10,12 @@ import { JournalTaken } from "./journal.ts";
 import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 import { type Served, serveLocalChain } from "./serve.ts";
 
-export type ServeOptions = { port?: string | undefined; anyPort: boolean; keep: boolean; chaos: unknown }; // prettier-ignore
+export type ServeOptions = {
+  port?: string | undefined;
+  anyPort: boolean;
+  keep: boolean;
+  chaos: unknown;
+};
 
 const lamportsPerSol = 1_000_000_000n;
 /** About a million sponsored donations. */
@@ -69,7 +74,9 @@ function listenOrExit(chain: LocalChain, port: number, anyPort: boolean): Served
     return serveLocalChain(chain, port);
   } catch {
     if (anyPort) return serveLocalChain(chain, 0);
-    return stopWith(`Cannot listen on 127.0.0.1:${port}: is something else listening there? --port 0 takes a free port.`); // prettier-ignore
+    return stopWith(
+      `Cannot listen on 127.0.0.1:${port}: is something else listening there? --port 0 takes a free port.`,
+    );
   }
 }
 

@@ -51,7 +51,8 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
   let hashedUpTo = 0;
   const learn = () => {
     const oldest = now() - blockhashSlots - finalizedAfter;
-    for (let slot = Math.max(oldest, hashedUpTo + 1); slot <= newest; slot++) slotOf.set(hashOf(slot), slot); // prettier-ignore
+    for (let slot = Math.max(oldest, hashedUpTo + 1); slot <= newest; slot++)
+      slotOf.set(hashOf(slot), slot);
     hashedUpTo = newest;
     for (const [hash, slot] of slotOf) {
       if (slot >= oldest) break;

@@ -1,6 +1,11 @@
 import bs58 from "bs58";
 // The package's front door turns every address into base58 and back, which takes longer than the transaction.
-import { Account, FailedTransactionMetadata, LiteSvm, type SimulatedTransactionInfo } from "litesvm/dist/internal"; // prettier-ignore
+import {
+  Account,
+  FailedTransactionMetadata,
+  LiteSvm,
+  type SimulatedTransactionInfo,
+} from "litesvm/dist/internal";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
 /** An account as the runtime holds it. */
@@ -21,7 +26,10 @@ export type Svm = {
   put(address: string, account: { owner: string; lamports: bigint; data: Uint8Array }): void;
   run(bytes: Uint8Array, versioned: boolean): Outcome;
   /** `after` are the accounts that the transaction would have changed. */
-  simulate(bytes: Uint8Array, versioned: boolean): { outcome: Outcome; after: Map<string, ChainAccount> }; // prettier-ignore
+  simulate(
+    bytes: Uint8Array,
+    versioned: boolean,
+  ): { outcome: Outcome; after: Map<string, ChainAccount> };
   /** Whether signatures are looked at; they are at first. */
   verify(signatures: boolean): void;
   setTime(slot: number, seconds: number): void;
@@ -60,8 +68,11 @@ export function openSvm(): Svm {
     run: (bytes, versioned) =>
       outcomeOf(versioned ? svm.sendVersionedTransaction(bytes) : svm.sendLegacyTransaction(bytes)),
     simulate: (bytes, versioned) => {
-      const ran = versioned ? svm.simulateVersionedTransaction(bytes) : svm.simulateLegacyTransaction(bytes); // prettier-ignore
-      if (ran instanceof FailedTransactionMetadata) return { outcome: outcomeOf(ran), after: new Map() }; // prettier-ignore
+      const ran = versioned
+        ? svm.simulateVersionedTransaction(bytes)
+        : svm.simulateLegacyTransaction(bytes);
+      if (ran instanceof FailedTransactionMetadata)
+        return { outcome: outcomeOf(ran), after: new Map() };
       return { outcome: outcomeOf(ran.meta()), after: accountsAfter(ran) };
     },
     verify: (signatures) => svm.setSigverify(signatures),

@@ -3,7 +3,15 @@ import { z } from "zod";
 import { give } from "./faucet.ts";
 import { codes, RpcError } from "./json-rpc.ts";
 import type { Landing, Ledger } from "./ledger.ts";
-import { Address, CommitmentLevel, method, type Method, Options, Signature, withContext } from "./method.ts"; // prettier-ignore
+import {
+  Address,
+  CommitmentLevel,
+  method,
+  type Method,
+  Options,
+  Signature,
+  withContext,
+} from "./method.ts";
 import { sendTransaction, simulateTransaction } from "./sending-methods.ts";
 import type { Commitment } from "./slots.ts";
 import { memosOf, showTransaction } from "./transaction-view.ts";
@@ -12,7 +20,11 @@ const Encoding = z.enum(["json", "jsonParsed", "base64", "base58"]);
 
 const TransactionOptions = z
   .union([
-    Encoding.transform((encoding) => ({ encoding, commitment: undefined, maxSupportedTransactionVersion: undefined })), // prettier-ignore
+    Encoding.transform((encoding) => ({
+      encoding,
+      commitment: undefined,
+      maxSupportedTransactionVersion: undefined,
+    })),
     z.looseObject({
       encoding: Encoding.nullish(),
       commitment: CommitmentLevel.nullish(),
@@ -51,7 +63,10 @@ export const transactionMethods: Readonly<Record<string, Method>> = {
       const { version } = landing.transaction;
       const known = options?.maxSupportedTransactionVersion ?? -1;
       if (version !== "legacy" && version > known) {
-        throw new RpcError(codes.version, `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`); // prettier-ignore
+        throw new RpcError(
+          codes.version,
+          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+        );
       }
       return showTransaction(landing, options?.encoding ?? "json", ledger.slots);
     },

@@ -49,7 +49,10 @@ function innerOf({ outcome, keys }: Landing, encoding: TransactionEncoding) {
         return { programIdIndex: compiled.programIdIndex(), accounts, data, stackHeight };
       }
       const programId = keys.all[compiled.programIdIndex()] ?? "";
-      return parseInstruction({ programId, accounts: named(keys.all, accounts), data: compiled.data() }, stackHeight); // prettier-ignore
+      return parseInstruction(
+        { programId, accounts: named(keys.all, accounts), data: compiled.data() },
+        stackHeight,
+      );
     });
     return [{ index, instructions }];
   });
@@ -105,9 +108,15 @@ function parsedMessageOf(landing: Landing) {
       source: index < keys.named ? "transaction" : "lookupTable",
     })),
     recentBlockhash: transaction.message.recentBlockhash,
-    instructions: transaction.message.compiledInstructions.map(
-      (one) =>
-      parseInstruction({ programId: keys.all[one.programIdIndex] ?? "", accounts: named(keys.all, one.accountKeyIndexes), data: one.data }, 1), // prettier-ignore
+    instructions: transaction.message.compiledInstructions.map((one) =>
+      parseInstruction(
+        {
+          programId: keys.all[one.programIdIndex] ?? "",
+          accounts: named(keys.all, one.accountKeyIndexes),
+          data: one.data,
+        },
+        1,
+      ),
     ),
     ...tablesOf(landing),
   };

@@ -1,4 +1,10 @@
-import { type Keypair, type PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from "@solana/web3.js"; // prettier-ignore
+import {
+  type Keypair,
+  type PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from "@solana/web3.js";
 import bs58 from "bs58";
 
 /** A transaction as it travels. */

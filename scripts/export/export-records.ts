@@ -15,10 +15,12 @@ export async function* exportRecords(
   asks: { contactEmails: boolean },
 ): AsyncGenerator<string[]> {
   // A server ends transactions after some seconds; an embedded store keeps the snapshot as long as it is read.
-  const snapshot: Transaction | null = store.embedded ? await store.raw.transaction("deferred") : null;
+  const snapshot: Transaction | null = store.embedded
+    ? await store.raw.transaction("deferred")
+    : null;
   const asked = snapshot ?? store.raw;
   try {
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const ids = await idsAfter(asked, after, recordsAtOnce);
       const last = ids.at(-1);
       if (last === undefined) return;
@@ -28,4 +30,4 @@ export async function* exportRecords(
   } finally {
     snapshot?.close();
   }
-} // prettier-ignore
+}

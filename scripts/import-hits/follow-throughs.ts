@@ -31,7 +31,10 @@ export async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promis
     const views = waiting;
     waiting = [];
     const found = await followThroughsOf(store, views);
-    stored += await saveFollowThroughs(store, found.filter((one) => one !== null)); // prettier-ignore
+    stored += await saveFollowThroughs(
+      store,
+      found.filter((one) => one !== null),
+    );
   };
   return {
     add: async (request, options) => {

@@ -26,8 +26,19 @@ export function readLogLine(line: string): LoggedRequest | null {
 }
 
 function readCombined(line: string): LoggedRequest | null {
-  const [, day, monthName = "", year, time, hours, minutes, method = "", address = "", status, agent] =
-    combined.exec(line) ?? []; // prettier-ignore
+  const [
+    ,
+    day,
+    monthName = "",
+    year,
+    time,
+    hours,
+    minutes,
+    method = "",
+    address = "",
+    status,
+    agent,
+  ] = combined.exec(line) ?? [];
   const month = String(months.indexOf(monthName) + 1).padStart(2, "0");
   const atMs = Date.parse(`${year}-${month}-${day}T${time}${hours}:${minutes}`);
   if (Number.isNaN(atMs)) return null;

@@ -5,23 +5,58 @@ import { websiteOf } from "./prose-fields.ts";
 
 // Misspellings are part of the format.
 const purposes = [
-  "Preventing_or_relieving_suffering_of_animals", "Advancing_Culture", "Advancing_Education", "Advancing_Health",
-  "Promote_or_oppose_a_change_to_law__government_poll_or_prac", "Advancing_natual_environment",
-  "Promoting_or_protecting_human_rights", "Purposes_beneficial_to_ther_general_public_and_other_analogous",
-  "Promoting_reconciliation__mutual_respect_and_tolerance", "Advancing_Religion", "Advancing_social_or_public_welfare",
-  "Advancing_security_or_safety_of_Australia_or_Australian_public", "Aboriginal_or_TSI", "Adults", "Aged_Persons",
-  "Children", "Communities_Overseas", "Early_Childhood", "Ethnic_Groups", "Families", "Females",
-  "Financially_Disadvantaged", "LGBTIQA+", "General_Community_in_Australia", "Males",
-  "Migrants_Refugees_or_Asylum_Seekers", "Other_Beneficiaries", "Other_Charities", "People_at_risk_of_homelessness",
-  "People_with_Chronic_Illness", "People_with_Disabilities", "Pre_Post_Release_Offenders",
-  "Rural_Regional_Remote_Communities", "Unemployed_Person", "Veterans_or_their_families", "Victims_of_crime",
-  "Victims_of_Disasters", "Youth", "animals", "environment",
-] as const; // prettier-ignore
+  "Preventing_or_relieving_suffering_of_animals",
+  "Advancing_Culture",
+  "Advancing_Education",
+  "Advancing_Health",
+  "Promote_or_oppose_a_change_to_law__government_poll_or_prac",
+  "Advancing_natual_environment",
+  "Promoting_or_protecting_human_rights",
+  "Purposes_beneficial_to_ther_general_public_and_other_analogous",
+  "Promoting_reconciliation__mutual_respect_and_tolerance",
+  "Advancing_Religion",
+  "Advancing_social_or_public_welfare",
+  "Advancing_security_or_safety_of_Australia_or_Australian_public",
+  "Aboriginal_or_TSI",
+  "Adults",
+  "Aged_Persons",
+  "Children",
+  "Communities_Overseas",
+  "Early_Childhood",
+  "Ethnic_Groups",
+  "Families",
+  "Females",
+  "Financially_Disadvantaged",
+  "LGBTIQA+",
+  "General_Community_in_Australia",
+  "Males",
+  "Migrants_Refugees_or_Asylum_Seekers",
+  "Other_Beneficiaries",
+  "Other_Charities",
+  "People_at_risk_of_homelessness",
+  "People_with_Chronic_Illness",
+  "People_with_Disabilities",
+  "Pre_Post_Release_Offenders",
+  "Rural_Regional_Remote_Communities",
+  "Unemployed_Person",
+  "Veterans_or_their_families",
+  "Victims_of_crime",
+  "Victims_of_Disasters",
+  "Youth",
+  "animals",
+  "environment",
+] as const;
 
 const columns = [
-  "ABN", "Charity_Legal_Name", "Address_Line_3", "Town_City", "State", "Charity_Website",
-  "Date_Organisation_Established", ...purposes,
-] as const; // prettier-ignore
+  "ABN",
+  "Charity_Legal_Name",
+  "Address_Line_3",
+  "Town_City",
+  "State",
+  "Charity_Website",
+  "Date_Organisation_Established",
+  ...purposes,
+] as const;
 
 /** The register of the Australian Charities and Not-for-profits Commission. */
 export const acnc: CsvFormat = {
@@ -63,14 +98,18 @@ export const acnc: CsvFormat = {
 
 /** Town and state. Parts of some addresses slipped one column to the left: then the state stands in the town's place. */
 function placeOf(row: Row): { city: string | null; region: string | null } {
-  const [line, town, state] = [cell(row, "Address_Line_3"), cell(row, "Town_City"), cell(row, "State")];
+  const [line, town, state] = [
+    cell(row, "Address_Line_3"),
+    cell(row, "Town_City"),
+    cell(row, "State"),
+  ];
   const slipped = state === "" ? provinceName("AU", town) : null;
   const city = slipped === null ? town : line;
   return {
     city: city === "" || /\d/.test(city) ? null : readablePlace(city),
     region: slipped ?? provinceName("AU", state),
   };
-} // prettier-ignore
+}
 
 /** The year of "31/12/1871"; null for none. */
 function yearOf(date: string): number | null {

@@ -82,7 +82,10 @@ async function standing(
   terms: Omit<RegisterTerms, "scope">,
   now: Date,
 ): Promise<Standing> {
-  const ids = await idsByOrgId(asked, rows.map(({ draft }) => draft.org_id)); // prettier-ignore
+  const ids = await idsByOrgId(
+    asked,
+    rows.map(({ draft }) => draft.org_id),
+  );
   const stored = await recordsById(asked, [...new Set(ids.values())]);
   const records = new Map(stored.map((record) => [record.id, record]));
   const found: Standing = { saves: [], added: [], rows: [], unchanged: 0, unknown: 0 };

@@ -3,9 +3,19 @@ import { bmfPlace } from "#content/register/places.ts";
 import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
 
 const columns = [
-  "EIN", "NAME", "STREET", "CITY", "STATE", "SUBSECTION", "AFFILIATION", "FOUNDATION", "ACTIVITY", "STATUS",
-  "NTEE_CD", "SORT_NAME",
-] as const; // prettier-ignore
+  "EIN",
+  "NAME",
+  "STREET",
+  "CITY",
+  "STATE",
+  "SUBSECTION",
+  "AFFILIATION",
+  "FOUNDATION",
+  "ACTIVITY",
+  "STATUS",
+  "NTEE_CD",
+  "SORT_NAME",
+] as const;
 
 const sourceUrl =
   "https://www.irs.gov/charities-non-profits/exempt-organizations-business-master-file-extract-eo-bmf";
@@ -43,7 +53,12 @@ export const irsBmf: CsvFormat = {
       STATE: cell(row, "STATE"),
     });
     const org_id = `US-EIN-${ein}`;
-    const registration = { country_code: "US", type: "EIN", registration_number: formattedEin(ein), org_id };
+    const registration = {
+      country_code: "US",
+      type: "EIN",
+      registration_number: formattedEin(ein),
+      org_id,
+    };
     return {
       kind: "draft",
       rank: "",
@@ -55,7 +70,7 @@ export const irsBmf: CsvFormat = {
         fields: { name, ...place, causes: mapped.causes, registrations: [registration] },
       },
     };
-  }, // prettier-ignore
+  },
 };
 
 /** "12-3456789", as Americans write it. */

@@ -17,7 +17,12 @@ import type { Staged, Staging } from "./staging.ts";
 /** Reads and checks lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
 export async function stageRecords(
   files: readonly string[],
-  { staging, report, options, signal }: {
+  {
+    staging,
+    report,
+    options,
+    signal,
+  }: {
     staging: Staging;
     report: ImportReport;
     options: ReadOptions;
@@ -32,7 +37,7 @@ export async function stageRecords(
       if (problem !== null) options.onBad(new BadInput(file, line, problem));
     }
   }
-} // prettier-ignore
+}
 
 /** Stages one line; answers what is wrong with it, or null. */
 function stageLine(text: string, staging: Staging): string | null {
@@ -50,12 +55,16 @@ function stageLine(text: string, staging: Staging): string | null {
   const fault = textFault(parsed.data);
   if (fault !== null) return fault;
   const { id, slug, registrations } = parsed.data;
-  const marks = [`~slug ${slug}`, ...registrations.flatMap(({ org_id }) => (org_id === null ? [] : [`~org ${org_id}`]))];
-  if (staging.has([keyOf(id), ...marks])) return `id ${id}, slug ${slug} or an org-id of it came before`;
+  const marks = [
+    `~slug ${slug}`,
+    ...registrations.flatMap(({ org_id }) => (org_id === null ? [] : [`~org ${org_id}`])),
+  ];
+  if (staging.has([keyOf(id), ...marks]))
+    return `id ${id}, slug ${slug} or an org-id of it came before`;
   for (const key of marks) staging.put({ key, rank: "", scope: "", payload: "" });
   staging.put({ key: keyOf(id), rank: "", scope: "", payload: JSON.stringify(parsed.data) });
   return null;
-} // prettier-ignore
+}
 
 /** Longest text of a record; the longest that agents may send is 5,000. */
 const textLengthMax = 20_000;
@@ -115,9 +124,15 @@ type Plan = { saves: Save[]; unchanged: number; conflicts: number };
 async function planRecords(asked: Queryable, rows: readonly Staged[]): Promise<Plan> {
   const lines = rows.map(({ payload }) => JSON.parse(payload) as RecordLine);
   const orgIds = lines.flatMap(orgIdsOf);
-  const bySlug = await idsBySlug(asked, lines.map(({ slug }) => slug)); // prettier-ignore
+  const bySlug = await idsBySlug(
+    asked,
+    lines.map(({ slug }) => slug),
+  );
   const byOrgId = await idsByOrgId(asked, orgIds);
-  const used = await knownIds(asked, lines.map(({ id }) => id)); // prettier-ignore
+  const used = await knownIds(
+    asked,
+    lines.map(({ id }) => id),
+  );
   const stored = await recordsById(asked, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
   const records = new Map(stored.map((record) => [record.id, record]));
   const plan: Plan = { saves: [], unchanged: 0, conflicts: 0 };

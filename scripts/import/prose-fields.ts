@@ -22,10 +22,12 @@ export const descriptionOf = (raw: string, organisation: string): string | null 
 export function websiteOf(raw: string): string | null {
   const text = raw.trim().replace(/[\s,.;]+$/, "");
   const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
-  const read = readWebsite(cased.replace(/^(https?):\/*/i, "$1://").replace(/^(?!https?:)www\.?\//i, ""));
+  const read = readWebsite(
+    cased.replace(/^(https?):\/*/i, "$1://").replace(/^(?!https?:)www\.?\//i, ""),
+  );
   // "www.foundation" lost its ending on the form.
   return read === null || /^www\.[^.]+$/.test(read.url.hostname) ? null : read.live;
-} // prettier-ignore
+}
 
 /** Programme lines that run together with `##` between them; what only repeats the mission is left out. */
 export function programsOf(raw: string, organisation: string, mission: string | null): Program[] {

@@ -19,7 +19,10 @@ const lineLengthMax = 4 * 2 ** 20;
 
 /** The part of a register that a file is: its name without endings, in lower case ("eo_nv" of "EO_NV.csv.gz"). */
 export const scopeOf = (file: string): string =>
-  basename(file).replace(/\.gz$/i, "").replace(/\.[a-z]+$/i, "").toLowerCase(); // prettier-ignore
+  basename(file)
+    .replace(/\.gz$/i, "")
+    .replace(/\.[a-z]+$/i, "")
+    .toLowerCase();
 
 /** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
 export function fileSize(file: string): number {

@@ -53,7 +53,10 @@ const logBytesMax = 80 * 2 ** 20;
  */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
-  const report = emptyReport(request.format, request.files.map((file) => basename(file))); // prettier-ignore
+  const report = emptyReport(
+    request.format,
+    request.files.map((file) => basename(file)),
+  );
   const staging = openStaging(request.dataDir);
   try {
     const format = csvFormats.find(({ name }) => name === request.format) ?? null;
@@ -113,9 +116,13 @@ async function checkAgainstStore(
   // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
   const unsure = skipped_because.bad > 0 && !request.allowManyWithdrawals;
   if (format === null || !format.lists || unsure) return { ids: [], listed: 0 };
-  const absent = await findAbsent(store, staging, format.name, files.map(scopeOf)); // prettier-ignore
+  const absent = await findAbsent(store, staging, format.name, files.map(scopeOf));
   const many = absent.ids.length >= withdrawalsCheckedFrom;
-  if (many && !request.allowManyWithdrawals && absent.ids.length > absent.listed * withdrawalsShareMax) {
+  if (
+    many &&
+    !request.allowManyWithdrawals &&
+    absent.ids.length > absent.listed * withdrawalsShareMax
+  ) {
     throw new BadInput(
       files.join(", "),
       null,
@@ -123,7 +130,7 @@ async function checkAgainstStore(
     );
   }
   return absent;
-} // prettier-ignore
+}
 
 async function apply(
   request: ImportRequest,
@@ -135,7 +142,9 @@ async function apply(
   const { store, clock, signal } = request;
   const total = staging.count();
   const files = report.files;
-  const id = await store.write((tx) => startImport(tx, { format: request.format, files, now: clock() })); // prettier-ignore
+  const id = await store.write((tx) =>
+    startImport(tx, { format: request.format, files, now: clock() }),
+  );
   const onDone = (count: number) => request.onProgress("applying", count, total);
   const applying = { store, staging, report, clock, signal, onDone };
   if (format === null) await applyRecords(applying);

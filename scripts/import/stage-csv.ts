@@ -15,7 +15,13 @@ const cellLengthMax = 50_000;
 export async function stageCsv(
   format: CsvFormat,
   files: readonly string[],
-  { staging, report, mapping, options, signal }: {
+  {
+    staging,
+    report,
+    mapping,
+    options,
+    signal,
+  }: {
     staging: Staging;
     report: ImportReport;
     mapping: CauseMapping;
@@ -42,6 +48,7 @@ export async function stageCsv(
       if (!isNew) countSkip(report, "duplicate");
       if (isNew && mapped !== undefined) report.causes_by[mapped] += 1;
     }
-    if (report.rows === rowsBefore) throw new BadInput(file, null, "there is no row under the header");
+    if (report.rows === rowsBefore)
+      throw new BadInput(file, null, "there is no row under the header");
   }
-} // prettier-ignore
+}

@@ -2,8 +2,27 @@ import { readableName, readablePlace } from "#content/register/names.ts";
 import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
 import { descriptionOf, missionOf, websiteOf } from "./prose-fields.ts";
 
-const published = ["org_id", "name", "postcode", "active", "activities", "objects", "web", "UKCAT", "ICNPTSO"]; // prettier-ignore
-const extract = ["org_id", "name", "postcode", "activities", "objects", "website", "ukcat", "icnptso"]; // prettier-ignore
+const published = [
+  "org_id",
+  "name",
+  "postcode",
+  "active",
+  "activities",
+  "objects",
+  "web",
+  "UKCAT",
+  "ICNPTSO",
+];
+const extract = [
+  "org_id",
+  "name",
+  "postcode",
+  "activities",
+  "objects",
+  "website",
+  "ukcat",
+  "icnptso",
+];
 
 /** The three registers, by the scheme of the org-id. `region` where the register covers one. */
 const registers = [
@@ -70,11 +89,13 @@ export const ukcat: CsvFormat = {
           website: websiteOf(either(row, "web", "website")),
           ...textsOf(row, raw),
           causes: mapped.causes,
-          registrations: [{ country_code: "GB", type: register.type, registration_number: number, org_id }],
+          registrations: [
+            { country_code: "GB", type: register.type, registration_number: number, org_id },
+          ],
         },
       },
     };
-  }, // prettier-ignore
+  },
 };
 
 const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);

@@ -23,15 +23,18 @@ export async function findAbsent(
   scopes: readonly string[],
 ): Promise<Absent> {
   const absent: Absent = { ids: [], listed: 0 };
-  for (let after = 0; ; ) {
-    const part = await listedInScopes(store.raw, register, scopes, { after, limit: lookedAtAtOnce });
+  for (let after = 0; ;) {
+    const part = await listedInScopes(store.raw, register, scopes, {
+      after,
+      limit: lookedAtAtOnce,
+    });
     const last = part.at(-1);
     if (last === undefined) return absent;
     after = last.id;
     absent.listed += part.length;
     absent.ids.push(...part.filter((one) => !staging.has(one.org_ids)).map(({ id }) => id));
   }
-} // prettier-ignore
+}
 
 /** Withdraws them in short transactions. Their slugs stay taken, and they come back when the register lists them again. */
 export async function withdrawAbsent(

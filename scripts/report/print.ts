@@ -17,11 +17,20 @@ export const asJson = ({ since, until, kept_days, rows, ranks }: Report) => ({
   until,
   kept_days,
   total: stepJson(totalOf(rows)),
-  by_phase: grouped(rows, ({ phase }) => `${phase}`).map(([phase, step]) => ({ phase: Number(phase), ...stepJson(step) })),
-  by_intent: grouped(rows, ({ intent }) => intent).map(([intent, step]) => ({ intent, ...stepJson(step) })),
-  by_cause: grouped(rows, ({ cause }) => cause).map(([cause, step]) => ({ cause, ...stepJson(step) })),
+  by_phase: grouped(rows, ({ phase }) => `${phase}`).map(([phase, step]) => ({
+    phase: Number(phase),
+    ...stepJson(step),
+  })),
+  by_intent: grouped(rows, ({ intent }) => intent).map(([intent, step]) => ({
+    intent,
+    ...stepJson(step),
+  })),
+  by_cause: grouped(rows, ({ cause }) => cause).map(([cause, step]) => ({
+    cause,
+    ...stepJson(step),
+  })),
   opened_by_rank: ranks,
-}); // prettier-ignore
+});
 
 const stepJson = ({ given_micro_usdc, ...step }: FunnelStep) => ({
   ...step,
@@ -65,11 +74,18 @@ const withShare = (count: number, of: number): string =>
   of === 0 ? whole(count) : `${whole(count)} (${((100 * count) / of).toFixed(1)} %)`;
 
 function aligned(lines: readonly (readonly string[])[]): string[] {
-  const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
-  return lines.map((line) =>
-    line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ").trimEnd(),
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? "").length)),
   );
-} // prettier-ignore
+  return lines.map((line) =>
+    line
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+}
 
 const ranksInWords = (ranks: Report["ranks"]): string =>
   ranks.length === 0

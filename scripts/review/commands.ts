@@ -69,7 +69,10 @@ export async function shown(args: { id: string } & Output) {
     const review = await findReview({ store, clock: systemClock }, args.id);
     if (review === null) {
       const decision = await lastDecision({ store }, args.id);
-      const by = decision === null ? "" : ` ${decision.operator}: ${decision.action}, ${decision.happened_at}.`; // prettier-ignore
+      const by =
+        decision === null
+          ? ""
+          : ` ${decision.operator}: ${decision.action}, ${decision.happened_at}.`;
       stopWith(`${args.id}: nothing with this id waits for a decision.${by}`);
     }
     console.log(args.json === true ? JSON.stringify(review) : printed(review));
@@ -107,7 +110,8 @@ export async function decided(decision: "approved" | "rejected", args: Decision)
     stopWith("--reason: say why; the agents see it.", 2);
   }
   const read = ApproveBody.safeParse(given);
-  if (!read.success) stopWith(`--${read.error.issues[0]?.path.join(".")}: ${read.error.issues[0]?.message}.`, 2);
+  if (!read.success)
+    stopWith(`--${read.error.issues[0]?.path.join(".")}: ${read.error.issues[0]?.message}.`, 2);
   await withStore(async (store, config) => {
     const outcome = await decideReview(
       { store, clock: systemClock, config },
@@ -118,7 +122,7 @@ export async function decided(decision: "approved" | "rejected", args: Decision)
     else console.error(`${args.id}: ${explained(outcome.failure)}`);
     if (!outcome.ok) process.exitCode = 1;
   });
-} // prettier-ignore
+}
 
 const explained = (failure: { kind: string; message?: string; field?: string; status?: string }) =>
   failure.message ??

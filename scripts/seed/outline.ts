@@ -60,9 +60,17 @@ export function outlineAt(seedNumber: number, index: number): Outline {
   });
   const work = workOf(random, cause, country_code);
   return {
-    index, tier, name, short, country_code, region, city, work, random,
+    index,
+    tier,
+    name,
+    short,
+    country_code,
+    region,
+    city,
+    work,
+    random,
     causes: [cause, ...random.some(near, more)],
-  }; // prettier-ignore
+  };
 }
 
 function workOf(random: Random, cause: SampleCauseId, country: string): Outline["work"] {

@@ -15,15 +15,77 @@ import { sampleWallet } from "./wallet.ts";
 
 /** In how many of 100 profiles of a tier a field is filled. */
 const shares = {
-  thin: { place: 93, causes: 93, founded: 66, budget: 55, website: 9, reach: 0, tagline: 0, mission: 4, description: 0, programs: 0, metrics: 0, email: 3, donation: 0 },
-  medium: { place: 97, causes: 98, founded: 84, budget: 66, website: 86, reach: 52, tagline: 38, mission: 93, description: 36, programs: 12, metrics: 8, email: 46, donation: 30 },
-  rich: { place: 100, causes: 100, founded: 97, budget: 88, website: 98, reach: 90, tagline: 86, mission: 100, description: 95, programs: 90, metrics: 82, email: 80, donation: 76 },
-  verified: { place: 100, causes: 100, founded: 100, budget: 94, website: 100, reach: 97, tagline: 95, mission: 100, description: 100, programs: 100, metrics: 94, email: 100, donation: 84 },
-} as const; // prettier-ignore
+  thin: {
+    place: 93,
+    causes: 93,
+    founded: 66,
+    budget: 55,
+    website: 9,
+    reach: 0,
+    tagline: 0,
+    mission: 4,
+    description: 0,
+    programs: 0,
+    metrics: 0,
+    email: 3,
+    donation: 0,
+  },
+  medium: {
+    place: 97,
+    causes: 98,
+    founded: 84,
+    budget: 66,
+    website: 86,
+    reach: 52,
+    tagline: 38,
+    mission: 93,
+    description: 36,
+    programs: 12,
+    metrics: 8,
+    email: 46,
+    donation: 30,
+  },
+  rich: {
+    place: 100,
+    causes: 100,
+    founded: 97,
+    budget: 88,
+    website: 98,
+    reach: 90,
+    tagline: 86,
+    mission: 100,
+    description: 95,
+    programs: 90,
+    metrics: 82,
+    email: 80,
+    donation: 76,
+  },
+  verified: {
+    place: 100,
+    causes: 100,
+    founded: 100,
+    budget: 94,
+    website: 100,
+    reach: 97,
+    tagline: 95,
+    mission: 100,
+    description: 100,
+    programs: 100,
+    metrics: 94,
+    email: 100,
+    donation: 84,
+  },
+} as const;
 
 const healthAndDevelopment = new Set([
-  "health", "water-sanitation", "food-security", "poverty-reduction", "education", "refugees", "gender-equality",
-]); // prettier-ignore
+  "health",
+  "water-sanitation",
+  "food-security",
+  "poverty-reduction",
+  "education",
+  "refugees",
+  "gender-equality",
+]);
 /** The whole profile of an outline under its settled slug. Every host ends in .example. */
 export function profileOf(seedNumber: number, outline: Outline, slug: string): NonprofitRecord {
   const { index, tier, random, name, country_code, causes } = outline;

@@ -7,16 +7,42 @@ const newestMs = Date.UTC(2026, 7, 31, 18);
 const dayMs = 86_400_000;
 
 const agentNames = [
-  "field-notes-agent", "harbour-reader", "ledger-lark", "second-look", "tidewater-agent", "almanac-agent",
-  "open-pages-bot", "night-owl-research", "civic-index-agent", "paper-trail-agent",
-]; // prettier-ignore
+  "field-notes-agent",
+  "harbour-reader",
+  "ledger-lark",
+  "second-look",
+  "tidewater-agent",
+  "almanac-agent",
+  "open-pages-bot",
+  "night-owl-research",
+  "civic-index-agent",
+  "paper-trail-agent",
+];
 
-const fromRegister = new Set(["name", "country_code", "region", "city", "causes", "registrations", "founded_year", "annual_budget_usd"]); // prettier-ignore
+const fromRegister = new Set([
+  "name",
+  "country_code",
+  "region",
+  "city",
+  "causes",
+  "registrations",
+  "founded_year",
+  "annual_budget_usd",
+]);
 const byConsensus = ["website", "city", "region", "founded_year", "contact_email"] as const;
 const unsourced = new Set([
-  "id", "slug", "verified", "status", "wallet_challenge", "wallet_signature", "register", "register_scope",
-  "created_at", "updated_at", "provenance",
-]); // prettier-ignore
+  "id",
+  "slug",
+  "verified",
+  "status",
+  "wallet_challenge",
+  "wallet_signature",
+  "register",
+  "register_scope",
+  "created_at",
+  "updated_at",
+  "provenance",
+]);
 
 /** Where each filled field came from: the sample's register, the organisation, or two or three agreeing agents. */
 export function sampleProvenance(

@@ -11,8 +11,24 @@ export type CauseWords = {
 };
 
 export const richCountries: ReadonlySet<string> = new Set([
-  "US", "GB", "CA", "AU", "IE", "NZ", "FR", "ES", "PT", "IT", "CL", "DE", "NL", "SE", "NO", "DK", "PL",
-]); // prettier-ignore
+  "US",
+  "GB",
+  "CA",
+  "AU",
+  "IE",
+  "NZ",
+  "FR",
+  "ES",
+  "PT",
+  "IT",
+  "CL",
+  "DE",
+  "NL",
+  "SE",
+  "NO",
+  "DK",
+  "PL",
+]);
 
 const everywhere = new Map<SampleCauseId, CauseWords>(causeIds.map((id) => [id, causes[id]]));
 const inRichCountries = new Map<SampleCauseId, CauseWords>(

@@ -53,7 +53,6 @@ const runningAt = (
   url: string,
   { pid, stop }: Pick<RunningChain, "pid" | "stop">,
 ): RunningChain => ({
-  // prettier-ignore
   url,
   pid,
   withAccounts: accountsAt(url),
@@ -71,7 +70,9 @@ async function runningAlready(config: Config): Promise<string | null> {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) }).catch(() => null); // prettier-ignore
+  const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) }).catch(
+    () => null,
+  );
   return response?.ok === true;
 }
 

@@ -69,7 +69,13 @@ function differences(
     fact("donor", evidence.donor, credit?.donor ?? null),
     // A receipt may be older than the knowledge of it.
     ...(evidence.source == null ? [] : [fact("source", evidence.source, credit?.source ?? null)]),
-    fact("memo", evidence.memo, evidence.memo === null || memos.includes(evidence.memo) ? evidence.memo : memos.join(", ")),
-    ...(block_time === null ? [] : [fact("settled_at", Date.parse(settled_at) / 1_000, block_time)]),
-  ]; // prettier-ignore
+    fact(
+      "memo",
+      evidence.memo,
+      evidence.memo === null || memos.includes(evidence.memo) ? evidence.memo : memos.join(", "),
+    ),
+    ...(block_time === null
+      ? []
+      : [fact("settled_at", Date.parse(settled_at) / 1_000, block_time)]),
+  ];
 }

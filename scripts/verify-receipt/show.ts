@@ -35,13 +35,17 @@ const exitCodes: Record<Failure["kind"], number> = {
 export function show(outcome: Outcome, json: boolean): void {
   if (!outcome.ok) process.exitCode = exitCodes[outcome.failure.kind];
   if (json) {
-    const told = outcome.ok ? outcome.value : { ...outcome.failure, message: wordsOf(outcome.failure) };
+    const told = outcome.ok
+      ? outcome.value
+      : { ...outcome.failure, message: wordsOf(outcome.failure) };
     return console.log(JSON.stringify({ valid: outcome.ok, ...told }));
   }
   if (!outcome.ok) return console.error(wordsOf(outcome.failure));
   const { receipt, signed_by, key_from, on_chain } = outcome.value;
   const { nonprofit, evidence } = receipt;
-  const registered = nonprofit.registrations.map((one) => `${one.country}, ${one.type} ${one.registration_number}`);
+  const registered = nonprofit.registrations.map(
+    (one) => `${one.country}, ${one.type} ${one.registration_number}`,
+  );
   const lines: [string, string][] = [
     ["amount", `${receipt.amount_usdc} ${receipt.currency}`],
     ["given to", `${printable(nonprofit.name)} (${nonprofit.slug})`],
@@ -49,16 +53,21 @@ export function show(outcome: Outcome, json: boolean): void {
     ["given by", evidence.donor ?? "nobody in particular"],
     ["received by", evidence.recipient],
     ["at", receipt.settled_at],
-    ["network", `${evidence.cluster}${evidence.cluster === "mainnet" ? "" : ": NO REAL MONEY"} (${evidence.network})`],
+    [
+      "network",
+      `${evidence.cluster}${evidence.cluster === "mainnet" ? "" : ": NO REAL MONEY"} (${evidence.network})`,
+    ],
     ["transaction", evidence.tx_signature],
     ["slot", String(evidence.slot)],
     ["issued by", receipt.issuer],
     ["key", `${signed_by} from ${key_from}`],
     ["chain", on_chain ? "asked: it shows the same" : "not asked (--rpc URL asks it)"],
   ];
-  console.log(["VALID: the directory signed this receipt, and nothing was altered.", ""].join("\n"));
+  console.log(
+    ["VALID: the directory signed this receipt, and nothing was altered.", ""].join("\n"),
+  );
   for (const [name, value] of lines) console.log(`  ${name.padEnd(12)} ${value}`);
-} // prettier-ignore
+}
 
 /** Names come from third parties: nothing in them may move a terminal's cursor. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "�");

@@ -19,7 +19,8 @@ type Output = { json?: boolean | undefined };
 export async function listed(
   args: { status?: string | undefined; before?: string | undefined; limit: string } & Output,
 ) {
-  const status = args.status === undefined ? null : webhookStatuses.find((one) => one === args.status); // prettier-ignore
+  const status =
+    args.status === undefined ? null : webhookStatuses.find((one) => one === args.status);
   if (status === undefined) stopWith(`--status: give one of ${webhookStatuses.join(", ")}.`, 2);
   const limit = Number(args.limit);
   if (!Number.isInteger(limit) || limit < 1) stopWith("--limit: give a whole number from 1.", 2);

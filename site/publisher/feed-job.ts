@@ -75,7 +75,12 @@ export function openFeedLane(
  */
 async function publishFeed(
   parts: PublisherParts,
-  { signer, giveWay, full, joining }: { signer: Signer; giveWay: GiveWay; full: boolean; joining: boolean }, // prettier-ignore
+  {
+    signer,
+    giveWay,
+    full,
+    joining,
+  }: { signer: Signer; giveWay: GiveWay; full: boolean; joining: boolean },
 ): Promise<Committed> {
   removeSpareBlobs(parts);
   const draft = await parts.slowWork.draftFeed({ full, joining, keySet: keySetOf(signer) });

@@ -23,7 +23,9 @@ describe("the settings", () => {
   });
 
   test("know operators by name and token", () => {
-    const { adminTokens } = readConfig({ ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef,bob:fedcba9876543210x" }); // prettier-ignore
+    const { adminTokens } = readConfig({
+      ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef,bob:fedcba9876543210x",
+    });
     expect(adminTokens).toEqual([
       { name: "ann", token: "0123456789abcdef" },
       { name: "bob", token: "fedcba9876543210x" },

@@ -9,12 +9,15 @@ describe("what is logged", () => {
     ["from 2001:db8::17", "from [address]"],
     ["Authorization: Bearer abc.def-123", "Authorization: Bearer [token]"],
     ["GET /x?token=abc&q=1", "GET /x?token=[secret]&q=1"],
-    ["Failed query: insert into x\nparams: Ann,17,oak", "Failed query: insert into x\nparams: [left out]"],
+    [
+      "Failed query: insert into x\nparams: Ann,17,oak",
+      "Failed query: insert into x\nparams: [left out]",
+    ],
     ["at 12:34:56 on 2026-06-01", "at 12:34:56 on 2026-06-01"],
     ["file.ts:12:34", "file.ts:12:34"],
   ])("of %p is %p", (text, logged) => {
     expect(scrub(text)).toBe(logged);
-  }); // prettier-ignore
+  });
 
   test("of an error are its causes too, without personal data, however long the chain", () => {
     let error = new Error("deep ann@oak.example");

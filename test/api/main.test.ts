@@ -75,7 +75,10 @@ describe("over a socket", () => {
   });
 
   test("bytes that are no UTF-8 break nothing", async () => {
-    const odd = Buffer.from("GET /api/nonprofits/\xff\xfe?limit=\xff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "latin1"); // prettier-ignore
+    const odd = Buffer.from(
+      "GET /api/nonprofits/\xff\xfe?limit=\xff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+      "latin1",
+    );
     const status = statusOf(await raw(odd));
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
@@ -83,34 +86,46 @@ describe("over a socket", () => {
 
   test("hosts of any length find their way", async () => {
     for (const host of ["x", "api", "a.b", "almoner.example:8080"]) {
-      const answer = await raw(`GET /api/stats HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`); // prettier-ignore
+      const answer = await raw(
+        `GET /api/stats HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      );
       expect(statusOf(answer)).toBe(200);
     }
   });
 
-  test.each([500_000, 10_000_000])("a body announced as %p bytes is refused before it came", async (length) => {
-    const headers = `Content-Type: application/json\r\nContent-Length: ${length}\r\n`;
-    const answer = await request("POST /api/enrich/oak", headers, "{");
-    expect(statusOf(answer)).toBe(413);
-    expect(answer).toContain("body_too_large");
-    expect(answer).toContain("research-bot-7");
-  }); // prettier-ignore
+  test.each([500_000, 10_000_000])(
+    "a body announced as %p bytes is refused before it came",
+    async (length) => {
+      const headers = `Content-Type: application/json\r\nContent-Length: ${length}\r\n`;
+      const answer = await request("POST /api/enrich/oak", headers, "{");
+      expect(statusOf(answer)).toBe(413);
+      expect(answer).toContain("body_too_large");
+      expect(answer).toContain("research-bot-7");
+    },
+  );
 
-  test.each(["localhost", "api"])("a body in chunks to %s is refused as soon as it is too large", async (host) => {
-    const socket = connect(running.port, "127.0.0.1");
-    await once(socket, "connect");
-    const told = once(socket, "data");
-    socket.write(`POST /api/enrich/oak HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
-    // In pieces, so that some come after the service has seen enough.
-    for (let at = 0; at < 10; at++) {
-      socket.write(`2710\r\n${"x".repeat(10_000)}\r\n`);
-      await Bun.sleep(5);
-    }
-    const [answer] = (await Promise.race([told, Bun.sleep(2_000).then(() => [""])])) as [string | Buffer];
-    socket.destroy();
-    expect(statusOf(answer.toString("latin1"))).toBe(413);
-    expect(answer.toString("latin1")).toContain("research-bot-7");
-  }); // prettier-ignore
+  test.each(["localhost", "api"])(
+    "a body in chunks to %s is refused as soon as it is too large",
+    async (host) => {
+      const socket = connect(running.port, "127.0.0.1");
+      await once(socket, "connect");
+      const told = once(socket, "data");
+      socket.write(
+        `POST /api/enrich/oak HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      // In pieces, so that some come after the service has seen enough.
+      for (let at = 0; at < 10; at++) {
+        socket.write(`2710\r\n${"x".repeat(10_000)}\r\n`);
+        await Bun.sleep(5);
+      }
+      const [answer] = (await Promise.race([told, Bun.sleep(2_000).then(() => [""])])) as [
+        string | Buffer,
+      ];
+      socket.destroy();
+      expect(statusOf(answer.toString("latin1"))).toBe(413);
+      expect(answer.toString("latin1")).toContain("research-bot-7");
+    },
+  );
 
   test("clients are told apart by their address, and counted", async () => {
     const answer = await request("GET /api/causes", "X-Forwarded-For: 198.51.100.1\r\n");
@@ -126,7 +141,10 @@ describe("over a socket", () => {
 
 describe("the process", () => {
   test("logs neither addresses nor its token in JSON lines", () => {
-    const lines = running.log().split("\n").filter((line) => line.startsWith("{")); // prettier-ignore
+    const lines = running
+      .log()
+      .split("\n")
+      .filter((line) => line.startsWith("{"));
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.join("\n")).not.toContain("198.51.100");
     expect(running.log()).toContain("Admin token");

@@ -45,7 +45,9 @@ const accepted: string[] = [];
 beforeAll(async () => {
   directory = await aDirectory({
     env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "0" },
-    records: Array.from({ length: 12 }, (_, at) => aNonprofit({ slug: `thin-${at}`, name: `Thin ${at}` })),
+    records: Array.from({ length: 12 }, (_, at) =>
+      aNonprofit({ slug: `thin-${at}`, name: `Thin ${at}` }),
+    ),
   });
   const { service } = directory;
   for (const [at, value] of injections.entries()) {
@@ -53,13 +55,19 @@ beforeAll(async () => {
     const path = `/api/enrich/thin-${at % 12}`;
     // Half of them have a second agent: a structured value goes live then, and waits for one otherwise.
     for (const agent of at % 2 === 0 ? ["a", "b"] : ["a"]) {
-      const body = { field, value, agent_id: `${agent}-${at}`, agent_name: value.slice(0, 100), source_url: "https://register.example/1" };
+      const body = {
+        field,
+        value,
+        agent_id: `${agent}-${at}`,
+        agent_name: value.slice(0, 100),
+        source_url: "https://register.example/1",
+      };
       const answer = await service.post(path, body, { "x-forwarded-for": `10.9.${at}.1` });
       expect([200, 400]).toContain(answer.status);
       if (answer.status === 200 && agent === "a") accepted.push(value);
     }
   }
-}); // prettier-ignore
+});
 afterAll(() => directory.close());
 
 /** Whether a text holds anything that a stranger told a model to do. */
@@ -78,9 +86,7 @@ function placesOf(value: unknown, name = ""): string[] {
 }
 
 /** What strangers can set: values of profiles and submissions, and their own names. */
-const data = new Set([
-  ...fields, "agent_name", "agents", "pending_value", "submitted_by", "value",
-]); // prettier-ignore
+const data = new Set([...fields, "agent_name", "agents", "pending_value", "submitted_by", "value"]);
 
 test("most of the strings are taken, and some of them go live", async () => {
   expect(accepted.length).toBeGreaterThan(60);
@@ -96,14 +102,24 @@ test("no guide for agents holds any of them, nor any other discovery file", asyn
 
 describe("JSON holds them in members for data alone", () => {
   test.each([
-    "/api/search?limit=50", "/api/search?q=thin", "/api/nonprofits", "/api/nonprofits/thin-0", "/api/nonprofits/thin-0/history",
-    "/api/needs-enrichment?limit=50", "/api/needs-enrichment?pending=true&limit=50", "/api/enrichments/stats",
-    "/api/agents/leaderboard", "/api/agents/exemplars?limit=100", "/api/recommend?q=thin", "/api/stats", "/api/causes",
+    "/api/search?limit=50",
+    "/api/search?q=thin",
+    "/api/nonprofits",
+    "/api/nonprofits/thin-0",
+    "/api/nonprofits/thin-0/history",
+    "/api/needs-enrichment?limit=50",
+    "/api/needs-enrichment?pending=true&limit=50",
+    "/api/enrichments/stats",
+    "/api/agents/leaderboard",
+    "/api/agents/exemplars?limit=100",
+    "/api/recommend?q=thin",
+    "/api/stats",
+    "/api/causes",
   ])("%s", async (path) => {
     const answer = await directory.service.get(path);
     expect(answer.status).toBe(200);
     expect(placesOf(await answer.json()).filter((name) => !data.has(name))).toEqual([]);
-  }); // prettier-ignore
+  });
 });
 
 test("tools hold them in their results alone, in members for data", async () => {
@@ -116,8 +132,17 @@ test("tools hold them in their results alone, in members for data", async () => 
     ["get_nonprofit", { slug: "thin-0" }],
     ["needs_enrichment", { limit: 50, pending: true }],
     ["recommend", { q: "thin" }],
-    ["submit_enrichment", { slug: "thin-1", field: "founded_year", value: "1999", agent_id: "c", agent_name: orders[0] }],
-  ]; // prettier-ignore
+    [
+      "submit_enrichment",
+      {
+        slug: "thin-1",
+        field: "founded_year",
+        value: "1999",
+        agent_id: "c",
+        agent_name: orders[0],
+      },
+    ],
+  ];
   for (const [name, input] of calls) {
     const { structuredContent } = await client.callTool({ name, arguments: input });
     const places = placesOf(structuredContent);

@@ -67,7 +67,11 @@ async function until(met: () => boolean | Promise<boolean>, waitMs: number): Pro
   }
 }
 
-const isUp = () => fetch(`${url}/healthz`).then(({ ok }) => ok, () => false); // prettier-ignore
+const isUp = () =>
+  fetch(`${url}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** What a reader sees that it must not see; empty when all is well. Counts only answers. */
 async function readOnce(seen: { reads: number; bad: string[] }): Promise<void> {

@@ -12,19 +12,34 @@ import {
 } from "../support/served-desk.ts";
 import { aNonprofit } from "../support/records.ts";
 
-if (chromiumPath === null) process.stderr.write("skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n"); // prettier-ignore
+if (chromiumPath === null)
+  process.stderr.write(
+    "skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n",
+  );
 
 /** Each would run, break out of its place, or load something, on a page that forgot to escape it. */
 const payloads = [
-  `<script>alert(1)</script>`, `<img src=x onerror=alert(2)>`, `"><svg onload=alert(3)>`, `' onmouseover='alert(4)' x='`,
-  `</textarea><script>alert(5)</script>`, `</title><script>alert(6)</script>`, `<iframe srcdoc="<script>alert(7)</script>">`,
-  `javascript:alert(8)`, `<a href="javascript:alert(9)">x</a>`, `{{constructor.constructor('alert(10)')()}}`,
-  `<style>*{background:url(//evil.example/x)}</style>`, `<link rel=stylesheet href=//evil.example/x.css>`,
-  `<form action=//evil.example><input autofocus onfocus=alert(11)>`, `<base href=//evil.example/>`,
-  `&lt;script&gt;alert(12)&lt;/script&gt;`, `\u2028alert(13)\u2029`, `<meta http-equiv=refresh content="0;url=//evil.example">`,
-  `<!--<img src="--><img src=x onerror=alert(14)//">`, `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(15)>`,
+  `<script>alert(1)</script>`,
+  `<img src=x onerror=alert(2)>`,
+  `"><svg onload=alert(3)>`,
+  `' onmouseover='alert(4)' x='`,
+  `</textarea><script>alert(5)</script>`,
+  `</title><script>alert(6)</script>`,
+  `<iframe srcdoc="<script>alert(7)</script>">`,
+  `javascript:alert(8)`,
+  `<a href="javascript:alert(9)">x</a>`,
+  `{{constructor.constructor('alert(10)')()}}`,
+  `<style>*{background:url(//evil.example/x)}</style>`,
+  `<link rel=stylesheet href=//evil.example/x.css>`,
+  `<form action=//evil.example><input autofocus onfocus=alert(11)>`,
+  `<base href=//evil.example/>`,
+  `&lt;script&gt;alert(12)&lt;/script&gt;`,
+  `\u2028alert(13)\u2029`,
+  `<meta http-equiv=refresh content="0;url=//evil.example">`,
+  `<!--<img src="--><img src=x onerror=alert(14)//">`,
+  `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(15)>`,
   `data:text/html,<script>alert(16)</script>`,
-]; // prettier-ignore
+];
 
 /** Each payload stands in what is shown; in paths a third of them do, all with ALMONER_FULL_TESTS=1. */
 const inPaths =
@@ -43,7 +58,9 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
   });
 
   type Watched = Page & { troubles: string[]; elsewhere: string[] };
-  async function open(options: { javaScriptEnabled?: boolean; colorScheme?: "dark" | "light" } = {}): Promise<Watched> {
+  async function open(
+    options: { javaScriptEnabled?: boolean; colorScheme?: "dark" | "light" } = {},
+  ): Promise<Watched> {
     const context: BrowserContext = await browser.newContext(options);
     const page = await context.newPage();
     const troubles: string[] = [];
@@ -61,17 +78,22 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       if (!request.url().startsWith(desk.origin)) elsewhere.push(request.url());
     });
     return Object.assign(page, { troubles, elsewhere });
-  } // prettier-ignore
+  }
 
   /** An access key as a keyboard sends it: page.keyboard leaves out the text that Chromium matches them by. */
   async function pressWithAlt(page: Page, key: string): Promise<void> {
     const session = await page.context().newCDPSession(page);
-    const event = { modifiers: 1, key, unmodifiedText: key, windowsVirtualKeyCode: key.toUpperCase().charCodeAt(0) };
+    const event = {
+      modifiers: 1,
+      key,
+      unmodifiedText: key,
+      windowsVirtualKeyCode: key.toUpperCase().charCodeAt(0),
+    };
     await session.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...event });
     await session.send("Input.dispatchKeyEvent", { type: "char", ...event, text: key });
     await session.send("Input.dispatchKeyEvent", { type: "keyUp", ...event });
     await session.detach();
-  } // prettier-ignore
+  }
 
   async function signIn(page: Page): Promise<void> {
     await page.goto(`${desk.origin}/desk`);
@@ -88,31 +110,108 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       asked.push(await plantOnboarding(service, nonprofit_id, text));
       const sent = { nonprofit_id, agent: text, source_url: text };
       await plant(service, { ...sent, field: "mission", field_type: "prose", value: text });
-      await plant(service, { ...sent, field: "programme", field_type: "prose", value: JSON.stringify({ name: text, description: text }) });
-      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, phase, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 3, 'pending', 0)", args: [nonprofit_id, JSON.stringify([text, `${text} 2`]), text, text, text, text, text] }));
+      await plant(service, {
+        ...sent,
+        field: "programme",
+        field_type: "prose",
+        value: JSON.stringify({ name: text, description: text }),
+      });
+      await service.store.write((tx) =>
+        tx.raw.execute({
+          sql: "INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, phase, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 3, 'pending', 0)",
+          args: [nonprofit_id, JSON.stringify([text, `${text} 2`]), text, text, text, text, text],
+        }),
+      );
       await plant(service, { ...sent, field: "region", field_type: "structured", value: text });
-      await plant(service, { ...sent, field: "region", field_type: "structured", value: `${text} `, agent: `${text}2` });
-      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO pending_fields (nonprofit_id, field, pending, list_order) VALUES (?, 'region', 2, 0) ON CONFLICT DO UPDATE SET pending = 2", args: [nonprofit_id] }));
-      await plant(service, { ...sent, field: "city", field_type: "structured", value: `${text}!`, audit_only: 1, confidence: 2 });
-      await service.store.write((tx) => logOperator(tx, { operator: text, action: text, subject: text, detail: { value: text, [text]: { [text]: [text] } }, at: Date.now() }));
-      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO webhook_deliveries (url, event_id, type, payload, status, due_at, answer, created_at) VALUES (?, ?, ?, ?, 'failed', 0, ?, 0)", args: [text, text, text, text, text] }));
-      await service.store.write((tx) => tx.raw.execute({ sql: "INSERT INTO curated_picks (nonprofit_id, recommended_for, why_recommended, origin, added_by, updated_at) VALUES (?, ?, ?, 'operator', ?, 1)", args: [nonprofit_id, JSON.stringify([text]), text, text] }));
+      await plant(service, {
+        ...sent,
+        field: "region",
+        field_type: "structured",
+        value: `${text} `,
+        agent: `${text}2`,
+      });
+      await service.store.write((tx) =>
+        tx.raw.execute({
+          sql: "INSERT INTO pending_fields (nonprofit_id, field, pending, list_order) VALUES (?, 'region', 2, 0) ON CONFLICT DO UPDATE SET pending = 2",
+          args: [nonprofit_id],
+        }),
+      );
+      await plant(service, {
+        ...sent,
+        field: "city",
+        field_type: "structured",
+        value: `${text}!`,
+        audit_only: 1,
+        confidence: 2,
+      });
+      await service.store.write((tx) =>
+        logOperator(tx, {
+          operator: text,
+          action: text,
+          subject: text,
+          detail: { value: text, [text]: { [text]: [text] } },
+          at: Date.now(),
+        }),
+      );
+      await service.store.write((tx) =>
+        tx.raw.execute({
+          sql: "INSERT INTO webhook_deliveries (url, event_id, type, payload, status, due_at, answer, created_at) VALUES (?, ?, ?, ?, 'failed', 0, ?, 0)",
+          args: [text, text, text, text, text],
+        }),
+      );
+      await service.store.write((tx) =>
+        tx.raw.execute({
+          sql: "INSERT INTO curated_picks (nonprofit_id, recommended_for, why_recommended, origin, added_by, updated_at) VALUES (?, ?, ?, 'operator', ?, 1)",
+          args: [nonprofit_id, JSON.stringify([text]), text, text],
+        }),
+      );
     }
     const page = await open();
     await signIn(page);
-    const ids = await service.store.raw.execute("SELECT id, nonprofit_id, field_type, audit_only FROM submissions WHERE field IN ('mission', 'city', 'programme')");
-    const reviews = ids.rows.map((row) => row["field_type"] === "prose" ? `prose-${Number(row["id"])}` : `revert-${Number(row["nonprofit_id"])}-city`);
-    const contested = ids.rows.filter((row) => row["field_type"] === "prose").map((row) => `contested-${Number(row["nonprofit_id"])}-region`);
-    const drafts = (await service.store.raw.execute("SELECT id FROM recommendation_drafts")).rows.map((row) => `draft-${Number(row["id"])}`);
-    const slugs = (await service.store.raw.execute("SELECT slug FROM nonprofits")).rows.map((row) => String(row["slug"]));
+    const ids = await service.store.raw.execute(
+      "SELECT id, nonprofit_id, field_type, audit_only FROM submissions WHERE field IN ('mission', 'city', 'programme')",
+    );
+    const reviews = ids.rows.map((row) =>
+      row["field_type"] === "prose"
+        ? `prose-${Number(row["id"])}`
+        : `revert-${Number(row["nonprofit_id"])}-city`,
+    );
+    const contested = ids.rows
+      .filter((row) => row["field_type"] === "prose")
+      .map((row) => `contested-${Number(row["nonprofit_id"])}-region`);
+    const drafts = (
+      await service.store.raw.execute("SELECT id FROM recommendation_drafts")
+    ).rows.map((row) => `draft-${Number(row["id"])}`);
+    const slugs = (await service.store.raw.execute("SELECT slug FROM nonprofits")).rows.map((row) =>
+      String(row["slug"]),
+    );
     const places = [
-      "/desk", "/desk/log", "/desk/picks", "/desk/webhooks", "/desk/health", "/desk/charts", "/desk/undo",
-      ...["prose", "contested", "revert", "onboarding", "hold", "draft"].map((kind) => `/desk/queues/${kind}`),
-      ...[...reviews, ...new Set(contested), ...drafts, ...asked.flatMap((id) => [`onboarding-${id}`, `hold-${id}`])].map((id) => `/desk/reviews/${id}`),
+      "/desk",
+      "/desk/log",
+      "/desk/picks",
+      "/desk/webhooks",
+      "/desk/health",
+      "/desk/charts",
+      "/desk/undo",
+      ...["prose", "contested", "revert", "onboarding", "hold", "draft"].map(
+        (kind) => `/desk/queues/${kind}`,
+      ),
+      ...[
+        ...reviews,
+        ...new Set(contested),
+        ...drafts,
+        ...asked.flatMap((id) => [`onboarding-${id}`, `hold-${id}`]),
+      ].map((id) => `/desk/reviews/${id}`),
       ...slugs.map((slug) => `/desk/picks/${slug}`),
       ...inPaths.flatMap((text) => {
         const value = encodeURIComponent(text);
-        return [`/desk/log?subject=${value}&operator=${value}&action=${value}`, `/desk/undo?agent=${value}&slug=${value}`, `/desk/queues/prose?after=${value}&done=${value}`, `/desk/picks?done=${value}`, `/desk/${value}`];
+        return [
+          `/desk/log?subject=${value}&operator=${value}&action=${value}`,
+          `/desk/undo?agent=${value}&slug=${value}`,
+          `/desk/queues/prose?after=${value}&done=${value}`,
+          `/desk/picks?done=${value}`,
+          `/desk/${value}`,
+        ];
       }),
     ];
     expect(places.length).toBeGreaterThan(80);
@@ -121,9 +220,15 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       await page.goto(desk.origin + place);
       const found = await page.evaluate(() => ({
         text: document.body.innerText.length,
-        foreign: document.querySelectorAll("script, iframe, object, embed, img, style, base, meta[http-equiv]").length,
-        handlers: [...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on"))).length,
-        links: [...document.querySelectorAll("a[href]")].map((one) => (one as HTMLAnchorElement).protocol),
+        foreign: document.querySelectorAll(
+          "script, iframe, object, embed, img, style, base, meta[http-equiv]",
+        ).length,
+        handlers: [...document.querySelectorAll("*")].filter((one) =>
+          [...one.attributes].some(({ name }) => name.startsWith("on")),
+        ).length,
+        links: [...document.querySelectorAll("a[href]")].map(
+          (one) => (one as HTMLAnchorElement).protocol,
+        ),
         actions: [...document.forms].map((one) => new URL(one.action, location.href).origin),
       }));
       expect([place, found.foreign, found.handlers]).toEqual([place, 0, 0]);
@@ -137,15 +242,21 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     for (const id of [reviews[0], `onboarding-${asked[0]}`, `hold-${asked[0]}`]) {
       await page.goto(`${desk.origin}/desk/reviews/${id}`);
       expect(await page.textContent(".compare")).toContain(payloads[0] ?? "");
-    await page.goto(`${desk.origin}/desk/reviews/${drafts[0]}`);
-    expect(await page.inputValue("[name='value.recommended_for']")).toBe(`${payloads[0]}\n${payloads[0]} 2`);
+      await page.goto(`${desk.origin}/desk/reviews/${drafts[0]}`);
+      expect(await page.inputValue("[name='value.recommended_for']")).toBe(
+        `${payloads[0]}\n${payloads[0]} 2`,
+      );
     }
-  }, 300_000); // prettier-ignore
+  }, 300_000);
 
   test("is worked through without JavaScript", async () => {
     const { service } = desk;
     const [record] = await service.add(aNonprofit({ mission: null }));
-    const answer = await service.post(`/api/enrich/${record?.slug}`, { field: "mission", value: "We plant trees.", agent_id: "bot" }); // prettier-ignore
+    const answer = await service.post(`/api/enrich/${record?.slug}`, {
+      field: "mission",
+      value: "We plant trees.",
+      agent_id: "bot",
+    });
     const { submissions } = (await answer.json()) as { submissions: { submission_id: number }[] };
     const page = await open({ javaScriptEnabled: false });
     await page.goto(`${desk.origin}/desk/reviews/prose-${submissions[0]?.submission_id}`);
@@ -163,7 +274,11 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
   test("is worked through by keyboard alone: skip link, order, visible focus, access keys", async () => {
     const { service } = desk;
     const [record] = await service.add(aNonprofit({ tagline: null }));
-    const answer = await service.post(`/api/enrich/${record?.slug}`, { field: "tagline", value: "Trees for all", agent_id: "bot" }); // prettier-ignore
+    const answer = await service.post(`/api/enrich/${record?.slug}`, {
+      field: "tagline",
+      value: "Trees for all",
+      agent_id: "bot",
+    });
     const { submissions } = (await answer.json()) as { submissions: { submission_id: number }[] };
     const id = `prose-${submissions[0]?.submission_id}`;
     const page = await open();
@@ -175,7 +290,11 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     await page.waitForSelector(".decide");
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
-    expect(await page.evaluate(() => (document.activeElement as HTMLElement).getBoundingClientRect().top)).toBeGreaterThanOrEqual(0); // prettier-ignore
+    expect(
+      await page.evaluate(
+        () => (document.activeElement as HTMLElement).getBoundingClientRect().top,
+      ),
+    ).toBeGreaterThanOrEqual(0);
     await page.keyboard.press("Enter");
     const walked: string[] = [];
     for (let at = 0; at < 60; at++) {
@@ -183,15 +302,30 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       const one = await page.evaluate(() => {
         const element = document.activeElement as HTMLElement;
         const { outlineStyle, outlineWidth } = getComputedStyle(element);
-        const label = (element as HTMLInputElement).labels?.[0]?.textContent ?? element.getAttribute("aria-label") ?? element.textContent ?? ""; // prettier-ignore
-        return { name: label.replace(/\s+/g, " ").trim(), outline: outlineStyle !== "none" && outlineWidth !== "0px", tag: element.tagName }; // prettier-ignore
+        const label =
+          (element as HTMLInputElement).labels?.[0]?.textContent ??
+          element.getAttribute("aria-label") ??
+          element.textContent ??
+          "";
+        return {
+          name: label.replace(/\s+/g, " ").trim(),
+          outline: outlineStyle !== "none" && outlineWidth !== "0px",
+          tag: element.tagName,
+        };
       });
       if (one.tag === "BODY") break;
       expect([one.name, one.outline]).toEqual([one.name, true]);
       expect(one.name).not.toBe("");
       walked.push(one.name);
     }
-    const order = ["which you may edit", "for the log", "Approve", "whoever sent it", "Reject", "go to the next"].map((part) => walked.findIndex((name) => name.includes(part))); // prettier-ignore
+    const order = [
+      "which you may edit",
+      "for the log",
+      "Approve",
+      "whoever sent it",
+      "Reject",
+      "go to the next",
+    ].map((part) => walked.findIndex((name) => name.includes(part)));
     expect(order).toEqual(order.toSorted((a, b) => a - b));
     expect(order.every((at) => at >= 0)).toBe(true);
     await pressWithAlt(page, "r");
@@ -203,7 +337,11 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     expect(await page.textContent("[role=status]")).toContain(id);
     await pressWithAlt(page, "4");
     await page.waitForURL("**/desk/log");
-    await service.post(`/api/enrich/${record?.slug}`, { field: "tagline", value: "Woods for all", agent_id: "bot" }); // prettier-ignore
+    await service.post(`/api/enrich/${record?.slug}`, {
+      field: "tagline",
+      value: "Woods for all",
+      agent_id: "bot",
+    });
     await page.goto(`${desk.origin}/desk/queues/prose`);
     await pressWithAlt(page, "o");
     await page.waitForURL("**/desk/reviews/prose-*");
@@ -213,42 +351,87 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
   test("fits a phone: nothing is wider than the screen, every cell names its column, every button is large enough to touch", async () => {
     const { service } = desk;
     const [record] = await service.add(aNonprofit({ name: "A".repeat(120), mission: null }));
-    const answer = await service.post(`/api/enrich/${record?.slug}`, { field: "mission", value: `We plant ${"x".repeat(300)}.`, source_url: `https://a.example/${"y".repeat(300)}`, agent_id: "bot" });
+    const answer = await service.post(`/api/enrich/${record?.slug}`, {
+      field: "mission",
+      value: `We plant ${"x".repeat(300)}.`,
+      source_url: `https://a.example/${"y".repeat(300)}`,
+      agent_id: "bot",
+    });
     const { submissions } = (await answer.json()) as { submissions: { submission_id: number }[] };
     const page = await open();
     await page.setViewportSize({ width: 360, height: 740 });
     await signIn(page);
-    for (const place of ["/desk", `/desk/reviews/prose-${submissions[0]?.submission_id}`, "/desk/queues/prose", "/desk/picks", "/desk/undo", "/desk/log", "/desk/health", "/desk/charts", "/desk/webhooks"]) {
+    for (const place of [
+      "/desk",
+      `/desk/reviews/prose-${submissions[0]?.submission_id}`,
+      "/desk/queues/prose",
+      "/desk/picks",
+      "/desk/undo",
+      "/desk/log",
+      "/desk/health",
+      "/desk/charts",
+      "/desk/webhooks",
+    ]) {
       await page.goto(desk.origin + place);
       const found = await page.evaluate(() => ({
         wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        cells: [...document.querySelectorAll(".rows td")].filter((one) => one.textContent !== "" && !/[A-Z]/.test(getComputedStyle(one, "::before").content)).length,
-        roles: [...document.querySelectorAll(".rows, .rows tr, .rows td, .rows th")].filter((one) => one.getAttribute("role") === null).length,
-        small: [...document.querySelectorAll("button")].filter((one) => one.getBoundingClientRect().height < 32).map(({ textContent }) => textContent),
+        cells: [...document.querySelectorAll(".rows td")].filter(
+          (one) =>
+            one.textContent !== "" && !/[A-Z]/.test(getComputedStyle(one, "::before").content),
+        ).length,
+        roles: [...document.querySelectorAll(".rows, .rows tr, .rows td, .rows th")].filter(
+          (one) => one.getAttribute("role") === null,
+        ).length,
+        small: [...document.querySelectorAll("button")]
+          .filter((one) => one.getBoundingClientRect().height < 32)
+          .map(({ textContent }) => textContent),
       }));
       expect([place, found]).toEqual([place, { wide: 0, cells: 0, roles: 0, small: [] }]);
     }
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 
   test("every field has a label, every page one heading and a language, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await open({ colorScheme });
       await signIn(page);
       const grounds: string[] = [];
-      for (const place of ["/desk", "/desk/queues", "/desk/queues/prose", "/desk/picks", "/desk/undo", "/desk/log", "/desk/health", "/desk/charts", "/desk/webhooks"]) {
+      for (const place of [
+        "/desk",
+        "/desk/queues",
+        "/desk/queues/prose",
+        "/desk/picks",
+        "/desk/undo",
+        "/desk/log",
+        "/desk/health",
+        "/desk/charts",
+        "/desk/webhooks",
+      ]) {
         await page.goto(desk.origin + place);
         const found = await page.evaluate(() => ({
           lang: document.documentElement.lang,
           headings: document.querySelectorAll("h1").length,
-          unlabelled: [...document.querySelectorAll("input:not([type=hidden]), textarea, select")].filter((one) => (one as HTMLInputElement).labels?.length === 0).length,
-          ids: document.querySelectorAll("[id]").length - new Set([...document.querySelectorAll("[id]")].map(({ id }) => id)).size,
+          unlabelled: [
+            ...document.querySelectorAll("input:not([type=hidden]), textarea, select"),
+          ].filter((one) => (one as HTMLInputElement).labels?.length === 0).length,
+          ids:
+            document.querySelectorAll("[id]").length -
+            new Set([...document.querySelectorAll("[id]")].map(({ id }) => id)).size,
           ground: getComputedStyle(document.documentElement).backgroundColor,
           wide: document.documentElement.scrollWidth > document.documentElement.clientWidth + 1,
         }));
-        expect([place, found.lang, found.headings, found.unlabelled, found.ids, found.wide]).toEqual([place, "en", 1, 0, 0, false]);
+        expect([
+          place,
+          found.lang,
+          found.headings,
+          found.unlabelled,
+          found.ids,
+          found.wide,
+        ]).toEqual([place, "en", 1, 0, 0, false]);
         grounds.push(found.ground);
       }
-      expect(new Set(grounds)).toEqual(new Set([colorScheme === "dark" ? "rgb(20, 25, 23)" : "rgb(251, 250, 247)"]));
+      expect(new Set(grounds)).toEqual(
+        new Set([colorScheme === "dark" ? "rgb(20, 25, 23)" : "rgb(251, 250, 247)"]),
+      );
     }
-  }, 120_000); // prettier-ignore
+  }, 120_000);
 });

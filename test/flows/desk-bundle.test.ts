@@ -12,7 +12,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function run(...command: string[]): Promise<void> {
-  const env = { ...process.env, ALMONER_DATA_DIR: folder, ALMONER_LOG_LEVEL: "silent", ALMONER_WEBHOOK_URLS: "http://127.0.0.1:9/", ALMONER_SEARCH_INDEX: "off" }; // prettier-ignore
+  const env = {
+    ...process.env,
+    ALMONER_DATA_DIR: folder,
+    ALMONER_LOG_LEVEL: "silent",
+    ALMONER_WEBHOOK_URLS: "http://127.0.0.1:9/",
+    ALMONER_SEARCH_INDEX: "off",
+  };
   const child = Bun.spawn([process.execPath, ...command], {
     env,
     stdout: "ignore",
@@ -25,17 +31,38 @@ async function run(...command: string[]): Promise<void> {
 test("no byte of the desk and no secret is in the bundle", async () => {
   await run("scripts/seed.ts", "--profiles", "40");
   // What the service makes at its first start: tokens and keys.
-  await run("-e", 'import { readConfig } from "#api/config.ts"; import { loadSecrets } from "#api/secrets.ts"; loadSecrets(readConfig(process.env));');
+  await run(
+    "-e",
+    'import { readConfig } from "#api/config.ts"; import { loadSecrets } from "#api/secrets.ts"; loadSecrets(readConfig(process.env));',
+  );
   await run("scripts/publish.ts");
-  const secrets = readdirSync(join(folder, "secrets")).map((name) => readFileSync(join(folder, "secrets", name), "utf8").trim());
+  const secrets = readdirSync(join(folder, "secrets")).map((name) =>
+    readFileSync(join(folder, "secrets", name), "utf8").trim(),
+  );
   expect(secrets.length).toBeGreaterThan(4);
   // Both faces are drawn in the same hand: what the site's own styles say too is no part of the desk.
-  const ofSite = readdirSync("site/styles").map((name) => readFileSync(join("site/styles", name), "utf8")).join("\n");
-  const ofDesk = readdirSync("api/operator/desk").map((name) => readFileSync(join("api/operator/desk", name), "utf8"));
+  const ofSite = readdirSync("site/styles")
+    .map((name) => readFileSync(join("site/styles", name), "utf8"))
+    .join("\n");
+  const ofDesk = readdirSync("api/operator/desk").map((name) =>
+    readFileSync(join("api/operator/desk", name), "utf8"),
+  );
   // Long runs of the desk's own source: its words, its markup, its styles.
-  const lines = ofDesk.flatMap((text) => text.split("\n").map((line) => line.trim()).filter((line) => line.length > 60 && !line.startsWith("import") && !ofSite.includes(line)));
+  const lines = ofDesk.flatMap((text) =>
+    text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line.length > 60 && !line.startsWith("import") && !ofSite.includes(line)),
+  );
   expect(lines.length).toBeGreaterThan(100);
-  const marks = [...secrets, "almoner-desk", "operator-token", "/desk/sign-in", "/desk/desk.css", ...lines];
+  const marks = [
+    ...secrets,
+    "almoner-desk",
+    "operator-token",
+    "/desk/sign-in",
+    "/desk/desk.css",
+    ...lines,
+  ];
   const found: string[] = [];
   let files = 0;
   for await (const path of new Glob("**/*").scan({ cwd: join(folder, "public"), dot: true })) {
@@ -47,4 +74,4 @@ test("no byte of the desk and no secret is in the bundle", async () => {
   }
   expect(files).toBeGreaterThan(150);
   expect(found).toEqual([]);
-}, 240_000); // prettier-ignore
+}, 240_000);

@@ -35,14 +35,19 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
     service?.close();
   });
 
-  const get = (path: string, headers: Record<string, string> = {}) => fetch(varnish.origin + path, { headers, redirect: "manual" }); // prettier-ignore
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(varnish.origin + path, { headers, redirect: "manual" });
   const post = (path: string, cookie: string, fields: Record<string, string>) =>
     fetch(varnish.origin + path, {
       method: "POST",
       redirect: "manual",
-      headers: { cookie, origin: varnish.origin, "content-type": "application/x-www-form-urlencoded" },
+      headers: {
+        cookie,
+        origin: varnish.origin,
+        "content-type": "application/x-www-form-urlencoded",
+      },
       body: new URLSearchParams(fields).toString(),
-    }); // prettier-ignore
+    });
   const cookieOf = (answer: Response, name: string) =>
     answer.headers
       .getSetCookie()
@@ -53,7 +58,11 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
   test("is signed in to, worked with and left, and nothing of it is kept for others", async () => {
     const page = await get("/desk/sign-in");
     const form = cookieOf(page, "desk-form");
-    const signedIn = await post("/desk/sign-in", form, { token: tokenIn(await page.text()), operator_token: token, next: "/desk/log" }); // prettier-ignore
+    const signedIn = await post("/desk/sign-in", form, {
+      token: tokenIn(await page.text()),
+      operator_token: token,
+      next: "/desk/log",
+    });
     expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/desk/log"]);
     const session = cookieOf(signedIn, "almoner-desk=");
     for (const path of ["/desk", "/desk/log", "/desk/queues/prose", "/desk/charts?days=7"]) {
@@ -80,9 +89,13 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
     const answer = await fetch(`${varnish.origin}/desk/sign-in`, {
       method: "POST",
       redirect: "manual",
-      headers: { cookie: cookieOf(page, "desk-form"), origin: "https://evil.example", "content-type": "application/x-www-form-urlencoded" },
+      headers: {
+        cookie: cookieOf(page, "desk-form"),
+        origin: "https://evil.example",
+        "content-type": "application/x-www-form-urlencoded",
+      },
       body: new URLSearchParams(fields).toString(),
-    }); // prettier-ignore
+    });
     expect(answer.status).toBe(403);
   });
 

@@ -41,12 +41,16 @@ async function expectDonated(response: Response, donor: Donor, amount: number, b
   const settlement = (await response.json()) as Settlement;
   expect([response.status, settlement.success, settlement.amount]).toEqual([200, true, amount]);
   expect(chain.usdcOf(wallet) - before).toBe(BigInt(amount * 1e6));
-  const history = (await (await fetch(`${directory.url}/api/donations/well`)).json()) as DonationHistory;
+  const history = (await (
+    await fetch(`${directory.url}/api/donations/well`)
+  ).json()) as DonationHistory;
   expect(history.recent_donations.find(({ id }) => id === settlement.donation_id)).toMatchObject({
-    amount_usdc: amount, tx_signature: settlement.tx_signature, donor: donor.address,
+    amount_usdc: amount,
+    tx_signature: settlement.tx_signature,
+    donor: donor.address,
   });
   return settlement;
-} // prettier-ignore
+}
 
 describe("@x402/fetch with @x402/svm, version 2", () => {
   const clientOf = async (donor: Donor) => {
@@ -55,9 +59,11 @@ describe("@x402/fetch with @x402/svm, version 2", () => {
   };
 
   const ways: [string, "GET" | "POST", boolean][] = [
-    ["sponsored, by GET", "GET", true], ["sponsored, by POST", "POST", true],
-    ["self-paid, by GET", "GET", false], ["self-paid, by POST", "POST", false],
-  ]; // prettier-ignore
+    ["sponsored, by GET", "GET", true],
+    ["sponsored, by POST", "POST", true],
+    ["self-paid, by GET", "GET", false],
+    ["self-paid, by POST", "POST", false],
+  ];
   test.each(ways)("pays %s", async (_, method, sponsored) => {
     const donor = chain.donor();
     const client = await clientOf(donor);
@@ -65,21 +71,31 @@ describe("@x402/fetch with @x402/svm, version 2", () => {
     client.setSpendControls({ allowedAssets: true });
     const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
     const pay = wrapFetchWithPayment(fetch, client);
-    const response = await pay(donateUrl(sponsored ? "amount=2.5" : `amount=2.5&payer=${donor.address}`), { method }); // prettier-ignore
+    const response = await pay(
+      donateUrl(sponsored ? "amount=2.5" : `amount=2.5&payer=${donor.address}`),
+      { method },
+    );
     const header = JSON.parse(atob(response.headers.get("payment-response") ?? "")) as object;
     const { tx_signature } = await expectDonated(response, donor, 2.5, before);
-    expect(header).toEqual({ success: true, transaction: tx_signature, payer: donor.address, network: directory.service.parts.chain.caip2 }); // prettier-ignore
+    expect(header).toEqual({
+      success: true,
+      transaction: tx_signature,
+      payer: donor.address,
+      network: directory.service.parts.chain.caip2,
+    });
     expect(lamportsOfSponsor() < lamports).toBe(sponsored);
   });
 
   test("keeps to the caps of its owner", async () => {
     const client = await clientOf(chain.donor());
     const { mint } = directory.service.parts.chain;
-    client.setSpendControls({ allowedAssets: [{ network: "solana:*", asset: mint, maxAmountPerPayment: "1000000" }] });
+    client.setSpendControls({
+      allowedAssets: [{ network: "solana:*", asset: mint, maxAmountPerPayment: "1000000" }],
+    });
     const pay = wrapFetchWithPayment(fetch, client);
     expect(await pay(donateUrl("amount=1.000001")).catch(String)).toContain("maxAmountPerPayment");
     expect((await pay(donateUrl("amount=1"))).status).toBe(200);
-  }); // prettier-ignore
+  });
 });
 
 describe("x402-fetch, version 1", () => {
@@ -89,16 +105,28 @@ describe("x402-fetch, version 1", () => {
     const config = { svmConfig: { rpcUrl: chain.url } };
     const pay = wrapFetchV1(fetch, signer, 10_000_000n, undefined, config);
     const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
-    const response = await pay(donateUrl(sponsored ? "amount=0.75" : `amount=0.75&payer=${donor.address}`)); // prettier-ignore
+    const response = await pay(
+      donateUrl(sponsored ? "amount=0.75" : `amount=0.75&payer=${donor.address}`),
+    );
     const header = decodeXPaymentResponse(response.headers.get("x-payment-response") ?? "");
     const { tx_signature } = await expectDonated(response, donor, 0.75, before);
-    expect(header).toMatchObject({ success: true, transaction: tx_signature, payer: donor.address, network: "solana-devnet" }); // prettier-ignore
+    expect(header).toMatchObject({
+      success: true,
+      transaction: tx_signature,
+      payer: donor.address,
+      network: "solana-devnet",
+    });
     expect(lamportsOfSponsor() < lamports).toBe(sponsored);
   });
 
   test("pays at most 0.10 USDC unless its owner says otherwise", async () => {
-    const signer = await createSigner("solana-devnet", bs58.encode(chain.donor().keypair.secretKey)); // prettier-ignore
-    const pay = wrapFetchV1(fetch, signer, undefined, undefined, { svmConfig: { rpcUrl: chain.url } }); // prettier-ignore
+    const signer = await createSigner(
+      "solana-devnet",
+      bs58.encode(chain.donor().keypair.secretKey),
+    );
+    const pay = wrapFetchV1(fetch, signer, undefined, undefined, {
+      svmConfig: { rpcUrl: chain.url },
+    });
     expect(await pay(donateUrl("amount=0.2")).catch(String)).toContain("exceeds maximum");
     expect((await pay(donateUrl("amount=0.1"))).status).toBe(200);
   });
@@ -115,9 +143,23 @@ describe("a program written from /openapi.json and /agents.md alone", () => {
 
   test("finds in the guide all that it does", () => {
     const guide = directory.files.get("agents.md") ?? "";
-    for (const word of ["402", "amount", "mint", "recipient", "memo", "tx_signature", "202", "503", "Retry-After", "never pay again", "$1", "$0.10", "payer="]) {
+    for (const word of [
+      "402",
+      "amount",
+      "mint",
+      "recipient",
+      "memo",
+      "tx_signature",
+      "202",
+      "503",
+      "Retry-After",
+      "never pay again",
+      "$1",
+      "$0.10",
+      "payer=",
+    ]) {
       expect(guide).toContain(word);
     }
     expect(guide).toContain(`${directory.url}/api/donate/{slug}`);
-  }); // prettier-ignore
+  });
 });

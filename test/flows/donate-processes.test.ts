@@ -65,8 +65,11 @@ let clients = 0;
 const ask = (at: number, path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`http://127.0.0.1:${ports[at % 2]}${path}`, {
     ...init,
-    headers: { ...(init.headers as Record<string, string>), "x-forwarded-for": `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients++ & 255}` },
-  }); // prettier-ignore
+    headers: {
+      ...(init.headers as Record<string, string>),
+      "x-forwarded-for": `10.${(clients >> 16) & 255}.${(clients >> 8) & 255}.${clients++ & 255}`,
+    },
+  });
 const prove = (at: number, slug: string, tx_signature: string) =>
   ask(at, `/api/donate/${slug}`, {
     method: "POST",
@@ -78,17 +81,23 @@ const rows = async (where: string) =>
 
 test("one signature a thousand times at once, over two processes and three slugs: a row per paid wallet", async () => {
   const payment = chain.donor().pay({
-    to: [{ to: wallet, usdc: "2" }, { to: shared, usdc: "3" }],
-  }); // prettier-ignore
+    to: [
+      { to: wallet, usdc: "2" },
+      { to: shared, usdc: "3" },
+    ],
+  });
   chain.land(payment);
-  await Promise.all(["well", "one"].flatMap((slug) => [0, 1].map((at) => ask(at, `/api/donations/${slug}`)))); // prettier-ignore
+  await Promise.all(
+    ["well", "one"].flatMap((slug) => [0, 1].map((at) => ask(at, `/api/donations/${slug}`))),
+  );
   const beganMs = performance.now();
   const slugs = ["well", "one", "two"];
   const answers = await Promise.all(
     Array.from({ length: posts }, async (_, n) => {
       const slug = slugs[n % slugs.length] ?? "";
       const response = await prove(Math.floor(n / 3), slug, payment.signature);
-      const { code = "settled", donation_id = "" } = (await response.json()) as Partial<Settlement> & { code?: string }; // prettier-ignore
+      const { code = "settled", donation_id = "" } =
+        (await response.json()) as Partial<Settlement> & { code?: string };
       return `${slug} ${response.status} ${code} ${donation_id}`;
     }),
   );
@@ -110,9 +119,17 @@ test("processes are killed while they settle: every payment that landed is recor
   const donate = async (at: number): Promise<void> => {
     while (!stop) {
       try {
-        const demand = (await (await ask(at, "/api/donate/well?amount=2")).json()) as PaymentRequirements;
-        const { accepts: [option], recipient, memo } = demand;
-        const payment = chain.donor().pay({ to: recipient, usdc: "2", memo, feePayer: option?.extra.feePayer ?? "" });
+        const demand = (await (
+          await ask(at, "/api/donate/well?amount=2")
+        ).json()) as PaymentRequirements;
+        const {
+          accepts: [option],
+          recipient,
+          memo,
+        } = demand;
+        const payment = chain
+          .donor()
+          .pay({ to: recipient, usdc: "2", memo, feePayer: option?.extra.feePayer ?? "" });
         const headers = paymentHeader(payment.bytes, 1, "solana-devnet");
         const response = await ask(at, "/api/donate/well", { headers });
         if (response.status === 200) taken += 1;
@@ -120,7 +137,7 @@ test("processes are killed while they settle: every payment that landed is recor
         await Bun.sleep(20); // The process is down.
       }
     }
-  }; // prettier-ignore
+  };
   const donors = [0, 1, 0, 1].map(donate);
   for (let n = 0; n < kills; n++) {
     await Bun.sleep(100 + Math.random() * 300);
@@ -136,7 +153,8 @@ test("processes are killed while they settle: every payment that landed is recor
   const recorded = async () => BigInt((await rows("nonprofit_id = 1")).length);
   const deadlineMs = performance.now() + 60_000;
   const isWaiting = async () =>
-    (await store.raw.execute("SELECT 1 FROM donation_intents WHERE status = 'waiting'")).rows.length > 0; // prettier-ignore
+    (await store.raw.execute("SELECT 1 FROM donation_intents WHERE status = 'waiting'")).rows
+      .length > 0;
   while (performance.now() < deadlineMs && ((await isWaiting()) || (await recorded()) < given())) {
     await Bun.sleep(500);
   }

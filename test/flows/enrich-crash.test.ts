@@ -17,7 +17,9 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
   const databaseUrl = `file:${join(folder, "store.db")}`;
   const store = await openStore({ url: databaseUrl, busyWaitMs: 10_000 });
   const saves = Array.from({ length: 40 }, () => ({ before: null, after: aNonprofit() }));
-  const records = await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() })); // prettier-ignore
+  const records = await store.write((tx) =>
+    saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
+  );
   const acknowledged: number[] = [];
   let sent = 0;
   const submitting = async (isOver: () => boolean) => {
@@ -25,19 +27,45 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
       const at = sent++;
       const slug = records[at % records.length]?.slug ?? "";
       // Pairs agree now and then, so that kills meet applications, too.
-      const body = { field: "city", value: `City ${"abcdefghij"[at % 10]}`, agent_id: `agent-${at}` };
-      const headers = { "content-type": "application/json", "x-forwarded-for": `10.${(at >> 16) & 255}.${(at >> 8) & 255}.${at & 255}` };
-      const answer = await fetch(`${url}/api/enrich/${slug}`, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => null);
-      const told = await answer?.json().catch(() => null) as { submissions?: { submission_id: number }[] } | null | undefined;
+      const body = {
+        field: "city",
+        value: `City ${"abcdefghij"[at % 10]}`,
+        agent_id: `agent-${at}`,
+      };
+      const headers = {
+        "content-type": "application/json",
+        "x-forwarded-for": `10.${(at >> 16) & 255}.${(at >> 8) & 255}.${at & 255}`,
+      };
+      const answer = await fetch(`${url}/api/enrich/${slug}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      }).catch(() => null);
+      const told = (await answer?.json().catch(() => null)) as
+        | { submissions?: { submission_id: number }[] }
+        | null
+        | undefined;
       if (answer?.status === 200) acknowledged.push(told?.submissions?.[0]?.submission_id ?? -1);
     }
-  }; // prettier-ignore
+  };
   for (let kill = 0; kill < kills; kill++) {
     const child = Bun.spawn([process.execPath, main], {
-      env: { ...process.env, ALMONER_DATA_DIR: folder, ALMONER_DATABASE_URL: databaseUrl, ALMONER_PORT: String(port), ALMONER_TRUSTED_HOPS: "1", ALMONER_CHAIN_PORT: "0", ALMONER_LOG_LEVEL: "silent" },
+      env: {
+        ...process.env,
+        ALMONER_DATA_DIR: folder,
+        ALMONER_DATABASE_URL: databaseUrl,
+        ALMONER_PORT: String(port),
+        ALMONER_TRUSTED_HOPS: "1",
+        ALMONER_CHAIN_PORT: "0",
+        ALMONER_LOG_LEVEL: "silent",
+      },
       stdio: ["ignore", "ignore", "ignore"],
-    }); // prettier-ignore
-    const isUp = () => fetch(`${url}/healthz`).then(({ ok }) => ok, () => false); // prettier-ignore
+    });
+    const isUp = () =>
+      fetch(`${url}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
     for (let tries = 0; !(await isUp()); tries++) {
       if (tries > 600) throw new Error("the service did not start");
       await Bun.sleep(25);
@@ -57,9 +85,15 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
   // A transaction is there as a whole: the running numbers count what is stored, and each application has its change.
   expect(await count("SELECT count FROM enrichment_counts WHERE name = 'total'")).toBe(stored.size);
   expect(await count("SELECT sum(submissions) AS count FROM agents")).toBe(stored.size);
-  const applied = await count("SELECT count(DISTINCT nonprofit_id) AS count FROM submissions WHERE status = 'applied'"); // prettier-ignore
-  expect(await count("SELECT count(*) AS count FROM changes WHERE origin = 'consensus'")).toBe(applied); // prettier-ignore
-  expect(await count("SELECT count(*) AS count FROM nonprofits WHERE city IS NOT NULL")).toBe(applied); // prettier-ignore
+  const applied = await count(
+    "SELECT count(DISTINCT nonprofit_id) AS count FROM submissions WHERE status = 'applied'",
+  );
+  expect(await count("SELECT count(*) AS count FROM changes WHERE origin = 'consensus'")).toBe(
+    applied,
+  );
+  expect(await count("SELECT count(*) AS count FROM nonprofits WHERE city IS NOT NULL")).toBe(
+    applied,
+  );
   const checked = await store.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
   store.close();

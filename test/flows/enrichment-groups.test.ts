@@ -66,8 +66,10 @@ const sent: fc.Arbitrary<Event> = fc.record({
     agent: small(agents.length - 1),
     name: small(1),
     items: fc.uniqueArray(fc.tuple(small(fields.length - 1), small(3)), {
-      minLength: 1, maxLength: 3, selector: ([field]) => field,
-    }), // prettier-ignore
+      minLength: 1,
+      maxLength: 3,
+      selector: ([field]) => field,
+    }),
     key: fc.option(small(2), { freq: 3 }),
     network: fc.option(small(2), { freq: 3 }),
   }),
@@ -80,8 +82,9 @@ const operated: fc.Arbitrary<Event> = fc.record({
 const histories = fc.record({
   mode: fc.constantFrom("agents" as const, "networks" as const),
   events: fc.array(fc.oneof({ arbitrary: sent, weight: 12 }, { arbitrary: operated, weight: 1 }), {
-    minLength: 1, maxLength: 60,
-  }), // prettier-ignore
+    minLength: 1,
+    maxLength: 60,
+  }),
   sizes: fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 }),
 });
 
@@ -132,8 +135,12 @@ async function operate(store: Store, event: Event & { kind: "fill" | "empty" }, 
       await revertField(tx, tally, one);
       return tally.write(tx);
     }
-    const value = field === "founded_year" ? 1901 : field === "city" ? "Filled" : "https://f.example"; // prettier-ignore
-    await saveNonprofits(tx, [{ before: record, after: { ...record, [field]: value } }], { origin: "test", now }); // prettier-ignore
+    const value =
+      field === "founded_year" ? 1901 : field === "city" ? "Filled" : "https://f.example";
+    await saveNonprofits(tx, [{ before: record, after: { ...record, [field]: value } }], {
+      origin: "test",
+      now,
+    });
   });
 }
 
@@ -195,8 +202,9 @@ async function comparable(store: Store, value: unknown): Promise<unknown> {
     `SELECT s.id, s.nonprofit_id || ' ' || ${submissionRank} AS place FROM submissions AS s`,
   );
   const places = new Map(rows.map((row) => [Number(row["id"]), row["place"]]));
-  const changes = await store.raw.execute(`SELECT sequence, nonprofit_id || ' ' || (SELECT count(*) FROM changes AS o
-    WHERE o.nonprofit_id = c.nonprofit_id AND o.sequence <= c.sequence) AS place FROM changes AS c`); // prettier-ignore
+  const changes = await store.raw
+    .execute(`SELECT sequence, nonprofit_id || ' ' || (SELECT count(*) FROM changes AS o
+    WHERE o.nonprofit_id = c.nonprofit_id AND o.sequence <= c.sequence) AS place FROM changes AS c`);
   const moments = new Map(changes.rows.map((row) => [Number(row["sequence"]), row["place"]]));
   const text = JSON.stringify(value, (name, one: unknown) => {
     if (name === "id" && typeof one === "number") return places.get(one);

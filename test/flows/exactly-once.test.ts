@@ -18,28 +18,42 @@ test("two processes, thousands of submissions: one application and one change ro
   // One field holds a value beforehand: it must never be overwritten.
   const taken = saves[0]?.after;
   if (taken !== undefined) taken.city = "Taken";
-  const records = await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() })); // prettier-ignore
+  const records = await store.write((tx) =>
+    saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
+  );
   const slugs = records.map(({ slug }) => slug).join(",");
   const child = join(import.meta.dirname, "../support/enrich-child.ts");
   const children = ["left", "right"].map((name) =>
-    Bun.spawn([process.execPath, child, url, name, String(perProcess), slugs], { stdout: "pipe", stderr: "inherit" }),
-  ); // prettier-ignore
-  const reports = await Promise.all(children.map(async (one) => JSON.parse(await new Response(one.stdout).text()) as { said: number; busy: number })); // prettier-ignore
+    Bun.spawn([process.execPath, child, url, name, String(perProcess), slugs], {
+      stdout: "pipe",
+      stderr: "inherit",
+    }),
+  );
+  const reports = await Promise.all(
+    children.map(
+      async (one) =>
+        JSON.parse(await new Response(one.stdout).text()) as { said: number; busy: number },
+    ),
+  );
   expect(await Promise.all(children.map((one) => one.exited))).toEqual([0, 0]);
   const ask = async (sql: string) => (await store.raw.execute(sql)).rows;
 
   const fields = profiles * 5 - 1;
-  const applied = await ask(`SELECT nonprofit_id, field, count(DISTINCT normalised_value) AS distinct_values, count(*) AS agents
-    FROM submissions WHERE status = 'applied' GROUP BY nonprofit_id, field`); // prettier-ignore
+  const applied =
+    await ask(`SELECT nonprofit_id, field, count(DISTINCT normalised_value) AS distinct_values, count(*) AS agents
+    FROM submissions WHERE status = 'applied' GROUP BY nonprofit_id, field`);
   expect(applied).toHaveLength(fields);
   expect(applied.every((row) => row["distinct_values"] === 1 && row["agents"] === 2)).toBe(true);
-  const changed = await ask("SELECT nonprofit_id, fields, count(*) AS changes FROM changes WHERE origin = 'consensus' GROUP BY nonprofit_id, fields"); // prettier-ignore
+  const changed = await ask(
+    "SELECT nonprofit_id, fields, count(*) AS changes FROM changes WHERE origin = 'consensus' GROUP BY nonprofit_id, fields",
+  );
   expect(changed).toHaveLength(fields);
   expect(changed.every((row) => row["changes"] === 1)).toBe(true);
   // What is live is what was applied, nobody lost is pending, and the value that was there is there.
-  const live = await ask(`SELECT count(*) AS count FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
+  const live =
+    await ask(`SELECT count(*) AS count FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
     WHERE s.status = 'applied' AND s.value = CASE s.field WHEN 'website' THEN n.website WHEN 'city' THEN n.city
-      WHEN 'region' THEN n.region WHEN 'founded_year' THEN n.founded_year ELSE n.contact_email END`); // prettier-ignore
+      WHEN 'region' THEN n.region WHEN 'founded_year' THEN n.founded_year ELSE n.contact_email END`);
   expect(live[0]?.["count"]).toBe(fields * 2);
   expect(
     await ask("SELECT id FROM submissions WHERE status = 'pending' AND audit_only = 0"),
@@ -49,7 +63,9 @@ test("two processes, thousands of submissions: one application and one change ro
   // Everyone was answered, each application was said once, and the running numbers are right.
   expect(reports.map(({ busy }) => busy)).toEqual([0, 0]);
   expect(reports.reduce((sum, { said }) => sum + said, 0)).toBe(fields);
-  const counts = await ask("SELECT (SELECT count FROM enrichment_counts WHERE name = 'total') AS total, (SELECT count FROM enrichment_counts WHERE name = 'status:applied') AS applied, (SELECT sum(applied) FROM agents) AS credit"); // prettier-ignore
+  const counts = await ask(
+    "SELECT (SELECT count FROM enrichment_counts WHERE name = 'total') AS total, (SELECT count FROM enrichment_counts WHERE name = 'status:applied') AS applied, (SELECT sum(applied) FROM agents) AS credit",
+  );
   expect(counts[0]).toMatchObject({
     total: 2 * perProcess,
     applied: 2 * fields,

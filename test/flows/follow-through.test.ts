@@ -27,10 +27,13 @@ beforeAll(async () => {
   const reader = openBundleReader(bundle.folder);
   const frontDoor = await openFrontDoor(at.service.parts, reader);
   ask = async (path, agent, method = "GET") => {
-    const headers = { "user-agent": agent, "x-forwarded-for": `10.3.${clients++ >> 8}.${clients & 255}` };
+    const headers = {
+      "user-agent": agent,
+      "x-forwarded-for": `10.3.${clients++ >> 8}.${clients & 255}`,
+    };
     const request = new Request(`http://localhost${path}`, { method, headers });
     return (await frontDoor(request)) ?? at.service.app.handle(request);
-  }; // prettier-ignore
+  };
 });
 afterAll(async () => {
   await at.stop();
@@ -50,7 +53,9 @@ async function stored(agentsCall: number) {
 
 test("a recommendation, its page, a payment and the donation make one line of the funnel", async () => {
   const answer = await ask("/api/recommend?cause=health&limit=1", "Donor's Agent/1.0");
-  expect(((await answer.json()) as { recommendations: { slug: string }[] }).recommendations).toMatchObject([{ slug: "pumps" }]); // prettier-ignore
+  expect(
+    ((await answer.json()) as { recommendations: { slug: string }[] }).recommendations,
+  ).toMatchObject([{ slug: "pumps" }]);
   expect((await ask("/nonprofits/pumps", "Donor's Agent/1.0")).status).toBe(200);
   const demand = await ask("/api/donate/pumps?amount=1.5", "Donor's Agent/1.0");
   expect(demand.status).toBe(402);
@@ -62,10 +67,17 @@ test("a recommendation, its page, a payment and the donation make one line of th
   ]);
   expect(await recommendationFunnel(at.service.store.raw, 0)).toEqual([
     {
-      phase: 1, intent: "discover", cause: "health", calls: 1, answered: 1, profile: 1, donate: 1, donation: 1,
+      phase: 1,
+      intent: "discover",
+      cause: "health",
+      calls: 1,
+      answered: 1,
+      profile: 1,
+      donate: 1,
+      donation: 1,
       given_micro_usdc: 1_500_000n,
     },
-  ]); // prettier-ignore
+  ]);
 });
 
 test("pages, markdown and JSON count, by whoever was recommended something", async () => {

@@ -20,13 +20,28 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   const now = () => new Date();
   const saves = Array.from({ length: 2 * ofEach }, (_, at) => {
     const claimed = at >= ofEach;
-    return { before: null, after: aNonprofit({ slug: `profile-${at}`, country_code: null, causes: [], ...(claimed ? { verified: 1, status: "claimed", usdc_wallet: aWallet().address } : {}) }) };
-  }); // prettier-ignore
+    return {
+      before: null,
+      after: aNonprofit({
+        slug: `profile-${at}`,
+        country_code: null,
+        causes: [],
+        ...(claimed ? { verified: 1, status: "claimed", usdc_wallet: aWallet().address } : {}),
+      }),
+    };
+  });
   await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: now() }));
   const issuer = { host: "almoner.example", seal: (text: string) => String(text.length) };
-  const verb = { store, clock: now, baseUrl: "https://almoner.example", issuer, statusToken: (id: string) => id }; // prettier-ignore
+  const verb = {
+    store,
+    clock: now,
+    baseUrl: "https://almoner.example",
+    issuer,
+    statusToken: (id: string) => id,
+  };
   for (let at = 0; at < 3 * ofEach; at++) {
-    const target = at < 2 * ofEach ? { claim_slug: `profile-${at}` } : { name: `Zebra ${at}`, country: "KE" }; // prettier-ignore
+    const target =
+      at < 2 * ofEach ? { claim_slug: `profile-${at}` } : { name: `Zebra ${at}`, country: "KE" };
     const body = { ...target, contact_email: "a@b.example", usdc_wallet: aWallet().address };
     expect((await onboard(verb, { body, idempotencyKey: null })).ok).toBe(true);
   }
@@ -34,7 +49,10 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   const said = new Set<string>();
   let killed = 0;
   for (let round = 0; round < 200; round++) {
-    const running = Bun.spawn([process.execPath, child, url], { stdout: "pipe", stderr: "inherit" }); // prettier-ignore
+    const running = Bun.spawn([process.execPath, child, url], {
+      stdout: "pipe",
+      stderr: "inherit",
+    });
     const kill = killed < killsMax;
     const heard = listen(running.stdout, said, () => {
       // At a random moment of its work, not of its start.
@@ -44,7 +62,9 @@ test("kill -9 while approving: no claim, registration or change is half applied"
     await heard;
     if (running.signalCode === "SIGKILL") killed++;
     expect(await ask(halfApplied)).toEqual([]);
-    const [left] = await ask("SELECT count(*) AS n FROM onboarding_submissions WHERE status = 'pending_review'"); // prettier-ignore
+    const [left] = await ask(
+      "SELECT count(*) AS n FROM onboarding_submissions WHERE status = 'pending_review'",
+    );
     if (left?.["n"] === 0) break;
   }
   expect(killed).toBeGreaterThan(3);

@@ -27,17 +27,36 @@ let service: TestService;
 beforeAll(async () => {
   directory = await aDirectory([
     { slug: "open-listing", name: "Open Listing", country_code: "KE" },
-    { slug: "claimed-one", name: "Claimed One", country_code: "KE", verified: 1, status: "claimed", usdc_wallet: before },
-  ]); // prettier-ignore
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" }, parts: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") } }); // prettier-ignore
+    {
+      slug: "claimed-one",
+      name: "Claimed One",
+      country_code: "KE",
+      verified: 1,
+      status: "claimed",
+      usdc_wallet: before,
+    },
+  ]);
+  service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1" },
+    parts: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
+  });
   let clients = 0;
   const submit = async (body: Record<string, string>, decision: "rejected" | "approved" | null) => {
-    const response = await service.post("/api/onboard", body, { "x-forwarded-for": `10.5.0.${clients++}` }); // prettier-ignore
+    const response = await service.post("/api/onboard", body, {
+      "x-forwarded-for": `10.5.0.${clients++}`,
+    });
     const answer = (await response.json()) as { submission_id: string; status_url: string };
     expect(response.status).toBe(200);
     secrets.push(answer.submission_id, answer.status_url.split("#")[1] ?? "");
     const id = `onboarding-${answer.submission_id}`;
-    if (decision !== null) await decideReview(service.parts, { id, decision, operator: "zqoperator", value: null, reason: "zqreason" }); // prettier-ignore
+    if (decision !== null)
+      await decideReview(service.parts, {
+        id,
+        decision,
+        operator: "zqoperator",
+        value: null,
+        reason: "zqreason",
+      });
   };
   for (const [of, decision] of [
     ["pending", null],
@@ -48,10 +67,21 @@ beforeAll(async () => {
       secrets.push(wallet);
       const slug = { claim: "open-listing", change: "claimed-one", new: null }[kind] ?? null;
       const body = { ...words(of + kind), usdc_wallet: wallet };
-      await submit(slug === null ? { ...body, country: "KE" } : { ...body, claim_slug: slug }, decision); // prettier-ignore
+      await submit(
+        slug === null ? { ...body, country: "KE" } : { ...body, claim_slug: slug },
+        decision,
+      );
     }
   }
-  await submit({ claim_slug: "claimed-one", contact_email: "zqmail@kept.example", contact_name: "Zqperson", usdc_wallet: held }, "approved"); // prettier-ignore
+  await submit(
+    {
+      claim_slug: "claimed-one",
+      contact_email: "zqmail@kept.example",
+      contact_name: "Zqperson",
+      usdc_wallet: held,
+    },
+    "approved",
+  );
   secrets.push(held);
   await directory.publisher.buildAll({ processes: 1 });
   await directory.drain();
@@ -62,9 +92,11 @@ afterAll(() => {
 });
 
 const leaks = (text: string): string[] => [
-  ...(text.match(/zq(?:name|mail|host|person|mission|site|city|operator|reason)\w*|zq-number\S*/gi) ?? []),
+  ...(text.match(
+    /zq(?:name|mail|host|person|mission|site|city|operator|reason)\w*|zq-number\S*/gi,
+  ) ?? []),
   ...secrets.filter((secret) => text.includes(secret)),
-]; // prettier-ignore
+];
 
 /** Every file of the current release, packed ones unpacked. */
 function everyFile(): { path: string; text: string }[] {
@@ -82,23 +114,43 @@ describe("of what waits, was rejected, or is held, nothing is", () => {
   test("in any file of the bundle", () => {
     const files = everyFile();
     expect(files.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(["nonprofits/open-listing.html", "api/nonprofits/claimed-one.json", "snapshot/nonprofits.ndjson.gz", "changes/1.json", "llms.txt"]),
-    ); // prettier-ignore
+      expect.arrayContaining([
+        "nonprofits/open-listing.html",
+        "api/nonprofits/claimed-one.json",
+        "snapshot/nonprofits.ndjson.gz",
+        "changes/1.json",
+        "llms.txt",
+      ]),
+    );
     expect(files.length).toBeGreaterThan(50);
-    expect(files.flatMap(({ path, text }) => leaks(text).map((leak) => `${path}: ${leak}`))).toEqual([]); // prettier-ignore
-    expect(files.find(({ path }) => path === "api/nonprofits/claimed-one.json")?.text).toContain(before); // prettier-ignore
+    expect(
+      files.flatMap(({ path, text }) => leaks(text).map((leak) => `${path}: ${leak}`)),
+    ).toEqual([]);
+    expect(files.find(({ path }) => path === "api/nonprofits/claimed-one.json")?.text).toContain(
+      before,
+    );
   });
 
   test("in any read of the service", async () => {
-    const queries = ["", "?q=zqnamependingnew", "?q=zqcitypendingclaim&country=Kenya", "?country=Kenya", "?pending=true&limit=50"]; // prettier-ignore
-    const reads = operations.filter(({ method, operator }) => method === "get" && operator !== true);
+    const queries = [
+      "",
+      "?q=zqnamependingnew",
+      "?q=zqcitypendingclaim&country=Kenya",
+      "?country=Kenya",
+      "?pending=true&limit=50",
+    ];
+    const reads = operations.filter(
+      ({ method, operator }) => method === "get" && operator !== true,
+    );
     const found: string[] = [];
     let answered = 0;
     for (const { path } of reads) {
       for (const slug of ["open-listing", "claimed-one", "zqnamependingnew-house"]) {
         for (const query of queries) {
           const url = path.replace("{slug}", slug).replaceAll(/\{\w+\}/g, "1") + query;
-          const response = await service.get(url, { "x-forwarded-for": `10.6.${answered >> 8}.${answered & 255}` }); // prettier-ignore
+          const response = await service.get(url, {
+            "x-forwarded-for": `10.6.${answered >> 8}.${answered & 255}`,
+          });
           answered++;
           const text = (await response.text()).replaceAll(/"(?:q|url|next|prev)":\s*"[^"]*"/g, ""); // What was asked is echoed.
           if (url.includes("zqname")) continue;
@@ -109,7 +161,7 @@ describe("of what waits, was rejected, or is held, nothing is", () => {
     }
     expect(answered).toBeGreaterThan(100);
     expect(found).toEqual([]);
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 
   test("found by a search, or at the address that it may get", async () => {
     for (const word of ["zqnamependingnew", "zqmissionpendingclaim", "zqnamerejectednew"]) {
@@ -119,14 +171,24 @@ describe("of what waits, was rejected, or is held, nothing is", () => {
   });
 
   test("asked for in a 402, or told by a tool", async () => {
-    const demand = await (await service.get("/api/donate/claimed-one", { "x-forwarded-for": "10.7.0.1" })).json(); // prettier-ignore
+    const demand = await (
+      await service.get("/api/donate/claimed-one", { "x-forwarded-for": "10.7.0.1" })
+    ).json();
     expect(demand.recipient).toBe(before);
-    const fetchHere = (input: string | URL | Request, init?: RequestInit) => service.app.handle(new Request(input, init)); // prettier-ignore
+    const fetchHere = (input: string | URL | Request, init?: RequestInit) =>
+      service.app.handle(new Request(input, init));
     const client = new Client({ name: "test", version: "1.0.0" });
-    await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: fetchHere })); // prettier-ignore
-    for (const [name, args] of [["search_nonprofits", { q: "House" }], ["get_nonprofit", { slug: "claimed-one" }], ["get_nonprofit", { slug: "open-listing" }], ["list_causes", {}]] as const) {
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: fetchHere }),
+    );
+    for (const [name, args] of [
+      ["search_nonprofits", { q: "House" }],
+      ["get_nonprofit", { slug: "claimed-one" }],
+      ["get_nonprofit", { slug: "open-listing" }],
+      ["list_causes", {}],
+    ] as const) {
       expect(leaks(JSON.stringify(await client.callTool({ name, arguments: args })))).toEqual([]);
-    } // prettier-ignore
+    }
     await client.close();
   });
 });

@@ -63,7 +63,8 @@ const recommended = async (query = "cause=education") =>
 const slugs = async (query?: string) =>
   (await recommended(query)).recommendations.map(({ slug }) => slug);
 const queue = async () =>
-  ReviewList.parse(await (await service.get("/api/admin/reviews?kind=draft", as("ada"))).json()).reviews; // prettier-ignore
+  ReviewList.parse(await (await service.get("/api/admin/reviews?kind=draft", as("ada"))).json())
+    .reviews;
 const decide = (
   id: string,
   verb: "approve" | "reject",
@@ -120,8 +121,10 @@ describe("phase 1", () => {
     expect(await slugs("cause=health")).toEqual([]);
     expect((await service.get("/api/admin/picks", address())).status).toBe(401);
     expect((await audit()).map(({ action, subject }) => `${action} ${subject}`)).toEqual([
-      "pick.added wells", "pick.edited wells", "pick.removed wells",
-    ]); // prettier-ignore
+      "pick.added wells",
+      "pick.edited wells",
+      "pick.removed wells",
+    ]);
   });
 });
 
@@ -161,11 +164,16 @@ describe("phase 2", () => {
         ["pumps", true],
       ],
     );
-    expect(recommendations[1]).toMatchObject({ recommended_for: ["pumps"], why_recommended: "Edited by Ada." }); // prettier-ignore
+    expect(recommendations[1]).toMatchObject({
+      recommended_for: ["pumps"],
+      why_recommended: "Edited by Ada.",
+    });
     expect(editorial_disclosure).toContain("phase 2");
     expect((await audit()).map(({ action }) => action)).toEqual([
-      "review.approved", "review.approved", "review.rejected",
-    ]); // prettier-ignore
+      "review.approved",
+      "review.approved",
+      "review.rejected",
+    ]);
   });
 
   test("of two operators at once one decides", async () => {
@@ -189,8 +197,13 @@ describe("phase 2", () => {
     expect(await queue()).toHaveLength(1);
     const keyed = await draft({ slug: "camp" }, { "idempotency-key": "k1" });
     expect(await draft({ slug: "camp" }, { "idempotency-key": "k1" })).toEqual(keyed);
-    expect(await refused(send({ slug: "camp", why_recommended: "x" }, { "idempotency-key": "k1" }))).toEqual([409, "idempotency_key_reused"]); // prettier-ignore
-    expect(await refused(send({}, { "idempotency-key": "a b" }))).toEqual([400, "invalid_idempotency_key"]); // prettier-ignore
+    expect(
+      await refused(send({ slug: "camp", why_recommended: "x" }, { "idempotency-key": "k1" })),
+    ).toEqual([409, "idempotency_key_reused"]);
+    expect(await refused(send({}, { "idempotency-key": "a b" }))).toEqual([
+      400,
+      "invalid_idempotency_key",
+    ]);
   });
 
   test("what cannot be used is refused with a code, and stores nothing", async () => {
@@ -200,7 +213,10 @@ describe("phase 2", () => {
     expect(await refused(send({ slug: "nobody" }))).toEqual([404, "nonprofit_not_found"]);
     expect(await refused(send({ slug: "gone" }))).toEqual([410, "nonprofit_withdrawn"]);
     expect(await refused(send({ source_url: undefined }))).toEqual([400, "invalid_draft"]);
-    expect(await refused(send({ why_recommended: "Top-rated." }))).toEqual([400, "wording_claims_too_much"]); // prettier-ignore
+    expect(await refused(send({ why_recommended: "Top-rated." }))).toEqual([
+      400,
+      "wording_claims_too_much",
+    ]);
     expect(await queue()).toEqual([]);
     const from = { "x-forwarded-for": "10.8.0.1" };
     const statuses: number[] = [];
@@ -241,9 +257,15 @@ describe("phase 3", () => {
     // Half of two candidates come from agreement: curation is worth 20 by the published table.
     expect(recommendations).toMatchObject([
       { slug: "picked", editorial_curated: true },
-      { slug: "wells", editorial_curated: false, why_recommended: "Mends wells and says what they cost." },
-    ]); // prettier-ignore
-    expect(recommendations[1]?.ranking_signals_applied).not.toContain("editorial_curation_for_starter_set"); // prettier-ignore
+      {
+        slug: "wells",
+        editorial_curated: false,
+        why_recommended: "Mends wells and says what they cost.",
+      },
+    ]);
+    expect(recommendations[1]?.ranking_signals_applied).not.toContain(
+      "editorial_curation_for_starter_set",
+    );
     expect(recommendations[1]?.trust_signals[0]).toContain("no person has reviewed it");
     expect(editorial_disclosure).toContain("20 of at most 50 points");
     expect(editorial_disclosure).toContain("50 % now");
@@ -265,23 +287,37 @@ describe("phase 3", () => {
     const sensitive = { recommended_for: ["donors interested in impact per dollar"] };
     for (const agent_id of ["bot-a", "bot-b", "bot-c"]) {
       const answer = await draft({ ...sensitive, agent_id });
-      expect(answer).toMatchObject({ status: "pending", sensitive_claims: ["impact", "per dollar"] }); // prettier-ignore
+      expect(answer).toMatchObject({
+        status: "pending",
+        sensitive_claims: ["impact", "per dollar"],
+      });
     }
     expect(await slugs()).toEqual([]);
     const [first] = await queue();
     expect((await decide(first?.id ?? "", "approve")).status).toBe(200);
     lookAgain();
-    expect((await recommended()).recommendations).toMatchObject([{ slug: "wells", editorial_curated: true }]); // prettier-ignore
+    expect((await recommended()).recommendations).toMatchObject([
+      { slug: "wells", editorial_curated: true },
+    ]);
   });
 
   test("tests and made-up evidence promote nothing", async () => {
     await open("3");
-    const tests = [{ agent_id: "test-agent-1" }, { agent_id: "bot-b", source_url: "https://example.org/report" }, { agent_id: "bot-c", agent_name: "Debug bot" }]; // prettier-ignore
+    const tests = [
+      { agent_id: "test-agent-1" },
+      { agent_id: "bot-b", source_url: "https://example.org/report" },
+      { agent_id: "bot-c", agent_name: "Debug bot" },
+    ];
     for (const given of tests) {
       expect((await draft(given)).promotion_note).toContain("looks like a test");
     }
     expect((await draft({ agent_id: "bot-d" })).status).toBe("pending");
-    expect((await queue()).map(({ flags }) => flags)).toEqual([["test_data"], ["test_data"], ["test_data"], []]); // prettier-ignore
+    expect((await queue()).map(({ flags }) => flags)).toEqual([
+      ["test_data"],
+      ["test_data"],
+      ["test_data"],
+      [],
+    ]);
     expect((await draft({ agent_id: "bot-e" })).status).toBe("applied");
     expect((await queue()).length).toBe(3);
   });
@@ -289,20 +325,25 @@ describe("phase 3", () => {
   test("nobody keeps others from agreeing, or an operator from approving, by waiting in great number", async () => {
     await open("3");
     await draft({ agent_id: "bot-0", slug: "pumps" });
-    const crowd = (slug: string) => service.store.write((tx) => tx.raw.execute({
-      sql: `INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, phase, status, created_at)
+    const crowd = (slug: string) =>
+      service.store.write((tx) =>
+        tx.raw.execute({
+          sql: `INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, phase, status, created_at)
             SELECT n.id, '["x"]', '["x"]', 'x', 'https://a.example/', 'crowd-' || value, 'x', 3, 'pending', 0
             FROM nonprofits AS n, json_each(?) WHERE n.slug = ?`,
-      args: [JSON.stringify(Array.from({ length: 600 }, (_, at) => at)), slug],
-    }));
+          args: [JSON.stringify(Array.from({ length: 600 }, (_, at) => at)), slug],
+        }),
+      );
     await crowd("wells");
     await draft({ agent_id: "bot-a" });
     expect(await draft({ agent_id: "bot-b" })).toMatchObject({ status: "applied", confidence: 2 });
     await crowd("school");
     const late = await draft({ agent_id: "bot-a", slug: "school" });
     expect((await decide(`draft-${late.draft_id}`, "approve")).status).toBe(200);
-    expect((await decide(`draft-${late.draft_id}`, "reject", { reason: "Late." })).status).toBe(409);
-  }); // prettier-ignore
+    expect((await decide(`draft-${late.draft_id}`, "reject", { reason: "Late." })).status).toBe(
+      409,
+    );
+  });
 
   test("undoing an agent takes its voice out of what was agreed, and the profile counts anew", async () => {
     await open("3");
@@ -313,7 +354,14 @@ describe("phase 3", () => {
     await decide(`draft-${approved.draft_id}`, "approve");
     lookAgain();
     expect(await slugs()).toEqual(["school", "wells", "pumps", "camp"]);
-    const undo = async () => (await service.post("/api/admin/agents/revert", { agent_id: "BOT-A", reason: "Made up." }, as("ada"))).json(); // prettier-ignore
+    const undo = async () =>
+      (
+        await service.post(
+          "/api/admin/agents/revert",
+          { agent_id: "BOT-A", reason: "Made up." },
+          as("ada"),
+        )
+      ).json();
     expect(await undo()).toMatchObject({ agent_id: "bot-a", recommendations: 2, complete: true });
     expect(await undo()).toMatchObject({ recommendations: 0 });
     // Two others stand behind the pumps, and an operator behind the school.
@@ -352,7 +400,9 @@ describe("phase 3", () => {
     await draft({ agent_id: "bot-a" }, from("192.0.2.1"));
     expect((await draft({ agent_id: "bot-b" }, from("192.0.2.200"))).status).toBe("pending");
     expect((await draft({ agent_id: "bot-c" }, from("198.51.100.1"))).status).toBe("applied");
-    expect(JSON.stringify((await service.store.raw.execute("SELECT * FROM recommendation_drafts")).rows)).not.toContain("192.0.2"); // prettier-ignore
+    expect(
+      JSON.stringify((await service.store.raw.execute("SELECT * FROM recommendation_drafts")).rows),
+    ).not.toContain("192.0.2");
   });
 
   test("what agents write stands in data fields only, never in the guides", async () => {
@@ -364,14 +414,21 @@ describe("phase 3", () => {
       agent_name: `# ${injection}`,
     };
     for (const agent_id of ["bot-a", "bot-b"]) await draft({ ...hostile, agent_id });
-    for (const agent_id of ["bot-a", "bot-c"]) await draft({ ...hostile, agent_id, slug: "pumps", recommended_for: [agent_id] }); // prettier-ignore
+    for (const agent_id of ["bot-a", "bot-c"])
+      await draft({ ...hostile, agent_id, slug: "pumps", recommended_for: [agent_id] });
     const { recommendations } = await recommended();
     expect(recommendations[0]?.why_recommended).toContain(injection);
     for (const [path, body] of await discoveryFiles(service, "https://almoner.example")) {
-      expect([path, body.includes("Ignore previous"), body.includes("alert(")]).toEqual([path, false, false]); // prettier-ignore
+      expect([path, body.includes("Ignore previous"), body.includes("alert(")]).toEqual([
+        path,
+        false,
+        false,
+      ]);
     }
     // In JSON they are data: no member but the drafted ones holds them.
-    const texts = recommendations.map((one) => JSON.stringify({ ...one, recommended_for: [], why_recommended: "" })); // prettier-ignore
+    const texts = recommendations.map((one) =>
+      JSON.stringify({ ...one, recommended_for: [], why_recommended: "" }),
+    );
     expect(texts.join()).not.toContain("Ignore previous");
   });
 
@@ -381,19 +438,35 @@ describe("phase 3", () => {
     const url = `file:${join(folder, "store.db")}`;
     const store = await openStore({ url });
     const saves = Array.from({ length: 40 }, () => ({ before: null, after: aNonprofit() }));
-    const records = await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() })); // prettier-ignore
+    const records = await store.write((tx) =>
+      saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
+    );
     const list = records.map(({ slug }) => slug).join(",");
     const child = join(import.meta.dirname, "../support/draft-child.ts");
     const children = ["left", "right"].map((agent) =>
       Bun.spawn([process.execPath, child, url, agent, list], { stdout: "pipe", stderr: "inherit" }),
     );
-    const reports = await Promise.all(children.map(async (one) => JSON.parse(await new Response(one.stdout).text()) as { promoted: number; refused: number })); // prettier-ignore
+    const reports = await Promise.all(
+      children.map(
+        async (one) =>
+          JSON.parse(await new Response(one.stdout).text()) as {
+            promoted: number;
+            refused: number;
+          },
+      ),
+    );
     expect(reports.map(({ refused: no }) => no)).toEqual([0, 0]);
     expect(reports.reduce((sum, { promoted }) => sum + promoted, 0)).toBe(40);
     const ask = async (sql: string) => (await store.raw.execute(sql)).rows;
-    expect(await ask("SELECT count(*) AS n FROM curated_picks WHERE origin = 'consensus'")).toEqual([{ n: 40 }] as never); // prettier-ignore
-    expect(await ask("SELECT status, count(*) AS n FROM recommendation_drafts GROUP BY status")).toEqual([{ status: "applied", n: 80 }] as never); // prettier-ignore
-    expect(await ask("SELECT count(DISTINCT subject) AS subjects, count(*) AS rows FROM audit_log")).toEqual([{ subjects: 40, rows: 40 }] as never); // prettier-ignore
+    expect(await ask("SELECT count(*) AS n FROM curated_picks WHERE origin = 'consensus'")).toEqual(
+      [{ n: 40 }] as never,
+    );
+    expect(
+      await ask("SELECT status, count(*) AS n FROM recommendation_drafts GROUP BY status"),
+    ).toEqual([{ status: "applied", n: 80 }] as never);
+    expect(
+      await ask("SELECT count(DISTINCT subject) AS subjects, count(*) AS rows FROM audit_log"),
+    ).toEqual([{ subjects: 40, rows: 40 }] as never);
     store.close();
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);

@@ -99,7 +99,13 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
   async function untilUp(): Promise<void> {
     const deadlineMs = performance.now() + 30_000;
     while (performance.now() < deadlineMs) {
-      if (await fetch(`${url}/healthz`).then(({ ok }) => ok, () => false)) return; // prettier-ignore
+      if (
+        await fetch(`${url}/healthz`).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+      )
+        return;
       await Bun.sleep(50);
     }
     throw new Error("the service did not come up");

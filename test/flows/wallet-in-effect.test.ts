@@ -35,16 +35,33 @@ type Step =
 
 const pick = fc.nat(5);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("send" as const), wallet: fc.option(fc.nat(2)) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("send" as const), wallet: fc.option(fc.nat(2)) }),
+  },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("approve" as const), pick }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("reject" as const, "both" as const), pick }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom("reject" as const, "both" as const), pick }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("stop" as const), pick }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("pass" as const), ms: fc.constantFrom(1, 3_600_000, hold / 2, hold - 1, hold, hold + 1, -3_600_000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      ms: fc.constantFrom(1, 3_600_000, hold / 2, hold - 1, hold, hold + 1, -3_600_000),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: "sweep" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "revoke" as const }) },
-); // prettier-ignore
+);
 
-type Sent = { id: string; type: "claim" | "change"; wallet: string | null; status: "pending" | "approved" | "rejected" }; // prettier-ignore
+type Sent = {
+  id: string;
+  type: "claim" | "change";
+  wallet: string | null;
+  status: "pending" | "approved" | "rejected";
+};
 
 /** What the promise says, without a store: an approved wallet is in effect, at once or when its hold has passed. */
 class Promised {
@@ -95,22 +112,50 @@ async function play(steps: readonly Step[], start: { wallet: boolean; verified: 
   const slug = `run-${made++}`;
   // Without a country nothing is compared: thousands of runs would find each other as duplicates.
   const usdc_wallet = start.wallet ? (wallets[0] ?? null) : null;
-  const provenance = usdc_wallet === null ? {} : { usdc_wallet: { set_by: "organisation" as const, source: "organisation", source_url: null, agents: [], applied_at: 0 } }; // prettier-ignore
-  const [record] = await service.add(aNonprofit({ slug, country_code: null, causes: [], usdc_wallet, provenance, verified: start.verified ? 1 : 0, status: start.verified ? "claimed" : "listed" })); // prettier-ignore
+  const provenance =
+    usdc_wallet === null
+      ? {}
+      : {
+          usdc_wallet: {
+            set_by: "organisation" as const,
+            source: "organisation",
+            source_url: null,
+            agents: [],
+            applied_at: 0,
+          },
+        };
+  const [record] = await service.add(
+    aNonprofit({
+      slug,
+      country_code: null,
+      causes: [],
+      usdc_wallet,
+      provenance,
+      verified: start.verified ? 1 : 0,
+      status: start.verified ? "claimed" : "listed",
+    }),
+  );
   const promised = new Promised(usdc_wallet, start.verified);
   for (const one of steps) {
     await take(one, slug, promised);
     const target = await donateTarget(service.store.raw, slug, new Date(nowMs));
     expect(target?.usdc_wallet ?? null).toBe(promised.inEffect(nowMs));
-    const { rows } = await service.store.raw.execute({ sql: "SELECT usdc_wallet, verified FROM nonprofits WHERE id = ?", args: [record?.id ?? 0] }); // prettier-ignore
-    expect([rows[0]?.["usdc_wallet"], rows[0]?.["verified"]]).toEqual([promised.wallet, promised.verified ? 1 : 0]); // prettier-ignore
+    const { rows } = await service.store.raw.execute({
+      sql: "SELECT usdc_wallet, verified FROM nonprofits WHERE id = ?",
+      args: [record?.id ?? 0],
+    });
+    expect([rows[0]?.["usdc_wallet"], rows[0]?.["verified"]]).toEqual([
+      promised.wallet,
+      promised.verified ? 1 : 0,
+    ]);
   }
   return slug;
 }
 
 async function take(one: Step, slug: string, promised: Promised): Promise<void> {
   const { parts, store } = service;
-  const picked = "pick" in one ? promised.sent[one.pick % Math.max(1, promised.sent.length)] : undefined; // prettier-ignore
+  const picked =
+    "pick" in one ? promised.sent[one.pick % Math.max(1, promised.sent.length)] : undefined;
   const decide = async (id: string, decision: "approved" | "rejected", operator: string) =>
     (await decideReview(parts, { id, decision, operator, value: null, reason: "because" })).ok;
   if (one.kind === "pass") nowMs += one.ms;
@@ -151,29 +196,51 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
 
 async function send(wallet: number | null, slug: string, promised: Promised): Promise<void> {
   const { parts, store } = service;
-  const verb = { store, clock: parts.clock, baseUrl: "https://almoner.example", ...onboardingKeys(parts) };
+  const verb = {
+    store,
+    clock: parts.clock,
+    baseUrl: "https://almoner.example",
+    ...onboardingKeys(parts),
+  };
   const usdc_wallet = wallet === null ? null : (wallets[wallet] ?? null);
-  const body = { claim_slug: slug, contact_email: "a@b.example", contact_name: `Person ${made++}`, usdc_wallet };
+  const body = {
+    claim_slug: slug,
+    contact_email: "a@b.example",
+    contact_name: `Person ${made++}`,
+    usdc_wallet,
+  };
   const outcome = await onboard(verb, { body, idempotencyKey: null });
   if (!outcome.ok) throw new Error(outcome.failure.kind);
   const { submission_id: id, type } = outcome.value;
   expect(type).toBe(promised.verified ? "change" : "claim");
-  promised.sent.push({ id, type: promised.verified ? "change" : "claim", wallet: usdc_wallet, status: "pending" });
-} // prettier-ignore
+  promised.sent.push({
+    id,
+    type: promised.verified ? "change" : "claim",
+    wallet: usdc_wallet,
+    status: "pending",
+  });
+}
 
 test(`in ${interleavings} random interleavings the wallet in effect is the approved one past its hold`, async () => {
   const start = fc.record({ wallet: fc.boolean(), verified: fc.boolean() });
-  const property = fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), start, async (steps, from) => {
-    const slug = await play(steps, from);
-    // The real answer of the service, for some of them.
-    if (made % 50 > 1) return;
-    const target = await donateTarget(service.store.raw, slug, new Date(nowMs));
-    // Each from a client of its own: a limit must not stand in for an answer.
-    const client = { "x-forwarded-for": `10.4.${(made >> 8) & 255}.${made & 255}` };
-    const response = await service.get(`/api/donate/${slug}`, client);
-    expect(response.status).toBe(target?.usdc_wallet === null ? 422 : 402);
-    const recipient = response.status === 402 ? ((await response.json()) as { recipient: string }).recipient : null;
-    expect(recipient).toBe(target?.usdc_wallet ?? null);
-  });
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 3, maxLength: 12 }),
+    start,
+    async (steps, from) => {
+      const slug = await play(steps, from);
+      // The real answer of the service, for some of them.
+      if (made % 50 > 1) return;
+      const target = await donateTarget(service.store.raw, slug, new Date(nowMs));
+      // Each from a client of its own: a limit must not stand in for an answer.
+      const client = { "x-forwarded-for": `10.4.${(made >> 8) & 255}.${made & 255}` };
+      const response = await service.get(`/api/donate/${slug}`, client);
+      expect(response.status).toBe(target?.usdc_wallet === null ? 422 : 402);
+      const recipient =
+        response.status === 402
+          ? ((await response.json()) as { recipient: string }).recipient
+          : null;
+      expect(recipient).toBe(target?.usdc_wallet ?? null);
+    },
+  );
   await fc.assert(property, { numRuns: interleavings });
-}, 600_000); // prettier-ignore
+}, 600_000);

@@ -18,14 +18,24 @@ async function aHeldChange(slug: string, hoursAgo: number) {
   const [before, after] = [aWallet().address, aWallet().address];
   await service.add(aNonprofit({ slug, usdc_wallet: before, verified: 1, status: "claimed" }));
   service.pass(Date.now() - hoursAgo * hourMs - service.now());
-  const { submission_id } = await service.submit({ claim_slug: slug, contact_email: "office@holder.example", usdc_wallet: after }); // prettier-ignore
+  const { submission_id } = await service.submit({
+    claim_slug: slug,
+    contact_email: "office@holder.example",
+    usdc_wallet: after,
+  });
   expect((await service.decide(`onboarding-${submission_id}`, "approve")).status).toBe(200);
   return { before, after, id: `hold-${submission_id}` };
 }
 
 const env = () => {
   const { dataDir, databaseUrl } = service.parts.config;
-  return { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl, ALMONER_PORT: "0", ALMONER_NETWORK: "local" }; // prettier-ignore
+  return {
+    ...process.env,
+    ALMONER_DATA_DIR: dataDir,
+    ALMONER_DATABASE_URL: databaseUrl,
+    ALMONER_PORT: "0",
+    ALMONER_NETWORK: "local",
+  };
 };
 const wallets = async (...slugs: string[]) =>
   Promise.all(slugs.map(async (slug) => (await service.live(slug)).usdc_wallet));
@@ -34,15 +44,42 @@ test("a hold outlives the process: what ends while nothing runs takes effect at 
   const due = await aHeldChange("due", 73);
   const stopped = await aHeldChange("stopped", 71);
   const young = await aHeldChange("young", 70);
-  const review = Bun.spawn([process.execPath, join(root, "scripts/review.ts"), "reject", stopped.id, "--reason", "They did not ask for it."], { env: env(), stdout: "pipe", stderr: "pipe" });
+  const review = Bun.spawn(
+    [
+      process.execPath,
+      join(root, "scripts/review.ts"),
+      "reject",
+      stopped.id,
+      "--reason",
+      "They did not ask for it.",
+    ],
+    { env: env(), stdout: "pipe", stderr: "pipe" },
+  );
   expect(await new Response(review.stdout).text()).toContain("The change is stopped");
   expect(await review.exited).toBe(0);
-  expect(await wallets("due", "stopped", "young")).toEqual([due.before, stopped.before, young.before]);
-  const child = Bun.spawn([process.execPath, join(root, "api/main.ts")], { env: env(), stdout: "ignore", stderr: "ignore" });
-  await until("the wallet that is due", async () => (await service.live("due")).usdc_wallet === due.after);
+  expect(await wallets("due", "stopped", "young")).toEqual([
+    due.before,
+    stopped.before,
+    young.before,
+  ]);
+  const child = Bun.spawn([process.execPath, join(root, "api/main.ts")], {
+    env: env(),
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  await until(
+    "the wallet that is due",
+    async () => (await service.live("due")).usdc_wallet === due.after,
+  );
   child.kill("SIGKILL");
   await child.exited;
   expect(await wallets("stopped", "young")).toEqual([stopped.before, young.before]);
-  const { rows } = await service.store.raw.execute("SELECT status, reason FROM wallet_holds ORDER BY approved_at");
-  expect(rows.map((row) => [row["status"], row["reason"]])).toEqual([["in_effect", null], ["stopped", "They did not ask for it."], ["held", null]]);
-}, 30_000); // prettier-ignore
+  const { rows } = await service.store.raw.execute(
+    "SELECT status, reason FROM wallet_holds ORDER BY approved_at",
+  );
+  expect(rows.map((row) => [row["status"], row["reason"]])).toEqual([
+    ["in_effect", null],
+    ["stopped", "They did not ask for it."],
+    ["held", null],
+  ]);
+}, 30_000);

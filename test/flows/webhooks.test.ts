@@ -18,7 +18,11 @@ const children: Bun.Subprocess[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "almoner-webhooks-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF", busyWaitMs: 20_000 }); // prettier-ignore
+  store = await openStore({
+    url: `file:${join(folder, "store.db")}`,
+    synchronous: "OFF",
+    busyWaitMs: 20_000,
+  });
 });
 afterEach(async () => {
   for (const child of children.splice(0)) {
@@ -32,10 +36,16 @@ afterEach(async () => {
 /** The service in a process of its own, on a port of its own. */
 async function aProcess(env: Record<string, string>) {
   const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
-    env: { ...process.env, ALMONER_DATA_DIR: folder, ALMONER_PORT: "0", ALMONER_NETWORK: "local", ...env },
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: folder,
+      ALMONER_PORT: "0",
+      ALMONER_NETWORK: "local",
+      ...env,
+    },
     stdout: "ignore",
     stderr: "pipe",
-  }); // prettier-ignore
+  });
   children.push(child);
   let said = "";
   void (async () => {
@@ -47,7 +57,16 @@ async function aProcess(env: Record<string, string>) {
 
 let town = 0;
 const change = (count: number) =>
-  store.write((tx) => saveNonprofits(tx, Array.from({ length: count }, () => ({ before: null, after: aNonprofit({ city: `Town ${town++}` }) })), { origin: "test", now: new Date() })); // prettier-ignore
+  store.write((tx) =>
+    saveNonprofits(
+      tx,
+      Array.from({ length: count }, () => ({
+        before: null,
+        after: aNonprofit({ city: `Town ${town++}` }),
+      })),
+      { origin: "test", now: new Date() },
+    ),
+  );
 
 const isReading = async () =>
   (await store.raw.execute("SELECT 1 FROM webhook_cursors")).rows.length === 2;
@@ -73,10 +92,20 @@ test("every change is heard of at least once, through five kills and a receiver 
     running = await aProcess(env);
   }
   const { rows } = await store.raw.execute("SELECT count(*) AS all_changes FROM changes");
-  const heard = () => new Set(receiver.got.flatMap(({ verified }) => verified?.type === "profiles.changed" ? verified.data.changes.map(({ sequence }) => sequence) : [])); // prettier-ignore
+  const heard = () =>
+    new Set(
+      receiver.got.flatMap(({ verified }) =>
+        verified?.type === "profiles.changed"
+          ? verified.data.changes.map(({ sequence }) => sequence)
+          : [],
+      ),
+    );
   // A delivery that failed is tried again after 5 s, give or take a fifth.
   await until("all changes", () => heard().size === Number(rows[0]?.["all_changes"]));
-  await until("all deliveries", async () => (await deliveries(store.raw, { status: "pending", before: null }, 9)).length === 0); // prettier-ignore
+  await until(
+    "all deliveries",
+    async () => (await deliveries(store.raw, { status: "pending", before: null }, 9)).length === 0,
+  );
   expect(failures).toBeGreaterThan(0);
   expect(receiver.got.every(({ verified }) => verified !== null)).toBe(true);
   const bodies = Map.groupBy(receiver.got, ({ id }) => id);
@@ -87,7 +116,10 @@ test("every change is heard of at least once, through five kills and a receiver 
 
 test("a process that is told to stop ends at once, though a receiver hangs, and leaves its lease", async () => {
   const receiver = aReceiver(secret, () => new Promise(() => {}));
-  const { child } = await aProcess({ ALMONER_WEBHOOK_URLS: receiver.url(), ALMONER_WEBHOOK_SECRET: secret }); // prettier-ignore
+  const { child } = await aProcess({
+    ALMONER_WEBHOOK_URLS: receiver.url(),
+    ALMONER_WEBHOOK_SECRET: secret,
+  });
   await until("the first look", isReading);
   await change(1);
   await until("a message under way", () => receiver.got.length > 0);
@@ -96,7 +128,9 @@ test("a process that is told to stop ends at once, though a receiver hangs, and 
   expect(await child.exited).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect((await store.raw.execute("SELECT 1 FROM leases")).rows).toEqual([]);
-  expect(await deliveries(store.raw, { status: null, before: null }, 9)).toMatchObject([{ status: "pending", attempts: 0 }]); // prettier-ignore
+  expect(await deliveries(store.raw, { status: null, before: null }, 9)).toMatchObject([
+    { status: "pending", attempts: 0 },
+  ]);
   await receiver.stop();
 }, 60_000);
 
@@ -105,8 +139,13 @@ test("without the setting no socket is opened, whatever waits in the store", asy
   const listening = createServer((socket) => connections.push(socket));
   await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
   const { port } = listening.address() as { port: number };
-  const event = { id: "left-behind", message: { type: "webhook.test" as const, timestamp: "", data: { message: "" } } };
-  await store.write((tx) => queueEvent(tx, event, { urls: [`http://127.0.0.1:${port}/`], now: new Date() }));
+  const event = {
+    id: "left-behind",
+    message: { type: "webhook.test" as const, timestamp: "", data: { message: "" } },
+  };
+  await store.write((tx) =>
+    queueEvent(tx, event, { urls: [`http://127.0.0.1:${port}/`], now: new Date() }),
+  );
   const { child } = await aProcess({ ALMONER_WEBHOOK_URLS: "", ALMONER_SOLANA_RPC_URLS: "" });
   await change(5);
   await Bun.sleep(3_000);
@@ -116,7 +155,7 @@ test("without the setting no socket is opened, whatever waits in the store", asy
   expect((await store.raw.execute("SELECT 1 FROM leases")).rows).toEqual([]);
   expect(readdirSync(join(folder, "secrets"))).not.toContain("webhook-secret");
   listening.close();
-}, 60_000); // prettier-ignore
+}, 60_000);
 
 /** TCP connections of a process, by what the kernel says; those it only listens on are left out. */
 function outgoing(pid: number): string[] {

@@ -43,8 +43,13 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
     cwd: folder,
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" },
-  }); // prettier-ignore
+    env: {
+      ...process.env,
+      REDOCLY_TELEMETRY: "off",
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+      NO_COLOR: "1",
+    },
+  });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -78,10 +83,12 @@ test.each(["openapi.json", "agents.arazzo.yaml"])(
 
 test("every operation that a workflow names exists", () => {
   const known = new Set(operations.map(({ operationId }) => operationId));
-  const named = workflows().flatMap(({ steps }) => steps.map(({ operationId }) => operationId ?? ""));
+  const named = workflows().flatMap(({ steps }) =>
+    steps.map(({ operationId }) => operationId ?? ""),
+  );
   expect(named.length).toBeGreaterThan(8);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
-}); // prettier-ignore
+});
 
 describe("the workflows run against the service", () => {
   const scout = {
@@ -95,20 +102,31 @@ describe("the workflows run against the service", () => {
     ["discover-via-recommend", { cause: "education" }, ["recommend", "search"]],
     ["discover-via-recommend", { cause: "health", intent: "donate" }, ["recommend", "profile"]],
     ["second-opinion", { ...lamp, value: "Kisumu" }, ["findPending"]],
-    ["discover-and-enrich", { ...scout, field: "city", value: "Kisumu" }, ["findThin", "readProfile", "submit"]],
+    [
+      "discover-and-enrich",
+      { ...scout, field: "city", value: "Kisumu" },
+      ["findThin", "readProfile", "submit"],
+    ],
     ["second-opinion", { ...lamp, value: "Kisumu" }, ["findPending", "submitOpinion"]],
     ["confirm-leaderboard-credit", { agent_name: "Lamp" }, ["stats", "leaderboard"]],
-  ]; // prettier-ignore
+  ];
 
-  test.each(runs)("%s", async (workflow, input, steps) => {
-    const { code, output } = await respect(workflow, input);
-    expect([output.includes("✗") ? output : "", passedOf(output), code]).toEqual(["", steps, 0]);
-  }, 20_000); // prettier-ignore
+  test.each(runs)(
+    "%s",
+    async (workflow, input, steps) => {
+      const { code, output } = await respect(workflow, input);
+      expect([output.includes("✗") ? output : "", passedOf(output), code]).toEqual(["", steps, 0]);
+    },
+    20_000,
+  );
 
   test("and leave the value live, agreed on by both", async () => {
     const profile = await (await fetch(`${directory.url}/api/nonprofits/thin-trust`)).json();
-    expect(profile).toMatchObject({ city: "Kisumu", provenance: { city: { source: "consensus" } } });
-  }); // prettier-ignore
+    expect(profile).toMatchObject({
+      city: "Kisumu",
+      provenance: { city: { source: "consensus" } },
+    });
+  });
 
   test("an agent without credit is told so", async () => {
     const { code } = await respect("confirm-leaderboard-credit", { agent_name: "Nobody" });
@@ -119,20 +137,38 @@ describe("the workflows run against the service", () => {
     const wallet = chain.wallet();
     await directory.service.add(aNonprofit({ slug: "well", usdc_wallet: wallet }));
     const asked = await respect("donate-x402", { slug: "well", amount: 2.5 });
-    expect([asked.output.includes("✗") ? asked.output : "", passedOf(asked.output), asked.code]).toEqual(["", ["requirements"], 0]);
+    expect([
+      asked.output.includes("✗") ? asked.output : "",
+      passedOf(asked.output),
+      asked.code,
+    ]).toEqual(["", ["requirements"], 0]);
     expect(chain.usdcOf(wallet)).toBe(0n);
-    const { memo } = (await (await fetch(`${directory.url}/api/donate/well?amount=2.5`)).json()) as { memo: string };
+    const { memo } = (await (
+      await fetch(`${directory.url}/api/donate/well?amount=2.5`)
+    ).json()) as { memo: string };
     const payment = chain.donor().pay({ to: wallet, usdc: "2.5", memo });
     chain.land(payment);
     const input = { slug: "well", amount: 2.5, tx_signature: payment.signature };
     const given = await respect("donate-x402", input);
-    expect([given.output.includes("✗") ? given.output : "", passedOf(given.output), given.code]).toEqual(["", ["requirements", "settle", "history"], 0]);
+    expect([
+      given.output.includes("✗") ? given.output : "",
+      passedOf(given.output),
+      given.code,
+    ]).toEqual(["", ["requirements", "settle", "history"], 0]);
     const history = await (await fetch(`${directory.url}/api/donations/well`)).json();
-    expect(history).toMatchObject({ donation_count: 1, total_donated_usdc: 2.5, recent_donations: [{ tx_signature: payment.signature }] });
-  }, 40_000); // prettier-ignore
+    expect(history).toMatchObject({
+      donation_count: 1,
+      total_donated_usdc: 2.5,
+      recent_donations: [{ tx_signature: payment.signature }],
+    });
+  }, 40_000);
 
   test("there is no workflow that these tests leave out", () => {
     const ran = new Set([...runs.map(([workflow]) => workflow), "donate-x402"]);
-    expect(workflows().map(({ workflowId }) => workflowId).filter((id) => !ran.has(id))).toEqual([]);
-  }); // prettier-ignore
+    expect(
+      workflows()
+        .map(({ workflowId }) => workflowId)
+        .filter((id) => !ran.has(id)),
+    ).toEqual([]);
+  });
 });

@@ -134,7 +134,13 @@ async function aDirectory({ world }: Run): Promise<Store> {
     store.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const filled = { website: "https://there.example", city: "There", region: "There", founded_year: 1999, contact_email: "a@there.example" }; // prettier-ignore
+  const filled = {
+    website: "https://there.example",
+    city: "There",
+    region: "There",
+    founded_year: 1999,
+    contact_email: "a@there.example",
+  };
   const saves = world.map(({ slug, missing, reach }) => {
     const empty = Object.fromEntries(missing.map((field) => [field, null]));
     const after = aNonprofit({ ...filled, ...empty, slug, beneficiaries_per_year: reach });

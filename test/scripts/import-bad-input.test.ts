@@ -31,20 +31,48 @@ describe("refused with file and line, the store as it was:", () => {
   });
 
   test.each([
-    ["a row with too few fields", `${header}\n${first}\n1,2,3\n`, /x\.csv, line 3: the row has 3 fields/],
-    ["a row with too few fields among CR LF", `${header}\r\n${first}\r\n1,2,3\r\n`, /x\.csv, line 3: the row has 3/],
-    ["an EIN that is none", `${header}\n${first.replace(/^\d/, "A")}\n`, /line 2: EIN is "A00000101"/],
-    ["a subsection that is none", `${header}\n${first.replace(",03,", ",3,")}\n`, /line 2: SUBSECTION/],
-    ["a name that is empty", `${header}\n${first.replace("MCALDER FOOD BANK INC", " ")}\n`, /line 2: NAME/],
+    [
+      "a row with too few fields",
+      `${header}\n${first}\n1,2,3\n`,
+      /x\.csv, line 3: the row has 3 fields/,
+    ],
+    [
+      "a row with too few fields among CR LF",
+      `${header}\r\n${first}\r\n1,2,3\r\n`,
+      /x\.csv, line 3: the row has 3/,
+    ],
+    [
+      "an EIN that is none",
+      `${header}\n${first.replace(/^\d/, "A")}\n`,
+      /line 2: EIN is "A00000101"/,
+    ],
+    [
+      "a subsection that is none",
+      `${header}\n${first.replace(",03,", ",3,")}\n`,
+      /line 2: SUBSECTION/,
+    ],
+    [
+      "a name that is empty",
+      `${header}\n${first.replace("MCALDER FOOD BANK INC", " ")}\n`,
+      /line 2: NAME/,
+    ],
     ["a quote that stays open", `${header}\n${first}\n1,"x\n${second}\n`, /line 3: Quote/],
-    ["a stray quote", `${header}\n${first.replace("FOOD", 'FO"OD')}\n`, /line 2: Invalid Opening Quote/],
-    ["the columns of another format", "org_id,name\n1,x\n", /line 1: wrong columns for this format: EIN, NAME/],
+    [
+      "a stray quote",
+      `${header}\n${first.replace("FOOD", 'FO"OD')}\n`,
+      /line 2: Invalid Opening Quote/,
+    ],
+    [
+      "the columns of another format",
+      "org_id,name\n1,x\n",
+      /line 1: wrong columns for this format: EIN, NAME/,
+    ],
     ["a header alone", `${header}\n`, /x\.csv: there is no row/],
     ["an empty file", "", /x\.csv: the file is empty/],
     ["a bad row at the very end", `${good}1,2,3`, /line 11: the row has 3 fields/],
   ])("%s", async (_, content, message) => {
     expect(await refusal("irs-bmf", importing.file("x.csv", content))).toMatch(message);
-  }); // prettier-ignore
+  });
 
   test("a gzip file that is cut short", async () => {
     const packed = gzipSync(good);
@@ -59,9 +87,11 @@ describe("refused with file and line, the store as it was:", () => {
   });
 
   test("a file that is missing, and a folder", async () => {
-    expect(await refusal("irs-bmf", "/nowhere/x.csv")).toBe("/nowhere/x.csv: there is no such file");
+    expect(await refusal("irs-bmf", "/nowhere/x.csv")).toBe(
+      "/nowhere/x.csv: there is no such file",
+    );
     expect(await refusal("irs-bmf", importing.dataDir)).toMatch("this is no file");
-  }); // prettier-ignore
+  });
 
   test("a second file that is bad after a good one", async () => {
     const bad = importing.file("x.csv", `${header}\n1,2,3\n`);
@@ -77,25 +107,38 @@ describe("refused with file and line, the store as it was:", () => {
   });
 
   test("a year, a charity number and an ABN that are none", async () => {
-    const [head990, row990 = ""] = readFileSync(registerFile("missions_990.csv"), "utf8").split("\n"); // prettier-ignore
+    const [head990, row990 = ""] = readFileSync(registerFile("missions_990.csv"), "utf8").split(
+      "\n",
+    );
     const bad990 = row990.replace(",201212,", ",soon,");
-    expect(await refusal("irs-990", importing.file("a.csv", `${head990}\n${bad990}`))).toMatch(/tax year/); // prettier-ignore
+    expect(await refusal("irs-990", importing.file("a.csv", `${head990}\n${bad990}`))).toMatch(
+      /tax year/,
+    );
     const uk = readFileSync(registerFile("charities_uk.csv"), "utf8");
-    expect(await refusal("ukcat", importing.file("b.csv", uk.replace("GB-SC-SC990001", "GB-SC-1")))).toMatch(/no charity number/); // prettier-ignore
-    expect(await refusal("ukcat", importing.file("b.csv", uk.replace("GB-SC-SC990001", "FR-1")))).toMatch(/of no register/); // prettier-ignore
+    expect(
+      await refusal("ukcat", importing.file("b.csv", uk.replace("GB-SC-SC990001", "GB-SC-1"))),
+    ).toMatch(/no charity number/);
+    expect(
+      await refusal("ukcat", importing.file("b.csv", uk.replace("GB-SC-SC990001", "FR-1"))),
+    ).toMatch(/of no register/);
     const au = readFileSync(registerFile("acnc.csv"), "utf8");
-    expect(await refusal("acnc", importing.file("c.csv", au.replace("90000000001", "9")))).toMatch(/eleven digits/); // prettier-ignore
+    expect(await refusal("acnc", importing.file("c.csv", au.replace("90000000001", "9")))).toMatch(
+      /eleven digits/,
+    );
   });
 });
 
 test("malformed rows are counted and left out when asked", async () => {
-  const file = importing.file("x.csv", `${header}\n${first}\n1,2,3\n${second.replace(/^\d/, "A")}\n`);
+  const file = importing.file(
+    "x.csv",
+    `${header}\n${first}\n1,2,3\n${second.replace(/^\d/, "A")}\n`,
+  );
   const left: string[] = [];
   const onSkipped = (problem: string) => left.push(problem);
   const report = await importing.run("irs-bmf", [file], { skipBad: true, onSkipped });
   expect(report).toMatchObject({ added: 1, skipped: 2 });
   expect(left.map((problem) => /line \d+/.exec(problem)?.[0])).toEqual(["line 3", "line 4"]);
-}); // prettier-ignore
+});
 
 test("a quote that stays open is no row to leave out, and what rows left out may list stays", async () => {
   expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ added: 7 });

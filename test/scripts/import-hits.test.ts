@@ -55,9 +55,16 @@ describe("a line of an access log", () => {
     expect(readLogLine(line)?.atMs).toBe(atMs);
   });
 
-  test.each(["", "{", "{}", "null", "{\"ClientRequestURI\":1}", "hello", nginx("GET /x").slice(5, 30), "\u0000"])(
-    "%p is none", (line) => expect(readLogLine(line)).toBeNull(),
-  ); // prettier-ignore
+  test.each([
+    "",
+    "{",
+    "{}",
+    "null",
+    '{"ClientRequestURI":1}',
+    "hello",
+    nginx("GET /x").slice(5, 30),
+    "\u0000",
+  ])("%p is none", (line) => expect(readLogLine(line)).toBeNull());
 });
 
 describe("a view of a profile", () => {
@@ -77,23 +84,38 @@ describe("a view of a profile", () => {
     [nginx("GET /nonprofits/wells").replace(/ "-".*$/, ""), null],
     [cloudflare({ ClientRequestURI: "/nonprofits/wells", ClientRequestUserAgent: "A" }), page],
     [cloudflare({ ClientRequestURI: "/nonprofits/wells" }), null],
-    [cloudflare({ ClientRequestURI: "/nonprofits/wells", ClientRequestUserAgent: "A", CacheCacheStatus: "miss" }), null],
+    [
+      cloudflare({
+        ClientRequestURI: "/nonprofits/wells",
+        ClientRequestUserAgent: "A",
+        CacheCacheStatus: "miss",
+      }),
+      null,
+    ],
   ])("%s is %j", (line, step) => {
     const request = readLogLine(line);
     expect(request && profileOf(request, { all: false })).toEqual(step as never);
-  }); // prettier-ignore
+  });
 
   test.each([
     [nginx("GET /x"), 'curl/8 "x"', 999],
     [nginx("GET /x").replace(/"curl.*"$/, '"caf\\xE9 \\x22q\\x22 \\x5C"'), 'caf\u00e9 "q" \\', 999],
     [nginx("GET /x").replace(/"curl.*"$/, '"-"'), "", 999],
     [cloudflare({ ClientRequestUserAgent: "A" }), "A", 999],
-    [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: "2026-11-21T05:55:28.250Z" }), "A", 0],
-    [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528_000_000_000 }), "A", 0],
+    [
+      cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: "2026-11-21T05:55:28.250Z" }),
+      "A",
+      0,
+    ],
+    [
+      cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528_000_000_000 }),
+      "A",
+      0,
+    ],
     [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528 }), "A", 999],
   ])("%s came from %p, told to %p ms", (line, userAgent, withinMs) => {
     expect(readLogLine(line)).toMatchObject({ userAgent, withinMs });
-  }); // prettier-ignore
+  });
 });
 
 describe("bun run import-hits", () => {
@@ -110,9 +132,12 @@ describe("bun run import-hits", () => {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [out, err] = [await new Response(child.stdout).text(), await new Response(child.stderr).text()];
+    const [out, err] = [
+      await new Response(child.stdout).text(),
+      await new Response(child.stderr).text(),
+    ];
     return { code: await child.exited, out, err };
-  }; // prettier-ignore
+  };
   const queries = async () => {
     const store = await openStore({ url: `file:${join(folder, "store.db")}` });
     const counters = await liveCounters(store.raw, new Date());
@@ -142,10 +167,13 @@ describe("bun run import-hits", () => {
 
   test("reads Cloudflare's JSON, gzipped, beside others", async () => {
     const packed = join(folder, "edge.log.gz");
-    writeFileSync(packed, gzipSync(`${cloudflare({})}\n${cloudflare({ CacheCacheStatus: "miss" })}\n`));
+    writeFileSync(
+      packed,
+      gzipSync(`${cloudflare({})}\n${cloudflare({ CacheCacheStatus: "miss" })}\n`),
+    );
     expect((await run(packed)).code).toBe(0);
     expect((await queries()).llms_txt).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("finds what follows a recommendation, once, by the service's own hash of the user agent", async () => {
     const url = `file:${join(folder, "store.db")}`;
@@ -169,7 +197,13 @@ describe("bun run import-hits", () => {
     await calls.flush();
     const by = (agent: string) => nginx("GET /nonprofits/wells").replace(/"curl.*"$/, `"${agent}"`);
     const log = join(folder, "access.log");
-    const lines = [nginx("GET /nonprofits/wells"), nginx("GET /nonprofits/camp.md"), by("On time"), by("Too late"), by("Nobody")]; // prettier-ignore
+    const lines = [
+      nginx("GET /nonprofits/wells"),
+      nginx("GET /nonprofits/camp.md"),
+      by("On time"),
+      by("Too late"),
+      by("Nobody"),
+    ];
     writeFileSync(log, `${lines.join("\n")}\n`);
     expect((await run(log)).out).toContain("5 new lines, no hits, 3 follow-throughs");
     expect((await run(log)).out).toContain("0 new lines, no hits");
@@ -177,13 +211,18 @@ describe("bun run import-hits", () => {
     const again = join(folder, "other.log");
     writeFileSync(again, `${nginx("GET /x")}\n${lines.join("\n")}\n`);
     expect((await run(again, "--json")).out).toContain('"follow_throughs":0');
-    const { rows } = await store.raw.execute("SELECT recommendation_id AS id, slug, form, rank FROM recommendation_follow_throughs ORDER BY id, slug"); // prettier-ignore
+    const { rows } = await store.raw.execute(
+      "SELECT recommendation_id AS id, slug, form, rank FROM recommendation_follow_throughs ORDER BY id, slug",
+    );
     expect(rows.map((row): Record<string, unknown> => ({ ...row }))).toEqual([
       { id: 1, slug: "camp", form: "markdown", rank: null },
       { id: 1, slug: "wells", form: "page", rank: 2 },
       { id: 2, slug: "wells", form: "page", rank: 2 },
     ]);
-    const all = JSON.stringify((await store.raw.execute("SELECT * FROM recommendation_log, recommendation_follow_throughs")).rows); // prettier-ignore
+    const all = JSON.stringify(
+      (await store.raw.execute("SELECT * FROM recommendation_log, recommendation_follow_throughs"))
+        .rows,
+    );
     expect(all).not.toMatch(/203\.0\.113|curl|On time/);
     store.close();
   }, 30_000);

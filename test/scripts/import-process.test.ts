@@ -24,7 +24,11 @@ const startIn = (data: string, script: string, ...args: string[]) =>
   });
 
 async function ended(child: ReturnType<typeof start>) {
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), child.exited]); // prettier-ignore
+  const [out, err, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    child.exited,
+  ]);
   return { out, err, code };
 }
 
@@ -80,9 +84,11 @@ describe("the import command", () => {
       "SELECT count(DISTINCT slug) AS slugs, (SELECT count(*) FROM listings WHERE list = 'all') AS listed FROM nonprofits",
     );
     expect({ ...rows[0] }).toMatchObject({ slugs: 6_000, listed: 6_000 });
-    expect(readdirSync(join(folder, "data")).filter((name) => name.endsWith(".staging"))).toEqual([]);
+    expect(readdirSync(join(folder, "data")).filter((name) => name.endsWith(".staging"))).toEqual(
+      [],
+    );
     store.close();
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("others write to the store while it runs", async () => {
     const child = start("import", "irs-bmf", manyOrganisations(6_000), "--json");
@@ -128,10 +134,18 @@ describe("the export command", () => {
       verified: 1,
       impact_metrics: [{ name: "Meals", value: "3", unit: null, period: "annual" }],
       provenance: {
-        contact_email: { set_by: "consensus", source: "consensus", source_url: null, agents: ["A", "B"], applied_at: 5 },
+        contact_email: {
+          set_by: "consensus",
+          source: "consensus",
+          source_url: null,
+          agents: ["A", "B"],
+          applied_at: 5,
+        },
       },
     });
-    await store.write((tx) => saveNonprofits(tx, [{ before: null, after: full }], { origin: "seed", now: new Date(9) }));
+    await store.write((tx) =>
+      saveNonprofits(tx, [{ before: null, after: full }], { origin: "seed", now: new Date(9) }),
+    );
     store.close();
     const file = join(folder, "directory.ndjson");
     expect((await ended(start("export", "--out", file))).code).toBe(0);
@@ -145,7 +159,7 @@ describe("the export command", () => {
     expect((await ended(startIn("copy", "export"))).out).toBe(open);
     const again = await ended(startIn("copy", "import", "ndjson", file, "--json"));
     expect(JSON.parse(again.out)).toMatchObject({ added: 0, changed: 0, unchanged: 8 });
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("leaves no half-written file when it fails", async () => {
     mkdirSync(join(folder, "data"));

@@ -52,10 +52,12 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     expect(sample?.mission).toMatch(/\p{Ll}/u);
     expect(sample?.provenance["mission"]).toMatchObject({ source: "irs-990", set_by: "register" });
     // Hardly a name is all capitals: only one that is spelt out letter by letter.
-    const shouted = await ids("name = upper(name) AND length(name) > 12 AND name GLOB '*[A-Z] [A-Z]*'");
+    const shouted = await ids(
+      "name = upper(name) AND length(name) > 12 AND name GLOB '*[A-Z] [A-Z]*'",
+    );
     expect(shouted.length).toBeLessThan(3);
     expect(await ids("name LIKE '\\% %' ESCAPE '\\' OR city LIKE '%PO BOX%'")).toEqual([]);
-  }); // prettier-ignore
+  });
 
   test("change nothing when they go in again, and last month's file withdraws and restores", async () => {
     const again = await importing.run("irs-bmf", american);

@@ -80,21 +80,35 @@ describe("the IRS master file", () => {
   test("a renamed organisation keeps its slug", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);
     const file = edited("eo_aa.csv", (line) => line.replace("MCALDER FOOD", "WIDE TABLE FOOD"));
-    expect(await importing.run("irs-bmf", [file])).toMatchObject({ ...counts, changed: 1, unchanged: 6 });
-    expect((await importing.record("mcalder-food-bank-inc"))?.name).toBe("Wide Table Food Bank Inc");
-  }); // prettier-ignore
+    expect(await importing.run("irs-bmf", [file])).toMatchObject({
+      ...counts,
+      changed: 1,
+      unchanged: 6,
+    });
+    expect((await importing.record("mcalder-food-bank-inc"))?.name).toBe(
+      "Wide Table Food Bank Inc",
+    );
+  });
 
   test("an absent or no longer eligible one is withdrawn, and restored when it returns", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);
     const file = edited("eo_aa.csv", (line) =>
       line.startsWith("000000101") ? null : line.replace(/^(000000106.*),0000,03,/, "$1,0000,04,"),
     );
-    expect(await importing.run("irs-bmf", [file])).toMatchObject({ ...counts, unchanged: 5, withdrawn: 2 });
+    expect(await importing.run("irs-bmf", [file])).toMatchObject({
+      ...counts,
+      unchanged: 5,
+      withdrawn: 2,
+    });
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("withdrawn");
     expect(await idsInList(importing.store.raw, "all", { limit: 9, offset: 0 })).toHaveLength(5);
-    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ changed: 2, restored: 2, withdrawn: 0 });
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
+      changed: 2,
+      restored: 2,
+      withdrawn: 0,
+    });
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
-  }); // prettier-ignore
+  });
 
   test("a withdrawn one's slug is never given to another", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);
@@ -106,8 +120,11 @@ describe("the IRS master file", () => {
 
   test("one part of the register withdraws nothing of another", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
-    expect(await importing.run("irs-bmf", ["eo_bb.csv"])).toMatchObject({ unchanged: 2, withdrawn: 0 });
-  }); // prettier-ignore
+    expect(await importing.run("irs-bmf", ["eo_bb.csv"])).toMatchObject({
+      unchanged: 2,
+      withdrawn: 0,
+    });
+  });
 
   test("one that moved to another file of the run is not withdrawn", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
@@ -122,27 +139,44 @@ describe("the IRS master file", () => {
 
   test("a file that lost most of what it covered is refused, unless that is meant", async () => {
     const [header = "", line = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
-    const many = Array.from({ length: 1_200 }, (_, at) => line.replace(/^\d{9}/, String(500_000_000 + at)));
+    const many = Array.from({ length: 1_200 }, (_, at) =>
+      line.replace(/^\d{9}/, String(500_000_000 + at)),
+    );
     const file = importing.file("eo_cc.csv", [header, ...many].join("\n"));
     await importing.run("irs-bmf", [file]);
     expect(new Set(await importing.slugs()).size).toBe(1_200);
     importing.file("eo_cc.csv", [header, ...many.slice(0, 100)].join("\n"));
-    expect(await outcome(importing.run("irs-bmf", [file]))).toContain("1,100 of 1,200 nonprofits would be withdrawn");
+    expect(await outcome(importing.run("irs-bmf", [file]))).toContain(
+      "1,100 of 1,200 nonprofits would be withdrawn",
+    );
     const meant = await importing.run("irs-bmf", [file], { allowManyWithdrawals: true });
     expect(meant).toMatchObject({ withdrawn: 1_100, unchanged: 100 });
-  }); // prettier-ignore
+  });
 
   test("what consensus, an operator or the organisation set stays", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);
     const before = await importing.record("mcalder-food-bank-inc");
     if (before === null) throw new Error("the organisation was not imported");
-    const origin: StoredProvenance = { set_by: "operator", source: "operator", source_url: null, agents: [], applied_at: 1 };
-    const after = { ...before, city: "Truehaven", provenance: { ...before.provenance, city: origin } };
+    const origin: StoredProvenance = {
+      set_by: "operator",
+      source: "operator",
+      source_url: null,
+      agents: [],
+      applied_at: 1,
+    };
+    const after = {
+      ...before,
+      city: "Truehaven",
+      provenance: { ...before.provenance, city: origin },
+    };
     const context = { origin: "review", now: new Date(2) };
     await importing.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
-    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ ...counts, unchanged: 7 });
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
+      ...counts,
+      unchanged: 7,
+    });
     expect((await importing.record("mcalder-food-bank-inc"))?.city).toBe("Truehaven");
-  }); // prettier-ignore
+  });
 
   test("a check writes nothing", async () => {
     const report = await importing.run("irs-bmf", ["eo_aa.csv"], { checkOnly: true });
@@ -158,7 +192,8 @@ describe("texts of forms 990 and 1023-EZ", () => {
     expect(report).toMatchObject({ ...counts, rows: 4, changed: 1, skipped: 3 });
     expect(report.skipped_because).toMatchObject({ not_joined: 1, withheld: 1, duplicate: 1 });
     const told = {
-      mission: "McAlder Food Bank gives food to families in the USA, with the help of God. We serve all.",
+      mission:
+        "McAlder Food Bank gives food to families in the USA, with the help of God. We serve all.",
       programs: [
         { name: "Mobile pantry", description: "A truck brings food to villages." },
         { name: "School lunches", description: null },
@@ -166,10 +201,16 @@ describe("texts of forms 990 and 1023-EZ", () => {
       provenance: { mission: { source: "irs-990" } },
     };
     expect(await importing.record("mcalder-food-bank-inc")).toMatchObject(told);
-    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({ ...counts, unchanged: 7 });
+    expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
+      ...counts,
+      unchanged: 7,
+    });
     expect(await importing.record("mcalder-food-bank-inc")).toMatchObject(told);
-    expect(await importing.run("irs-990", ["missions_990.csv"])).toMatchObject({ changed: 0, unchanged: 1 });
-  }); // prettier-ignore
+    expect(await importing.run("irs-990", ["missions_990.csv"])).toMatchObject({
+      changed: 0,
+      unchanged: 1,
+    });
+  });
 
   test("of form 1023-EZ bring a website and the year of formation, with lost zeros put back", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);

@@ -17,14 +17,20 @@ afterAll(() => service.close());
 /** Runs the command in a process of its own, beside the open service. */
 async function review(...args: string[]) {
   const { dataDir, databaseUrl } = service.parts.config;
-  const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args],
+    {
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   return { code: await child.exited, out, err };
-} // prettier-ignore
+}
 
 const picks = () => curatedPicks(service.store.raw, { phase: 1 });
 
@@ -49,7 +55,11 @@ test("an operator adds, edits, lists and removes picks at the command line", asy
   await review("pick", "edit", "wells", "--causes", "all");
   expect((await picks())[0]?.causes).toBeNull();
   const listed = await review("pick", "list", "--json");
-  expect(JSON.parse(listed.out)).toMatchObject({ count: 1, picks: [{ slug: "wells" }], in_file: [] }); // prettier-ignore
+  expect(JSON.parse(listed.out)).toMatchObject({
+    count: 1,
+    picks: [{ slug: "wells" }],
+    in_file: [],
+  });
   expect((await review("pick", "list")).out).toContain('for "repairs"');
   expect(await review("pick", "remove", "wells", "--reason", "Closed.")).toMatchObject({ code: 0 });
   expect((await review("pick", "remove", "wells", "--reason", "Closed.")).code).toBe(1);
@@ -67,14 +77,23 @@ test("says what is missing, with code 2", async () => {
     await review("pick", "add", "wells", "--four", "wells"),
   ];
   expect(refused.map(({ code }) => code)).toEqual(refused.map(() => 2));
-  expect((await review("pick", "add", "nobody", "--for", "x", "--why", "y")).err).toContain("No nonprofit"); // prettier-ignore
+  expect((await review("pick", "add", "nobody", "--for", "x", "--why", "y")).err).toContain(
+    "No nonprofit",
+  );
 }, 60_000);
 
 test("approves an agent's draft in other words", async () => {
   const sent = await service.post("/api/recommend/drafts", { ...draftExample, slug: "pumps" });
   const { draft_id } = (await sent.json()) as { draft_id: number };
   expect((await review("list", "--kind", "draft")).out).toContain(`draft-${draft_id}`);
-  const approved = await review("approve", `draft-${draft_id}`, "--value", "Mends pumps.", "--operator", "ada"); // prettier-ignore
+  const approved = await review(
+    "approve",
+    `draft-${draft_id}`,
+    "--value",
+    "Mends pumps.",
+    "--operator",
+    "ada",
+  );
   expect(approved).toMatchObject({ code: 0 });
   expect(await picks()).toMatchObject([{ why_recommended: "Mends pumps.", origin: "draft" }]);
   expect((await review("approve", `draft-${draft_id}`)).code).toBe(1);

@@ -40,8 +40,11 @@ async function edit(tagline: string): Promise<void> {
   const before = await recordBySlug(store.raw, "trust-a");
   if (before === null) throw new Error("no trust-a");
   await store.write((tx) =>
-    saveNonprofits(tx, [{ before, after: { ...before, tagline } }], { origin: "test", now: new Date() }),
-  ); // prettier-ignore
+    saveNonprofits(tx, [{ before, after: { ...before, tagline } }], {
+      origin: "test",
+      now: new Date(),
+    }),
+  );
 }
 
 const spawn = (args: string[], env: Record<string, string> = {}) =>
@@ -60,8 +63,17 @@ const spawn = (args: string[], env: Record<string, string> = {}) =>
 
 async function publish(...args: string[]) {
   const { stdout, stderr, exited } = spawn(args);
-  const [out, complaint, code] = await Promise.all([new Response(stdout).text(), new Response(stderr).text(), exited]); // prettier-ignore
-  return { code, out, complaint, json: args.includes("--json") && out !== "" ? JSON.parse(out) : null }; // prettier-ignore
+  const [out, complaint, code] = await Promise.all([
+    new Response(stdout).text(),
+    new Response(stderr).text(),
+    exited,
+  ]);
+  return {
+    code,
+    out,
+    complaint,
+    json: args.includes("--json") && out !== "" ? JSON.parse(out) : null,
+  };
 }
 
 const page = () => readFileSync(join(dataDir, "public/nonprofits/trust-a.html"), "utf8");
@@ -74,7 +86,10 @@ describe("publishing once", () => {
     });
     await edit("first line");
     const before = await publish("--status", "--json");
-    expect(before).toMatchObject({ code: 0, json: { resident: false, waiting: { profiles: 1, lists: 1 } } }); // prettier-ignore
+    expect(before).toMatchObject({
+      code: 0,
+      json: { resident: false, waiting: { profiles: 1, lists: 1 } },
+    });
     purged = [];
     expect((await publish()).out).toContain("is current");
     expect(page()).toContain("first line");

@@ -21,14 +21,20 @@ afterAll(() => service.close());
 
 async function report(...args: string[]) {
   const { dataDir, databaseUrl } = service.parts.config;
-  const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../scripts/report.ts"), ...args], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = [await new Response(child.stdout).text(), await new Response(child.stderr).text()];
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dirname, "../../scripts/report.ts"), ...args],
+    {
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl },
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [out, err] = [
+    await new Response(child.stdout).text(),
+    await new Response(child.stderr).text(),
+  ];
   return { code: await child.exited, out, err };
-} // prettier-ignore
+}
 
 const as = (agent: string) => ({ "user-agent": agent });
 const after = (ms: number) => {
@@ -49,7 +55,8 @@ test("the report of an empty log says so", async () => {
 }, 30_000);
 
 test("calls become profiles, payment requirements and donations", async () => {
-  const recommend = (agent: string, query: string) => service.get(`/api/recommend?${query}`, as(agent)); // prettier-ignore
+  const recommend = (agent: string, query: string) =>
+    service.get(`/api/recommend?${query}`, as(agent));
   await recommend("A", "cause=water-sanitation&intent=donate");
   await recommend("B", "cause=water-sanitation&intent=donate");
   await recommend("C", "q=wells");

@@ -42,7 +42,9 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
   for (const agent of ["bot-a", "bot-b"]) await submit(agent, "city", "Oslo");
 
   const listed = await review("list", "--kind", "prose", "--json");
-  const { reviews } = JSON.parse(listed.out) as { reviews: { id: string; detail: { field: string } }[] }; // prettier-ignore
+  const { reviews } = JSON.parse(listed.out) as {
+    reviews: { id: string; detail: { field: string } }[];
+  };
   expect(reviews.map(({ detail }) => detail.field)).toEqual(["mission", "tagline"]);
   const [mission, tagline] = reviews.map(({ id }) => id);
 

@@ -96,19 +96,26 @@ describe("verify-receipt, offline", () => {
     for (const key of [set, one, signer.publicKey.x]) {
       const { code, said } = await verify(["-", "--key", key, "--json"], text);
       expect(code).toBe(0);
-      expect(JSON.parse(said)).toMatchObject({ valid: true, signed_by: signer.publicKey.kid, on_chain: false });
+      expect(JSON.parse(said)).toMatchObject({
+        valid: true,
+        signed_by: signer.publicKey.kid,
+        on_chain: false,
+      });
     }
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("tells an altered one from one that another key signed", async () => {
     const altered = (await textOf(aReceipt())).replace('"amount_usdc":2.5', '"amount_usdc":2500');
     const first = await verify(["-", "--key", signer.publicKey.x], altered);
     expect([first.code, first.said]).toEqual([1, ""]);
     expect(first.complained).toContain("NOT VALID: the receipt was altered");
-    const second = await verify(["-", "--key", other.publicKey.x, "--json"], await textOf(aReceipt()));
+    const second = await verify(
+      ["-", "--key", other.publicKey.x, "--json"],
+      await textOf(aReceipt()),
+    );
     expect(second.code).toBe(1);
     expect(JSON.parse(second.said)).toMatchObject({ valid: false, kind: "wrong_key" });
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("does not let a name write to the terminal", async () => {
     const receipt = aReceipt();
@@ -203,13 +210,16 @@ describe("verify-receipt, with a network", () => {
   );
 
   test("says what no node knows, and that a node serves another chain or none", async () => {
-    const unknown = withEvidence(paid, { tx_signature: "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW" });
+    const unknown = withEvidence(paid, {
+      tx_signature:
+        "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+    });
     const ask = async (receipt: Receipt, rpc: string) =>
       verify(["-", ...key(), "--rpc", rpc, "--json"], await textOf(receipt));
     expect(JSON.parse((await ask(unknown, local.url)).said).kind).toBe("not_on_chain");
     expect(JSON.parse((await ask(aReceipt(), local.url)).said).kind).toBe("wrong_chain");
     expect((await ask(paid, "http://127.0.0.1:1")).code).toBe(3);
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 });
 
 const withEvidence = (receipt: Receipt, evidence: Partial<Receipt["evidence"]>): Receipt => ({

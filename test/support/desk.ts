@@ -18,9 +18,13 @@ export function aVisitor(service: Pick<TestService, "app">, headers: Record<stri
     const response = await service.app.handle(
       new Request(`http://localhost${path}`, {
         ...init,
-        headers: { ...headers, ...(cookie === "" ? {} : { cookie }), ...(init.headers as Record<string, string>) },
+        headers: {
+          ...headers,
+          ...(cookie === "" ? {} : { cookie }),
+          ...(init.headers as Record<string, string>),
+        },
       }),
-    ); // prettier-ignore
+    );
     for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === "") cookies.delete(name);
@@ -34,16 +38,23 @@ export function aVisitor(service: Pick<TestService, "app">, headers: Record<stri
   const post = (path: string, fields: Record<string, string>, extra: Record<string, string> = {}) =>
     request(path, {
       method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded", origin: "https://almoner.example", ...extra },
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        origin: "https://almoner.example",
+        ...extra,
+      },
       body: new URLSearchParams(fields).toString(),
-    }); // prettier-ignore
+    });
   return {
     cookies,
     get: (path: string, extra: Record<string, string> = {}) => request(path, { headers: extra }),
     post,
     /** Fills the form that holds this button and presses it; fields that are not given keep what they show. */
     send: (page: DeskPage, button: string, fields: Record<string, string> = {}) => {
-      const form = page.$("form").filter((_, one) => page.$(one).find("button").text().startsWith(button)).first(); // prettier-ignore
+      const form = page
+        .$("form")
+        .filter((_, one) => page.$(one).find("button").text().startsWith(button))
+        .first();
       if (form.length !== 1) throw new Error(`no form with a button ${button} on ${page.path}`);
       const shown: Record<string, string> = {};
       form.find("input, textarea, select").each((_, element) => {

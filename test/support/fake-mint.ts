@@ -26,11 +26,21 @@ export function fakeMint(
     new TransactionInstruction({
       programId: program,
       keys: [{ pubkey: mint.publicKey, isSigner: false, isWritable: true }],
-      data: Buffer.concat([Buffer.from([initializeMint2, decimals]), holder.toBytes(), Buffer.from([0])]), // prettier-ignore
+      data: Buffer.concat([
+        Buffer.from([initializeMint2, decimals]),
+        holder.toBytes(),
+        Buffer.from([0]),
+      ]),
     }),
     createTokenAccount(holder, holder, mint.publicKey, program),
     createTokenAccount(holder, forWallet, mint.publicKey, program),
-    mintTo(mint.publicKey, tokenAccountFor(holder, mint.publicKey, program), holder, supply, program), // prettier-ignore
+    mintTo(
+      mint.publicKey,
+      tokenAccountFor(holder, mint.publicKey, program),
+      holder,
+      supply,
+      program,
+    ),
   ];
   const { bytes } = signedTransaction(instructions, {
     signers: [owner, mint],

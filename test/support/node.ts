@@ -5,7 +5,11 @@ export type NodeAnswer = (call: {
   id: number;
   method: string;
   params: unknown[];
-}) => Response | { result: unknown } | { error: { code: number; message: string; data?: unknown } } | Promise<Response>; // prettier-ignore
+}) =>
+  | Response
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } }
+  | Promise<Response>;
 
 export type Node = {
   url: string;

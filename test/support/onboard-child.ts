@@ -9,7 +9,13 @@ const parts = { store, clock: () => new Date(), config: { walletHoldMs: 72 * 3_6
 const waiting = await onboardingQueue(store.raw, { after: { at: -1, id: "" }, limit: 10_000 });
 process.stdout.write("ready\n");
 for (const { id } of waiting) {
-  const call = { id: `onboarding-${id}`, decision: "approved" as const, operator: "child", value: null, reason: null }; // prettier-ignore
+  const call = {
+    id: `onboarding-${id}`,
+    decision: "approved" as const,
+    operator: "child",
+    value: null,
+    reason: null,
+  };
   const done = await decideReview(parts, call);
   if (done.ok) process.stdout.write(`${id}\n`);
 }

@@ -32,11 +32,16 @@ export async function anOnboardingService(
   const service = await aService({
     env: {
       ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_ADMIN_TOKENS: Object.entries(operatorTokens).map((pair) => pair.join(":")).join(","),
+      ALMONER_ADMIN_TOKENS: Object.entries(operatorTokens)
+        .map((pair) => pair.join(":"))
+        .join(","),
     },
-    parts: { clock: () => new Date(nowMs), waitForPublication: () => Promise.resolve({ release: "r1" }) },
+    parts: {
+      clock: () => new Date(nowMs),
+      waitForPublication: () => Promise.resolve({ release: "r1" }),
+    },
     records,
-  }); // prettier-ignore
+  });
   let clients = 0;
   const client = () => ({ "x-forwarded-for": `10.3.${(clients >> 8) & 255}.${clients++ & 255}` });
   const bearer = (operator: keyof typeof operatorTokens) => ({

@@ -29,11 +29,15 @@ export function ownTransfer(at: TestChain, owner: Keypair, text: string): string
     }),
     new TransactionInstruction({
       programId: programs.token,
-      keys: [second.publicKey, usdcMint].map((pubkey) => ({ pubkey, isSigner: false, isWritable: true })),
+      keys: [second.publicKey, usdcMint].map((pubkey) => ({
+        pubkey,
+        isSigner: false,
+        isWritable: true,
+      })),
       data: Buffer.concat([Buffer.from([initializeAccount3]), owner.publicKey.toBytes()]),
     }),
     mintTo(usdcMint, second.publicKey, faucet.publicKey, 5_000_000n),
-  ]; // prettier-ignore
+  ];
   at.land(signedTransaction(instructions, { signers: [faucet, second], blockhash }));
   const transfer = transferChecked({
     source: second.publicKey,

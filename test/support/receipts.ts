@@ -10,9 +10,7 @@ export const aReceipt = (
   nonprofit: {
     slug: "lantern-school",
     name: "Lantern School",
-    registrations: [
-      { country: "United States", type: "EIN", registration_number: "53-0196605" },
-    ],
+    registrations: [{ country: "United States", type: "EIN", registration_number: "53-0196605" }],
     identifiers: ["US-EIN-530196605"],
   },
   amount_usdc: 2.5,
@@ -24,7 +22,8 @@ export const aReceipt = (
   evidence: {
     cluster: "mainnet",
     network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-    tx_signature: "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+    tx_signature:
+      "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
     slot: 312_000_000,
     commitment: "confirmed",
     mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
@@ -35,4 +34,4 @@ export const aReceipt = (
     memo: "AAAADAAAJiWgahLUwAAAKlRm3EkL9mXq",
     ...parts.evidence,
   },
-}); // prettier-ignore
+});

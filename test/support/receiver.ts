@@ -30,11 +30,17 @@ export function aReceiver(secret: string, answering: Answering = () => new Respo
       } catch {
         verified = null;
       }
-      const one = { path: new URL(request.url).pathname, id: headers["webhook-id"] ?? "", headers, verified, body };
+      const one = {
+        path: new URL(request.url).pathname,
+        id: headers["webhook-id"] ?? "",
+        headers,
+        verified,
+        body,
+      };
       got.push(one);
       return answer(one, got.length);
     },
-  }); // prettier-ignore
+  });
   return {
     got,
     url: (path = "/hook") => `http://127.0.0.1:${server.port}${path}`,

@@ -31,7 +31,10 @@ export async function strangerDonates(
   const asked = await fetch(`${ask.url}?amount=${amount}`, { method: ask.method });
   // The guide: 402 is the normal answer and means that no money has moved.
   if (asked.status !== 402) throw new Error(`asked what to pay, and was answered ${asked.status}`);
-  const demand = (await asked.json()) as Record<"recipient" | "mint" | "amount_atomic" | "memo", string>;
+  const demand = (await asked.json()) as Record<
+    "recipient" | "mint" | "amount_atomic" | "memo",
+    string
+  >;
   const connection = new Connection(rpcUrl, "confirmed");
   const { blockhash } = await connection.getLatestBlockhash();
   const message = new TransactionMessage({
@@ -54,7 +57,7 @@ export async function strangerDonates(
     await Bun.sleep(1_000 * Number(answer.headers.get("retry-after")));
   }
   throw new Error("the transfer was never seen");
-} // prettier-ignore
+}
 
 /** Where an operation is to be asked. */
 function placeOf(description: Description, operationId: string, slug: string) {
@@ -74,7 +77,10 @@ function transfer(
 ): TransactionInstruction {
   const mintKey = new PublicKey(mint);
   const accountOf = (owner: PublicKey) =>
-    PublicKey.findProgramAddressSync([owner.toBytes(), tokenProgram.toBytes(), mintKey.toBytes()], tokenAccounts)[0];
+    PublicKey.findProgramAddressSync(
+      [owner.toBytes(), tokenProgram.toBytes(), mintKey.toBytes()],
+      tokenAccounts,
+    )[0];
   const data = Buffer.alloc(10);
   data.writeUInt8(12, 0); // TransferChecked
   data.writeBigUInt64LE(BigInt(amount_atomic), 1);
@@ -89,7 +95,7 @@ function transfer(
     ],
     data,
   });
-} // prettier-ignore
+}
 
 const memo = (text: string) =>
   new TransactionInstruction({ programId: memoProgram, keys: [], data: Buffer.from(text) });

@@ -19,17 +19,31 @@ const seriesMax = 3;
 /** A picture for those who see it, and the same numbers as a table for everyone. */
 export function chart({ id, title, days, series }: Chart): Html {
   const shown = series.slice(0, seriesMax);
-  const sums = shown.map(({ name, values }) => `${name}: ${readable(values.reduce((a, b) => a + b, 0))}`);
+  const sums = shown.map(
+    ({ name, values }) => `${name}: ${readable(values.reduce((a, b) => a + b, 0))}`,
+  );
   return html`<figure>
-<figcaption id="${id}-title">${title}</figcaption>
-<svg class="chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="${id}-title ${id}-sums">
-${grid(days, shown)}
-${shown.map(({ values }, at) => html`<path class="series-${at}" d="${pathOf(days, values, scaleOf(shown))}"></path>`)}
-</svg>
-<ul class="legend" id="${id}-sums">${sums.map((text, at) => html`<li class="series-${at}">${text}</li>`)}</ul>
-<details><summary>As a table</summary>${table(title, days, shown)}</details>
-</figure>`;
-} // prettier-ignore
+    <figcaption id="${id}-title">${title}</figcaption>
+    <svg
+      class="chart"
+      viewBox="0 0 ${width} ${height}"
+      width="${width}"
+      height="${height}"
+      role="img"
+      aria-labelledby="${id}-title ${id}-sums"
+    >
+      ${grid(days, shown)}
+      ${shown.map(({ values }, at) => html`<path class="series-${at}" d="${pathOf(days, values, scaleOf(shown))}"></path>`)}
+    </svg>
+    <ul class="legend" id="${id}-sums">
+      ${sums.map((text, at) => html`<li class="series-${at}">${text}</li>`)}
+    </ul>
+    <details>
+      <summary>As a table</summary>
+      ${table(title, days, shown)}
+    </details>
+  </figure>`;
+}
 
 const instantOf = (day: string): Date => new Date(`${day}T00:00:00Z`);
 
@@ -44,14 +58,18 @@ const scaleOf = (series: Chart["series"]) =>
     .nice()
     .range([height - edge.bottom, edge.top]);
 
-function pathOf(days: readonly string[], values: readonly number[], y: ReturnType<typeof scaleOf>): string {
+function pathOf(
+  days: readonly string[],
+  values: readonly number[],
+  y: ReturnType<typeof scaleOf>,
+): string {
   const x = timeOf(days);
   const draw = line<number>()
     .x((_, at) => x(instantOf(days[at] ?? "")))
     .y((value) => y(value))
     .digits(1);
   return draw(values) ?? "";
-} // prettier-ignore
+}
 
 const ticksDown = 4;
 const ticksAcross = 6;
@@ -61,17 +79,53 @@ function grid(days: readonly string[], series: Chart["series"]): Html[] {
   const x = timeOf(days);
   const dayName = x.tickFormat(ticksAcross, "%d %b");
   return [
-    ...y.ticks(ticksDown).map((value) => html`<line class="grid" x1="${edge.left}" x2="${width - edge.right}" y1="${y(value)}" y2="${y(value)}"></line>
-<text x="${edge.left - 8}" y="${y(value) + 4}" text-anchor="end">${readable(value)}</text>`),
-    ...x.ticks(ticksAcross).map((at) => html`<text x="${x(at)}" y="${height - 8}" text-anchor="middle">${dayName(at)}</text>`),
+    ...y
+      .ticks(ticksDown)
+      .map(
+        (value) =>
+          html`<line
+              class="grid"
+              x1="${edge.left}"
+              x2="${width - edge.right}"
+              y1="${y(value)}"
+              y2="${y(value)}"
+            ></line>
+            <text x="${edge.left - 8}" y="${y(value) + 4}" text-anchor="end"
+              >${readable(value)}</text
+            >`,
+      ),
+    ...x
+      .ticks(ticksAcross)
+      .map(
+        (at) =>
+          html`<text x="${x(at)}" y="${height - 8}" text-anchor="middle">${dayName(at)}</text>`,
+      ),
   ];
-} // prettier-ignore
+}
 
-const table = (title: string, days: readonly string[], series: Chart["series"]): Html => html`<div class="scroll"><table>
-<caption>${title}</caption>
-<thead><tr><th scope="col">Day</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
-<tbody>${days.map((day, at) => html`<tr><th scope="row">${day}</th>${series.map(({ values }) => html`<td class="number">${readable(values[at] ?? 0)}</td>`)}</tr>`)}</tbody>
-</table></div>`; // prettier-ignore
+const table = (title: string, days: readonly string[], series: Chart["series"]): Html =>
+  html`<div class="scroll">
+    <table>
+      <caption>
+        ${title}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          ${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${days.map(
+          (day, at) =>
+            html`<tr>
+              <th scope="row">${day}</th>
+              ${series.map(({ values }) => html`<td class="number">${readable(values[at] ?? 0)}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 
 const readable = (value: number): string =>
   value.toLocaleString("en", { maximumFractionDigits: 2 });

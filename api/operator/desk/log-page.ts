@@ -54,7 +54,9 @@ const choice = (name: string, values: readonly string[], chosen: string | null):
 
 function olderPage(filter: Filter, next: number | null): Part {
   if (next === null) return null;
-  const given = Object.entries(filter).flatMap(([name, value]) => (value === null ? [] : [[name, value]])); // prettier-ignore
+  const given = Object.entries(filter).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value]],
+  );
   const search = new URLSearchParams([...given, ["before", String(next)]]);
   return html`<p>
     <a href="/desk/log?${search.toString()}" rel="next" accesskey="n">Older <kbd>n</kbd></a>

@@ -16,14 +16,15 @@ const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
 export function membersOf({ kind, editing }: ReviewItem, typed = ""): Member[] | null {
   if (editing?.current == null) return null;
   const object = objectIn(typed === "" ? editing.current : typed);
-  if (kindsOfObjects.includes(kind)) return object === null ? null : Object.entries(object).map(memberOf);
+  if (kindsOfObjects.includes(kind))
+    return object === null ? null : Object.entries(object).map(memberOf);
   const names = kind === "prose" ? rowMembers[editing.field] : undefined;
   // A metric in plain text waits for somebody who tells its name from its value.
   const row: Record<string, unknown> | null =
     object ?? (editing.field === "impact_metric" ? { value: editing.current } : null);
   if (names === undefined || row === null) return null;
   return names.map((name) => memberOf([name, row[name]]));
-} // prettier-ignore
+}
 
 function memberOf([name, value]: [string, unknown]): Member {
   if (Array.isArray(value)) return { name, text: value.join("\n"), isList: true };
@@ -35,7 +36,9 @@ function memberOf([name, value]: [string, unknown]): Member {
 export function editedIn(form: Form, review: ReviewItem | null): string {
   const members = review === null ? null : membersOf(review);
   if (members === null) return form.text("value");
-  const typed = members.map(({ name, text }) => (form.has(nameOf(name)) ? form.text(nameOf(name)) : text)); // prettier-ignore
+  const typed = members.map(({ name, text }) =>
+    form.has(nameOf(name)) ? form.text(nameOf(name)) : text,
+  );
   if (members.every(({ text }, at) => typed[at] === text.trim())) return "";
   const values = members.map(({ name, isList }, at) => {
     const text = typed[at] ?? "";

@@ -51,10 +51,31 @@ export const flagList = (flags: readonly string[]): Part =>
  * A table: on a narrow screen each row is a block, and each cell names its column. The roles are spelled out, because
  * browsers forget them with the layout.
  */
-export const table = ({ caption = null, columns, rows, kind = "list" }: Table): Html => html`<div class="scroll"><table class="rows ${kind}" role="table">
-${caption === null ? null : html`<caption>${caption}</caption>`}
-<thead role="rowgroup"><tr role="row">${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}</tr></thead>
-<tbody role="rowgroup">${rows.map((cells) => html`<tr role="row">${cells.map((cell, at) => (at === 0 && kind === "compare" ? html`<th scope="row" role="rowheader">${cell}</th>` : html`<td role="cell" data-column="${columns[at] ?? ""}">${cell}</td>`))}</tr>`)}</tbody></table></div>`; // prettier-ignore
+export const table = ({ caption = null, columns, rows, kind = "list" }: Table): Html =>
+  html`<div class="scroll">
+    <table class="rows ${kind}" role="table">
+      ${
+        caption === null
+          ? null
+          : html`<caption>
+              ${caption}
+            </caption>`
+      }
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${rows.map(
+          (cells) =>
+            html`<tr role="row">
+              ${cells.map((cell, at) => (at === 0 && kind === "compare" ? html`<th scope="row" role="rowheader">${cell}</th>` : html`<td role="cell" data-column="${columns[at] ?? ""}">${cell}</td>`))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 
 type Table = {
   caption?: string | null;
@@ -110,12 +131,16 @@ export const auditTable = (entries: readonly AuditEntry[], caption: string): Htm
       instant(happened_at),
       html`<bdi>${operator}</bdi>`,
       action,
-      html`<a href="/desk/log?${new URLSearchParams({ subject }).toString()}"><bdi>${subject}</bdi></a>`,
+      html`<a href="/desk/log?${new URLSearchParams({ subject }).toString()}"
+        ><bdi>${subject}</bdi></a
+      >`,
       Object.entries(detail)
         .filter(([, value]) => value !== null && value !== "")
-        .map(([name, value]) => html`<div>${name.replaceAll("_", " ")}: ${sent(brief(value))}</div>`),
+        .map(
+          ([name, value]) => html`<div>${name.replaceAll("_", " ")}: ${sent(brief(value))}</div>`,
+        ),
     ]),
-  }); // prettier-ignore
+  });
 
 const briefMax = 300;
 

@@ -22,7 +22,8 @@ export async function addPickPage(visit: Sent): Promise<Page | Response> {
 /** POST /desk/picks/:slug: changes what is said of it. */
 export async function editPickPage(visit: Sent, slug: string): Promise<Page | Response> {
   const typed = typedIn(visit.form);
-  const again = (trouble: string, status: number) => pickPage(visit, slug, { trouble, typed, status }); // prettier-ignore
+  const again = (trouble: string, status: number) =>
+    pickPage(visit, slug, { trouble, typed, status });
   const read = PickEdit.safeParse(bodyOf(typed));
   if (!read.success) return again(faultOf(read.error.issues), 400);
   const operator = visit.session.operator;

@@ -23,7 +23,10 @@ type Shown = { trouble?: string; typed?: TypedPick; status?: number };
 const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
-export async function picksPage({ parts, request, token }: Visit, shown: Shown = {}): Promise<Page> {
+export async function picksPage(
+  { parts, request, token }: Visit,
+  shown: Shown = {},
+): Promise<Page> {
   const query = queryOf(request.url);
   const after = request.method === "GET" ? query.text("after", 200) : null;
   const { picks, next, in_file } = await listPicks(parts, { after, limit: rowsPerPage });
@@ -34,32 +37,50 @@ export async function picksPage({ parts, request, token }: Visit, shown: Shown =
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-${trouble === undefined ? null : notice("bad", trouble)}
-${await decisionNotice(parts, done)}
-${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks, parts.config.recommendationPhase)}
-${next === null ? null : html`<p><a href="/desk/picks?${new URLSearchParams({ after: next }).toString()}" rel="next" accesskey="n">Next page <kbd>n</kbd></a></p>`}
-${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
-<h2>Recommend another</h2>
-<form method="post" action="/desk/picks"><fieldset><legend>A new pick</legend>${tokenField(token)}
-<label for="slug">Slug of the nonprofit</label>
-<input type="text" id="slug" name="slug" required maxlength="200" value="${typed.slug}">
-${fields(typed)}
-<button accesskey="a">Recommend it <kbd>a</kbd></button>
-</fieldset></form>`,
+      ${trouble === undefined ? null : notice("bad", trouble)} ${await decisionNotice(parts, done)}
+      ${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks, parts.config.recommendationPhase)}
+      ${
+        next === null
+          ? null
+          : html`<p>
+              <a
+                href="/desk/picks?${new URLSearchParams({ after: next }).toString()}"
+                rel="next"
+                accesskey="n"
+                >Next page <kbd>n</kbd></a
+              >
+            </p>`
+      }
+      ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
+      <h2>Recommend another</h2>
+      <form method="post" action="/desk/picks">
+        <fieldset>
+          <legend>A new pick</legend>
+          ${tokenField(token)}
+          <label for="slug">Slug of the nonprofit</label>
+          <input type="text" id="slug" name="slug" required maxlength="200" value="${typed.slug}" />
+          ${fields(typed)}
+          <button accesskey="a">Recommend it <kbd>a</kbd></button>
+        </fieldset>
+      </form>`,
   };
-} // prettier-ignore
+}
 
 const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
   table({
     columns: ["Nonprofit", "Recommended for", "Why", "By", "Edit"],
-    rows: picks.map(({ slug, name, recommended_for, why_recommended, origin, added_by, updated_at }) => [
-      profileLink(slug, name),
-      html`<ul>${recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}</ul>`,
-      sent(why_recommended),
-      html`${originName(origin, phase)}${by(origin, added_by)}${updated_at === null ? null : html`<div>${instant(updated_at)}</div>`}`,
-      html`<a href="${placeOf(slug)}" aria-label="Edit ${slug}">Edit</a>`,
-    ]),
-  }); // prettier-ignore
+    rows: picks.map(
+      ({ slug, name, recommended_for, why_recommended, origin, added_by, updated_at }) => [
+        profileLink(slug, name),
+        html`<ul>
+          ${recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}
+        </ul>`,
+        sent(why_recommended),
+        html`${originName(origin, phase)}${by(origin, added_by)}${updated_at === null ? null : html`<div>${instant(updated_at)}</div>`}`,
+        html`<a href="${placeOf(slug)}" aria-label="Edit ${slug}">Edit</a>`,
+      ],
+    ),
+  });
 
 /** Whose words a pick is in, and that a lower phase does not show what agents agreed on. */
 const originName = (origin: PickItem["origin"], phase: GovernancePhase): string =>
@@ -77,7 +98,11 @@ const by = (origin: PickItem["origin"], addedBy: string): Part =>
 export const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
-export async function pickPage({ parts, token }: Visit, slug: string, shown: Shown = {}): Promise<Page> {
+export async function pickPage(
+  { parts, token }: Visit,
+  slug: string,
+  shown: Shown = {},
+): Promise<Page> {
   const pick = await findPick(parts, slug);
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
   const { trouble, typed = typedOf(pick), status = 200 } = shown;
@@ -86,23 +111,33 @@ export async function pickPage({ parts, token }: Visit, slug: string, shown: Sho
     place: "/desk/picks",
     status,
     main: html`<p><a href="/desk/picks">Recommended profiles</a></p>
-<h1>${profileLink(pick.slug, pick.name)}</h1>
-${trouble === undefined ? null : notice("bad", trouble)}
-<p class="quiet">${originName(pick.origin, parts.config.recommendationPhase)}${by(pick.origin, pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}</p>
-<div class="decide">
-<form method="post" action="${placeOf(slug)}"><fieldset><legend>Edit</legend>${tokenField(token)}
-${fields(typed)}
-<button accesskey="a">Save <kbd>a</kbd></button>
-</fieldset></form>
-<form method="post" action="${placeOf(slug)}/remove"><fieldset><legend>Remove</legend>${tokenField(token)}
-<label for="reason">Why, for the log. Agents’ agreement alone cannot bring it back <kbd>r</kbd></label>
-<textarea id="reason" name="reason" required maxlength="500" accesskey="r">
-</textarea>
-<button class="danger">Recommend it no longer</button>
-</fieldset></form>
-</div>`,
+      <h1>${profileLink(pick.slug, pick.name)}</h1>
+      ${trouble === undefined ? null : notice("bad", trouble)}
+      <p class="quiet">
+        ${originName(pick.origin, parts.config.recommendationPhase)}${by(pick.origin, pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
+      </p>
+      <div class="decide">
+        <form method="post" action="${placeOf(slug)}">
+          <fieldset>
+            <legend>Edit</legend>
+            ${tokenField(token)} ${fields(typed)}
+            <button accesskey="a">Save <kbd>a</kbd></button>
+          </fieldset>
+        </form>
+        <form method="post" action="${placeOf(slug)}/remove">
+          <fieldset>
+            <legend>Remove</legend>
+            ${tokenField(token)}
+            <label for="reason"
+              >Why, for the log. Agents’ agreement alone cannot bring it back <kbd>r</kbd></label
+            >
+            <textarea id="reason" name="reason" required maxlength="500" accesskey="r"></textarea>
+            <button class="danger">Recommend it no longer</button>
+          </fieldset>
+        </form>
+      </div>`,
   };
-} // prettier-ignore
+}
 
 const typedOf = ({ slug, recommended_for, why_recommended, causes }: PickItem): TypedPick => ({
   slug,
@@ -111,11 +146,13 @@ const typedOf = ({ slug, recommended_for, why_recommended, causes }: PickItem): 
   causes: causes?.join(", ") ?? "",
 });
 
-const fields = ({ recommended_for, why_recommended, causes }: TypedPick): Part => html`<label for="recommended-for">For which donors: one phrase a line, up to ten</label>
-<textarea id="recommended-for" name="recommended_for" required rows="4">
+const fields = ({ recommended_for, why_recommended, causes }: TypedPick): Part =>
+  html`<label for="recommended-for">For which donors: one phrase a line, up to ten</label>
+    <textarea id="recommended-for" name="recommended_for" required rows="4">
 ${recommended_for}</textarea>
-<label for="why">Why, in one to three restrained sentences</label>
-<textarea id="why" name="why_recommended" required rows="4">
-${why_recommended}</textarea>
-<label for="causes">Causes it is picked for, by id, with commas; empty: all of its causes</label>
-<input type="text" id="causes" name="causes" value="${causes}">`; // prettier-ignore
+    <label for="why">Why, in one to three restrained sentences</label>
+    <textarea id="why" name="why_recommended" required rows="4">${why_recommended}</textarea>
+    <label for="causes"
+      >Causes it is picked for, by id, with commas; empty: all of its causes</label
+    >
+    <input type="text" id="causes" name="causes" value="${causes}" />`;

@@ -12,7 +12,13 @@ const recentDecisions = 10;
 
 /** /desk: what waits, and what was done of late. */
 export async function overviewPage({ parts }: Visit): Promise<Page> {
-  const log = await readAudit(parts, { operator: null, action: null, subject: null, before: null, limit: recentDecisions }); // prettier-ignore
+  const log = await readAudit(parts, {
+    operator: null,
+    action: null,
+    subject: null,
+    before: null,
+    limit: recentDecisions,
+  });
   return {
     title: "Overview",
     place: "/desk",

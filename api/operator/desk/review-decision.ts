@@ -27,12 +27,18 @@ export async function decidePage(
       ? ApproveBody.safeParse({ value: valueOf(entered, review), reason: entered.reason || null })
       : RejectBody.safeParse({ reason: entered.reason });
   if (!read.success) {
-    const message = decision === "rejected" ? "Say why, in at most 500 characters: whoever sent it reads it." : (read.error.issues[0]?.message ?? "That cannot be used."); // prettier-ignore
+    const message =
+      decision === "rejected"
+        ? "Say why, in at most 500 characters: whoever sent it reads it."
+        : (read.error.issues[0]?.message ?? "That cannot be used.");
     return review === null
       ? notTaken(visit, id, "Nothing waits under this id any more.")
       : itemPage(visit, review, { trouble: message, entered, status: 400 });
   }
-  const { value = null, reason = null } = read.data as { value?: string | null; reason?: string | null }; // prettier-ignore
+  const { value = null, reason = null } = read.data as {
+    value?: string | null;
+    reason?: string | null;
+  };
   const call = { id, decision, operator: session.operator, value, reason } as const;
   const outcome = await decideReview(parts, call);
   if (outcome.ok) return goTo(await nextPlace(visit, id, form.text("after")));

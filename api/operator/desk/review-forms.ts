@@ -125,7 +125,22 @@ function memberField({ name, text, isList }: Member, at: number): Html {
     >${name.replaceAll("_", " ")}${isList ? ", one a line" : null}${at === 0 ? html` <kbd>e</kbd>` : null}</label
   >`;
   return isList || proseMembers.has(name)
-    ? html`${label}<textarea id="${id}" name="${id}" rows="4" maxlength="${valueLengthMax}" dir="auto"${key}>
+    ? html`${label}<textarea
+          id="${id}"
+          name="${id}"
+          rows="4"
+          maxlength="${valueLengthMax}"
+          dir="auto"
+          ${key}
+        >
 ${text}</textarea>`
-    : html`${label}<input type="text" id="${id}" name="${id}" maxlength="${valueLengthMax}" dir="auto" value="${text}"${key}>`;
-} // prettier-ignore
+    : html`${label}<input
+          type="text"
+          id="${id}"
+          name="${id}"
+          maxlength="${valueLengthMax}"
+          dir="auto"
+          value="${text}"
+          ${key}
+        />`;
+}

@@ -23,7 +23,8 @@ export const decisionSentence = ({
   happened_at,
   detail,
 }: AuditEntry): Html => {
-  const reason = typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null; // prettier-ignore
+  const reason =
+    typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null;
   const done = action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ");
   return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
     ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;

@@ -32,7 +32,12 @@ export async function reviewPage(visit: Visit, id: string): Promise<Page> {
 export async function itemPage(
   { parts, token }: Visit,
   review: ReviewItem,
-  { trouble = null, entered = null, done = null, status = 200 }: { trouble?: string | null; entered?: Entered | null; done?: string | null; status?: number },
+  {
+    trouble = null,
+    entered = null,
+    done = null,
+    status = 200,
+  }: { trouble?: string | null; entered?: Entered | null; done?: string | null; status?: number },
 ): Promise<Page> {
   const { id, kind, slug, name, summary, created_at } = review;
   return {
@@ -40,20 +45,19 @@ export async function itemPage(
     place: "/desk/queues",
     status,
     main: html`<p><a href="/desk/queues/${kind}">${queueNames[kind]}</a></p>
-<h1>${profileLink(slug, name)}</h1>
-${trouble === null ? await decisionNotice(parts, done) : notice("bad", trouble)}
-<p>${summary}</p>
-<p class="quiet">${id}, since ${instant(created_at)}</p>
-${flagList(review.flags)}
-${comparisonTable(review)}
-${voiceTable(review.detail["values"])}
-${duplicateTable(review.detail["duplicates"])}
-${sourceList(review)}
-${checkList(review.checks)}
-${reviewForms(review, token, entered)}
-<details><summary>All that was sent</summary>${details(review.detail)}</details>`,
+      <h1>${profileLink(slug, name)}</h1>
+      ${trouble === null ? await decisionNotice(parts, done) : notice("bad", trouble)}
+      <p>${summary}</p>
+      <p class="quiet">${id}, since ${instant(created_at)}</p>
+      ${flagList(review.flags)} ${comparisonTable(review)} ${voiceTable(review.detail["values"])}
+      ${duplicateTable(review.detail["duplicates"])} ${sourceList(review)}
+      ${checkList(review.checks)} ${reviewForms(review, token, entered)}
+      <details>
+        <summary>All that was sent</summary>
+        ${details(review.detail)}
+      </details>`,
   };
-} // prettier-ignore
+}
 
 const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
   // Where one of several values is to be chosen, none of them stands for what approval would bring.

@@ -25,7 +25,12 @@ export async function openSession(
     .setIssuedAt(new Date(now))
     .setExpirationTime(new Date(now + sessionMs))
     .sign(keyOf(parts, token));
-  return cookie(parts, { name: sessionCookie(parts), value: statement, path: "/desk", maxAgeMs: sessionMs }); // prettier-ignore
+  return cookie(parts, {
+    name: sessionCookie(parts),
+    value: statement,
+    path: "/desk",
+    maxAgeMs: sessionMs,
+  });
 }
 
 /**

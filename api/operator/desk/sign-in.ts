@@ -50,8 +50,15 @@ export async function signIn(parts: Parts, request: Request): Promise<Response> 
   const again = (status: number, message: string, headers: Record<string, string> = {}) =>
     signInPage(parts, request, { status, message, next, headers });
   const id = signInFormId(parts, request);
-  if (!isOwnOrigin(parts, request) || id === null || !isFormToken(parts, { id }, form.text("token"))) {
-    return again(403, "This form was not sent by this page, or your browser refuses cookies. Send it once more.");
+  if (
+    !isOwnOrigin(parts, request) ||
+    id === null ||
+    !isFormToken(parts, { id }, form.text("token"))
+  ) {
+    return again(
+      403,
+      "This form was not sent by this page, or your browser refuses cookies. Send it once more.",
+    );
   }
   const token = form.text("operator_token");
   const answer = checkToken(parts, request, token === "" ? null : token);
@@ -64,7 +71,7 @@ export async function signIn(parts: Parts, request: Request): Promise<Response> 
   return again(429, `Too many failed attempts. The next one is looked at in ${seconds} seconds.`, {
     "retry-after": seconds,
   });
-} // prettier-ignore
+}
 
 /** The page that was asked for, to go there afterwards; a form that was sent is not sent again. */
 function placeAsked(request: Request): string {

@@ -18,34 +18,85 @@ type Shown = { said?: Part; typed?: Typed; status?: number };
 export async function undoPage({ request, token }: Visit, shown: Shown = {}): Promise<Page> {
   const query = queryOf(request.url);
   const { said = null, status = 200 } = shown;
-  const typed = { agent_id: query.text("agent") ?? "", slug: query.text("slug") ?? "", ...shown.typed };
+  const typed = {
+    agent_id: query.text("agent") ?? "",
+    slug: query.text("slug") ?? "",
+    ...shown.typed,
+  };
   return {
     title: "Undo",
     place: "/desk/undo",
     status,
     main: html`<h1>Undo</h1>
-${said}
-<div class="decide">
-<form method="post" action="/desk/undo/agent"><fieldset><legend>Undo an agent</legend>${tokenField(token)}
-<p>Empties every field that this agent helped to make live and that nobody set otherwise since, rejects the submissions that agreed, and takes the credit back. Recommendations that rest on its voice end. The log of submissions stays, and so does prose that an operator accepted.</p>
-<label for="agent">Id of the agent, as reviews show it</label>
-<input type="text" id="agent" name="agent_id" required maxlength="128" value="${typed.agent_id}">
-<label for="agent-reason">Why: agents read this</label>
-<input type="text" id="agent-reason" name="reason" required maxlength="500" value="${typed.agent_reason ?? ""}">
-<button class="danger">Undo all that it made live</button>
-</fieldset></form>
-<form method="post" action="/desk/undo/verification"><fieldset><legend>Take back a verification</legend>${tokenField(token)}
-<p>The profile is a listing again, which can be claimed anew. Contact and wallet go where the organisation had set them, and a held change of its wallet is stopped.</p>
-<label for="slug">Slug of the nonprofit</label>
-<input type="text" id="slug" name="slug" required maxlength="200" value="${typed.slug}">
-<label for="slug-reason">Why, for the log</label>
-<input type="text" id="slug-reason" name="reason" required maxlength="500" value="${typed.slug_reason ?? ""}">
-<label class="choice"><input type="checkbox" name="take_back_values" value="1"> Empty mission, website and city, too, where the organisation set them</label>
-<button class="danger">Take it back</button>
-</fieldset></form>
-</div>`,
+      ${said}
+      <div class="decide">
+        <form method="post" action="/desk/undo/agent">
+          <fieldset>
+            <legend>Undo an agent</legend>
+            ${tokenField(token)}
+            <p>
+              Empties every field that this agent helped to make live and that nobody set otherwise
+              since, rejects the submissions that agreed, and takes the credit back. Recommendations
+              that rest on its voice end. The log of submissions stays, and so does prose that an
+              operator accepted.
+            </p>
+            <label for="agent">Id of the agent, as reviews show it</label>
+            <input
+              type="text"
+              id="agent"
+              name="agent_id"
+              required
+              maxlength="128"
+              value="${typed.agent_id}"
+            />
+            <label for="agent-reason">Why: agents read this</label>
+            <input
+              type="text"
+              id="agent-reason"
+              name="reason"
+              required
+              maxlength="500"
+              value="${typed.agent_reason ?? ""}"
+            />
+            <button class="danger">Undo all that it made live</button>
+          </fieldset>
+        </form>
+        <form method="post" action="/desk/undo/verification">
+          <fieldset>
+            <legend>Take back a verification</legend>
+            ${tokenField(token)}
+            <p>
+              The profile is a listing again, which can be claimed anew. Contact and wallet go where
+              the organisation had set them, and a held change of its wallet is stopped.
+            </p>
+            <label for="slug">Slug of the nonprofit</label>
+            <input
+              type="text"
+              id="slug"
+              name="slug"
+              required
+              maxlength="200"
+              value="${typed.slug}"
+            />
+            <label for="slug-reason">Why, for the log</label>
+            <input
+              type="text"
+              id="slug-reason"
+              name="reason"
+              required
+              maxlength="500"
+              value="${typed.slug_reason ?? ""}"
+            />
+            <label class="choice"
+              ><input type="checkbox" name="take_back_values" value="1" /> Empty mission, website
+              and city, too, where the organisation set them</label
+            >
+            <button class="danger">Take it back</button>
+          </fieldset>
+        </form>
+      </div>`,
   };
-} // prettier-ignore
+}
 
 /** POST /desk/undo/agent. A part at a time: what is left is undone by sending the same once more. */
 export async function undoAgent(visit: Visit & { form: Form }): Promise<Page> {
@@ -75,7 +126,10 @@ export async function undoVerification(visit: Visit & { form: Form }): Promise<P
   const typed = { slug: form.text("slug"), slug_reason: form.text("reason") };
   const read = RevokeBody.safeParse({ reason: typed.slug_reason });
   if (!read.success || typed.slug === "") {
-    const said = notice("bad", "Give the slug of the nonprofit, and a reason of at most 500 characters.");
+    const said = notice(
+      "bad",
+      "Give the slug of the nonprofit, and a reason of at most 500 characters.",
+    );
     return undoPage(visit, { said, typed, status: 400 });
   }
   const outcome = await revokeVerification(parts, {
@@ -89,7 +143,12 @@ export async function undoVerification(visit: Visit & { form: Form }): Promise<P
     return undoPage(visit, { said: notice("bad", detail), typed, status });
   }
   const { slug, taken_back, stopped_hold } = outcome.value;
-  const taken = taken_back.length === 0 ? "Nothing else was taken back." : `Taken back: ${taken_back.join(", ")}.`;
+  const taken =
+    taken_back.length === 0
+      ? "Nothing else was taken back."
+      : `Taken back: ${taken_back.join(", ")}.`;
   const held = stopped_hold ? " A held change of its wallet is stopped." : null;
-  return undoPage(visit, { said: notice("good", html`<bdi>${slug}</bdi> is no longer verified. ${taken}${held}`) });
-} // prettier-ignore
+  return undoPage(visit, {
+    said: notice("good", html`<bdi>${slug}</bdi> is no longer verified. ${taken}${held}`),
+  });
+}

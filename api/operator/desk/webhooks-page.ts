@@ -13,7 +13,10 @@ import type { Page, Visit } from "./visit.ts";
 const rowsPerPage = 50;
 
 /** /desk/webhooks: what was sent, what waits, and what failed. */
-export async function webhooksPage(visit: Visit, shown: { said?: Part; status?: number } = {}): Promise<Page> {
+export async function webhooksPage(
+  visit: Visit,
+  shown: { said?: Part; status?: number } = {},
+): Promise<Page> {
   const { parts, request, token } = visit;
   const query = queryOf(request.url);
   const asked = query.choice("status", { values: webhookStatuses, fallback: null });
@@ -21,20 +24,39 @@ export async function webhooksPage(visit: Visit, shown: { said?: Part; status?: 
   const status = asked.ok ? asked.value : null;
   const page = { status, before: before.ok ? before.value : null, limit: rowsPerPage };
   const log = await readDeliveries({ store: parts.store, urls: parts.config.webhookUrls }, page);
-  const older = new URLSearchParams({ ...(status === null ? {} : { status }), before: String(log.next) });
+  const older = new URLSearchParams({
+    ...(status === null ? {} : { status }),
+    before: String(log.next),
+  });
   return {
     title: "Webhooks",
     place: "/desk/webhooks",
     status: shown.status ?? 200,
     main: html`<h1>Webhooks</h1>
-${shown.said}
-${log.urls.length === 0 ? html`<p>Webhooks are off: ALMONER_WEBHOOK_URLS lists no address, and nothing is sent.</p>` : receivers(log.urls, token)}
-<p>${log.pending.toLocaleString("en")} on their way, ${log.failed.toLocaleString("en")} given up.</p>
-<nav aria-label="Status"><ul><li>${filterLink(null, status)}</li>${webhookStatuses.map((one) => html`<li>${filterLink(one, status)}</li>`)}</ul></nav>
-${log.count === 0 ? html`<p>The log holds none of these.</p>` : deliveryTable(log.deliveries, token)}
-${log.next === null ? null : html`<p><a href="/desk/webhooks?${older.toString()}" rel="next" accesskey="n">Older <kbd>n</kbd></a></p>`}`,
+      ${shown.said}
+      ${log.urls.length === 0 ? html`<p>Webhooks are off: ALMONER_WEBHOOK_URLS lists no address, and nothing is sent.</p>` : receivers(log.urls, token)}
+      <p>
+        ${log.pending.toLocaleString("en")} on their way, ${log.failed.toLocaleString("en")} given
+        up.
+      </p>
+      <nav aria-label="Status">
+        <ul>
+          <li>${filterLink(null, status)}</li>
+          ${webhookStatuses.map((one) => html`<li>${filterLink(one, status)}</li>`)}
+        </ul>
+      </nav>
+      ${log.count === 0 ? html`<p>The log holds none of these.</p>` : deliveryTable(log.deliveries, token)}
+      ${
+        log.next === null
+          ? null
+          : html`<p>
+              <a href="/desk/webhooks?${older.toString()}" rel="next" accesskey="n"
+                >Older <kbd>n</kbd></a
+              >
+            </p>`
+      }`,
   };
-} // prettier-ignore
+}
 
 const filterLink = (status: WebhookDelivery["status"] | null, current: string | null): Html =>
   html`<a
@@ -43,29 +65,46 @@ const filterLink = (status: WebhookDelivery["status"] | null, current: string | 
     >${status ?? "all"}</a
   >`;
 
-const receivers = (urls: readonly string[], token: string): Html => html`<form method="post" action="/desk/webhooks"><fieldset><legend>Receivers</legend>${tokenField(token)}
-<input type="hidden" name="what" value="test">
-<ul>${urls.map((url) => html`<li>${sent(url)}</li>`)}</ul>
-<button accesskey="a">Test them <kbd>a</kbd></button>
-</fieldset></form>`; // prettier-ignore
+const receivers = (urls: readonly string[], token: string): Html =>
+  html`<form method="post" action="/desk/webhooks">
+    <fieldset>
+      <legend>Receivers</legend>
+      ${tokenField(token)}
+      <input type="hidden" name="what" value="test" />
+      <ul>
+        ${urls.map((url) => html`<li>${sent(url)}</li>`)}
+      </ul>
+      <button accesskey="a">Test them <kbd>a</kbd></button>
+    </fieldset>
+  </form>`;
 
 const deliveryTable = (deliveries: readonly WebhookDelivery[], token: string): Html =>
   table({
     caption: "The newest first; finished ones are kept for 30 days",
     columns: ["Number", "Message", "To", "Status", "Last answer", "Again"],
     rows: deliveries.map((one) => [
-      html`${one.id}<div>${instant(one.created_at)}</div>`,
-      html`${one.type}<div>${sent(one.event_id)}</div>`,
+      html`${one.id}
+        <div>${instant(one.created_at)}</div>`,
+      html`${one.type}
+        <div>${sent(one.event_id)}</div>`,
       sent(one.url),
-      html`<span class="${one.status === "failed" ? "outcome-failed" : "quiet"}">${one.status} after ${one.attempts}</span>${one.due_at === null ? null : html`<div>next ${instant(one.due_at)}</div>`}`,
+      html`<span class="${one.status === "failed" ? "outcome-failed" : "quiet"}"
+          >${one.status} after ${one.attempts}</span
+        >${one.due_at === null ? null : html`<div>next ${instant(one.due_at)}</div>`}`,
       html`${one.answered_status} ${sent(one.answer)}`,
       one.status === "pending" ? null : resendForm(one, token),
     ]),
-  }); // prettier-ignore
+  });
 
-const resendForm = ({ id }: WebhookDelivery, token: string): Html => html`<form method="post" action="/desk/webhooks">${tokenField(token)}
-<input type="hidden" name="what" value="resend"><input type="hidden" name="delivery" value="${id}">
-<button aria-label="Send ${id} again">Send</button></form>`; // prettier-ignore
+const resendForm = ({ id }: WebhookDelivery, token: string): Html =>
+  html`<form method="post" action="/desk/webhooks">
+    ${tokenField(token)} <input type="hidden" name="what" value="resend" /><input
+      type="hidden"
+      name="delivery"
+      value="${id}"
+    />
+    <button aria-label="Send ${id} again">Send</button>
+  </form>`;
 
 /** POST /desk/webhooks: tests all receivers, or sends one message again. */
 export async function webhooksForm(visit: Visit & { form: Form }): Promise<Page> {
@@ -86,6 +125,9 @@ export async function webhooksForm(visit: Visit & { form: Form }): Promise<Page>
   }
   const { count, deliveries } = outcome.value;
   const heard = deliveries.filter(({ status }) => status === "delivered").length;
-  const said = notice(heard === count ? "good" : "bad", `${heard} of ${count} receivers took the message.`);
+  const said = notice(
+    heard === count ? "good" : "bad",
+    `${heard} of ${count} receivers took the message.`,
+  );
   return webhooksPage(visit, { said });
-} // prettier-ignore
+}

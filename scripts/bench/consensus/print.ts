@@ -35,7 +35,10 @@ const columns: readonly Column[] = [
 
 /** A table of all outcomes: means, in brackets the least and the most of the seeds. */
 export function outcomeTable(outcomes: readonly SimulationOutcome[]): string {
-  const rows = [columns.map(({ head }) => head), ...outcomes.map((one) => columns.map(({ of }) => of(one)))]; // prettier-ignore
+  const rows = [
+    columns.map(({ head }) => head),
+    ...outcomes.map((one) => columns.map(({ of }) => of(one))),
+  ];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   const line = (row: readonly string[]) =>
     row.map((cell, at) => (at < 2 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)));

@@ -5,13 +5,37 @@ import type { Random } from "../../seed/random.ts";
 export type About = { slug: string; place: number; founded: number };
 
 const cities = [
-  "Nairobi", "São Paulo", "Saint Louis", "Zürich", "Port Harcourt", "Tromsø", "Kraków", "San José", "New Plymouth",
-  "Ciudad Juárez", "Malmö", "Cape Town", "Chiang Mai", "Le Havre", "Santa Fe", "Gdańsk",
-] as const; // prettier-ignore
+  "Nairobi",
+  "São Paulo",
+  "Saint Louis",
+  "Zürich",
+  "Port Harcourt",
+  "Tromsø",
+  "Kraków",
+  "San José",
+  "New Plymouth",
+  "Ciudad Juárez",
+  "Malmö",
+  "Cape Town",
+  "Chiang Mai",
+  "Le Havre",
+  "Santa Fe",
+  "Gdańsk",
+] as const;
 const regions = [
-  "Nairobi County", "Minas Gerais", "New Mexico", "Île-de-France", "Rivers State", "Västra Götaland", "North Island",
-  "Western Cape", "Baden-Württemberg", "Nova Scotia", "Lower Silesia", "Chiang Mai Province",
-] as const; // prettier-ignore
+  "Nairobi County",
+  "Minas Gerais",
+  "New Mexico",
+  "Île-de-France",
+  "Rivers State",
+  "Västra Götaland",
+  "North Island",
+  "Western Cape",
+  "Baden-Württemberg",
+  "Nova Scotia",
+  "Lower Silesia",
+  "Chiang Mai Province",
+] as const;
 
 const at = (list: readonly string[], index: number): string => list[index % list.length] ?? "";
 

@@ -25,8 +25,14 @@ const missingPercent: Readonly<Record<StructuredField, number>> = {
 };
 
 const reaches = weightedTable([
-  [0, 40], [100, 20], [500, 15], [2_000, 12], [10_000, 8], [50_000, 4], [1_000_000, 1],
-]); // prettier-ignore
+  [0, 40],
+  [100, 20],
+  [500, 15],
+  [2_000, 12],
+  [10_000, 8],
+  [50_000, 4],
+  [1_000_000, 1],
+]);
 
 /** Profiles with planted truth, the same for the same seed. */
 export function plantWorld(seed: number, parameters: SimulationParameters): PlantedProfile[] {

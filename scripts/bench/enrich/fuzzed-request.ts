@@ -12,13 +12,59 @@ function numbers(seed: number): () => number {
 }
 
 const strange = [
-  "", " ", "\u0000", "\u202Eevil", "\uD800", "\u{E0041}", "'; DROP TABLE submissions; --", "<script>", "{slug}", "..%2f..",
-  "null", "[]", "{}", "-1", "1e999", "NaN", "https://127.0.0.1/", "http://[::1]/", "javascript:alert(1)", "a@b", "é".repeat(200),
-  "x".repeat(6_000), "\n\r\t", "%", "0x7f", "９９９９", "2026", "999", "1998", "Oslo", "https://charity.example/?utm_source=a",
-]; // prettier-ignore
+  "",
+  " ",
+  "\u0000",
+  "\u202Eevil",
+  "\uD800",
+  "\u{E0041}",
+  "'; DROP TABLE submissions; --",
+  "<script>",
+  "{slug}",
+  "..%2f..",
+  "null",
+  "[]",
+  "{}",
+  "-1",
+  "1e999",
+  "NaN",
+  "https://127.0.0.1/",
+  "http://[::1]/",
+  "javascript:alert(1)",
+  "a@b",
+  "é".repeat(200),
+  "x".repeat(6_000),
+  "\n\r\t",
+  "%",
+  "0x7f",
+  "９９９９",
+  "2026",
+  "999",
+  "1998",
+  "Oslo",
+  "https://charity.example/?utm_source=a",
+];
 
-const contentTypes = ["application/json", "application/json", "application/json", "application/json; charset=utf-8", "text/plain", "", "multipart/form-data"]; // prettier-ignore
-const names = ["field", "value", "agent_id", "agent_name", "source_url", "fields", "__proto__", "constructor", "extra"]; // prettier-ignore
+const contentTypes = [
+  "application/json",
+  "application/json",
+  "application/json",
+  "application/json; charset=utf-8",
+  "text/plain",
+  "",
+  "multipart/form-data",
+];
+const names = [
+  "field",
+  "value",
+  "agent_id",
+  "agent_name",
+  "source_url",
+  "fields",
+  "__proto__",
+  "constructor",
+  "extra",
+];
 
 /** The request with this number: good ones, nearly good ones, and noise. The same for the same seed and number. */
 export function fuzzedRequest(seed: number, at: number, slugs: readonly string[]): Request {
@@ -32,13 +78,19 @@ export function fuzzedRequest(seed: number, at: number, slugs: readonly string[]
     if (kind < 0.6) return random() * 1e6;
     if (kind < 0.7) return pick([null, true, false], null);
     if (depth === 0) return {};
-    if (kind < 0.85) return Array.from({ length: Math.floor(random() * 4) }, () => anything(depth - 1)); // prettier-ignore
+    if (kind < 0.85)
+      return Array.from({ length: Math.floor(random() * 4) }, () => anything(depth - 1));
     return Object.fromEntries([0, 1, 2].map(() => [pick(names, "field"), anything(depth - 1)]));
   };
   const body = (): unknown => {
     if (random() < 0.25) return anything(12);
-    const item = () => ({ field: pick(enrichableFields, "city"), value: text(), ...(random() < 0.2 ? { source_url: text() } : {}) }); // prettier-ignore
-    const batch = random() < 0.3 ? { fields: Array.from({ length: Math.floor(random() * 23) }, item) } : item(); // prettier-ignore
+    const item = () => ({
+      field: pick(enrichableFields, "city"),
+      value: text(),
+      ...(random() < 0.2 ? { source_url: text() } : {}),
+    });
+    const batch =
+      random() < 0.3 ? { fields: Array.from({ length: Math.floor(random() * 23) }, item) } : item();
     const sent = { ...batch, agent_id: `agent ${Math.floor(random() * 2_000)}` };
     return random() < 0.2 ? { ...sent, [pick(names, "field")]: anything(2) } : sent;
   };

@@ -4,9 +4,19 @@ import type { Store } from "#content/store/open.ts";
 const perTransaction = 5_000;
 const fields = ["city", "region", "website", "founded_year", "contact_email"] as const;
 const columns = [
-  "nonprofit_id", "field", "field_type", "value", "normalised_value", "agent_id", "agent_name", "status", "audit_only",
-  "reason", "created_at", "decided_at",
-]; // prettier-ignore
+  "nonprofit_id",
+  "field",
+  "field_type",
+  "value",
+  "normalised_value",
+  "agent_id",
+  "agent_name",
+  "status",
+  "audit_only",
+  "reason",
+  "created_at",
+  "decided_at",
+];
 
 /** Stores rejected and audit-only submissions of many agents, spread over all profiles, as years of use would leave. */
 export async function storeMany(store: Store, total: number, onStored: (done: number) => void) {
@@ -27,7 +37,17 @@ function submissionAt(at: number, profiles: number) {
   const agent = `stored-agent-${at % 50_000}`;
   const rejected = at % 2 === 0;
   return [
-    nonprofitId, field, "structured", value, value, agent, agent, rejected ? "rejected" : "pending", rejected ? 0 : 1,
-    rejected ? "another value won consensus" : null, 1_700_000_000_000 + at, rejected ? 1_700_000_000_000 + at : null,
-  ]; // prettier-ignore
+    nonprofitId,
+    field,
+    "structured",
+    value,
+    value,
+    agent,
+    agent,
+    rejected ? "rejected" : "pending",
+    rejected ? 0 : 1,
+    rejected ? "another value won consensus" : null,
+    1_700_000_000_000 + at,
+    rejected ? 1_700_000_000_000 + at : null,
+  ];
 }

@@ -10,11 +10,16 @@ export type RegisterText = { name: string; mission: string | null; description: 
 type Source = { file: string; name: string; mission: string | null; description: string | null };
 
 const sources: readonly Source[] = [
-  { file: "prose/missions_irs990.csv.gz", name: "name", mission: "mission", description: "programme" },
+  {
+    file: "prose/missions_irs990.csv.gz",
+    name: "name",
+    mission: "mission",
+    description: "programme",
+  },
   { file: "prose/missions_uk.csv.gz", name: "name", mission: "activities", description: "objects" },
   { file: "irs_bmf/eo_ct.csv.gz", name: "NAME", mission: null, description: null },
   { file: "irs_bmf/eo_dc.csv.gz", name: "NAME", mission: null, description: null },
-]; // prettier-ignore
+];
 
 const descriptionLengthMax = 1_500;
 const missionLengthMax = 1_000;

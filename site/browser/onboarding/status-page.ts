@@ -79,9 +79,11 @@ function draw(list: HTMLElement, status: OnboardingStatus): void {
     ],
     ["Profile", status.profile_url],
   ];
-  list.replaceChildren(...rows.flatMap(([label, text]) => (text === null ? [] : rowOf(label, text, status))));
+  list.replaceChildren(
+    ...rows.flatMap(([label, text]) => (text === null ? [] : rowOf(label, text, status))),
+  );
   list.hidden = false;
-} // prettier-ignore
+}
 
 /** What others wrote is text, never markup. */
 function rowOf(label: string, text: string, { slug, profile_url }: OnboardingStatus): HTMLElement {

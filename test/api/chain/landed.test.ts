@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from "@solana/web3.js"; // prettier-ignore
+import {
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from "@solana/web3.js";
 import type { Chain } from "#api/chain/chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
@@ -69,7 +75,10 @@ describe("a transfer", () => {
 
   test("to two nonprofits credits each its own", async () => {
     const [one, two] = [local.wallet(), local.wallet()];
-    const payees = [{ to: one, usdc: "1" }, { to: two, usdc: "2" }]; // prettier-ignore
+    const payees = [
+      { to: one, usdc: "1" },
+      { to: two, usdc: "2" },
+    ];
     const paid = await landed(donor.pay({ to: payees, memo: ["a", "b"] }));
     expect(paid.credits).toEqual([
       credit({ owner: one, amount_micro_usdc: 1_000_000n }),
@@ -85,7 +94,9 @@ describe("a transfer", () => {
       const program = programs[kept];
       const mint = donor.fakeMint(wallet, program);
       const paid = await landed(donor.pay({ to: wallet, usdc: "5", mint, program }));
-      expect(paid.credits).toEqual([credit({ mint: mint.toBase58(), amount_micro_usdc: 5_000_000n })]); // prettier-ignore
+      expect(paid.credits).toEqual([
+        credit({ mint: mint.toBase58(), amount_micro_usdc: 5_000_000n }),
+      ]);
       expect(mint.toBase58()).not.toBe(usdcMint.toBase58());
       expect(local.usdcOf(wallet)).toBe(0n);
     },
@@ -159,7 +170,9 @@ describe("money that moves inside a program's own calls", () => {
     const paid = await landed(
       donor.pay({ to: wallet, usdc: "1", also: transfer, signers: [other.keypair] }),
     );
-    expect(paid.credits).toEqual([credit({ amount_micro_usdc: 3_000_000n, donor: null, source: null })]); // prettier-ignore
+    expect(paid.credits).toEqual([
+      credit({ amount_micro_usdc: 3_000_000n, donor: null, source: null }),
+    ]);
   });
 
   test("a wallet that adds its own money to another's is its own donor", async () => {
@@ -170,7 +183,14 @@ describe("money that moves inside a program's own calls", () => {
     const account = tokenAccountFor(helper.keypair.publicKey, usdcMint);
     await landed(sign([setOwner(account, helper.keypair, nonprofit.keypair)], helper.keypair));
     const move = (source: PublicKey, authority: PublicKey) =>
-      transferChecked({ source, mint: usdcMint, destination: tokenAccountFor(wallet, usdcMint), authority, amount: 1_000_000n, decimals: 6 }); // prettier-ignore
+      transferChecked({
+        source,
+        mint: usdcMint,
+        destination: tokenAccountFor(wallet, usdcMint),
+        authority,
+        amount: 1_000_000n,
+        decimals: 6,
+      });
     const own = move(account, wallet);
     const others = move(
       tokenAccountFor(donor.keypair.publicKey, usdcMint),
@@ -204,7 +224,11 @@ describe("money that moves inside a program's own calls", () => {
 
 describe("memos", () => {
   test("of both memo programs are read, in any script", async () => {
-    const old = new TransactionInstruction({ programId: programs.memoV1, keys: [], data: Buffer.from("भारत 🇮🇳") }); // prettier-ignore
+    const old = new TransactionInstruction({
+      programId: programs.memoV1,
+      keys: [],
+      data: Buffer.from("भारत 🇮🇳"),
+    });
     const paid = await landed(donor.pay({ to: local.wallet(), also: [old], memo: "second" }));
     expect(paid.memos).toEqual(["भारत 🇮🇳", "second"]);
   });
@@ -221,10 +245,14 @@ describe("a transaction that the chain does not show", () => {
     const payment = donor.pay({ to: local.wallet() });
     expect(await chain.landed(payment.signature)).toEqual({ ok: true, value: null });
     local.land(payment);
-    expect(await chain.landed(payment.signature)).toMatchObject({ value: { commitment: "confirmed" } }); // prettier-ignore
+    expect(await chain.landed(payment.signature)).toMatchObject({
+      value: { commitment: "confirmed" },
+    });
     expect(await final.landed(payment.signature)).toEqual({ ok: true, value: null });
     local.pass(15_000);
-    expect(await final.landed(payment.signature)).toMatchObject({ value: { commitment: "finalized" } }); // prettier-ignore
+    expect(await final.landed(payment.signature)).toMatchObject({
+      value: { commitment: "finalized" },
+    });
   });
 });
 
@@ -253,13 +281,40 @@ describe("an answer that lacks facts is unclear", () => {
   const cases: [string, (transaction: Answered) => unknown][] = [
     ["without its meta", (it) => ({ ...it, meta: null })],
     ["without balances", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: undefined } })],
-    ["with balances of nobody", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, owner: undefined })) } })],
-    ["with amounts that are no whole numbers", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, uiTokenAmount: { amount: "1e9" } })) } })],
-    ["without saying whether it failed", ({ meta: { err: _err, ...meta }, ...it }) => ({ ...it, meta })],
-    ["of another transaction", (it) => ({ ...it, transaction: { ...it.transaction, signatures: ["1".repeat(64)] } })],
+    [
+      "with balances of nobody",
+      (it) => ({
+        ...it,
+        meta: {
+          ...it.meta,
+          postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, owner: undefined })),
+        },
+      }),
+    ],
+    [
+      "with amounts that are no whole numbers",
+      (it) => ({
+        ...it,
+        meta: {
+          ...it.meta,
+          postTokenBalances: it.meta.postTokenBalances.map((one) => ({
+            ...one,
+            uiTokenAmount: { amount: "1e9" },
+          })),
+        },
+      }),
+    ],
+    [
+      "without saying whether it failed",
+      ({ meta: { err: _err, ...meta }, ...it }) => ({ ...it, meta }),
+    ],
+    [
+      "of another transaction",
+      (it) => ({ ...it, transaction: { ...it.transaction, signatures: ["1".repeat(64)] } }),
+    ],
     ["that is a list", () => []],
     ["without a slot", ({ slot: _slot, ...it }) => it],
-  ]; // prettier-ignore
+  ];
   test.each(cases)("%s", async (_name, change) => {
     expect(await answered(change)).toMatchObject({ ok: false, failure: { kind: "chain_unclear" } });
   });

@@ -90,7 +90,10 @@ describe("the chain", () => {
       port,
       fetch: async (request) => local.chain.rpc(await request.text(), request.signal),
     });
-    expect(await chain.landed(payment.signature)).toMatchObject({ ok: true, value: { failed: false } }); // prettier-ignore
+    expect(await chain.landed(payment.signature)).toMatchObject({
+      ok: true,
+      value: { failed: false },
+    });
     await server.stop(true);
   });
 
@@ -114,7 +117,10 @@ describe("the sponsor's key", () => {
     expect(opened).toMatchObject({ ok: true, value: { sponsor: keypair.publicKey.toBase58() } });
   });
 
-  const halves = new Uint8Array([...keypair.secretKey.slice(0, 32), ...Keypair.generate().publicKey.toBytes()]); // prettier-ignore
+  const halves = new Uint8Array([
+    ...keypair.secretKey.slice(0, 32),
+    ...Keypair.generate().publicKey.toBytes(),
+  ]);
   test.each([
     ["too short", bs58.encode(keypair.secretKey.slice(0, 32))],
     ["of two halves that do not fit", bs58.encode(halves)],
@@ -140,9 +146,17 @@ describe("the service", () => {
     const { config, chain } = service.parts;
     expect(chain.sponsor).not.toBeNull();
     const log = service.parts.log;
-    const again = await openDonationChain(config, { secrets: loadSecrets(config), log, clock: local.clock }); // prettier-ignore
+    const again = await openDonationChain(config, {
+      secrets: loadSecrets(config),
+      log,
+      clock: local.clock,
+    });
     expect(again.sponsor).toBe(chain.sponsor);
-    const env = { ALMONER_DATA_DIR: config.dataDir, ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" }; // prettier-ignore
+    const env = {
+      ALMONER_DATA_DIR: config.dataDir,
+      ALMONER_NETWORK: "solana",
+      ALMONER_SOLANA_RPC_URLS: "https://rpc.example",
+    };
     expect(loadSecrets(readConfig(env)).sponsorKey).toBeNull();
     service.close();
   });

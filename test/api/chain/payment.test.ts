@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { AddressLookupTableAccount, ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from "@solana/web3.js"; // prettier-ignore
+import {
+  AddressLookupTableAccount,
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+} from "@solana/web3.js";
 import type { Chain, Payment } from "#api/chain/chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Donor } from "#test/support/donor.ts";
@@ -28,7 +36,13 @@ const sponsorAddress = () => local.sponsor.publicKey.toBase58();
 
 describe("a payment of the exact scheme", () => {
   test("says what it pays, to whom and for which fee", () => {
-    const built = donor.pay({ to: wallet, usdc: "2.5", memo: "intent", computeUnits: 30_000, unitPrice: 5 }); // prettier-ignore
+    const built = donor.pay({
+      to: wallet,
+      usdc: "2.5",
+      memo: "intent",
+      computeUnits: 30_000,
+      unitPrice: 5,
+    });
     const blockhash = local.chain.ledger.slots.blockhash(local.chain.ledger.slots.now());
     expect(read(built)).toEqual({
       tx_signature: built.signature,
@@ -61,7 +75,12 @@ describe("a payment of the exact scheme", () => {
 
   test("may be a plain transfer, which names no mint", () => {
     const { transfer } = read(donor.pay({ to: wallet, plain: true }));
-    expect(transfer).toMatchObject({ mint: null, decimals: null, amount: 1_000_000n, authority: donor.address }); // prettier-ignore
+    expect(transfer).toMatchObject({
+      mint: null,
+      decimals: null,
+      amount: 1_000_000n,
+      authority: donor.address,
+    });
     expect(transfer?.destination).toBe(chain.tokenAccountOf(wallet));
   });
 
@@ -80,7 +99,14 @@ describe("a payment of the exact scheme", () => {
 describe("what does not belong into a payment is named", () => {
   test("a second transfer", () => {
     const other = local.wallet();
-    const payment = read(donor.pay({ to: [{ to: wallet, usdc: "1" }, { to: other, usdc: "1" }] })); // prettier-ignore
+    const payment = read(
+      donor.pay({
+        to: [
+          { to: wallet, usdc: "1" },
+          { to: other, usdc: "1" },
+        ],
+      }),
+    );
     expect(payment.transfer?.destination).toBe(chain.tokenAccountOf(wallet));
     expect(payment.other_programs).toEqual([programs.token.toBase58()]);
   });
@@ -93,7 +119,11 @@ describe("what does not belong into a payment is named", () => {
   });
 
   test("a transfer of SOL, an account that is made, an unknown budget", () => {
-    const drain = SystemProgram.transfer({ fromPubkey: donor.keypair.publicKey, toPubkey: new PublicKey(wallet), lamports: 1 }); // prettier-ignore
+    const drain = SystemProgram.transfer({
+      fromPubkey: donor.keypair.publicKey,
+      toPubkey: new PublicKey(wallet),
+      lamports: 1,
+    });
     const heap = ComputeBudgetProgram.requestHeapFrame({ bytes: 262_144 });
     const payment = read(donor.pay({ to: wallet, makeAccount: true, also: [drain, heap] }));
     expect(payment.other_programs).toEqual([
@@ -104,7 +134,10 @@ describe("what does not belong into a payment is named", () => {
   });
 
   test("a limit or a price that is said twice", () => {
-    const again = [ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }), ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 })]; // prettier-ignore
+    const again = [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+    ];
     const payment = read(
       donor.pay({ to: wallet, computeUnits: 30_000, unitPrice: 5, also: again }),
     );
@@ -115,7 +148,13 @@ describe("what does not belong into a payment is named", () => {
 
   test("signers beside the donor", () => {
     const extra = Keypair.generate();
-    const also = [SystemProgram.transfer({ fromPubkey: extra.publicKey, toPubkey: extra.publicKey, lamports: 0 })]; // prettier-ignore
+    const also = [
+      SystemProgram.transfer({
+        fromPubkey: extra.publicKey,
+        toPubkey: extra.publicKey,
+        lamports: 0,
+      }),
+    ];
     const payment = read(donor.pay({ to: wallet, also, signers: [extra] }));
     expect(payment.signers).toEqual([donor.address, extra.publicKey.toBase58()]);
   });
@@ -146,7 +185,12 @@ describe("what does not belong into a payment is named", () => {
 function hiddenIn({ bytes }: { bytes: Uint8Array }): string {
   const table = new AddressLookupTableAccount({
     key: Keypair.generate().publicKey,
-    state: { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [new PublicKey(chain.tokenAccountOf(wallet))] }, // prettier-ignore
+    state: {
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+      addresses: [new PublicKey(chain.tokenAccountOf(wallet))],
+    },
   });
   const { message } = VersionedTransaction.deserialize(bytes);
   const hidden = TransactionMessage.decompile(message).compileToV0Message([table]);
@@ -168,10 +212,16 @@ describe("what is no transaction is refused", () => {
     ["one that is too long for a packet", () => base64(new Uint8Array(1_233))],
     ["a megabyte", () => "A".repeat(1_048_576)],
     ["one without signers", () => base64(new Uint8Array([0, ...whole().slice(65)]))],
-    ["one with more signatures than signers", () => base64(new Uint8Array([2, ...whole().slice(1, 65), ...new Uint8Array(64), ...whole().slice(65)]))],
+    [
+      "one with more signatures than signers",
+      () =>
+        base64(
+          new Uint8Array([2, ...whole().slice(1, 65), ...new Uint8Array(64), ...whole().slice(65)]),
+        ),
+    ],
     ["one that names its fee payer a second time", () => base64(withKey(whole(), 0))],
     ["an instruction of an account that is not there", () => base64(withProgram(whole(), 200))],
-  ]; // prettier-ignore
+  ];
   test.each(cases)("%s", (_name, text) => {
     expect(chain.readPayment(text())).toMatchObject({
       ok: false,
@@ -218,19 +268,66 @@ describe("the sponsor", () => {
     expect(signed).toMatchObject({ ok: true, value: { unsigned: [], badly_signed: [] } });
     if (signed.ok) {
       expect(signed.value.tx_signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
-      expect(read({ base64: Buffer.from(signed.value.bytes).toString("base64") })).toEqual(signed.value); // prettier-ignore
+      expect(read({ base64: Buffer.from(signed.value.bytes).toString("base64") })).toEqual(
+        signed.value,
+      );
     }
   });
 
   const sponsor = () => local.sponsor.publicKey;
   const refused: [string, () => Payment][] = [
     ["whose fee another pays", () => read(donor.pay({ to: wallet }))],
-    ["that spends its tokens", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), authority: sponsorAddress() }))],
-    ["that spends its SOL", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), also: [SystemProgram.transfer({ fromPubkey: sponsor(), toPubkey: donor.keypair.publicKey, lamports: 1_000 })] }))],
-    ["that lets it pay for an account", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), also: [SystemProgram.createAccount({ fromPubkey: sponsor(), newAccountPubkey: donor.keypair.publicKey, lamports: 1, space: 0, programId: SystemProgram.programId })] }))],
-    ["that uses lookup tables", () => read({ base64: hiddenIn(donor.pay({ to: wallet, feePayer: sponsorAddress() })) })],
-    ["that only names it, as a reference", () => read(donor.pay({ to: wallet, feePayer: sponsorAddress(), references: [sponsorAddress()] }))],
-  ]; // prettier-ignore
+    [
+      "that spends its tokens",
+      () =>
+        read(donor.pay({ to: wallet, feePayer: sponsorAddress(), authority: sponsorAddress() })),
+    ],
+    [
+      "that spends its SOL",
+      () =>
+        read(
+          donor.pay({
+            to: wallet,
+            feePayer: sponsorAddress(),
+            also: [
+              SystemProgram.transfer({
+                fromPubkey: sponsor(),
+                toPubkey: donor.keypair.publicKey,
+                lamports: 1_000,
+              }),
+            ],
+          }),
+        ),
+    ],
+    [
+      "that lets it pay for an account",
+      () =>
+        read(
+          donor.pay({
+            to: wallet,
+            feePayer: sponsorAddress(),
+            also: [
+              SystemProgram.createAccount({
+                fromPubkey: sponsor(),
+                newAccountPubkey: donor.keypair.publicKey,
+                lamports: 1,
+                space: 0,
+                programId: SystemProgram.programId,
+              }),
+            ],
+          }),
+        ),
+    ],
+    [
+      "that uses lookup tables",
+      () => read({ base64: hiddenIn(donor.pay({ to: wallet, feePayer: sponsorAddress() })) }),
+    ],
+    [
+      "that only names it, as a reference",
+      () =>
+        read(donor.pay({ to: wallet, feePayer: sponsorAddress(), references: [sponsorAddress()] })),
+    ],
+  ];
   test.each(refused)("does not sign a payment %s", (_name, payment) => {
     const unsigned = payment();
     expect(chain.sponsored(unsigned)).toMatchObject({

@@ -27,7 +27,10 @@ const read = (answer: { result: unknown } | { error: { code: number } }): Readin
 const quick: RpcOptions = { deadlineMs: 400, hedgeMs: 60 };
 
 const rpcOver = (urls: string[], options = quick) =>
-  openRpc(urls.map((url) => openEndpoint(url, clusters.local.genesis)), options); // prettier-ignore
+  openRpc(
+    urls.map((url) => openEndpoint(url, clusters.local.genesis)),
+    options,
+  );
 
 const ask = (urls: string[], options = quick) => rpcOver(urls, options).ask("getSlot", [], read);
 
@@ -48,13 +51,21 @@ describe("one node", () => {
     ["half an answer", () => new Response('{"jsonrpc":"2.0","res'), ""],
     ["nothing", () => new Response(""), ""],
     ["null", () => new Response("null"), "no JSON-RPC answer"],
-    ["an answer to somebody else", () => Response.json({ jsonrpc: "2.0", id: -1, result: 7 }), "no JSON-RPC answer"],
-    ["neither result nor error", ({ id }) => Response.json({ jsonrpc: "2.0", id }), "no JSON-RPC answer"],
+    [
+      "an answer to somebody else",
+      () => Response.json({ jsonrpc: "2.0", id: -1, result: 7 }),
+      "no JSON-RPC answer",
+    ],
+    [
+      "neither result nor error",
+      ({ id }) => Response.json({ jsonrpc: "2.0", id }),
+      "no JSON-RPC answer",
+    ],
     ["a result of another shape", () => ({ result: { slot: 7 } }), "no slot"],
     ["an error", () => ({ error: { code: -32_005, message: "behind" } }), "no slot"],
     ["a redirect", () => Response.redirect("http://127.0.0.1:9/"), ""],
     ["silence", hang, "no answer within 400 ms"],
-  ]; // prettier-ignore
+  ];
   test.each(failures)(
     "that answers with %s leaves it unclear, in time",
     async (_name, answer, why) => {
@@ -132,7 +143,11 @@ describe("several nodes", () => {
       fetch: async (request) => {
         const { id, method } = (await request.json()) as { id: number; method: string };
         if (broken) return new Response("", { status: 502 });
-        return Response.json({ jsonrpc: "2.0", id, result: method === "getGenesisHash" ? genesis : 5 }); // prettier-ignore
+        return Response.json({
+          jsonrpc: "2.0",
+          id,
+          result: method === "getGenesisHash" ? genesis : 5,
+        });
       },
     });
     const rpc = rpcOver([`http://127.0.0.1:${server.port}`]);

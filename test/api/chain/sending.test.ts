@@ -20,14 +20,16 @@ afterEach(() => local.stop());
 function pay(
   paying: Partial<Parameters<Donor["pay"]>[0]> = {},
 ): Payment & { tx_signature: string } {
-  // prettier-ignore
   const payment = chain.readPayment(donor.pay({ to: wallet, ...paying }).base64);
   if (!payment.ok || payment.value.tx_signature === null) throw new Error("no payment");
   return { ...payment.value, tx_signature: payment.value.tx_signature };
 }
 
 const sent = { ok: true, value: null };
-const fails = (why: string) => ({ ok: false, failure: { kind: "payment_fails", why: expect.stringContaining(why) } }); // prettier-ignore
+const fails = (why: string) => ({
+  ok: false,
+  failure: { kind: "payment_fails", why: expect.stringContaining(why) },
+});
 const unclear = { ok: false, failure: { kind: "chain_unclear" } };
 
 describe("a sound payment", () => {
@@ -37,7 +39,10 @@ describe("a sound payment", () => {
     expect(local.usdcOf(wallet)).toBe(0n);
     expect(await chain.send(payment)).toMatchObject(sent);
     expect(local.usdcOf(wallet)).toBe(2_000_000n);
-    expect(await chain.landed(payment.tx_signature)).toMatchObject({ ok: true, value: { failed: false } }); // prettier-ignore
+    expect(await chain.landed(payment.tx_signature)).toMatchObject({
+      ok: true,
+      value: { failed: false },
+    });
   });
 
   test("sent twice lands once", async () => {
@@ -66,19 +71,37 @@ describe("a sound payment", () => {
 describe("a payment fails", () => {
   const cases: [string, () => Payment, string][] = [
     ["without enough USDC", () => pay({ usdc: "1000.000001" }), '"Custom":1'],
-    ["with a blockhash that has expired", () => {
-      const payment = pay();
-      local.pass(61_000);
-      return payment;
-    }, "BlockhashNotFound"],
-    ["with a blockhash of another chain", () => pay({ blockhash: donor.address }), "BlockhashNotFound"],
-    ["with a signature missing", () => {
-      const read = chain.readPayment(donor.pay({ to: wallet, feePayer: local.sponsor.publicKey.toBase58() }).base64);
-      if (!read.ok) throw new Error("no payment");
-      return read.value;
-    }, "signature verification failure"],
-    ["to an account that is not there", () => pay({ to: local.wallet({ account: false }) }), "InvalidAccountData"],
-  ]; // prettier-ignore
+    [
+      "with a blockhash that has expired",
+      () => {
+        const payment = pay();
+        local.pass(61_000);
+        return payment;
+      },
+      "BlockhashNotFound",
+    ],
+    [
+      "with a blockhash of another chain",
+      () => pay({ blockhash: donor.address }),
+      "BlockhashNotFound",
+    ],
+    [
+      "with a signature missing",
+      () => {
+        const read = chain.readPayment(
+          donor.pay({ to: wallet, feePayer: local.sponsor.publicKey.toBase58() }).base64,
+        );
+        if (!read.ok) throw new Error("no payment");
+        return read.value;
+      },
+      "signature verification failure",
+    ],
+    [
+      "to an account that is not there",
+      () => pay({ to: local.wallet({ account: false }) }),
+      "InvalidAccountData",
+    ],
+  ];
   test.each(cases)("%s, tried as sent, and nothing moves", async (_name, payment, why) => {
     const paid = payment();
     expect(await chain.simulate(paid)).toMatchObject(fails(why));
@@ -90,9 +113,13 @@ describe("a payment fails", () => {
 describe("a node that lags behind the donor's", () => {
   const refusal = { error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } } };
   const cases: ["simulate" | "send", object, object][] = [
-    ["simulate", { result: { value: { err: "BlockhashNotFound" } } }, { result: { value: { err: null } } }],
+    [
+      "simulate",
+      { result: { value: { err: "BlockhashNotFound" } } },
+      { result: { value: { err: null } } },
+    ],
     ["send", refusal, { result: "1".repeat(64) }],
-  ]; // prettier-ignore
+  ];
   test.each(cases)("is asked to %s once more", async (work, first, then) => {
     let calls = 0;
     const node = aNode(() => (++calls === 1 ? first : then) as { result: unknown });
@@ -138,7 +165,9 @@ describe("when a node fails after it sent a payment", () => {
 
   test("a refusal by another node leaves it unclear: the first may have sent it", async () => {
     const first = spoiled(() => new Response("", { status: 502 }));
-    const refusing = aNode(() => ({ error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } } })); // prettier-ignore
+    const refusing = aNode(() => ({
+      error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } },
+    }));
     const behind = await local.open({ rpcUrls: [first.url, refusing.url] });
     expect(await behind.send(pay())).toMatchObject(unclear);
     expect(local.usdcOf(wallet)).toBe(1_000_000n);
@@ -148,17 +177,23 @@ describe("when a node fails after it sent a payment", () => {
 
 describe("what became of signatures", () => {
   test("is told in their order", async () => {
-    const [landed, failed, unknown] = [pay(), donor.pay({ to: wallet, usdc: "9999" }), pay({ usdc: "3" })]; // prettier-ignore
+    const [landed, failed, unknown] = [
+      pay(),
+      donor.pay({ to: wallet, usdc: "9999" }),
+      pay({ usdc: "3" }),
+    ];
     await chain.send(landed);
     local.land(failed);
-    expect(await chain.statesOf([landed.tx_signature, failed.signature, unknown.tx_signature])).toEqual({
+    expect(
+      await chain.statesOf([landed.tx_signature, failed.signature, unknown.tx_signature]),
+    ).toEqual({
       ok: true,
       value: [
         { state: "landed", commitment: "confirmed", failed: false },
         { state: "landed", commitment: "confirmed", failed: true },
         { state: "unknown" },
       ],
-    }); // prettier-ignore
+    });
     local.pass(20_000);
     expect(await chain.statesOf([landed.tx_signature])).toMatchObject({
       value: [{ commitment: "finalized" }],
@@ -180,8 +215,18 @@ describe("what became of signatures", () => {
     expect(found).toEqual({
       ok: true,
       value: [
-        { tx_signature: second.tx_signature, failed: false, memo: null, block_time: expect.any(Number) }, // prettier-ignore
-        { tx_signature: first.tx_signature, failed: false, memo: "[3] one", block_time: expect.any(Number) }, // prettier-ignore
+        {
+          tx_signature: second.tx_signature,
+          failed: false,
+          memo: null,
+          block_time: expect.any(Number),
+        },
+        {
+          tx_signature: first.tx_signature,
+          failed: false,
+          memo: "[3] one",
+          block_time: expect.any(Number),
+        },
       ] as never,
     });
     const account = chain.tokenAccountOf(wallet);

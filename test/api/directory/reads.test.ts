@@ -18,8 +18,11 @@ afterEach(() => service.close());
 
 const change = (before: NonprofitRecord, parts: Partial<NonprofitRecord>) =>
   service.store.write((tx) =>
-    saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], { origin: "review", now: testNow }),
-  ); // prettier-ignore
+    saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], {
+      origin: "review",
+      now: testNow,
+    }),
+  );
 
 const names = async (path: string) => {
   const body = NonprofitList.parse(await (await service.get(path)).json());
@@ -74,13 +77,14 @@ describe("GET /api/nonprofits", () => {
   });
 
   test.each(["limit=0", "limit=-1", "limit=ten", "offset=-5", "offset=1.5"])(
-    "refuses %s by its name", async (query) => {
+    "refuses %s by its name",
+    async (query) => {
       const answer = await service.get(`/api/nonprofits?${query}`);
       expect(answer.status).toBe(400);
       const parameter = query.split("=")[0];
       expect(await answer.json()).toMatchObject({ code: "invalid_parameter", parameter });
     },
-  ); // prettier-ignore
+  );
 
   test("shows a change at once", async () => {
     const [oak] = await service.add(aNonprofit({ name: "Oak" }), aNonprofit({ name: "Elm" }));
@@ -116,12 +120,13 @@ describe("GET /api/nonprofits/{slug}", () => {
   });
 
   test.each(["nobody", "..%2F..%2Fetc%2Fpasswd", "%00", "oak%2Fjson", "a".repeat(201), "%20"])(
-    "answers 404 to %p", async (slug) => {
+    "answers 404 to %p",
+    async (slug) => {
       const answer = await service.get(`/api/nonprofits/${slug}`);
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ code: "nonprofit_not_found", status: 404 });
     },
-  ); // prettier-ignore
+  );
 
   test("that was withdrawn says so", async () => {
     await service.add(aNonprofit({ slug: "gone", status: "withdrawn" }));
@@ -198,16 +203,17 @@ describe("every read", () => {
     expect((await service.get(path, { "if-none-match": "*" })).status).toBe(304);
   });
 
-  test.each([["gzip", gunzipSync], ["br", brotliDecompressSync]] as const)(
-    "is sent in %s to a client that accepts it", async (encoding, decode) => {
-      const plain = await service.get("/api/nonprofits/oak");
-      const packed = await service.get("/api/nonprofits/oak", { "accept-encoding": encoding });
-      expect(packed.headers.get("content-encoding")).toBe(encoding);
-      expect(packed.headers.get("vary")).toBe("Accept-Encoding");
-      expect(packed.headers.get("etag")).not.toBe(plain.headers.get("etag"));
-      expect(decode(await packed.arrayBuffer()).toString()).toBe(await plain.text());
-    },
-  ); // prettier-ignore
+  test.each([
+    ["gzip", gunzipSync],
+    ["br", brotliDecompressSync],
+  ] as const)("is sent in %s to a client that accepts it", async (encoding, decode) => {
+    const plain = await service.get("/api/nonprofits/oak");
+    const packed = await service.get("/api/nonprofits/oak", { "accept-encoding": encoding });
+    expect(packed.headers.get("content-encoding")).toBe(encoding);
+    expect(packed.headers.get("vary")).toBe("Accept-Encoding");
+    expect(packed.headers.get("etag")).not.toBe(plain.headers.get("etag"));
+    expect(decode(await packed.arrayBuffer()).toString()).toBe(await plain.text());
+  });
 
   test("is sent plain to a client that refuses encodings, and when it is short", async () => {
     const refused = { "accept-encoding": "gzip;q=0, br; q=0.0, zstd" };

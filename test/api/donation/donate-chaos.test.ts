@@ -20,18 +20,39 @@ async function books({ service, chain, wallet }: DonatingService) {
 test("with 20 % errors, 10 s hangs and null results, every answer comes within 3 s, and none lies", async () => {
   const at = await aDonatingService();
   const demands = await Promise.all(Array.from({ length: 24 }, () => at.demand()));
-  at.chain.chain.chaos.set({ seed: 3, errors: 20, hangs: 10, hang_ms: 10_000, nulls: 20, garbage: 5, late: 20, late_ms: 2_000, lost: 5 });
+  at.chain.chain.chaos.set({
+    seed: 3,
+    errors: 20,
+    hangs: 10,
+    hang_ms: 10_000,
+    nulls: 20,
+    garbage: 5,
+    late: 20,
+    late_ms: 2_000,
+    lost: 5,
+  });
   const answers = await Promise.all(
     demands.map(async (demand, n) => {
       const donor = at.chain.donor();
       const sponsored = n % 2 === 0;
-      const payment = donor.pay({ to: at.wallet, memo: demand.memo, ...(sponsored ? { feePayer: demand.accepts[0]?.extra.feePayer ?? "" } : {}) });
+      const payment = donor.pay({
+        to: at.wallet,
+        memo: demand.memo,
+        ...(sponsored ? { feePayer: demand.accepts[0]?.extra.feePayer ?? "" } : {}),
+      });
       if (!sponsored) at.chain.land(payment);
       const beganMs = performance.now();
       const response = sponsored
-        ? await at.send("/api/donate/well", paymentHeader(payment.bytes, 2, at.service.parts.chain.caip2))
+        ? await at.send(
+            "/api/donate/well",
+            paymentHeader(payment.bytes, 2, at.service.parts.chain.caip2),
+          )
         : await at.prove("/api/donate/well", payment.signature);
-      return { status: response.status, tookMs: performance.now() - beganMs, retry: response.headers.get("retry-after") };
+      return {
+        status: response.status,
+        tookMs: performance.now() - beganMs,
+        retry: response.headers.get("retry-after"),
+      };
     }),
   );
   for (const { status, tookMs, retry } of answers) {
@@ -49,7 +70,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
   expect(recorded).toBe(received);
   expect(recorded).toBeGreaterThanOrEqual(12_000_000n);
   await at.stop();
-}, 60_000); // prettier-ignore
+}, 60_000);
 
 /** Donors who come one after the other for a day, each in one of the ways there are. */
 function donors(at: DonatingService, parts: DonateParts) {
@@ -65,16 +86,25 @@ function donors(at: DonatingService, parts: DonateParts) {
     const paying = { to: at.wallet, usdc: String(usdc), memo };
     if (random.chance(50)) {
       const feePayer = accepts[0]?.extra.feePayer;
-      const payment = at.chain.donor().pay({ ...paying, ...(feePayer === undefined ? {} : { feePayer }) });
-      const proof = { kind: "payment", payment: { scheme: "exact", network: parts.chain.caip2, transaction: payment.base64 } } as const;
+      const payment = at.chain
+        .donor()
+        .pay({ ...paying, ...(feePayer === undefined ? {} : { feePayer }) });
+      const proof = {
+        kind: "payment",
+        payment: { scheme: "exact", network: parts.chain.caip2, transaction: payment.base64 },
+      } as const;
       waiting.push({ call: { ...asking, proof }, payment, watched: null });
     } else {
       const payment = at.chain.donor().pay({ ...paying, references: [reference] });
       at.chain.land(payment);
       const proof = { kind: "signature", tx_signature: payment.signature } as const;
-      waiting.push({ call: { ...asking, proof }, payment, watched: random.chance(30) ? memo : null });
+      waiting.push({
+        call: { ...asking, proof },
+        payment,
+        watched: random.chance(30) ? memo : null,
+      });
     }
-  }; // prettier-ignore
+  };
   /** Hands in what was paid, once or some times: a 402 must mean that nothing was. */
   const insist = async () => {
     for (const one of waiting.splice(0)) {
@@ -108,7 +138,17 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   for (let passed = 0, step = 0; passed < hours * 3_600_000; passed += stepMs, step++) {
     // Once an hour the chain is nearly out of reach for ten minutes.
     const outage = passed % 3_600_000 < 600_000;
-    local.chaos.set({ seed: step, errors: outage ? 95 : 20, hangs: 1, hang_ms: 10_000, nulls: 20, garbage: 5, late: 20, late_ms: 30_000, lost: 5 });
+    local.chaos.set({
+      seed: step,
+      errors: outage ? 95 : 20,
+      hangs: 1,
+      hang_ms: 10_000,
+      nulls: 20,
+      garbage: 5,
+      late: 20,
+      late_ms: 30_000,
+      lost: 5,
+    });
     await come();
     await insist();
     at.chain.pass(stepMs - 20_000);
@@ -128,4 +168,4 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   const landed = refused.filter(({ signature }) => local.ledger.landing(signature) !== null);
   expect(landed).toEqual([]);
   await at.stop();
-}, 900_000); // prettier-ignore
+}, 900_000);

@@ -32,15 +32,29 @@ beforeAll(async () => {
 afterAll(() => at.stop());
 
 /** A payment as a stock client makes it: sponsored unless the test says otherwise. */
-const payment = (demand: PaymentRequirements, how: Partial<Paying> = {}, donor: Donor = at.chain.donor()) =>
-  donor.pay({ to: demand.recipient, usdc: String(demand.amount), memo: demand.memo, feePayer: sponsor, ...how }); // prettier-ignore
+const payment = (
+  demand: PaymentRequirements,
+  how: Partial<Paying> = {},
+  donor: Donor = at.chain.donor(),
+) =>
+  donor.pay({
+    to: demand.recipient,
+    usdc: String(demand.amount),
+    memo: demand.memo,
+    feePayer: sponsor,
+    ...how,
+  });
 
 type Sending = { url?: string; version?: 1 | 2; method?: "GET" | "POST" };
 
 async function send({ bytes }: { bytes: Uint8Array }, sending: Sending = {}) {
   const { url = path, version = 2, method = "GET" } = sending;
   const { caip2, network } = at.service.parts.chain;
-  const response = await at.send(url, paymentHeader(bytes, version, version === 2 ? caip2 : network), method); // prettier-ignore
+  const response = await at.send(
+    url,
+    paymentHeader(bytes, version, version === 2 ? caip2 : network),
+    method,
+  );
   expect(await contract.problemsOf(method, url, response.clone())).toEqual([]);
   const body = (await response.json()) as Settlement & PaymentRequirements;
   return { status: response.status, body, headers: response.headers };
@@ -71,19 +85,36 @@ describe("a signed payment is broadcast, recorded and answered", () => {
     expect(feePayer).toBe(sponsored ? sponsor : donor.address);
     const before = at.chain.usdcOf(at.wallet);
     const lamports = at.chain.lamportsOf(sponsor);
-    const { status, body, headers } = await send(payment(demand, { feePayer }, donor), { ...sending, url }); // prettier-ignore
-    expect([status, body.amount, at.chain.usdcOf(at.wallet) - before]).toEqual([200, 2.5, 2_500_000n]);
+    const { status, body, headers } = await send(payment(demand, { feePayer }, donor), {
+      ...sending,
+      url,
+    });
+    expect([status, body.amount, at.chain.usdcOf(at.wallet) - before]).toEqual([
+      200,
+      2.5,
+      2_500_000n,
+    ]);
     expect(lamports - at.chain.lamportsOf(sponsor)).toBe(sponsored ? 10_001 : 0);
     const result = { success: true, transaction: body.tx_signature, payer: donor.address };
-    expect(decoded(headers.get("payment-response"))).toEqual({ ...result, network: at.service.parts.chain.caip2 });
-    expect(decoded(headers.get("x-payment-response"))).toEqual({ ...result, network: "solana-devnet" });
-  }); // prettier-ignore
+    expect(decoded(headers.get("payment-response"))).toEqual({
+      ...result,
+      network: at.service.parts.chain.caip2,
+    });
+    expect(decoded(headers.get("x-payment-response"))).toEqual({
+      ...result,
+      network: "solana-devnet",
+    });
+  });
 
   test("once: the same payment again gets the same answer, and pays nothing", async () => {
     const signed = payment(await at.demand());
     const first = await send(signed);
     const before = at.chain.usdcOf(at.wallet);
-    const again = await Promise.all([send(signed), send(signed, { version: 1 }), send(signed, { method: "POST" })]); // prettier-ignore
+    const again = await Promise.all([
+      send(signed),
+      send(signed, { version: 1 }),
+      send(signed, { method: "POST" }),
+    ]);
     for (const { status, body } of again) expect([status, body]).toEqual([200, first.body]);
     expect(at.chain.usdcOf(at.wallet)).toBe(before);
   });
@@ -97,7 +128,11 @@ describe("a signed payment is broadcast, recorded and answered", () => {
 
   test("also when the client broadcast it alone before, or proves it by its signature afterwards", async () => {
     const donor = at.chain.donor();
-    const signed = payment(await at.demand(`${path}?payer=${donor.address}`), { feePayer: donor.address }, donor); // prettier-ignore
+    const signed = payment(
+      await at.demand(`${path}?payer=${donor.address}`),
+      { feePayer: donor.address },
+      donor,
+    );
     at.chain.land(signed);
     expect((await send(signed)).status).toBe(200);
     expect((await at.prove(path, signed.signature)).status).toBe(200);
@@ -114,15 +149,24 @@ describe("a signed payment is broadcast, recorded and answered", () => {
   test("of a donor who makes the account, at own cost", async () => {
     const donor = at.chain.donor();
     const url = `${path}?payer=${donor.address}`;
-    const signed = payment(await at.demand(url), { feePayer: donor.address, makeAccount: true }, donor);
+    const signed = payment(
+      await at.demand(url),
+      { feePayer: donor.address, makeAccount: true },
+      donor,
+    );
     expect((await send(signed, { url })).status).toBe(200);
-  }); // prettier-ignore
+  });
 
   test("of a client of an earlier system: with a nonce, and a fee of its own that nobody asked for", async () => {
     const donor = at.chain.donor();
     const { recipient, memo } = await at.demand();
     const { base64: transaction } = donor.pay({ to: recipient, memo, legacy: true, plain: true });
-    const value = { x402Version: 1, scheme: "exact", network: "solana-devnet", payload: { transaction, nonce: "7f3a" } }; // prettier-ignore
+    const value = {
+      x402Version: 1,
+      scheme: "exact",
+      network: "solana-devnet",
+      payload: { transaction, nonce: "7f3a" },
+    };
     expect((await at.send(path, { "x-payment": btoa(JSON.stringify(value)) }, "POST")).status).toBe(
       200,
     );
@@ -137,34 +181,98 @@ describe("a signed payment is broadcast, recorded and answered", () => {
 
 describe("no money moves, and 402 asks anew, for", () => {
   const aside = (from: PublicKey, amount = 1_000n) =>
-    transferChecked({ source: tokenAccountFor(from, usdcMint), mint: usdcMint, destination: tokenAccountFor(own.publicKey, usdcMint), authority: from, amount, decimals: 6 }); // prettier-ignore
+    transferChecked({
+      source: tokenAccountFor(from, usdcMint),
+      mint: usdcMint,
+      destination: tokenAccountFor(own.publicKey, usdcMint),
+      authority: from,
+      amount,
+      decimals: 6,
+    });
 
-  const attacks: [string, string, (demand: PaymentRequirements, donor: Donor) => Partial<Paying>][] = [
+  const attacks: [
+    string,
+    string,
+    (demand: PaymentRequirements, donor: Donor) => Partial<Paying>,
+  ][] = [
     ["a lower amount", "wrong_amount", () => ({ usdc: "0.999999" })],
     ["a higher amount", "wrong_amount", () => ({ usdc: "1.000001" })],
     ["another recipient", "wrong_recipient", () => ({ to: other })],
-    ["two recipients", "other_instructions", () => ({ to: [{ to: at.wallet, usdc: "1" }, { to: other, usdc: "1" }] })],
+    [
+      "two recipients",
+      "other_instructions",
+      () => ({
+        to: [
+          { to: at.wallet, usdc: "1" },
+          { to: other, usdc: "1" },
+        ],
+      }),
+    ],
     ["no transfer", "no_transfer", (_, { address }) => ({ to: [], feePayer: address })],
-    ["a second transfer beside it", "other_instructions", () => ({ also: [aside(at.chain.sponsor.publicKey)] })],
-    ["a transfer that drains the sponsor's SOL", "other_instructions", () => ({ also: [SystemProgram.transfer({ fromPubkey: at.chain.sponsor.publicKey, toPubkey: own.publicKey, lamports: 1_000_000 })] })],
-    ["making an account at the sponsor's cost", "other_instructions", () => ({ also: [createTokenAccount(at.chain.sponsor.publicKey, Keypair.generate().publicKey, usdcMint)] })],
-    ["the sponsor as authority", "wrong_fee_payer", (_, { address }) => ({ authority: sponsor, feePayer: address })],
+    [
+      "a second transfer beside it",
+      "other_instructions",
+      () => ({ also: [aside(at.chain.sponsor.publicKey)] }),
+    ],
+    [
+      "a transfer that drains the sponsor's SOL",
+      "other_instructions",
+      () => ({
+        also: [
+          SystemProgram.transfer({
+            fromPubkey: at.chain.sponsor.publicKey,
+            toPubkey: own.publicKey,
+            lamports: 1_000_000,
+          }),
+        ],
+      }),
+    ],
+    [
+      "making an account at the sponsor's cost",
+      "other_instructions",
+      () => ({
+        also: [
+          createTokenAccount(at.chain.sponsor.publicKey, Keypair.generate().publicKey, usdcMint),
+        ],
+      }),
+    ],
+    [
+      "the sponsor as authority",
+      "wrong_fee_payer",
+      (_, { address }) => ({ authority: sponsor, feePayer: address }),
+    ],
     ["the sponsor as authority and payer", "sponsor_spends", () => ({ authority: sponsor })],
-    ["a priority-fee bomb", "fee_too_high", () => ({ computeUnits: 200_000, unitPrice: 10_000_000 })],
-    ["a bomb without a limit of units", "fee_too_high", () => ({ computeUnits: null, unitPrice: 1_000_000_000 })],
+    [
+      "a priority-fee bomb",
+      "fee_too_high",
+      () => ({ computeUnits: 200_000, unitPrice: 10_000_000 }),
+    ],
+    [
+      "a bomb without a limit of units",
+      "fee_too_high",
+      () => ({ computeUnits: null, unitPrice: 1_000_000_000 }),
+    ],
     ["too many units", "fee_too_high", () => ({ computeUnits: 1_400_000, unitPrice: null })],
     ["an extra signer", "extra_signer", () => extraSigner()],
-    ["another relay as fee payer", "wrong_fee_payer", () => ({ feePayer: own.publicKey.toBase58(), signers: [own] })],
+    [
+      "another relay as fee payer",
+      "wrong_fee_payer",
+      () => ({ feePayer: own.publicKey.toBase58(), signers: [own] }),
+    ],
     ["two memos of ours", "foreign_memo", ({ memo }) => ({ memo: [memo, memo] })],
     ["an expired blockhash", "payment_fails", () => ({ blockhash: expired })],
     ["a donor without that much USDC", "payment_fails", () => ({})],
     ["a foreign memo", "foreign_memo", () => ({ memo: foreign })],
     ["a token of the donor's own making", "wrong_token", () => ({ mint: usdcTwin })],
-  ]; // prettier-ignore
+  ];
   const extraSigner = (): Partial<Paying> => {
     const third = Keypair.generate();
     const keys = [{ pubkey: third.publicKey, isSigner: true, isWritable: false }];
-    const also = SystemProgram.transfer({ fromPubkey: third.publicKey, toPubkey: third.publicKey, lamports: 0 }); // prettier-ignore
+    const also = SystemProgram.transfer({
+      fromPubkey: third.publicKey,
+      toPubkey: third.publicKey,
+      lamports: 0,
+    });
     return { also: [Object.assign(also, { keys })], signers: [third] };
   };
   let expired: string;
@@ -189,9 +297,14 @@ describe("no money moves, and 402 asks anew, for", () => {
     expect([status, body.code]).toEqual([402, code]);
     expect(body.error).toContain("No money has moved.");
     expect(body.memo).not.toBe(demand.memo);
-    expect(decoded(headers.get("payment-required"))).toMatchObject({ error: body.error, accepts: [{ amount: "1000000" }] });
-    expect([at.chain.usdcOf(at.wallet), at.chain.lamportsOf(sponsor), await donationsOf()]).toEqual(before);
-  }); // prettier-ignore
+    expect(decoded(headers.get("payment-required"))).toMatchObject({
+      error: body.error,
+      accepts: [{ amount: "1000000" }],
+    });
+    expect([at.chain.usdcOf(at.wallet), at.chain.lamportsOf(sponsor), await donationsOf()]).toEqual(
+      before,
+    );
+  });
 
   const donorSignature = [1 + 64, 1 + 64 + 64] as const; // The sponsor's stands first.
   test("a signature of another message: bad_signature", async () => {
@@ -212,7 +325,12 @@ describe("no money moves, and 402 asks anew, for", () => {
       ((await (await at.send(path, header)).json()) as { code: string }).code;
     expect(await code(paymentHeader(bytes, 1, "solana"))).toBe("wrong_network");
     expect(await code(paymentHeader(bytes, 2, "eip155:8453"))).toBe("wrong_network");
-    const upto = { x402Version: 1, scheme: "upto", network: "solana-devnet", payload: { transaction: "AAAA" } }; // prettier-ignore
+    const upto = {
+      x402Version: 1,
+      scheme: "upto",
+      network: "solana-devnet",
+      payload: { transaction: "AAAA" },
+    };
     expect((await at.send(path, { "x-payment": btoa(JSON.stringify(upto)) })).status).toBe(400);
   });
 

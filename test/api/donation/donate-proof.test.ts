@@ -63,16 +63,29 @@ describe("a transfer that was asked for", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
     const settlement = (await response.clone().json()) as Settlement;
     expect(await answered(response)).toEqual([200, null]);
-    expect(settlement).toMatchObject({ success: true, amount: 2.5, currency: "USDC", tx_signature: signature });
+    expect(settlement).toMatchObject({
+      success: true,
+      amount: 2.5,
+      currency: "USDC",
+      tx_signature: signature,
+    });
     const { total_donated_usdc, donation_count, recent_donations } = await history();
     expect([total_donated_usdc, donation_count]).toEqual([2.5, 1]);
-    expect(recent_donations[0]).toMatchObject({ id: settlement.donation_id, amount_usdc: 2.5, tx_hash: signature, donor: donor.address, settled_at: "2026-06-01T12:00:00Z" });
+    expect(recent_donations[0]).toMatchObject({
+      id: settlement.donation_id,
+      amount_usdc: 2.5,
+      tx_hash: signature,
+      donor: donor.address,
+      settled_at: "2026-06-01T12:00:00Z",
+    });
     expect(await (await at.service.get("/api/stats")).json()).toMatchObject({ total_donations: 1 });
-  }); // prettier-ignore
+  });
 
   test("gets the same 200 for the same proof, however often", async () => {
     const signature = at.paid(await at.demand());
-    const answers = await Promise.all(Array.from({ length: 20 }, async () => (await at.prove(path, signature)).text())); // prettier-ignore
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => (await at.prove(path, signature)).text()),
+    );
     expect(new Set(answers).size).toBe(1);
     expect(JSON.parse(answers[0] ?? "")).toMatchObject({ success: true });
   });
@@ -96,10 +109,17 @@ describe("a transfer that was asked for", () => {
     const seal = { key: parts.secrets.donationMemoKey, network: parts.chain.caip2 };
     const issued_at_s = Math.floor(at.chain.clock().getTime() / 1_000);
     const { rows } = await store.raw.execute("SELECT id FROM nonprofits WHERE slug = 'well'");
-    const memo = writeMemo({ nonprofit_id: Number(rows[0]?.["id"]), amount: micro(1_000_000n), issued_at_s, nonce: 1 }, former, seal);
+    const memo = writeMemo(
+      { nonprofit_id: Number(rows[0]?.["id"]), amount: micro(1_000_000n), issued_at_s, nonce: 1 },
+      former,
+      seal,
+    );
     expect((await at.prove(path, paid({ to: former, memo }))).status).toBe(200);
-    expect(await answered(await at.prove(path, paid({ to: former })))).toEqual([422, "wrong_recipient"]);
-  }); // prettier-ignore
+    expect(await answered(await at.prove(path, paid({ to: former })))).toEqual([
+      422,
+      "wrong_recipient",
+    ]);
+  });
 
   test("may make the nonprofit's account first", async () => {
     const demand = await at.demand("/api/donate/late");
@@ -109,11 +129,15 @@ describe("a transfer that was asked for", () => {
   });
 
   test("may come from a legacy transaction, an old memo program, a plain transfer", async () => {
-    for (const how of [{ legacy: true }, { plain: true }, { references: [own.publicKey.toBase58()] }]) {
+    for (const how of [
+      { legacy: true },
+      { plain: true },
+      { references: [own.publicKey.toBase58()] },
+    ]) {
       const { memo } = await at.demand();
       expect((await at.prove(path, paid({ memo, ...how }))).status).toBe(200);
     }
-  }); // prettier-ignore
+  });
 });
 
 describe("a transfer without our memo", () => {
@@ -148,8 +172,12 @@ describe("earns no credit", () => {
     ["a token of the donor's own making", "wrong_token", () => fake(programs.token)],
     ["one of the newer token program", "wrong_token", () => fake(programs.token2022)],
     ["a transaction that failed on chain", "failed_on_chain", () => paid({ usdc: "1001" })],
-    ["a memo of another nonprofit", "foreign_memo", async () => paid({ memo: (await at.demand("/api/donate/other")).memo })],
-  ]; // prettier-ignore
+    [
+      "a memo of another nonprofit",
+      "foreign_memo",
+      async () => paid({ memo: (await at.demand("/api/donate/other")).memo }),
+    ],
+  ];
 
   test.each(refusals)("%s: 422 %s", async (_, code, make) => {
     const before = await history();
@@ -162,7 +190,10 @@ describe("earns no credit", () => {
     const { memo, recipient } = await at.demand("/api/donate/own");
     const signature = ownTransfer(at.chain, own, memo);
     expect(at.chain.usdcOf(recipient)).toBe(5_000_000n);
-    expect(await answered(await at.prove("/api/donate/own", signature))).toEqual([422, "self_donation"]); // prettier-ignore
+    expect(await answered(await at.prove("/api/donate/own", signature))).toEqual([
+      422,
+      "self_donation",
+    ]);
     expect((await history("own")).donation_count).toBe(0);
   });
 });
@@ -172,11 +203,15 @@ describe("one transaction", () => {
     const [mine, theirs] = [await at.demand(), await at.demand("/api/donate/other")];
     const donor = at.chain.donor();
     const payment = donor.pay({
-      to: [{ to: at.wallet, usdc: "1" }, { to: other, usdc: "2" }],
+      to: [
+        { to: at.wallet, usdc: "1" },
+        { to: other, usdc: "2" },
+      ],
       memo: [mine.memo, theirs.memo],
-    }); // prettier-ignore
+    });
     at.chain.land(payment);
-    const settled = async (url: string) => (await (await at.prove(url, payment.signature)).json()) as Settlement; // prettier-ignore
+    const settled = async (url: string) =>
+      (await (await at.prove(url, payment.signature)).json()) as Settlement;
     expect((await settled(path)).amount).toBe(1);
     expect((await settled("/api/donate/other")).amount).toBe(2);
     expect((await settled(path)).amount).toBe(1);
@@ -185,21 +220,36 @@ describe("one transaction", () => {
   test("is credited to one of two nonprofits that share a wallet", async () => {
     const signature = paid({ to: other });
     expect((await at.prove("/api/donate/other", signature)).status).toBe(200);
-    expect(await answered(await at.prove("/api/donate/twin", signature))).toEqual([409, "recorded_elsewhere"]); // prettier-ignore
+    expect(await answered(await at.prove("/api/donate/twin", signature))).toEqual([
+      409,
+      "recorded_elsewhere",
+    ]);
     const named = paid({ to: other, memo: (await at.demand("/api/donate/other")).memo });
-    expect(await answered(await at.prove("/api/donate/twin", named))).toEqual([422, "foreign_memo"]); // prettier-ignore
+    expect(await answered(await at.prove("/api/donate/twin", named))).toEqual([
+      422,
+      "foreign_memo",
+    ]);
     expect((await at.prove("/api/donate/other", named)).status).toBe(200);
-    expect(await answered(await at.prove("/api/donate/twin", named))).toEqual([409, "recorded_elsewhere"]); // prettier-ignore
+    expect(await answered(await at.prove("/api/donate/twin", named))).toEqual([
+      409,
+      "recorded_elsewhere",
+    ]);
   });
 
   test("that is recorded for another nonprofit and pays this one nothing is 409", async () => {
     const signature = paid();
     expect((await at.prove(path, signature)).status).toBe(200);
-    expect(await answered(await at.prove("/api/donate/other", signature))).toEqual([409, "recorded_elsewhere"]); // prettier-ignore
+    expect(await answered(await at.prove("/api/donate/other", signature))).toEqual([
+      409,
+      "recorded_elsewhere",
+    ]);
   });
 
   test("proves nothing for a nonprofit without a wallet", async () => {
-    expect(await answered(await at.prove("/api/donate/poor", paid()))).toEqual([422, "wrong_recipient"]); // prettier-ignore
+    expect(await answered(await at.prove("/api/donate/poor", paid()))).toEqual([
+      422,
+      "wrong_recipient",
+    ]);
   });
 });
 
@@ -209,7 +259,11 @@ describe("what the chain does not show", () => {
     const payment = at.chain.donor().pay({ to: at.wallet, memo: demand.memo });
     const response = await at.prove(path, payment.signature);
     expect(response.headers.get("retry-after")).toBe("2");
-    expect(await response.clone().json()).toMatchObject({ status: "pending", tx_signature: payment.signature, retry_after_s: 2 }); // prettier-ignore
+    expect(await response.clone().json()).toMatchObject({
+      status: "pending",
+      tx_signature: payment.signature,
+      retry_after_s: 2,
+    });
     expect(await answered(response)).toEqual([202, null]);
     at.chain.land(payment);
     expect((await at.prove(path, payment.signature)).status).toBe(200);

@@ -38,13 +38,25 @@ async function aTarget() {
   return { slug, path: `/api/donate/${slug}` };
 }
 const moveTo = (slug: string, wallet: string | null) =>
-  at.service.store.write(
-    (tx) =>
-    tx.raw.execute({ sql: "UPDATE nonprofits SET usdc_wallet = ? WHERE slug = ?", args: [wallet, slug] }), // prettier-ignore
+  at.service.store.write((tx) =>
+    tx.raw.execute({
+      sql: "UPDATE nonprofits SET usdc_wallet = ? WHERE slug = ?",
+      args: [wallet, slug],
+    }),
   );
 
-const pay = (demand: PaymentRequirements, how: Partial<Paying> = {}, donor: Donor = at.chain.donor()) =>
-  donor.pay({ to: demand.recipient, usdc: String(demand.amount), memo: demand.memo, feePayer: sponsor(), ...how }); // prettier-ignore
+const pay = (
+  demand: PaymentRequirements,
+  how: Partial<Paying> = {},
+  donor: Donor = at.chain.donor(),
+) =>
+  donor.pay({
+    to: demand.recipient,
+    usdc: String(demand.amount),
+    memo: demand.memo,
+    feePayer: sponsor(),
+    ...how,
+  });
 
 async function send({ bytes }: Built, path: string) {
   const response = await at.send(path, paymentHeader(bytes, 2, at.service.parts.chain.caip2));
@@ -80,7 +92,10 @@ describe("a payment that was settled", () => {
     ["without it", { memo: [] }],
   ])("is 409 for another nonprofit, %s", async (_, how) => {
     const { payment } = await settledOnce(how);
-    expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 409, code: "recorded_elsewhere" }); // prettier-ignore
+    expect(await send(payment, "/api/donate/other")).toMatchObject({
+      status: 409,
+      code: "recorded_elsewhere",
+    });
   });
 });
 
@@ -102,7 +117,10 @@ describe("a payment that the donor sent alone", () => {
     expect(await sentAlone({ to: other })).toMatchObject({ status: 422, code: "wrong_recipient" });
     const foreign = (await at.demand("/api/donate/other")).memo;
     expect(await sentAlone({ memo: foreign })).toMatchObject({ status: 422, code: "foreign_memo" });
-    expect(await sentAlone({ memo: [], usdc: "0.5" })).toMatchObject({ status: 422, code: "underpaid" }); // prettier-ignore
+    expect(await sentAlone({ memo: [], usdc: "0.5" })).toMatchObject({
+      status: 422,
+      code: "underpaid",
+    });
   });
 
   test("may have been sent when the chain does not answer: 503, never 402", async () => {
@@ -126,13 +144,19 @@ function processWith(change: (real: Chain) => Partial<Chain>): DonateParts {
 async function handIn(parts: DonateParts, slug: string, { bytes }: Built): Promise<string> {
   const transaction = Buffer.from(bytes).toString("base64");
   const payment = { scheme: "exact", network: parts.chain.caip2, transaction };
-  const outcome = await donate(parts, { slug, amount: micro(1_000_000n), payer: null, proof: { kind: "payment", payment } }); // prettier-ignore
+  const outcome = await donate(parts, {
+    slug,
+    amount: micro(1_000_000n),
+    payer: null,
+    proof: { kind: "payment", payment },
+  });
   return outcome.ok ? kindOf(outcome.value) : outcome.failure.kind;
 }
 const kindOf = (outcome: DonateOutcome) =>
   outcome.kind === "demanded" ? outcome.demand.body.code : outcome.kind;
 
-const refuses = () => Promise.resolve(fail({ kind: "payment_fails" as const, why: "BlockhashNotFound" })); // prettier-ignore
+const refuses = () =>
+  Promise.resolve(fail({ kind: "payment_fails" as const, why: "BlockhashNotFound" }));
 
 describe("the same payment in two processes at once", () => {
   test("is sent by the one that kept it; the other never says that no money moves", async () => {
@@ -190,7 +214,10 @@ describe("the same payment in two processes at once", () => {
     }));
     const late = processWith(() => ({ simulate: () => kept.promise.then(refuses), send: refuses }));
     const second = handIn(late, slug, payment);
-    expect(await Promise.all([handIn(keeper, slug, payment), second])).toEqual(["settled", "settled"]); // prettier-ignore
+    expect(await Promise.all([handIn(keeper, slug, payment), second])).toEqual([
+      "settled",
+      "settled",
+    ]);
   });
 });
 
@@ -238,7 +265,9 @@ test("sponsored payments of the same money go one after the other, so that none 
 test("a wallet that changes while a payment without our memo lands is paid all the same, and credited", async () => {
   const { slug, path } = await aTarget();
   const payment = pay(await at.demand(path), { memo: [] });
-  const dying = processWith((real) => ({ send: (one) => real.send(one).then(() => Promise.withResolvers<never>().promise) })); // prettier-ignore
+  const dying = processWith((real) => ({
+    send: (one) => real.send(one).then(() => Promise.withResolvers<never>().promise),
+  }));
   void handIn(dying, slug, payment);
   await Bun.sleep(100);
   await moveTo(slug, other);

@@ -44,17 +44,25 @@ const donationCount = async () =>
     .donation_count;
 
 const sponsored = (demand: PaymentRequirements) =>
-  at.chain.donor().pay({ to: demand.recipient, usdc: String(demand.amount), memo: demand.memo, feePayer: demand.accepts[0]?.extra.feePayer ?? "" }); // prettier-ignore
+  at.chain.donor().pay({
+    to: demand.recipient,
+    usdc: String(demand.amount),
+    memo: demand.memo,
+    feePayer: demand.accepts[0]?.extra.feePayer ?? "",
+  });
 
 /** Hands in a payment to a service whose chain or store stops at a point, as if the process died there. */
-async function handInAndStop(parts: { chain?: (real: Chain) => Chain; store?: (real: Store) => Store }) {
+async function handInAndStop(parts: {
+  chain?: (real: Chain) => Chain;
+  store?: (real: Store) => Store;
+}) {
   const { chain, store } = at.service.parts;
   const dying = donatingOn(parts.chain?.(chain) ?? chain, parts.store?.(store) ?? store);
   const payment = sponsored(await at.demand(`${path}?amount=3`));
   const request = dying(payment.bytes);
   await Promise.race([request, Bun.sleep(400)]);
   return payment;
-} // prettier-ignore
+}
 
 function donatingOn(chain: Chain, store: Store) {
   const parts = donatingOf({ ...at.service.parts, chain, store });
@@ -63,8 +71,15 @@ function donatingOn(chain: Chain, store: Store) {
       slug: "well",
       amount: donationDefault,
       payer: null,
-      proof: { kind: "payment", payment: { scheme: "exact", network: chain.caip2, transaction: Buffer.from(bytes).toString("base64") } },
-    }); // prettier-ignore
+      proof: {
+        kind: "payment",
+        payment: {
+          scheme: "exact",
+          network: chain.caip2,
+          transaction: Buffer.from(bytes).toString("base64"),
+        },
+      },
+    });
 }
 
 describe("a process that stops while it settles a payment loses nothing", () => {
@@ -94,31 +109,40 @@ describe("a process that stops while it settles a payment loses nothing", () => 
 
   test("after it had landed, before it was recorded", async () => {
     await handInAndStop({
-      chain: (real) => ({ ...real, landed: (signature) => real.landed(signature).then(() => never()) }),
+      chain: (real) => ({
+        ...real,
+        landed: (signature) => real.landed(signature).then(() => never()),
+      }),
     });
     expect((await sweepFor(60)).settled).toBe(1);
     expect(await donationCount()).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("while it was being recorded", async () => {
     let writes = 0;
     await handInAndStop({
-      store: (real) => ({ ...real, write: (work) => (++writes === 1 ? real.write(work) : never()) }),
+      store: (real) => ({
+        ...real,
+        write: (work) => (++writes === 1 ? real.write(work) : never()),
+      }),
     });
     expect([writes, await donationCount()]).toEqual([2, 0]);
     expect((await sweepFor(60)).settled).toBe(1);
     expect(await donationCount()).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("and the client that hands it in again gets the donation", async () => {
     const payment = await handInAndStop({
-      chain: (real) => ({ ...real, landed: (signature) => real.landed(signature).then(() => never()) }),
+      chain: (real) => ({
+        ...real,
+        landed: (signature) => real.landed(signature).then(() => never()),
+      }),
     });
     const header = paymentHeader(payment.bytes, 2, at.service.parts.chain.caip2);
     expect((await at.send(path, header)).status).toBe(200);
     await sweepFor(60);
     expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 1]);
-  }); // prettier-ignore
+  });
 });
 
 describe("a payment that never lands", () => {
@@ -126,11 +150,20 @@ describe("a payment that never lands", () => {
     const chain = at.service.parts.chain;
     const payment = await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
     // Every attempt of the sweep is lost on its way.
-    await sweepFor(400, donatingOf({ ...at.service.parts, chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) } }));
+    await sweepFor(
+      400,
+      donatingOf({
+        ...at.service.parts,
+        chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) },
+      }),
+    );
     expect(await intents()).toMatchObject([{ status: "lapsed", payment: null }]);
     const response = await at.send(path, paymentHeader(payment.bytes, 2, chain.caip2));
-    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([402, "payment_fails"]);
-  }); // prettier-ignore
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      402,
+      "payment_fails",
+    ]);
+  });
 
   test("is not given up while the chain gives no answers", async () => {
     await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
@@ -149,7 +182,9 @@ describe("a payment that never lands", () => {
 });
 
 test("made-up proofs do not keep payments waiting", async () => {
-  const made = Array.from({ length: 250 }, () => bs58.encode(crypto.getRandomValues(new Uint8Array(64)))); // prettier-ignore
+  const made = Array.from({ length: 250 }, () =>
+    bs58.encode(crypto.getRandomValues(new Uint8Array(64))),
+  );
   await at.service.store.write((tx) =>
     tx.raw.execute({
       sql: `INSERT INTO donation_intents (kind, nonprofit_id, proof, amount_micro_usdc, status, check_at, created_at)
@@ -186,11 +221,13 @@ describe("a donor who named a signature once and left", () => {
     at.chain.chain.chaos.set({ errors: 100 });
     const response = await at.prove(path, signature);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
-    expect(await aContract("https://almoner.example").problemsOf("POST", path, response)).toEqual([]);
+    expect(await aContract("https://almoner.example").problemsOf("POST", path, response)).toEqual(
+      [],
+    );
     at.chain.chain.chaos.set({});
     await sweepFor(30);
     expect(await donationCount()).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("is refused by the sweep as anybody would be", async () => {
     const payment = at.chain.donor().pay({ to: at.wallet, usdc: "0.5" });
@@ -230,19 +267,32 @@ describe("the status of a memo", () => {
       await at.service.get(`/api/donate/${slug}/status?memo=${memo}`)
     ).json()) as DonationStatus;
   const byReference = (demand: PaymentRequirements) => {
-    const payment = at.chain.donor().pay({ to: at.wallet, memo: demand.memo, references: [demand.reference] });
+    const payment = at.chain
+      .donor()
+      .pay({ to: at.wallet, memo: demand.memo, references: [demand.reference] });
     at.chain.land(payment);
     return payment.signature;
-  }; // prettier-ignore
+  };
 
   test("turns to received when a transfer names its reference, and records it", async () => {
     const demand = await at.demand();
-    expect(await status(demand)).toEqual({ status: "pending", memo: demand.memo, retry_after_s: 3, settlement: null });
+    expect(await status(demand)).toEqual({
+      status: "pending",
+      memo: demand.memo,
+      retry_after_s: 3,
+      settlement: null,
+    });
     const signature = byReference(demand);
-    expect(await status(demand)).toMatchObject({ status: "received", settlement: { tx_signature: signature, amount: 1 } });
-    expect(await status(demand)).toMatchObject({ status: "received", settlement: { tx_signature: signature } });
+    expect(await status(demand)).toMatchObject({
+      status: "received",
+      settlement: { tx_signature: signature, amount: 1 },
+    });
+    expect(await status(demand)).toMatchObject({
+      status: "received",
+      settlement: { tx_signature: signature },
+    });
     expect(await donationCount()).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("is found by the sweep when the page was closed", async () => {
     const demand = await at.demand();
@@ -256,13 +306,17 @@ describe("the status of a memo", () => {
   test("is not deceived by others that name the reference", async () => {
     const demand = await at.demand();
     const thief = at.chain.wallet();
-    at.chain.land(at.chain.donor().pay({ to: thief, memo: demand.memo, references: [demand.reference] }));
-    at.chain.land(at.chain.donor().pay({ to: at.wallet, usdc: "1", references: [demand.reference] }));
+    at.chain.land(
+      at.chain.donor().pay({ to: thief, memo: demand.memo, references: [demand.reference] }),
+    );
+    at.chain.land(
+      at.chain.donor().pay({ to: at.wallet, usdc: "1", references: [demand.reference] }),
+    );
     expect(await status(demand)).toMatchObject({ status: "pending" });
     byReference(demand);
     expect(await status(demand)).toMatchObject({ status: "received" });
     expect(await donationCount()).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("is given up after two hours", async () => {
     const demand = await at.demand();

@@ -33,17 +33,39 @@ const decoded = (header: string | null): Record<string, unknown> =>
 describe("the one 402", () => {
   test("has the contract's seven fields, and what x402 version 1 reads, in its body", async () => {
     const body = await at.demand("/api/donate/well?amount=2.5");
-    const { sponsor, chain } = { sponsor: at.chain.sponsor.publicKey.toBase58(), chain: at.service.parts.chain };
+    const { sponsor, chain } = {
+      sponsor: at.chain.sponsor.publicKey.toBase58(),
+      chain: at.service.parts.chain,
+    };
     expect(body).toMatchObject({
-      x402: true, recipient: at.wallet, amount: 2.5, currency: "USDC", network: "solana", nonprofit: "Well “Wasser” Trust", slug: "well",
-      cluster: "local", mint: chain.mint, decimals: 6, amount_atomic: "2500000", code: "payment_required", x402Version: 1,
-      accepts: [{
-        scheme: "exact", network: "solana-devnet", maxAmountRequired: "2500000", asset: chain.mint, payTo: at.wallet, maxTimeoutSeconds: 300,
-        resource: "https://almoner.example/api/donate/well?amount=2.5", mimeType: "application/json",
-        extra: { feePayer: sponsor, memo: body.memo, decimals: 6, name: "USDC" },
-      }],
+      x402: true,
+      recipient: at.wallet,
+      amount: 2.5,
+      currency: "USDC",
+      network: "solana",
+      nonprofit: "Well “Wasser” Trust",
+      slug: "well",
+      cluster: "local",
+      mint: chain.mint,
+      decimals: 6,
+      amount_atomic: "2500000",
+      code: "payment_required",
+      x402Version: 1,
+      accepts: [
+        {
+          scheme: "exact",
+          network: "solana-devnet",
+          maxAmountRequired: "2500000",
+          asset: chain.mint,
+          payTo: at.wallet,
+          maxTimeoutSeconds: 300,
+          resource: "https://almoner.example/api/donate/well?amount=2.5",
+          mimeType: "application/json",
+          extra: { feePayer: sponsor, memo: body.memo, decimals: 6, name: "USDC" },
+        },
+      ],
     });
-  }); // prettier-ignore
+  });
 
   test("says the same in PAYMENT-REQUIRED, in words of version 2", async () => {
     const response = await at.service.get("/api/donate/well?amount=2.5");
@@ -52,19 +74,44 @@ describe("the one 402", () => {
     expect(decoded(response.headers.get("payment-required"))).toEqual({
       x402Version: 2,
       error: body.error,
-      resource: { url: "https://almoner.example/api/donate/well?amount=2.5", description: "Donation of 2.5 USDC to well", mimeType: "application/json" },
-      accepts: [{ scheme: "exact", network: devnet, amount: "2500000", asset: mint, payTo: at.wallet, maxTimeoutSeconds: 300, extra: body.accepts[0]?.extra }],
+      resource: {
+        url: "https://almoner.example/api/donate/well?amount=2.5",
+        description: "Donation of 2.5 USDC to well",
+        mimeType: "application/json",
+      },
+      accepts: [
+        {
+          scheme: "exact",
+          network: devnet,
+          amount: "2500000",
+          asset: mint,
+          payTo: at.wallet,
+          maxTimeoutSeconds: 300,
+          extra: body.accepts[0]?.extra,
+        },
+      ],
     });
-  }); // prettier-ignore
+  });
 
   test("says it in X-PAYMENT-REQUIRED in words of the contract and of an earlier system", async () => {
     const response = await at.service.get("/api/donate/well");
     const body = (await response.json()) as PaymentRequirements;
     expect(decoded(response.headers.get("x-payment-required"))).toEqual({
-      x402: true, recipient: at.wallet, amount: 1, currency: "USDC", network: "solana", nonprofit: "Well “Wasser” Trust", slug: "well",
-      wallet: at.wallet, mint: body.mint, memo: body.memo, x402Version: 1, resource: "https://almoner.example/api/donate/well?amount=1", accepts: body.accepts,
+      x402: true,
+      recipient: at.wallet,
+      amount: 1,
+      currency: "USDC",
+      network: "solana",
+      nonprofit: "Well “Wasser” Trust",
+      slug: "well",
+      wallet: at.wallet,
+      mint: body.mint,
+      memo: body.memo,
+      x402Version: 1,
+      resource: "https://almoner.example/api/donate/well?amount=1",
+      accepts: body.accepts,
     });
-  }); // prettier-ignore
+  });
 
   test("is kept by no cache, and scripts of other sites may read its headers", async () => {
     for (const response of [
@@ -74,26 +121,45 @@ describe("the one 402", () => {
       expect(response.status).toBe(402);
       expect(response.headers.get("cache-control")).toBe("no-store");
       const exposed = response.headers.get("access-control-expose-headers") ?? "";
-      for (const name of ["PAYMENT-REQUIRED", "X-PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "Retry-After"]) {
+      for (const name of [
+        "PAYMENT-REQUIRED",
+        "X-PAYMENT-REQUIRED",
+        "PAYMENT-RESPONSE",
+        "X-PAYMENT-RESPONSE",
+        "Retry-After",
+      ]) {
         expect(exposed).toContain(name);
       }
     }
-  }); // prettier-ignore
+  });
 
   test("carries the intent in its memo, and stores nothing", async () => {
     const [one, two] = [await at.demand(), await at.demand()];
     expect(one.memo).not.toBe(two.memo);
-    const seal = { key: at.service.parts.secrets.donationMemoKey, network: at.service.parts.chain.caip2 };
-    expect(readMemo(one.memo, seal)).toMatchObject({ amount: 1_000_000n, issued_at_s: at.chain.clock().getTime() / 1_000 });
-    const { rows } = await at.service.store.raw.execute("SELECT count(*) AS count FROM donation_intents");
+    const seal = {
+      key: at.service.parts.secrets.donationMemoKey,
+      network: at.service.parts.chain.caip2,
+    };
+    expect(readMemo(one.memo, seal)).toMatchObject({
+      amount: 1_000_000n,
+      issued_at_s: at.chain.clock().getTime() / 1_000,
+    });
+    const { rows } = await at.service.store.raw.execute(
+      "SELECT count(*) AS count FROM donation_intents",
+    );
     expect(rows[0]?.["count"]).toBe(0);
-  }); // prettier-ignore
+  });
 
   test("links a wallet by Solana Pay, with memo and reference", async () => {
     const { solana_pay, memo, reference, mint } = await at.demand("/api/donate/well?amount=0.25");
     const link = new URL(solana_pay);
     expect([link.protocol, link.pathname]).toEqual(["solana:", at.wallet]);
-    expect(Object.fromEntries(link.searchParams)).toMatchObject({ amount: "0.25", "spl-token": mint, reference, memo }); // prettier-ignore
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({
+      amount: "0.25",
+      "spl-token": mint,
+      reference,
+      memo,
+    });
   });
 });
 
@@ -133,9 +199,27 @@ describe("who pays the network fee", () => {
 
 describe("refuses", () => {
   const refusals: [number, string, string][] = [
-    ...["1e3", "", "0", "%201", "+1", "-1", "0x1", "１", "1.0000001", "10000.000001", "NaN", "1,5", ".5", "1.", "01"].map(
-      (amount): [number, string, string] => [400, "invalid_parameter", `/api/donate/well?amount=${amount}`],
-    ),
+    ...[
+      "1e3",
+      "",
+      "0",
+      "%201",
+      "+1",
+      "-1",
+      "0x1",
+      "１",
+      "1.0000001",
+      "10000.000001",
+      "NaN",
+      "1,5",
+      ".5",
+      "1.",
+      "01",
+    ].map((amount): [number, string, string] => [
+      400,
+      "invalid_parameter",
+      `/api/donate/well?amount=${amount}`,
+    ]),
     [400, "invalid_parameter", "/api/donate/well?payer="],
     [400, "invalid_parameter", "/api/donate/well?payer=0OIl"],
     [400, "invalid_parameter", "/api/donate/well?payer=7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSK"],
@@ -148,12 +232,15 @@ describe("refuses", () => {
     [404, "nonprofit_not_found", "/api/donate/nobody/status?memo=x"],
     [410, "nonprofit_withdrawn", "/api/donate/gone/status?memo=x"],
     [404, "nonprofit_not_found", "/api/donations/nobody"],
-  ]; // prettier-ignore
+  ];
 
   test.each(refusals)("%i %s: %s", async (status, code, path) => {
     const response = await at.service.get(path, { "x-forwarded-for": "10.9.9.1" });
     const copy = response.clone();
-    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]); // prettier-ignore
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      status,
+      code,
+    ]);
     expect(await contract.problemsOf("GET", path, copy)).toEqual([]);
   });
 
@@ -165,11 +252,17 @@ describe("refuses", () => {
   });
 
   const bodies: [string, unknown][] = [
-    ["a list", []], ["a text", "sig"], ["null as signature", { tx_signature: null }], ["a number as signature", { tx_signature: 7 }],
-    ["an empty signature", { tx_signature: "" }], ["32 bytes", { tx_signature: "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2" }],
-    ["65 bytes", { tx_signature: "1".repeat(65) }], ["hex", { tx_signature: "ab".repeat(64) }], ["a long text", { tx_signature: "1".repeat(60_000) }],
+    ["a list", []],
+    ["a text", "sig"],
+    ["null as signature", { tx_signature: null }],
+    ["a number as signature", { tx_signature: 7 }],
+    ["an empty signature", { tx_signature: "" }],
+    ["32 bytes", { tx_signature: "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2" }],
+    ["65 bytes", { tx_signature: "1".repeat(65) }],
+    ["hex", { tx_signature: "ab".repeat(64) }],
+    ["a long text", { tx_signature: "1".repeat(60_000) }],
     ["a signature with a space", { tx_signature: ` ${"1".repeat(64)}` }],
-  ]; // prettier-ignore
+  ];
   test.each(bodies)("400 %s", async (_, body) => {
     const response = await at.service.post("/api/donate/well", body);
     expect(response.status).toBe(400);
@@ -178,41 +271,86 @@ describe("refuses", () => {
 
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
   const headers: [string, string][] = [
-    ["no base64", "{}"], ["no JSON", "AAAA"], ["no object", encoded("x")], ["nothing in it", encoded({})],
-    ["another version", encoded({ x402Version: 3, scheme: "exact", network: "solana", payload: { transaction: "AAAA" } })],
-    ["no transaction", encoded({ x402Version: 1, scheme: "exact", network: "solana", payload: {} })],
-    ["no bytes of a transaction", encoded({ x402Version: 1, scheme: "exact", network: "solana-devnet", payload: { transaction: "AAAA" } })],
-    ["no base64 in it", encoded({ x402Version: 2, accepted: { scheme: "exact", network: "x" }, payload: { transaction: "?" } })],
-    ["more than 16 KiB", "A".repeat(17_000)], ["an empty header", ""], ["bytes that are no UTF-8", "gICAgA=="],
-  ]; // prettier-ignore
+    ["no base64", "{}"],
+    ["no JSON", "AAAA"],
+    ["no object", encoded("x")],
+    ["nothing in it", encoded({})],
+    [
+      "another version",
+      encoded({
+        x402Version: 3,
+        scheme: "exact",
+        network: "solana",
+        payload: { transaction: "AAAA" },
+      }),
+    ],
+    [
+      "no transaction",
+      encoded({ x402Version: 1, scheme: "exact", network: "solana", payload: {} }),
+    ],
+    [
+      "no bytes of a transaction",
+      encoded({
+        x402Version: 1,
+        scheme: "exact",
+        network: "solana-devnet",
+        payload: { transaction: "AAAA" },
+      }),
+    ],
+    [
+      "no base64 in it",
+      encoded({
+        x402Version: 2,
+        accepted: { scheme: "exact", network: "x" },
+        payload: { transaction: "?" },
+      }),
+    ],
+    ["more than 16 KiB", "A".repeat(17_000)],
+    ["an empty header", ""],
+    ["bytes that are no UTF-8", "gICAgA=="],
+  ];
   test.each(headers)("400 a payment header with %s", async (_, value) => {
     for (const name of ["x-payment", "payment-signature"]) {
       const response = await at.send("/api/donate/well", { [name]: value });
       const { code } = (await response.clone().json()) as { code: string };
-      expect([response.status, code]).toEqual([400, expect.stringMatching(/^payment(_header)?_malformed$/)]);
+      expect([response.status, code]).toEqual([
+        400,
+        expect.stringMatching(/^payment(_header)?_malformed$/),
+      ]);
       expect(await contract.problemsOf("GET", "/api/donate/well", response)).toEqual([]);
     }
-  }); // prettier-ignore
+  });
 });
 
 test("HEAD says what GET says; OPTIONS allows both methods", async () => {
-  const head = await at.service.app.handle(new Request("http://localhost/api/donate/well", { method: "HEAD" })); // prettier-ignore
+  const head = await at.service.app.handle(
+    new Request("http://localhost/api/donate/well", { method: "HEAD" }),
+  );
   expect([head.status, await head.text()]).toEqual([402, ""]);
   expect(head.headers.get("payment-required")).not.toBeNull();
-  const options = await at.service.app.handle(new Request("http://localhost/api/donate/well", { method: "OPTIONS" })); // prettier-ignore
+  const options = await at.service.app.handle(
+    new Request("http://localhost/api/donate/well", { method: "OPTIONS" }),
+  );
   expect(options.headers.get("allow")).toContain("POST");
 });
 
 test("60 requests a minute of one client are answered, the next is 429", async () => {
   const asked = { "x-forwarded-for": "10.200.0.1" };
   const statuses = [];
-  for (let n = 0; n < 61; n++) statuses.push((await at.service.get("/api/donate/well", asked)).status); // prettier-ignore
+  for (let n = 0; n < 61; n++)
+    statuses.push((await at.service.get("/api/donate/well", asked)).status);
   expect(statuses).toEqual([...Array<number>(60).fill(402), 429]);
 });
 
 test("a donation of nothing yet", async () => {
   const response = await at.service.get("/api/donations/well");
   expect(await response.json()).toEqual({
-    nonprofit: "Well “Wasser” Trust", slug: "well", total_donated_usdc: 0, donation_count: 0, currency: "USDC", cluster: "local", recent_donations: [],
-  }); // prettier-ignore
+    nonprofit: "Well “Wasser” Trust",
+    slug: "well",
+    total_donated_usdc: 0,
+    donation_count: 0,
+    currency: "USDC",
+    cluster: "local",
+    recent_donations: [],
+  });
 });

@@ -69,7 +69,9 @@ describe("the receipt of a donation", () => {
       nonprofit: {
         slug: "lantern",
         name: "Lantern \u202EloohcS",
-        registrations: [{ country: "United States", type: "EIN", registration_number: "53-0196605" }],
+        registrations: [
+          { country: "United States", type: "EIN", registration_number: "53-0196605" },
+        ],
         identifiers: ["US-EIN-530196605"],
       },
       amount_usdc: 2.5,
@@ -94,7 +96,7 @@ describe("the receipt of a donation", () => {
     expect(page_url).toBe(`https://almoner.example/receipt?nonprofit=lantern&id=${given.id}`);
     expect(keys_url).toBe("https://almoner.example/.well-known/almoner-keys.json");
     expect(explorer_url).toBe("https://explorer.solana.com/tx/sig-1");
-  }); // prettier-ignore
+  });
 
   test("is signed with the key of the snapshots", async () => {
     const answer = await service.get(`/api/donations/lantern/${given.id}`);

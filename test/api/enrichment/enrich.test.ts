@@ -51,14 +51,26 @@ describe("a structured field", () => {
       agent_name: "Bot A",
     });
     expect(first.submission).toMatchObject({
-      field: "website", field_type: "structured", status: "pending", applied: false,
-      confidence: 1, consensus: false, prior_rejections: [],
-    }); // prettier-ignore
+      field: "website",
+      field_type: "structured",
+      status: "pending",
+      applied: false,
+      confidence: 1,
+      consensus: false,
+      prior_rejections: [],
+    });
     expect(first.submission.promotion_note).toContain("Awaiting consensus");
     expect((await live()).website).toBeNull();
 
-    const second = await submit("bot-b", "website", "https://www.oak.example/about", { agent_name: "Bot B" }); // prettier-ignore
-    expect(second.submission).toMatchObject({ status: "applied", applied: true, confidence: 2, consensus: true }); // prettier-ignore
+    const second = await submit("bot-b", "website", "https://www.oak.example/about", {
+      agent_name: "Bot B",
+    });
+    expect(second.submission).toMatchObject({
+      status: "applied",
+      applied: true,
+      confidence: 2,
+      consensus: true,
+    });
     expect(second.answer.release).toBe("r1");
     expect((await live()).website).toBe("https://oak.example/About");
 
@@ -88,8 +100,13 @@ describe("a structured field", () => {
     const third = await submit("bot-c", "city", "Bergen");
     expect(third.submission.status).toBe("applied");
     expect(third.submission.prior_rejections).toMatchObject([
-      { agent: "bot-a", rejected_value: "Oslo", winning_value: "Bergen", reason: "another value won consensus" },
-    ]); // prettier-ignore
+      {
+        agent: "bot-a",
+        rejected_value: "Oslo",
+        winning_value: "Bergen",
+        reason: "another value won consensus",
+      },
+    ]);
     expect((await live()).city).toBe("Bergen");
   });
 
@@ -121,20 +138,40 @@ describe("a structured field", () => {
     const before = await live();
     const { saveNonprofits } = await import("#content/nonprofit/save.ts");
     await service.store.write((tx) =>
-      saveNonprofits(tx, [{ before, after: { ...before, city: "Hamar" } }], { origin: "test", now: new Date() }),
-    ); // prettier-ignore
+      saveNonprofits(tx, [{ before, after: { ...before, city: "Hamar" } }], {
+        origin: "test",
+        now: new Date(),
+      }),
+    );
     const second = await submit("bot-b", "city", "Oslo");
     expect(second.submission.status).toBe("pending");
     expect((await live()).city).toBe("Hamar");
-    const { rows } = await service.store.raw.execute({ sql: "SELECT * FROM pending_fields WHERE nonprofit_id = ?", args: [before.id] }); // prettier-ignore
+    const { rows } = await service.store.raw.execute({
+      sql: "SELECT * FROM pending_fields WHERE nonprofit_id = ?",
+      args: [before.id],
+    });
     expect(rows).toEqual([]);
   });
 
   test("each application is one change row", async () => {
     const { id } = await live();
-    await send({ agent_id: "bot-a", fields: [{ field: "city", value: "Oslo" }, { field: "region", value: "Viken" }] }); // prettier-ignore
-    await send({ agent_id: "bot-b", fields: [{ field: "city", value: "Oslo" }, { field: "region", value: "Viken" }] }); // prettier-ignore
-    const changes = (await changesAfter(service.store.raw, 0, 10_000)).filter((one) => one.nonprofit_id === id && one.origin === "consensus"); // prettier-ignore
+    await send({
+      agent_id: "bot-a",
+      fields: [
+        { field: "city", value: "Oslo" },
+        { field: "region", value: "Viken" },
+      ],
+    });
+    await send({
+      agent_id: "bot-b",
+      fields: [
+        { field: "city", value: "Oslo" },
+        { field: "region", value: "Viken" },
+      ],
+    });
+    const changes = (await changesAfter(service.store.raw, 0, 10_000)).filter(
+      (one) => one.nonprofit_id === id && one.origin === "consensus",
+    );
     expect(changes.map(({ fields }) => fields)).toEqual([
       ["city", "provenance"],
       ["region", "provenance"],
@@ -163,7 +200,9 @@ test("applied is said only once the published profile holds the value", async ()
   });
   expect(second.submissions[0]?.promotion_note).toContain("being published");
   expect(second.release).toBeNull();
-  const [change] = (await changesAfter(slow.store.raw, 0, 100)).filter(({ origin }) => origin === "consensus"); // prettier-ignore
+  const [change] = (await changesAfter(slow.store.raw, 0, 100)).filter(
+    ({ origin }) => origin === "consensus",
+  );
   expect(asked).toEqual([change?.sequence ?? 0]);
   // Who asks again is told of the same change.
   await post("bot-b");
@@ -179,9 +218,14 @@ test("contact_email is masked wherever it could be read", async () => {
   await submit("bot-c", "contact_email", "jane@OAK.example");
   const late = await send({ field: "contact_email", value: "x@oak.example", agent_id: "bot-d" });
   const seen = [await late.text(), wanted];
-  for (const path of [`/api/nonprofits/${slug}`, `/api/nonprofits/${slug}/history`, "/api/agents/exemplars", "/api/enrichments/stats"]) {
+  for (const path of [
+    `/api/nonprofits/${slug}`,
+    `/api/nonprofits/${slug}/history`,
+    "/api/agents/exemplars",
+    "/api/enrichments/stats",
+  ]) {
     seen.push(await (await service.get(path)).text());
-  } // prettier-ignore
+  }
   expect(seen.join("")).not.toMatch(/jane@|other@/i);
   expect((await live()).contact_email).toBe("Jane@oak.example");
 });
@@ -209,27 +253,69 @@ describe("prose", () => {
 describe("a batch", () => {
   test("is stored as a whole, `field` beside `fields` is one more item", async () => {
     const response = await send({
-      agent_id: "bot-a", field: "city", value: "Oslo",
-      fields: [{ field: "region", value: "Viken", source_url: null }, { field: "mission", value: "Food." }],
-    }); // prettier-ignore
+      agent_id: "bot-a",
+      field: "city",
+      value: "Oslo",
+      fields: [
+        { field: "region", value: "Viken", source_url: null },
+        { field: "mission", value: "Food." },
+      ],
+    });
     const answer = EnrichmentAnswer.parse(await response.json());
     expect(answer.submissions.map(({ field }) => field)).toEqual(["city", "region", "mission"]);
   });
   test.each([
-    ["one bad item", { fields: [{ field: "city", value: "Oslo" }, { field: "website", value: "http://10.0.0.1" }] }, "fields[1].value"],
-    ["a field twice", { fields: [{ field: "city", value: "Oslo" }, { field: "city", value: "Oslo" }] }, "fields[1].field"],
-    ["a field beside itself", { field: "city", value: "Oslo", fields: [{ field: "city", value: "Oslo" }] }, "fields[0].field"],
-    ["too many with the single one", { field: "mission", value: "x", fields: Array.from({ length: 20 }, () => ({ field: "city", value: "Oslo" })) }, "fields"],
-    ["too many", { fields: Array.from({ length: 21 }, () => ({ field: "city", value: "Oslo" })) }, "fields"],
+    [
+      "one bad item",
+      {
+        fields: [
+          { field: "city", value: "Oslo" },
+          { field: "website", value: "http://10.0.0.1" },
+        ],
+      },
+      "fields[1].value",
+    ],
+    [
+      "a field twice",
+      {
+        fields: [
+          { field: "city", value: "Oslo" },
+          { field: "city", value: "Oslo" },
+        ],
+      },
+      "fields[1].field",
+    ],
+    [
+      "a field beside itself",
+      { field: "city", value: "Oslo", fields: [{ field: "city", value: "Oslo" }] },
+      "fields[0].field",
+    ],
+    [
+      "too many with the single one",
+      {
+        field: "mission",
+        value: "x",
+        fields: Array.from({ length: 20 }, () => ({ field: "city", value: "Oslo" })),
+      },
+      "fields",
+    ],
+    [
+      "too many",
+      { fields: Array.from({ length: 21 }, () => ({ field: "city", value: "Oslo" })) },
+      "fields",
+    ],
   ])("%s refuses it, names the item, and stores nothing", async (_, body, path) => {
     const response = await send({ agent_id: "bot-a", ...body });
     expect(response.status).toBe(400);
     const refused = (await response.json()) as { errors: { path: string }[]; example: object };
     expect(refused.errors[0]?.path).toBe(path);
     expect(refused.example).toBeDefined();
-    const { rows } = await service.store.raw.execute({ sql: "SELECT * FROM submissions WHERE nonprofit_id = ?", args: [(await live()).id] });
+    const { rows } = await service.store.raw.execute({
+      sql: "SELECT * FROM submissions WHERE nonprofit_id = ?",
+      args: [(await live()).id],
+    });
     expect(rows).toEqual([]);
-  }); // prettier-ignore
+  });
 });
 
 describe("a bad request says what to send instead", () => {
@@ -293,8 +379,12 @@ describe("a bad request says what to send instead", () => {
   test("deep, large and foreign bodies are refused with an example", async () => {
     const raw = (body: string, type = "application/json") =>
       service.app.handle(
-        new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers: { "content-type": type, "x-forwarded-for": "10.99.0.1" }, body }),
-      ); // prettier-ignore
+        new Request(`http://localhost/api/enrich/${slug}`, {
+          method: "POST",
+          headers: { "content-type": type, "x-forwarded-for": "10.99.0.1" },
+          body,
+        }),
+      );
     const deep = `{"agent_id":"a","field":"city","value":${"[".repeat(1_000)}${"]".repeat(1_000)}}`;
     for (const [response, status] of [
       [await raw(deep), 400],

@@ -82,19 +82,33 @@ test("operation ids are unique, and the contract's are all there", () => {
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toEqual(
     expect.arrayContaining([
-      "searchNonprofits", "listNonprofits", "getNonprofit", "listCauses", "getStats", "recommendNonprofits",
-      "findThinProfiles", "submitEnrichment", "getEnrichmentStats", "initiateDonation", "settleDonation", "getDonationHistory", "getAgentLeaderboard", "getAgentExemplars",
+      "searchNonprofits",
+      "listNonprofits",
+      "getNonprofit",
+      "listCauses",
+      "getStats",
+      "recommendNonprofits",
+      "findThinProfiles",
+      "submitEnrichment",
+      "getEnrichmentStats",
+      "initiateDonation",
+      "settleDonation",
+      "getDonationHistory",
+      "getAgentLeaderboard",
+      "getAgentExemplars",
     ]),
-  ); // prettier-ignore
+  );
   expect(contract.document["openapi"]).toBe("3.1.0" as never);
   expect(contract.document["info"]?.["version"]).toBe("0.3.0" as never);
 });
 
 test("every parameter and every header has an example that fits, and what must be sent is said to be required", () => {
   expect(contract.examplesAmiss()).toEqual([]);
-  const required = contract.parameters().filter((one) => one.in === "query" && one.required === true);
+  const required = contract
+    .parameters()
+    .filter((one) => one.in === "query" && one.required === true);
   expect(required.map(({ name }) => name)).toEqual(["memo", "wallet"]);
-}); // prettier-ignore
+});
 
 describe("every example fits its schema", () => {
   const named = operations.filter(({ ok }) => ok?.schema !== "text");
@@ -110,30 +124,67 @@ describe("every example fits its schema", () => {
 describe("answers are as described", () => {
   const sent: [number, Sent][] = [
     ...[
-      "/healthz", "/api/causes", "/api/stats", "/api/search", "/api/search?q=water", "/api/search?q=nothing-like-it",
-      "/api/search?cause=education&country=Kenya&limit=1&offset=0", "/api/search?ghd_aligned=1&limit=999",
-      "/api/search?q=%22rich%20water%22", "/api/search?offset=999999", "/api/nonprofits", "/api/nonprofits?limit=1&offset=1",
-      "/api/nonprofits/rich", "/api/nonprofits/thin", "/api/nonprofits/gone", "/api/nonprofits/rich/history",
-      "/api/recommend?cause=education", "/api/recommend?cause=health&intent=verify", "/api/recommend?q=water&intent=donate&limit=9", "/api/recommend?country=Kenya",
-      "/api/needs-enrichment", "/api/needs-enrichment?pending=true", "/api/needs-enrichment?field=mission&limit=1",
-      "/api/needs-enrichment?cause=nobody-knows-it", "/api/enrichments/stats", "/api/agents/leaderboard",
-      "/api/agents/exemplars", "/api/agents/exemplars?field=city&limit=1",
-      "/api/donations/rich", "/api/donations/gone",
+      "/healthz",
+      "/api/causes",
+      "/api/stats",
+      "/api/search",
+      "/api/search?q=water",
+      "/api/search?q=nothing-like-it",
+      "/api/search?cause=education&country=Kenya&limit=1&offset=0",
+      "/api/search?ghd_aligned=1&limit=999",
+      "/api/search?q=%22rich%20water%22",
+      "/api/search?offset=999999",
+      "/api/nonprofits",
+      "/api/nonprofits?limit=1&offset=1",
+      "/api/nonprofits/rich",
+      "/api/nonprofits/thin",
+      "/api/nonprofits/gone",
+      "/api/nonprofits/rich/history",
+      "/api/recommend?cause=education",
+      "/api/recommend?cause=health&intent=verify",
+      "/api/recommend?q=water&intent=donate&limit=9",
+      "/api/recommend?country=Kenya",
+      "/api/needs-enrichment",
+      "/api/needs-enrichment?pending=true",
+      "/api/needs-enrichment?field=mission&limit=1",
+      "/api/needs-enrichment?cause=nobody-knows-it",
+      "/api/enrichments/stats",
+      "/api/agents/leaderboard",
+      "/api/agents/exemplars",
+      "/api/agents/exemplars?field=city&limit=1",
+      "/api/donations/rich",
+      "/api/donations/gone",
     ].map((path): [number, Sent] => [200, { path }]),
-    ...["/api/donate/rich", "/api/donate/rich?amount=0.000001", `/api/donate/rich?amount=10000&payer=${wallet}`].flatMap(
-      (path): [number, Sent][] => [[402, { path }], [402, { method: "POST", path }], [402, { method: "POST", path, body: {} }]],
-    ),
+    ...[
+      "/api/donate/rich",
+      "/api/donate/rich?amount=0.000001",
+      `/api/donate/rich?amount=10000&payer=${wallet}`,
+    ].flatMap((path): [number, Sent][] => [
+      [402, { path }],
+      [402, { method: "POST", path }],
+      [402, { method: "POST", path, body: {} }],
+    ]),
     [404, { path: "/api/donate/nobody" }],
     [404, { path: "/api/donations/nobody" }],
     [404, { path: "/api/donations/rich/none" }],
     [410, { method: "POST", path: "/api/donate/gone" }],
     [422, { path: "/api/donate/thin" }],
-    ...["1e3", "0", "", "%201", "+1", "10000.000001", "1.0000001"].map((amount): [number, Sent] => [400, { path: `/api/donate/rich?amount=${amount}` }]),
+    ...["1e3", "0", "", "%201", "+1", "10000.000001", "1.0000001"].map((amount): [number, Sent] => [
+      400,
+      { path: `/api/donate/rich?amount=${amount}` },
+    ]),
     [400, { path: "/api/donate/rich?payer=me" }],
     ...[
-      "/api/search?limit=0", "/api/search?offset=-1", "/api/nonprofits?limit=x", "/api/nonprofits?offset=1.5",
-      "/api/recommend", "/api/recommend?q=&limit=3", "/api/recommend?cause=education&intent=buy",
-      "/api/needs-enrichment?field=name", "/api/needs-enrichment?limit=-3", "/api/agents/exemplars?field=x",
+      "/api/search?limit=0",
+      "/api/search?offset=-1",
+      "/api/nonprofits?limit=x",
+      "/api/nonprofits?offset=1.5",
+      "/api/recommend",
+      "/api/recommend?q=&limit=3",
+      "/api/recommend?cause=education&intent=buy",
+      "/api/needs-enrichment?field=name",
+      "/api/needs-enrichment?limit=-3",
+      "/api/agents/exemplars?field=x",
     ].map((path): [number, Sent] => [400, { path }]),
     ...["/api/nonprofits/nobody", "/api/nonprofits/%20", "/api/nonprofits/nobody/history"].map(
       (path): [number, Sent] => [404, { path }],
@@ -141,31 +192,138 @@ describe("answers are as described", () => {
     [400, { method: "POST", path: "/api/enrich/thin", body: {} }],
     [400, { method: "POST", path: "/api/enrich/thin", body: "{" }],
     [400, { method: "POST", path: "/api/enrich/thin", body: { ...submission, field: "name" } }],
-    [400, { method: "POST", path: "/api/enrich/thin", body: submission, headers: { "idempotency-key": "a b" } }],
+    [
+      400,
+      {
+        method: "POST",
+        path: "/api/enrich/thin",
+        body: submission,
+        headers: { "idempotency-key": "a b" },
+      },
+    ],
     [404, { method: "POST", path: "/api/enrich/nobody", body: submission }],
     [410, { method: "POST", path: "/api/enrich/gone", body: submission }],
-    [413, { method: "POST", path: "/api/enrich/thin", body: { ...submission, value: "x".repeat(70_000) } }],
-    [415, { method: "POST", path: "/api/enrich/thin", body: "field=city", headers: { "content-type": "text/plain" } }],
-    [200, { method: "POST", path: "/api/enrich/thin", body: { ...submission, agent_id: "key-1" }, headers: { "idempotency-key": "k1" } }],
-    [409, { method: "POST", path: "/api/enrich/thin", body: { ...submission, agent_id: "key-1", value: "Oslo" }, headers: { "idempotency-key": "k1" } }],
-    [200, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich" } }],
-    [200, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich", agent_id: "second" } }],
-    [400, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich", why_recommended: "The best." } }],
+    [
+      413,
+      {
+        method: "POST",
+        path: "/api/enrich/thin",
+        body: { ...submission, value: "x".repeat(70_000) },
+      },
+    ],
+    [
+      415,
+      {
+        method: "POST",
+        path: "/api/enrich/thin",
+        body: "field=city",
+        headers: { "content-type": "text/plain" },
+      },
+    ],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/enrich/thin",
+        body: { ...submission, agent_id: "key-1" },
+        headers: { "idempotency-key": "k1" },
+      },
+    ],
+    [
+      409,
+      {
+        method: "POST",
+        path: "/api/enrich/thin",
+        body: { ...submission, agent_id: "key-1", value: "Oslo" },
+        headers: { "idempotency-key": "k1" },
+      },
+    ],
+    [
+      200,
+      { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "rich" } },
+    ],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/recommend/drafts",
+        body: { ...draftExample, slug: "rich", agent_id: "second" },
+      },
+    ],
+    [
+      400,
+      {
+        method: "POST",
+        path: "/api/recommend/drafts",
+        body: { ...draftExample, slug: "rich", why_recommended: "The best." },
+      },
+    ],
     [400, { method: "POST", path: "/api/recommend/drafts", body: [] }],
-    [404, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "nobody" } }],
-    [410, { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "gone" } }],
+    [
+      404,
+      { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "nobody" } },
+    ],
+    [
+      410,
+      { method: "POST", path: "/api/recommend/drafts", body: { ...draftExample, slug: "gone" } },
+    ],
     [200, { path: "/api/recommend?q=rich%20water&limit=5" }],
     [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("thin") }],
     [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("thin") }], // Again: without a link.
-    [200, { method: "POST", path: "/api/onboard", body: { ...registrationExample, usdc_wallet: wallet } }],
-    [200, { method: "POST", path: "/api/onboard", body: claimExampleOf("rich"), headers: { "idempotency-key": "o1" } }],
-    [409, { method: "POST", path: "/api/onboard", body: { ...claimExampleOf("rich"), city: "Lamu" }, headers: { "idempotency-key": "o1" } }],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/onboard",
+        body: { ...registrationExample, usdc_wallet: wallet },
+      },
+    ],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/onboard",
+        body: claimExampleOf("rich"),
+        headers: { "idempotency-key": "o1" },
+      },
+    ],
+    [
+      409,
+      {
+        method: "POST",
+        path: "/api/onboard",
+        body: { ...claimExampleOf("rich"), city: "Lamu" },
+        headers: { "idempotency-key": "o1" },
+      },
+    ],
     [400, { method: "POST", path: "/api/onboard", body: {} }],
-    [400, { method: "POST", path: "/api/onboard", body: { ...claimExampleOf("thin"), usdc_wallet: "x" } }],
+    [
+      400,
+      {
+        method: "POST",
+        path: "/api/onboard",
+        body: { ...claimExampleOf("thin"), usdc_wallet: "x" },
+      },
+    ],
     [404, { method: "POST", path: "/api/onboard", body: claimExampleOf("nobody") }],
     [410, { method: "POST", path: "/api/onboard", body: claimExampleOf("gone") }],
-    [413, { method: "POST", path: "/api/onboard", body: { ...registrationExample, mission: "x".repeat(70_000) } }],
-    [415, { method: "POST", path: "/api/onboard", body: "claim", headers: { "content-type": "text/plain" } }],
+    [
+      413,
+      {
+        method: "POST",
+        path: "/api/onboard",
+        body: { ...registrationExample, mission: "x".repeat(70_000) },
+      },
+    ],
+    [
+      415,
+      {
+        method: "POST",
+        path: "/api/onboard",
+        body: "claim",
+        headers: { "content-type": "text/plain" },
+      },
+    ],
     [200, { path: "/api/onboard/challenge?wallet=7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" }],
     [400, { path: "/api/onboard/challenge?wallet=x" }],
     [404, { path: "/api/onboard/status" }],
@@ -174,33 +332,108 @@ describe("answers are as described", () => {
     [400, { method: "POST", path: "/api/admin/picks", body: { slug: "thin" }, headers: operator }],
     [200, { method: "POST", path: "/api/admin/picks", body: aPick, headers: operator }],
     [409, { method: "POST", path: "/api/admin/picks", body: aPick, headers: operator }],
-    [200, { method: "POST", path: "/api/admin/picks/thin", body: { causes: ["health"] }, headers: operator }],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/admin/picks/thin",
+        body: { causes: ["health"] },
+        headers: operator,
+      },
+    ],
     [400, { method: "POST", path: "/api/admin/picks/thin/remove", body: {}, headers: operator }],
-    [200, { method: "POST", path: "/api/admin/picks/thin/remove", body: { reason: "No." }, headers: operator }],
-    [404, { method: "POST", path: "/api/admin/picks/thin/remove", body: { reason: "No." }, headers: operator }],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/admin/picks/thin/remove",
+        body: { reason: "No." },
+        headers: operator,
+      },
+    ],
+    [
+      404,
+      {
+        method: "POST",
+        path: "/api/admin/picks/thin/remove",
+        body: { reason: "No." },
+        headers: operator,
+      },
+    ],
     [401, { path: "/api/admin/reviews" }],
-    ...reviewKinds.map((kind): [number, Sent] => [200, { path: `/api/admin/reviews?kind=${kind}`, headers: operator }]),
+    ...reviewKinds.map((kind): [number, Sent] => [
+      200,
+      { path: `/api/admin/reviews?kind=${kind}`, headers: operator },
+    ]),
     [400, { path: "/api/admin/reviews?kind=x", headers: operator }],
-    ...["reviews/prose-1", "queues", "audit"].map((path): [number, Sent] => [401, { path: `/api/admin/${path}` }]),
+    ...["reviews/prose-1", "queues", "audit"].map((path): [number, Sent] => [
+      401,
+      { path: `/api/admin/${path}` },
+    ]),
     [404, { path: "/api/admin/reviews/prose-999", headers: operator }],
-    ...["queues", "audit", "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1"].map((path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }]),
+    ...["queues", "audit", "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1"].map(
+      (path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }],
+    ),
     [400, { path: "/api/admin/audit?before=0", headers: operator }],
-    [400, { method: "POST", path: "/api/admin/agents/revert", body: { agent_id: "x" }, headers: operator }],
-    [200, { method: "POST", path: "/api/admin/agents/revert", body: { agent_id: "nobody", reason: "Test." }, headers: operator }],
-    ...["", "?status=failed&before=9&limit=1"].map((query): [number, Sent] => [200, { path: `/api/admin/webhooks${query}`, headers: operator }]),
+    [
+      400,
+      {
+        method: "POST",
+        path: "/api/admin/agents/revert",
+        body: { agent_id: "x" },
+        headers: operator,
+      },
+    ],
+    [
+      200,
+      {
+        method: "POST",
+        path: "/api/admin/agents/revert",
+        body: { agent_id: "nobody", reason: "Test." },
+        headers: operator,
+      },
+    ],
+    ...["", "?status=failed&before=9&limit=1"].map((query): [number, Sent] => [
+      200,
+      { path: `/api/admin/webhooks${query}`, headers: operator },
+    ]),
     [400, { path: "/api/admin/webhooks?status=x", headers: operator }],
-    ...["health", "numbers", "numbers?days=9999"].map((path): [number, Sent] => [200, { path: `/api/admin/${path}`, headers: operator }]),
+    ...["health", "numbers", "numbers?days=9999"].map((path): [number, Sent] => [
+      200,
+      { path: `/api/admin/${path}`, headers: operator },
+    ]),
     ...["health", "numbers"].map((path): [number, Sent] => [401, { path: `/api/admin/${path}` }]),
     [400, { path: "/api/admin/numbers?days=0", headers: operator }],
     [401, { path: "/api/admin/webhooks" }],
     [409, { method: "POST", path: "/api/admin/webhooks/test", headers: operator }],
     [404, { method: "POST", path: "/api/admin/webhooks/9/resend", headers: operator }],
     [401, { method: "POST", path: "/api/admin/webhooks/9/resend" }],
-    [401, { method: "POST", path: "/api/admin/agents/revert", body: { agent_id: "nobody", reason: "Test." } }],
-    [404, { method: "POST", path: "/api/admin/reviews/prose-999/approve", body: {}, headers: operator }],
-    [404, { method: "POST", path: "/api/admin/reviews/prose-999/reject", body: { reason: "No." }, headers: operator }],
-    [400, { method: "POST", path: "/api/admin/reviews/prose-1/reject", body: {}, headers: operator }],
-  ]; // prettier-ignore
+    [
+      401,
+      {
+        method: "POST",
+        path: "/api/admin/agents/revert",
+        body: { agent_id: "nobody", reason: "Test." },
+      },
+    ],
+    [
+      404,
+      { method: "POST", path: "/api/admin/reviews/prose-999/approve", body: {}, headers: operator },
+    ],
+    [
+      404,
+      {
+        method: "POST",
+        path: "/api/admin/reviews/prose-999/reject",
+        body: { reason: "No." },
+        headers: operator,
+      },
+    ],
+    [
+      400,
+      { method: "POST", path: "/api/admin/reviews/prose-1/reject", body: {}, headers: operator },
+    ],
+  ];
 
   test.each(sent.map(([status, one]) => [status, one.method ?? "GET", one.path, one] as const))(
     "%i: %s %s",
@@ -210,11 +443,14 @@ describe("answers are as described", () => {
   );
 
   test("to whoever holds the secret of a request", async () => {
-    const answer = await service.post("/api/onboard", { ...registrationExample, name: "Secret House" });
+    const answer = await service.post("/api/onboard", {
+      ...registrationExample,
+      name: "Secret House",
+    });
     const { status_url } = (await answer.json()) as { status_url: string };
     const headers = { authorization: `Bearer ${status_url.split("#")[1]}` };
     expect(await problems({ path: "/api/onboard/status", headers })).toEqual([200, []]);
-  }); // prettier-ignore
+  });
 
   test("through the whole life of a value", async () => {
     const submit = (slug: string, body: object) =>
@@ -227,13 +463,26 @@ describe("answers are as described", () => {
       { ...agreed, agent_id: "scout-1" },
       { ...agreed, agent_id: "lamp-2", source_url: "https://register.example/2" },
       { field: "mission", value: "We dig wells where there are none.", agent_id: "scout-1" },
-      { fields: [{ field: "region", value: "Nyanza" }, { field: "founded_year", value: "1998" }], agent_id: "scout-1" },
-    ]; // prettier-ignore
+      {
+        fields: [
+          { field: "region", value: "Nyanza" },
+          { field: "founded_year", value: "1998" },
+        ],
+        agent_id: "scout-1",
+      },
+    ];
     for (const step of steps) expect(await submit("thin", step)).toEqual([200, []]);
     for (const path of [
-      "/api/nonprofits/thin", "/api/nonprofits/thin/history", "/api/needs-enrichment", "/api/needs-enrichment?pending=1",
-      "/api/enrichments/stats", "/api/agents/leaderboard", "/api/agents/exemplars", "/api/stats",
-    ]) expect([path, await problems({ path })]).toEqual([path, [200, []]]); // prettier-ignore
+      "/api/nonprofits/thin",
+      "/api/nonprofits/thin/history",
+      "/api/needs-enrichment",
+      "/api/needs-enrichment?pending=1",
+      "/api/enrichments/stats",
+      "/api/agents/leaderboard",
+      "/api/agents/exemplars",
+      "/api/stats",
+    ])
+      expect([path, await problems({ path })]).toEqual([path, [200, []]]);
     const waiting = await service.get("/api/admin/reviews?kind=prose", operator);
     const id = (await waiting.json()).reviews[0].id as string;
     const path = `/api/admin/reviews/${id}/approve`;
@@ -262,11 +511,13 @@ describe("answers are as described", () => {
     expect(await problems({ method: "POST", path, body })).toEqual([200, []]);
     expect(await problems({ method: "POST", path, body: {} })).toEqual([400, []]);
     const other = { ...body, claim_slug: "rich", contact_email: "office@rich.example" };
-    const { status_url } = (await (await service.post(path, other)).json()) as { status_url: string };
+    const { status_url } = (await (await service.post(path, other)).json()) as {
+      status_url: string;
+    };
     const headers = { authorization: `Bearer ${status_url.split("#")[1]}` };
     expect(await problems({ path: `${path}/status`, headers })).toEqual([200, []]);
     expect(await problems({ path: `${path}/status` })).toEqual([404, []]);
-  }); // prettier-ignore
+  });
 
   test("304 to whoever has it", async () => {
     const path = "/api/nonprofits/rich";
@@ -288,8 +539,22 @@ describe("whatever is sent", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 60 }),
     fc.string({ maxLength: 60 }),
-    fc.constantFrom("", "-1", "0", "1e9", "NaN", "' OR 1=1 --", '"', "*", "a*b NEAR(", "\u0000", "\u202E", "../..", "x".repeat(3_000)),
-  ); // prettier-ignore
+    fc.constantFrom(
+      "",
+      "-1",
+      "0",
+      "1e9",
+      "NaN",
+      "' OR 1=1 --",
+      '"',
+      "*",
+      "a*b NEAR(",
+      "\u0000",
+      "\u202E",
+      "../..",
+      "x".repeat(3_000),
+    ),
+  );
   const encoded = text.map((value) => encodeURIComponent(value.toWellFormed()));
   const names = [
     "q",
@@ -312,22 +577,57 @@ describe("whatever is sent", () => {
   );
   const segment = encoded.filter((value) => value !== "" && !/^(\.|%2e)+$/i.test(value));
 
-  test("to a read, the answer is as described and never 5xx", () =>
-    fc.assert(
-      fc.asyncProperty(fc.constantFrom(...reads), segment, query, async ({ path }, place, pairs) => {
-        const filled = path.replaceAll(/\{\w+\}/g, place);
-        const search = pairs.map(([name, value]) => `${name}=${value}`).join("&");
-        const [status, wrong] = await problems({ path: `${filled}?${search}`, headers: operator });
-        expect([status < 500, wrong]).toEqual([true, []]);
-      }),
-      { numRuns: 400 },
-    ), 20_000); // prettier-ignore
+  test(
+    "to a read, the answer is as described and never 5xx",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...reads),
+          segment,
+          query,
+          async ({ path }, place, pairs) => {
+            const filled = path.replaceAll(/\{\w+\}/g, place);
+            const search = pairs.map(([name, value]) => `${name}=${value}`).join("&");
+            const [status, wrong] = await problems({
+              path: `${filled}?${search}`,
+              headers: operator,
+            });
+            expect([status < 500, wrong]).toEqual([true, []]);
+          },
+        ),
+        { numRuns: 400 },
+      ),
+    20_000,
+  );
 
-  const member = fc.oneof(text, fc.integer(), fc.constant(null), fc.array(text, { maxLength: 3 }), fc.object({ maxDepth: 2 })); // prettier-ignore
+  const member = fc.oneof(
+    text,
+    fc.integer(),
+    fc.constant(null),
+    fc.array(text, { maxLength: 3 }),
+    fc.object({ maxDepth: 2 }),
+  );
   const memberNames = [
-    "field", "value", "agent_id", "agent_name", "source_url", "fields", "slug", "recommended_for", "why_recommended", "causes",
-    "tx_signature", "claim_slug", "name", "contact_email", "country", "website", "usdc_wallet", "wallet_signature", "reason",
-  ]; // prettier-ignore
+    "field",
+    "value",
+    "agent_id",
+    "agent_name",
+    "source_url",
+    "fields",
+    "slug",
+    "recommended_for",
+    "why_recommended",
+    "causes",
+    "tx_signature",
+    "claim_slug",
+    "name",
+    "contact_email",
+    "country",
+    "website",
+    "usdc_wallet",
+    "wallet_signature",
+    "reason",
+  ];
   const body = fc.oneof(
     fc.jsonValue({ maxDepth: 4 }),
     fc.dictionary(fc.constantFrom(...memberNames), member, { maxKeys: 8 }),
@@ -340,17 +640,27 @@ describe("whatever is sent", () => {
   const writes = operations.filter(({ method }) => method === "post");
   const place = fc.oneof(fc.constantFrom("rich", "thin", "nobody", "prose-1", "7"), segment);
 
-  test("to a write, too", () =>
-    fc.assert(
-      fc.asyncProperty(fc.constantFrom(...writes), place, body, fc.boolean(), async ({ path }, filled, value, known) => {
-        const [status, wrong] = await problems({
-          method: "POST",
-          path: path.replaceAll(/\{\w+\}/g, filled),
-          body: JSON.stringify(value),
-          headers: known ? operator : {},
-        });
-        expect([status < 500, wrong]).toEqual([true, []]);
-      }),
-      { numRuns: 400 },
-    ), 20_000); // prettier-ignore
+  test(
+    "to a write, too",
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...writes),
+          place,
+          body,
+          fc.boolean(),
+          async ({ path }, filled, value, known) => {
+            const [status, wrong] = await problems({
+              method: "POST",
+              path: path.replaceAll(/\{\w+\}/g, filled),
+              body: JSON.stringify(value),
+              headers: known ? operator : {},
+            });
+            expect([status < 500, wrong]).toEqual([true, []]);
+          },
+        ),
+        { numRuns: 400 },
+      ),
+    20_000,
+  );
 });

@@ -30,9 +30,17 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const reads = [
-  "/api/nonprofits", "/api/causes", "/api/stats", "/api/search", "/api/recommend", "/api/needs-enrichment",
-  "/api/enrichments/stats", "/api/agents/leaderboard", "/api/agents/exemplars", "/healthz",
-]; // prettier-ignore
+  "/api/nonprofits",
+  "/api/causes",
+  "/api/stats",
+  "/api/search",
+  "/api/recommend",
+  "/api/needs-enrichment",
+  "/api/enrichments/stats",
+  "/api/agents/leaderboard",
+  "/api/agents/exemplars",
+  "/healthz",
+];
 
 const parameterNames = [
   "q",
@@ -50,10 +58,34 @@ const parameterNames = [
 /** Raw bytes as they may stand in a query string: anything but what ends it. */
 const rawText = oneof(
   anyString({ unit: "binary", maxLength: 60 }).map(encodedText),
-  uint8Array({ maxLength: 40 }).map((bytes) => [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")),
-  constantFrom("%", "%zz", "%00", "%ff%fe", "-1", "0", "1e9", "999999999999999999999", "NaN", "' OR 1=1 --", "*", '"', "NEAR(", "a AND", "{}", "[]", "__proto__", "constructor", "\u202E", "%F0%9F%8C%8D", "٣"),
+  uint8Array({ maxLength: 40 }).map((bytes) =>
+    [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
+  ),
+  constantFrom(
+    "%",
+    "%zz",
+    "%00",
+    "%ff%fe",
+    "-1",
+    "0",
+    "1e9",
+    "999999999999999999999",
+    "NaN",
+    "' OR 1=1 --",
+    "*",
+    '"',
+    "NEAR(",
+    "a AND",
+    "{}",
+    "[]",
+    "__proto__",
+    "constructor",
+    "\u202E",
+    "%F0%9F%8C%8D",
+    "٣",
+  ),
   integer({ min: 1, max: 100_000 }).map((length) => "a".repeat(length)),
-); // prettier-ignore
+);
 
 /** A lone surrogate cannot be encoded; it is sent as it would be by a careless client. */
 function encodedText(text: string): string {
@@ -64,7 +96,15 @@ const queryString = array(tuple(constantFrom(...parameterNames), rawText), { max
   (pairs) => pairs.map(([name, value]) => `${name}=${value}`).join("&"),
 );
 
-const header = constantFrom("if-none-match", "accept-encoding", "user-agent", "x-forwarded-for", "idempotency-key", "accept", "content-type"); // prettier-ignore
+const header = constantFrom(
+  "if-none-match",
+  "accept-encoding",
+  "user-agent",
+  "x-forwarded-for",
+  "idempotency-key",
+  "accept",
+  "content-type",
+);
 const headerValue = anyString({ maxLength: 80 }).map((text) =>
   text.replaceAll(/[^\t\x20-\x7e]/g, "?").trim(),
 );
@@ -92,11 +132,14 @@ describe("whatever is sent", () => {
         expect(problem.detail).not.toBe("");
       }),
       { numRuns: 1_500 },
-    ); // prettier-ignore
+    );
   });
 
   test("a path is found or not, and never breaks the service", async () => {
-    const part = oneof(rawText.map((text) => text.slice(0, 300)), constantFrom("..", ".", "", "api", "nonprofits", "oak")); // prettier-ignore
+    const part = oneof(
+      rawText.map((text) => text.slice(0, 300)),
+      constantFrom("..", ".", "", "api", "nonprofits", "oak"),
+    );
     const path = array(part, { maxLength: 5 }).map((parts) => `/${parts.join("/")}`);
     const method = constantFrom("GET", "HEAD", "POST", "OPTIONS", "DELETE", "PUT", "PATCH");
     await assert(
@@ -114,12 +157,19 @@ describe("whatever is sent", () => {
       anyJson({ maxDepth: 10 }),
       anyString({ unit: "binary", maxLength: 200 }),
       record({
-        field: oneof(constantFrom("city", "website", "mission", "contact_email", "programme"), anyString()),
+        field: oneof(
+          constantFrom("city", "website", "mission", "contact_email", "programme"),
+          anyString(),
+        ),
         value: oneof(anyString({ unit: "binary" }), integer(), constant(null), webUrl()),
         agent_id: oneof(anyString(), constant("bot"), constant({})),
         fields: option(array(anything(), { maxLength: 4 }), { nil: undefined }),
-      }).map((body) => JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))),
-    ); // prettier-ignore
+      }).map((body) =>
+        JSON.stringify(body, (_, value: unknown) =>
+          typeof value === "bigint" ? String(value) : value,
+        ),
+      ),
+    );
     const slug = constantFrom("oak", "nobody", "%00", "oak%2F..");
     await assert(
       asyncProperty(slug, text, async (to, body) => {

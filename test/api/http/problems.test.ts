@@ -56,18 +56,22 @@ describe("a problem", () => {
       await expectProblem(answer, 405, "method_not_allowed");
     }
     const asked = await ask("OPTIONS");
-    expect([asked.status, asked.headers.get("access-control-allow-methods")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+    expect([asked.status, asked.headers.get("access-control-allow-methods")]).toEqual([
+      204,
+      "GET, HEAD, OPTIONS",
+    ]);
     await expectProblem(await ask("OPTIONS", "/none.txt"), 404, "no_such_path");
     // The bundle has answered GET already, or was replaced meanwhile.
     await expectProblem(await ask("GET"), 404, "no_such_path");
     fronted.close();
-  }); // prettier-ignore
+  });
 
   test.each(["{", "", "nonsense", '{"a":1}}', "\u0000", "[1,2", "undefined"])(
-    "of a body %p that is no JSON is 400", async (body) => {
+    "of a body %p that is no JSON is 400",
+    async (body) => {
       await expectProblem(await post(body), 400, "invalid_json");
     },
-  ); // prettier-ignore
+  );
 
   test("of a body in bytes that are no UTF-8 is 400", async () => {
     const bytes = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
@@ -75,18 +79,20 @@ describe("a problem", () => {
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])(
-    "of a body sent as %p is 415", async (type) => {
+    "of a body sent as %p is 415",
+    async (type) => {
       await expectProblem(await post("a=1", { "content-type": type }), 415, "not_json");
     },
-  ); // prettier-ignore
+  );
 
   test.each(["application/json", "application/json; charset=utf-8", "application/ld+json"])(
-    "does not come of the content type %p", async (type) => {
+    "does not come of the content type %p",
+    async (type) => {
       const answer = await post("{}", { "content-type": type });
       expect(answer.status).toBe(400);
       expect(await answer.json()).toMatchObject({ code: "invalid_enrichment" });
     },
-  ); // prettier-ignore
+  );
 
   test("of a body above 64 KiB is 413, announced or not", async () => {
     const large = JSON.stringify({ value: "x".repeat(65_536) });

@@ -47,11 +47,19 @@ const times = <Value>(count: number, make: (at: number) => Value): Value[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
 describe("of 100 requests in a minute", () => {
-  test.each([["enrich", 30], ["onboard", 10], ["donate", 60]] as const)(
-    "%s lets exactly %p pass", async (policy, expected) => {
-      expect(await passing(limitsOf(), policy, times(100, () => from("192.0.2.1")))).toBe(expected);
-    },
-  ); // prettier-ignore
+  test.each([
+    ["enrich", 30],
+    ["onboard", 10],
+    ["donate", 60],
+  ] as const)("%s lets exactly %p pass", async (policy, expected) => {
+    expect(
+      await passing(
+        limitsOf(),
+        policy,
+        times(100, () => from("192.0.2.1")),
+      ),
+    ).toBe(expected);
+  });
 
   test("as many pass when two processes share them", async () => {
     const [one, other] = [limitsOf(), limitsOf()];

@@ -28,11 +28,15 @@ afterEach(() => {
 
 const save = (into: Store, ...records: NonprofitRecord[]) =>
   into.write((tx) =>
-    saveNonprofits(tx, records.map((after) => ({ before: null, after })), {
-      origin: "seed",
-      now: new Date("2026-06-01T12:00:00Z"),
-    }),
-  ); // prettier-ignore
+    saveNonprofits(
+      tx,
+      records.map((after) => ({ before: null, after })),
+      {
+        origin: "seed",
+        now: new Date("2026-06-01T12:00:00Z"),
+      },
+    ),
+  );
 
 const stale = (slug: string) => (change: Change) => change.slug === slug;
 

@@ -45,10 +45,16 @@ const calls: Record<string, Record<string, unknown>> = {
   list_causes: {},
   recommend: { cause: "education", intent: "donate" },
   needs_enrichment: { limit: 3, pending: false },
-  submit_enrichment: { slug: "thin", field: "city", value: "Kisumu", agent_id: "scout-1", agent_name: "Scout" },
+  submit_enrichment: {
+    slug: "thin",
+    field: "city",
+    value: "Kisumu",
+    agent_id: "scout-1",
+    agent_name: "Scout",
+  },
   donation_requirements: { slug: "rich", amount: 2.5 },
   donation_history: { slug: "rich" },
-}; // prettier-ignore
+};
 
 describe.each(["http", "stdio"] as const)("over %s", (way) => {
   let client: Client;
@@ -61,11 +67,15 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(mcpTools.map(({ name }) => name));
     for (const { inputSchema, outputSchema, annotations, title } of tools) {
-      expect([inputSchema.type, outputSchema?.type, typeof title]).toEqual(["object", "object", "string"]);
+      expect([inputSchema.type, outputSchema?.type, typeof title]).toEqual([
+        "object",
+        "object",
+        "string",
+      ]);
       expect(annotations?.readOnlyHint).toBeBoolean();
     }
     expect(client.getInstructions()).toContain("never as instructions");
-  }); // prettier-ignore
+  });
 
   test.each(Object.keys(calls))("%s answers by its output schema", async (name) => {
     // The client holds structuredContent against the schema of the listed tool, and throws when it does not fit.
@@ -84,9 +94,15 @@ describe.each(["http", "stdio"] as const)("over %s", (way) => {
     const profile = await client.readResource({ uri: "almoner://nonprofits/rich" });
     const [content] = profile.contents as { text: string }[];
     expect(JSON.parse(content?.text ?? "")).toMatchObject({ slug: "rich" });
-    for (const uri of ["almoner://nonprofits/nobody", "almoner://nonprofits/", "file:///etc/passwd"])
-      expect(String(await client.readResource({ uri }).catch(String))).toContain("no such resource");
-  }); // prettier-ignore
+    for (const uri of [
+      "almoner://nonprofits/nobody",
+      "almoner://nonprofits/",
+      "file:///etc/passwd",
+    ])
+      expect(String(await client.readResource({ uri }).catch(String))).toContain(
+        "no such resource",
+      );
+  });
 
   test.each([
     ["get_nonprofit", { slug: "nobody" }, "nonprofit_not_found"],
@@ -154,25 +170,37 @@ const manyPings = Array.from({ length: 11 }, () => ping);
 describe("POST /mcp", () => {
   test("asks for no session and names no wish of the client", async () => {
     const answer = await post(ping, { accept: "application/json" });
-    expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: "2.0", id: 1, result: {} }]);
-  }); // prettier-ignore
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { jsonrpc: "2.0", id: 1, result: {} },
+    ]);
+  });
 
   test("counts as a hit on the channel, and its searches as queries of their own kind", async () => {
     const { store, parts } = directory.service;
     const counters = async () => {
       await parts.activity.flush();
-      const { rows } = await store.raw.execute("SELECT sum(count) AS count FROM activity_counts WHERE kind = 'query:mcp'");
-      return { ...(await (await fetch(`${directory.url}/api/stats`)).json()), searches: Number(rows[0]?.["count"]) };
+      const { rows } = await store.raw.execute(
+        "SELECT sum(count) AS count FROM activity_counts WHERE kind = 'query:mcp'",
+      );
+      return {
+        ...(await (await fetch(`${directory.url}/api/stats`)).json()),
+        searches: Number(rows[0]?.["count"]),
+      };
     };
     const before = await counters();
     await post(ping);
-    await post({ ...ping, method: "tools/call", params: { name: "search_nonprofits", arguments: {} } });
+    await post({
+      ...ping,
+      method: "tools/call",
+      params: { name: "search_nonprofits", arguments: {} },
+    });
     await fetch(`${directory.url}/api/search`);
     const after = await counters();
     expect(after.queries.mcp - before.queries.mcp).toBe(2);
     expect(after.total_queries - before.total_queries).toBe(2);
     expect(after.searches - before.searches).toBe(1);
-  }); // prettier-ignore
+  });
 
   test("other methods are refused with 405", async () => {
     for (const method of ["GET", "DELETE", "PUT"]) {
@@ -187,14 +215,30 @@ describe("POST /mcp", () => {
   });
 
   test("what is no message is refused, without 5xx", async () => {
-    const wrong = [null, 7, "x", [], {}, { jsonrpc: "1.0" }, manyPings, { ...ping, method: "x".repeat(9_000) }]; // prettier-ignore
+    const wrong = [
+      null,
+      7,
+      "x",
+      [],
+      {},
+      { jsonrpc: "1.0" },
+      manyPings,
+      { ...ping, method: "x".repeat(9_000) },
+    ];
     for (const body of wrong) expect((await post(body)).status).toBeLessThan(500);
     expect((await post(manyPings)).status).toBe(400);
     expect((await post({ ...ping, params: { text: "x".repeat(70_000) } })).status).toBe(413);
   });
 
   test("submissions count toward the limit of submissions", async () => {
-    const call = { ...ping, method: "tools/call", params: { name: "submit_enrichment", arguments: { ...calls["submit_enrichment"], value: "Nairobi" } } }; // prettier-ignore
+    const call = {
+      ...ping,
+      method: "tools/call",
+      params: {
+        name: "submit_enrichment",
+        arguments: { ...calls["submit_enrichment"], value: "Nairobi" },
+      },
+    };
     const answers = await Promise.all(Array.from({ length: 31 }, () => post(call)));
     const texts = await Promise.all(answers.map((answer) => answer.text()));
     expect(texts.some((text) => text.includes("rate_limited"))).toBe(true);
@@ -207,15 +251,31 @@ describe("the official conformance scenarios that apply", () => {
     "../dist/index.js",
   );
   // The others ask for tools, prompts and streams with fixed names, made for the suite's own sample server.
-  test.each(["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"])(
-    "%s", async (scenario) => {
+  test.each([
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "dns-rebinding-protection",
+  ])(
+    "%s",
+    async (scenario) => {
       const child = Bun.spawn(
-        [process.execPath, suite, "server", "--url", `${directory.url}/mcp`, "--scenario", scenario],
+        [
+          process.execPath,
+          suite,
+          "server",
+          "--url",
+          `${directory.url}/mcp`,
+          "--scenario",
+          scenario,
+        ],
         { stdout: "pipe", stderr: "pipe", cwd: directory.service.parts.config.dataDir },
       );
       const [output, code] = [await new Response(child.stdout).text(), await child.exited];
       expect(output).toMatch(/Passed: (\d)\/\1, 0 failed/);
       expect(code).toBe(0);
-    }, 20_000,
-  ); // prettier-ignore
+    },
+    20_000,
+  );
 });

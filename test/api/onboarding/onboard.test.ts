@@ -33,9 +33,11 @@ let made = 0;
 const another = () => ({ ...claim, contact_name: `Person ${made++}` });
 
 const stored = async () => {
-  const { rows } = await service.store.raw.execute("SELECT count(*) AS n FROM onboarding_submissions");
+  const { rows } = await service.store.raw.execute(
+    "SELECT count(*) AS n FROM onboarding_submissions",
+  );
   return Number(rows[0]?.["n"]);
-}; // prettier-ignore
+};
 
 const challengeFor = async (wallet: string) =>
   WalletChallenge.parse(
@@ -46,16 +48,36 @@ describe("what is accepted", () => {
   test.each([
     ["a claim", () => another(), "claim", "kitchen"],
     ["a registration", () => registration, "registration", "lantern-trust"],
-    ["a change of a claimed profile", () => ({ ...claim, claim_slug: "claimed" }), "change", "claimed"],
-    ["a country by its code", () => ({ ...registration, name: "Other", country: "ke" }), "registration", "other"],
-    ["a name without a Latin letter", () => ({ ...registration, name: "希望之家" }), "registration", "nonprofit"],
+    [
+      "a change of a claimed profile",
+      () => ({ ...claim, claim_slug: "claimed" }),
+      "change",
+      "claimed",
+    ],
+    [
+      "a country by its code",
+      () => ({ ...registration, name: "Other", country: "ke" }),
+      "registration",
+      "other",
+    ],
+    [
+      "a name without a Latin letter",
+      () => ({ ...registration, name: "希望之家" }),
+      "registration",
+      "nonprofit",
+    ],
     ["a vault as wallet", () => ({ ...another(), usdc_wallet: vault }), "claim", "kitchen"],
-    ["null and empty for nothing", () => ({ ...another(), mission: null, website: "", city: " " }), "claim", "kitchen"],
+    [
+      "null and empty for nothing",
+      () => ({ ...another(), mission: null, website: "", city: " " }),
+      "claim",
+      "kitchen",
+    ],
   ] as const)("%s", async (_, body, type, slug) => {
     const answer = OnboardingAnswer.parse(await service.submit(body()));
     expect(answer).toMatchObject({ success: true, type, slug, status: "pending_review" });
     expect(answer.status_url).toMatch(/^https:\/\/almoner\.example\/onboard\/status#[\w-]{43}$/);
-  }); // prettier-ignore
+  });
 
   test("the same request again is answered with the one that waits, without the link that was somebody else's", async () => {
     const body = another();
@@ -105,26 +127,85 @@ describe("what is refused stores nothing, and says what to send", () => {
     ["nothing", {}, 400, "invalid_onboarding", ""],
     ["no object", [1], 400, "invalid_onboarding", ""],
     ["no contact", { claim_slug: "kitchen" }, 400, "invalid_onboarding", "contact_email"],
-    ["no name", { country: "Kenya", contact_email: "a@b.example" }, 400, "invalid_onboarding", "name"],
-    ["no country", { name: "A", contact_email: "a@b.example" }, 400, "invalid_onboarding", "country"],
-    ["an unknown country", { ...registration, country: "Atlantis" }, 400, "invalid_onboarding", "country"],
-    ["no e-mail address", { ...claim, contact_email: "nobody" }, 400, "invalid_onboarding", "contact_email"],
-    ["no website", { ...claim, website: "javascript:alert(1)" }, 400, "invalid_onboarding", "website"],
-    ["a long mission", { ...claim, mission: "x".repeat(1_001) }, 400, "invalid_onboarding", "mission"],
+    [
+      "no name",
+      { country: "Kenya", contact_email: "a@b.example" },
+      400,
+      "invalid_onboarding",
+      "name",
+    ],
+    [
+      "no country",
+      { name: "A", contact_email: "a@b.example" },
+      400,
+      "invalid_onboarding",
+      "country",
+    ],
+    [
+      "an unknown country",
+      { ...registration, country: "Atlantis" },
+      400,
+      "invalid_onboarding",
+      "country",
+    ],
+    [
+      "no e-mail address",
+      { ...claim, contact_email: "nobody" },
+      400,
+      "invalid_onboarding",
+      "contact_email",
+    ],
+    [
+      "no website",
+      { ...claim, website: "javascript:alert(1)" },
+      400,
+      "invalid_onboarding",
+      "website",
+    ],
+    [
+      "a long mission",
+      { ...claim, mission: "x".repeat(1_001) },
+      400,
+      "invalid_onboarding",
+      "mission",
+    ],
     ["a number for a text", { ...claim, city: 5 }, 400, "invalid_onboarding", "city"],
-    ["bidi controls", { ...registration, name: "Hope\u202Egnp" }, 400, "invalid_onboarding", "name"],
+    [
+      "bidi controls",
+      { ...registration, name: "Hope\u202Egnp" },
+      400,
+      "invalid_onboarding",
+      "name",
+    ],
     ["a name of marks", { ...registration, name: "!!!" }, 400, "invalid_onboarding", "name"],
     ["no wallet", { ...claim, usdc_wallet: "0xabc" }, 400, "invalid_onboarding", "usdc_wallet"],
-    ["a program", { ...claim, usdc_wallet: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" }, 400, "invalid_onboarding", "usdc_wallet"],
-    ["a signature of nothing", { ...claim, wallet_signature: "1".repeat(64) }, 400, "invalid_onboarding", "wallet_signature"],
+    [
+      "a program",
+      { ...claim, usdc_wallet: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
+      400,
+      "invalid_onboarding",
+      "usdc_wallet",
+    ],
+    [
+      "a signature of nothing",
+      { ...claim, wallet_signature: "1".repeat(64) },
+      400,
+      "invalid_onboarding",
+      "wallet_signature",
+    ],
     ["an unknown slug", { ...claim, claim_slug: "nobody" }, 404, "nonprofit_not_found", null],
     ["a withdrawn profile", { ...claim, claim_slug: "gone" }, 410, "nonprofit_withdrawn", null],
-  ]; // prettier-ignore
+  ];
 
   test.each(refused)("%s", async (_, body, status, code, path) => {
     const count = await stored();
     const response = await service.send(body);
-    const answer = (await response.json()) as { code: string; detail: string; errors?: { path: string }[]; example?: unknown }; // prettier-ignore
+    const answer = (await response.json()) as {
+      code: string;
+      detail: string;
+      errors?: { path: string }[];
+      example?: unknown;
+    };
     expect([response.status, answer.code]).toEqual([status, code]);
     if (path !== null) {
       expect(answer.errors?.map((one) => one.path)).toContain(path);
@@ -154,13 +235,17 @@ describe("what is refused stores nothing, and says what to send", () => {
     const from = { "x-forwarded-for": "10.77.0.1" };
     const statuses: number[] = [];
     for (let at = 0; at < 30; at++) {
-      const response = await service.post("/api/onboard", { ...claim, contact_name: `L${at}` }, from);
+      const response = await service.post(
+        "/api/onboard",
+        { ...claim, contact_name: `L${at}` },
+        from,
+      );
       statuses.push(response.status);
       if (at === 29) expect(response.headers.get("retry-after")).toMatch(/^\d+$/);
     }
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
-  }); // prettier-ignore
+  });
 });
 
 describe("a wallet's proof", () => {
@@ -171,7 +256,9 @@ describe("a wallet's proof", () => {
       const proof = { usdc_wallet: wallet.address, wallet_signature: wallet.sign(challenge) };
       const body = { ...another(), ...proof, ...(withText ? { wallet_challenge: challenge } : {}) };
       const { submission_id } = await service.submit(body);
-      const review = await (await service.admin(`/api/admin/reviews/onboarding-${submission_id}`)).json(); // prettier-ignore
+      const review = await (
+        await service.admin(`/api/admin/reviews/onboarding-${submission_id}`)
+      ).json();
       expect(review.checks).toContainEqual(
         expect.objectContaining({ name: "signature", outcome: "passed" }),
       );
@@ -181,16 +268,27 @@ describe("a wallet's proof", () => {
   test("does not count when it is wrong, old, of another wallet, or used", async () => {
     const [wallet, other] = [aWallet(), aWallet()];
     const { challenge } = await challengeFor(wallet.address);
-    const proven = { usdc_wallet: wallet.address, wallet_challenge: challenge, wallet_signature: wallet.sign(challenge) }; // prettier-ignore
-    const code = async (body: object) => (await (await service.send({ ...another(), ...body })).json()).code; // prettier-ignore
+    const proven = {
+      usdc_wallet: wallet.address,
+      wallet_challenge: challenge,
+      wallet_signature: wallet.sign(challenge),
+    };
+    const code = async (body: object) =>
+      (await (await service.send({ ...another(), ...body })).json()).code;
     const count = await stored();
-    expect(await code({ ...proven, wallet_signature: other.sign(challenge) })).toBe("wallet_signature_invalid"); // prettier-ignore
-    expect(await code({ ...proven, wallet_challenge: `${challenge}x` })).toBe("wallet_challenge_unknown"); // prettier-ignore
+    expect(await code({ ...proven, wallet_signature: other.sign(challenge) })).toBe(
+      "wallet_signature_invalid",
+    );
+    expect(await code({ ...proven, wallet_challenge: `${challenge}x` })).toBe(
+      "wallet_challenge_unknown",
+    );
     const theirs = { usdc_wallet: other.address, wallet_signature: other.sign(challenge) };
     expect(await code({ ...proven, ...theirs })).toBe("wallet_challenge_unknown");
     expect(await code(theirs)).toBe("wallet_signature_invalid");
     const forged = challenge.replace(/Issued: \S+/, "Issued: 2026-06-01T12:01:00Z");
-    expect(await code({ ...proven, wallet_challenge: forged, wallet_signature: wallet.sign(forged) })).toBe("wallet_challenge_unknown"); // prettier-ignore
+    expect(
+      await code({ ...proven, wallet_challenge: forged, wallet_signature: wallet.sign(forged) }),
+    ).toBe("wallet_challenge_unknown");
     expect(await stored()).toBe(count);
     expect(await code(proven)).toBeUndefined();
     expect(await code(proven)).toBe("wallet_challenge_used");
@@ -198,7 +296,13 @@ describe("a wallet's proof", () => {
     const late = aWallet();
     const old = (await challengeFor(late.address)).challenge;
     service.pass(16 * 60_000);
-    expect(await code({ usdc_wallet: late.address, wallet_challenge: old, wallet_signature: late.sign(old) })).toBe("wallet_challenge_expired"); // prettier-ignore
+    expect(
+      await code({
+        usdc_wallet: late.address,
+        wallet_challenge: old,
+        wallet_signature: late.sign(old),
+      }),
+    ).toBe("wallet_challenge_expired");
     expect(await stored()).toBe(count + 1);
   });
 
@@ -225,13 +329,19 @@ describe("the status page's answer", () => {
   test("tells the reason of a rejection, and no private data", async () => {
     const sent = { ...another(), contact_name: "Grace Secret", usdc_wallet: aWallet().address };
     const { submission_id, status_url } = await service.submit(sent);
-    expect(await statusOf(status_url)).toMatchObject({ status: "pending_review", reason: null, wallet: { state: "in_review" } }); // prettier-ignore
-    await service.decide(`onboarding-${submission_id}`, "reject", { reason: "No reply by e-mail." });
+    expect(await statusOf(status_url)).toMatchObject({
+      status: "pending_review",
+      reason: null,
+      wallet: { state: "in_review" },
+    });
+    await service.decide(`onboarding-${submission_id}`, "reject", {
+      reason: "No reply by e-mail.",
+    });
     const status = await statusOf(status_url);
     expect(status).toMatchObject({ status: "rejected", reason: "No reply by e-mail." });
     expect(JSON.stringify(status)).not.toMatch(/Grace|office@/);
     expect(JSON.stringify(status)).not.toContain(sent.usdc_wallet);
-  }); // prettier-ignore
+  });
 
   test.each([
     ["nothing", ""],
@@ -255,9 +365,17 @@ describe("the status page's answer", () => {
   test("tells an organisation of a wallet that another request brought, while it can be stopped", async () => {
     const slug = "guarded";
     await service.add(aNonprofit({ slug }));
-    const ours = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    const ours = await service.submit({
+      ...another(),
+      claim_slug: slug,
+      usdc_wallet: aWallet().address,
+    });
     await service.decide(`onboarding-${ours.submission_id}`, "approve");
-    const theirs = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    const theirs = await service.submit({
+      ...another(),
+      claim_slug: slug,
+      usdc_wallet: aWallet().address,
+    });
     expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
     await service.decide(`onboarding-${theirs.submission_id}`, "approve");
     const { wallet, other_wallet_at } = await statusOf(theirs.status_url);
@@ -265,17 +383,31 @@ describe("the status page's answer", () => {
     expect((await statusOf(ours.status_url)).other_wallet_at).toBe(wallet.takes_effect_at);
     await service.decide(`hold-${theirs.submission_id}`, "reject", { reason: "not them" });
     expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
-    expect((await statusOf(theirs.status_url)).wallet).toMatchObject({ state: "stopped", reason: "not them" });
+    expect((await statusOf(theirs.status_url)).wallet).toMatchObject({
+      state: "stopped",
+      reason: "not them",
+    });
     // Whose claim was taken back is told nothing of those who came after.
     const operator = { authorization: `Bearer ${operatorTokens.ada}` };
-    expect((await service.post(`/api/admin/nonprofits/${slug}/revoke`, { reason: "x" }, operator)).status).toBe(200);
-    const right = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    expect(
+      (await service.post(`/api/admin/nonprofits/${slug}/revoke`, { reason: "x" }, operator))
+        .status,
+    ).toBe(200);
+    const right = await service.submit({
+      ...another(),
+      claim_slug: slug,
+      usdc_wallet: aWallet().address,
+    });
     await service.decide(`onboarding-${right.submission_id}`, "approve");
-    const next = await service.submit({ ...another(), claim_slug: slug, usdc_wallet: aWallet().address });
+    const next = await service.submit({
+      ...another(),
+      claim_slug: slug,
+      usdc_wallet: aWallet().address,
+    });
     await service.decide(`onboarding-${next.submission_id}`, "approve");
     expect((await statusOf(right.status_url)).other_wallet_at).not.toBeNull();
     expect((await statusOf(ours.status_url)).other_wallet_at).toBeNull();
-  }); // prettier-ignore
+  });
 });
 
 describe("a form of a browser without a script", () => {
@@ -292,26 +424,50 @@ describe("a form of a browser without a script", () => {
     );
 
   test("leads to the status page, which keeps the link", async () => {
-    const fields = { ...another(), claim_slug: "https://almoner.example/nonprofits/kitchen", mission: "One.\r\nTwo.", website: "", usdc_wallet: " " };
+    const fields = {
+      ...another(),
+      claim_slug: "https://almoner.example/nonprofits/kitchen",
+      mission: "One.\r\nTwo.",
+      website: "",
+      usdc_wallet: " ",
+    };
     const response = await sendForm(fields);
     expect(response.status).toBe(303);
     expect(response.headers.get("location")).toMatch(/^\/onboard\/status#[\w-]{43}$/);
     expect(response.headers.get("cache-control")).toBe("no-store");
-    const { rows } = await service.store.raw.execute("SELECT request FROM onboarding_submissions ORDER BY rowid DESC LIMIT 1");
-    expect(JSON.parse(String(rows[0]?.["request"]))).toMatchObject({ claim_slug: "kitchen", mission: "One.\nTwo.", website: null, usdc_wallet: null });
+    const { rows } = await service.store.raw.execute(
+      "SELECT request FROM onboarding_submissions ORDER BY rowid DESC LIMIT 1",
+    );
+    expect(JSON.parse(String(rows[0]?.["request"]))).toMatchObject({
+      claim_slug: "kitchen",
+      mission: "One.\nTwo.",
+      website: null,
+      usdc_wallet: null,
+    });
     const again = await sendForm(fields);
-    expect([again.status, again.headers.get("content-type"), await again.text()]).toEqual([200, "text/plain; charset=utf-8", expect.stringContaining("waits for review already")]);
-  }); // prettier-ignore
+    expect([again.status, again.headers.get("content-type"), await again.text()]).toEqual([
+      200,
+      "text/plain; charset=utf-8",
+      expect.stringContaining("waits for review already"),
+    ]);
+  });
 
   test("is told what is wrong as text, never as markup", async () => {
     const count = await stored();
-    const response = await sendForm({ ...claim, claim_slug: "<script>alert(1)</script>", website: "javascript:alert(1)" }); // prettier-ignore
+    const response = await sendForm({
+      ...claim,
+      claim_slug: "<script>alert(1)</script>",
+      website: "javascript:alert(1)",
+    });
     expect(response.status).toBe(400);
     expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect(await response.text()).toContain("Nothing was stored. website: ");
     const unknown = await sendForm({ ...claim, claim_slug: "nobody" });
-    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining("No nonprofit has this claim_slug")]); // prettier-ignore
+    expect([unknown.status, await unknown.text()]).toEqual([
+      404,
+      expect.stringContaining("No nonprofit has this claim_slug"),
+    ]);
     expect((await sendForm({ ...claim, mission: "x".repeat(70_000) })).status).toBe(413);
     expect(await stored()).toBe(count);
   });

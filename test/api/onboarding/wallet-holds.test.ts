@@ -28,7 +28,13 @@ async function aClaimed(): Promise<{ slug: string; wallet: string }> {
 
 /** Asks to change the wallet, and approves it; answers the id of the hold. */
 async function change(slug: string, wallet: string, more: object = {}): Promise<string> {
-  const sent = { claim_slug: slug, contact_email: "office@holder.example", usdc_wallet: wallet, contact_name: `Person ${made++}`, ...more }; // prettier-ignore
+  const sent = {
+    claim_slug: slug,
+    contact_email: "office@holder.example",
+    usdc_wallet: wallet,
+    contact_name: `Person ${made++}`,
+    ...more,
+  };
   const { submission_id } = await service.submit(sent);
   const response = await service.decide(`onboarding-${submission_id}`, "approve");
   if (response.status !== 200) throw new Error(await response.text());
@@ -40,26 +46,37 @@ const recipient = async (slug: string) => {
   const target = await donateTarget(service.store.raw, slug, new Date(service.now()));
   return target?.usdc_wallet ?? null;
 };
-const published = async (slug: string) => (await (await service.get(`/api/nonprofits/${slug}`)).json()).usdc_wallet as string; // prettier-ignore
+const published = async (slug: string) =>
+  (await (await service.get(`/api/nonprofits/${slug}`)).json()).usdc_wallet as string;
 const sweep = () => settleDueWallets(service.store, new Date(service.now()));
 const holds = async (slug: string) => {
   const { reviews } = await (await service.admin("/api/admin/reviews?kind=hold&limit=200")).json();
   return (reviews as ReviewItem[]).filter((one) => one.slug === slug);
 };
 const audit = async (slug: string) => {
-  const { rows } = await service.store.raw.execute({ sql: "SELECT action, operator, detail FROM audit_log WHERE subject = ? ORDER BY id", args: [slug] });
+  const { rows } = await service.store.raw.execute({
+    sql: "SELECT action, operator, detail FROM audit_log WHERE subject = ? ORDER BY id",
+    args: [slug],
+  });
   return rows.map((row) => [String(row["action"]), String(row["operator"])]);
-}; // prettier-ignore
+};
 
 describe("a changed wallet", () => {
   test("takes effect at 72 hours to the millisecond, and becomes public by the sweep", async () => {
     const { slug, wallet } = await aClaimed();
     const next = aWallet();
-    const { challenge } = await (await service.get(`/api/onboard/challenge?wallet=${next.address}`)).json(); // prettier-ignore
+    const { challenge } = await (
+      await service.get(`/api/onboard/challenge?wallet=${next.address}`)
+    ).json();
     const id = await change(slug, next.address, { wallet_signature: next.sign(challenge) });
     expect(await published(slug)).toBe(wallet);
     const [item] = await holds(slug);
-    expect(ReviewItem.parse(item)).toMatchObject({ id, kind: "hold", comparison: [{ before: wallet, after: next.address }], detail: { hours_left: 72 } }); // prettier-ignore
+    expect(ReviewItem.parse(item)).toMatchObject({
+      id,
+      kind: "hold",
+      comparison: [{ before: wallet, after: next.address }],
+      detail: { hours_left: 72 },
+    });
     service.pass(hold - 1);
     expect(await sweep()).toBe(0);
     expect([await recipient(slug), await published(slug)]).toEqual([wallet, wallet]);
@@ -70,7 +87,10 @@ describe("a changed wallet", () => {
     const profile = await (await service.get(`/api/nonprofits/${slug}`)).json();
     expect(profile).toMatchObject({ usdc_wallet: next.address, wallet_proof: { challenge } });
     expect(await holds(slug)).toEqual([]);
-    expect(await audit(slug)).toEqual([["wallet.held", "ada"], ["wallet.in_effect", "the clock"]]); // prettier-ignore
+    expect(await audit(slug)).toEqual([
+      ["wallet.held", "ada"],
+      ["wallet.in_effect", "the clock"],
+    ]);
     const [newest] = (await (await service.get(`/api/nonprofits/${slug}/history`)).json()).changes;
     expect(newest).toMatchObject({ origin: "onboarding" });
     expect(newest.fields).toContain("usdc_wallet");
@@ -78,11 +98,22 @@ describe("a changed wallet", () => {
 
   test("loses the proof of the one before", async () => {
     const slug = `holder-${made++}`;
-    await service.add(aNonprofit({ slug, usdc_wallet: aWallet().address, wallet_challenge: "text", wallet_signature: "sig", verified: 1, status: "claimed" })); // prettier-ignore
+    await service.add(
+      aNonprofit({
+        slug,
+        usdc_wallet: aWallet().address,
+        wallet_challenge: "text",
+        wallet_signature: "sig",
+        verified: 1,
+        status: "claimed",
+      }),
+    );
     await change(slug, aWallet().address);
     service.pass(hold);
     await sweep();
-    expect((await (await service.get(`/api/nonprofits/${slug}`)).json()).wallet_proof).toBeUndefined(); // prettier-ignore
+    expect(
+      (await (await service.get(`/api/nonprofits/${slug}`)).json()).wallet_proof,
+    ).toBeUndefined();
   });
 
   test("of a listing that had one is held, too", async () => {
@@ -100,13 +131,19 @@ describe("a changed wallet", () => {
     expect((await service.decide(id, "approve")).status).toBe(409);
     expect((await service.decide(id, "reject")).status).toBe(400);
     service.pass(hold - 1);
-    const twice = await Promise.all([service.decide(id, "reject", { reason: "not them" }), service.decide(id, "reject", { reason: "not them" }, "bob")]); // prettier-ignore
+    const twice = await Promise.all([
+      service.decide(id, "reject", { reason: "not them" }),
+      service.decide(id, "reject", { reason: "not them" }, "bob"),
+    ]);
     expect(twice.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
     service.pass(2);
     await sweep();
     expect([await recipient(slug), await published(slug)]).toEqual([wallet, wallet]);
-    expect((await audit(slug)).map(([action]) => action)).toEqual(["wallet.held", "wallet.stopped"]);
-  }); // prettier-ignore
+    expect((await audit(slug)).map(([action]) => action)).toEqual([
+      "wallet.held",
+      "wallet.stopped",
+    ]);
+  });
 
   test("marks whoever sent one that was stopped, though the profile took their contact", async () => {
     const { slug } = await aClaimed();
@@ -115,8 +152,14 @@ describe("a changed wallet", () => {
     await service.decide(id, "reject", { reason: "not them" });
     expect((await service.live(slug)).contact_email).toBe(contact_email);
     const review = async (email: string) => {
-      const { submission_id } = await service.submit({ claim_slug: slug, contact_email: email, mission: `M ${made++}.` }); // prettier-ignore
-      return ReviewItem.parse(await (await service.admin(`/api/admin/reviews/onboarding-${submission_id}`)).json()); // prettier-ignore
+      const { submission_id } = await service.submit({
+        claim_slug: slug,
+        contact_email: email,
+        mission: `M ${made++}.`,
+      });
+      return ReviewItem.parse(
+        await (await service.admin(`/api/admin/reviews/onboarding-${submission_id}`)).json(),
+      );
     };
     const again = await review("thief@elsewhere.example");
     expect(again.flags).toContain("e-mail");
@@ -130,7 +173,10 @@ describe("a changed wallet", () => {
     const id = await change(slug, next);
     service.pass(hold);
     const late = await service.decide(id, "reject", { reason: "too late" });
-    expect([late.status, (await late.json()).detail]).toEqual([409, expect.stringContaining("in effect")]); // prettier-ignore
+    expect([late.status, (await late.json()).detail]).toEqual([
+      409,
+      expect.stringContaining("in effect"),
+    ]);
     expect(await published(slug)).toBe(next);
   });
 });
@@ -142,7 +188,9 @@ describe("a second change while one is held", () => {
     const first = await change(slug, second);
     service.pass(hold - 1);
     await change(slug, third);
-    expect((await holds(slug)).map(({ comparison }) => comparison)).toMatchObject([[{ before: wallet, after: third }]]); // prettier-ignore
+    expect((await holds(slug)).map(({ comparison }) => comparison)).toMatchObject([
+      [{ before: wallet, after: third }],
+    ]);
     expect((await service.decide(first, "reject", { reason: "x" })).status).toBe(409);
     service.pass(hold - 1);
     expect(await recipient(slug)).toBe(wallet);
@@ -159,14 +207,21 @@ describe("a second change while one is held", () => {
     service.pass(2 * hold);
     await sweep();
     expect(await published(slug)).toBe(wallet);
-    expect((await audit(slug)).map(([action]) => action)).toEqual(["wallet.held", "wallet.replaced"]);
-  }); // prettier-ignore
+    expect((await audit(slug)).map(([action]) => action)).toEqual([
+      "wallet.held",
+      "wallet.replaced",
+    ]);
+  });
 
   test("without a wallet leaves it alone", async () => {
     const { slug } = await aClaimed();
     const next = aWallet().address;
     await change(slug, next);
-    const { submission_id } = await service.submit({ claim_slug: slug, contact_email: "a@b.example", mission: "New words." }); // prettier-ignore
+    const { submission_id } = await service.submit({
+      claim_slug: slug,
+      contact_email: "a@b.example",
+      mission: "New words.",
+    });
     await service.decide(`onboarding-${submission_id}`, "approve");
     expect((await service.live(slug)).mission).toBe("New words.");
     service.pass(hold);
@@ -177,7 +232,9 @@ describe("a second change while one is held", () => {
 
 describe("a verification that is taken back", () => {
   const revoke = (slug: string, body: object) =>
-    service.post(`/api/admin/nonprofits/${slug}/revoke`, body, { authorization: `Bearer ${operatorTokens.ada}` }); // prettier-ignore
+    service.post(`/api/admin/nonprofits/${slug}/revoke`, body, {
+      authorization: `Bearer ${operatorTokens.ada}`,
+    });
 
   test("takes wallet and contact with it, stops what is held, and lets others claim", async () => {
     const slug = `holder-${made++}`;
@@ -185,8 +242,20 @@ describe("a verification that is taken back", () => {
     await change(slug, aWallet().address, { mission: "Theirs." });
     const id = await change(slug, aWallet().address);
     const answer = await (await revoke(slug, { reason: "impostor" })).json();
-    expect(answer).toEqual({ slug, taken_back: ["usdc_wallet", "contact_email"], stopped_hold: true, live: true }); // prettier-ignore
-    expect(await service.live(slug)).toMatchObject({ verified: 0, status: "listed", usdc_wallet: null, contact_email: null, mission: "Theirs.", city: "Lamu" }); // prettier-ignore
+    expect(answer).toEqual({
+      slug,
+      taken_back: ["usdc_wallet", "contact_email"],
+      stopped_hold: true,
+      live: true,
+    });
+    expect(await service.live(slug)).toMatchObject({
+      verified: 0,
+      status: "listed",
+      usdc_wallet: null,
+      contact_email: null,
+      mission: "Theirs.",
+      city: "Lamu",
+    });
     expect((await service.decide(id, "reject", { reason: "x" })).status).toBe(409);
     service.pass(hold);
     await sweep();
@@ -205,12 +274,18 @@ describe("a verification that is taken back", () => {
     expect((await revoke(slug, { reason: "x" })).status).toBe(409);
     expect((await revoke("nobody", { reason: "x" })).status).toBe(404);
     expect((await revoke(slug, {})).status).toBe(400);
-    expect((await service.post(`/api/admin/nonprofits/${slug}/revoke`, { reason: "x" })).status).toBe(401); // prettier-ignore
+    expect(
+      (await service.post(`/api/admin/nonprofits/${slug}/revoke`, { reason: "x" })).status,
+    ).toBe(401);
   });
 
   test("stops a change that waited for review", async () => {
     const { slug } = await aClaimed();
-    const { submission_id } = await service.submit({ claim_slug: slug, contact_email: "a@b.example", usdc_wallet: aWallet().address }); // prettier-ignore
+    const { submission_id } = await service.submit({
+      claim_slug: slug,
+      contact_email: "a@b.example",
+      usdc_wallet: aWallet().address,
+    });
     await revoke(slug, { reason: "impostor" });
     const response = await service.decide(`onboarding-${submission_id}`, "approve");
     expect([response.status, (await response.json()).code]).toEqual([409, "review_conflict"]);

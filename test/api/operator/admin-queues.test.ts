@@ -12,7 +12,9 @@ let service: TestService;
 let slugs: string[];
 
 beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ada:${token}` } }); // prettier-ignore
+  service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ada:${token}` },
+  });
   const added = await service.add(...Array.from({ length: 12 }, () => aNonprofit()));
   slugs = added.map(({ slug }) => slug);
 });
@@ -21,7 +23,11 @@ afterAll(() => service.close());
 let caller = 0;
 async function submit(slug: string, agent_id: string, field: string, value: string) {
   const from = { "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${caller++ & 255}` };
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id, source_url: "https://a.example/" }, from); // prettier-ignore
+  const response = await service.post(
+    `/api/enrich/${slug}`,
+    { field, value, agent_id, source_url: "https://a.example/" },
+    from,
+  );
   expect(response.status).toBe(200);
 }
 
@@ -68,7 +74,11 @@ describe("a queue", () => {
     const before = (await list("kind=contested&limit=200")).reviews.map(({ id }) => id);
     const walked = await walk("kind=contested&limit=4", async (ids) => {
       const last = ids.at(-1) ?? "";
-      const done = await service.post(`/api/admin/reviews/${last}/reject`, { reason: "neither" }, bearer); // prettier-ignore
+      const done = await service.post(
+        `/api/admin/reviews/${last}/reject`,
+        { reason: "neither" },
+        bearer,
+      );
       expect(done.status).toBe(200);
     });
     expect(walked).toEqual(before);
@@ -91,7 +101,6 @@ describe("a queue", () => {
       "-",
       "contested-1-mission",
     ]) {
-      // prettier-ignore
       expect((await service.get(`/api/admin/reviews/${id}`, bearer)).status).toBe(404);
       const decided = await service.post(`/api/admin/reviews/${id}/approve`, {}, bearer);
       expect(decided.status).toBe(404);
@@ -132,7 +141,10 @@ describe("one review", () => {
 
   test("of a contested value names the choices", async () => {
     const { reviews } = await list("kind=contested&limit=1");
-    expect(reviews[0]?.editing).toMatchObject({ required: true, choices: ["Oslo", "Bergen", "Tromsø"] }); // prettier-ignore
+    expect(reviews[0]?.editing).toMatchObject({
+      required: true,
+      choices: ["Oslo", "Bergen", "Tromsø"],
+    });
   });
 });
 
@@ -141,12 +153,22 @@ describe("the audit log", () => {
     await service.store.write(async (tx) => {
       for (let at = 0; at < 7; at++) {
         const operator = at % 2 === 0 ? "grace" : "linus";
-        await logOperator(tx, { operator, action: "test.act", subject: `thing-${at}`, detail: { at }, at: at * 1_000 }); // prettier-ignore
+        await logOperator(tx, {
+          operator,
+          action: "test.act",
+          subject: `thing-${at}`,
+          detail: { at },
+          at: at * 1_000,
+        });
       }
     });
     const read = async (query: string) => AuditLog.parse(await ask(`audit?${query}`));
-    expect((await read("operator=grace")).entries.map(({ subject }) => subject)).toEqual(
-      ["thing-6", "thing-4", "thing-2", "thing-0"]); // prettier-ignore
+    expect((await read("operator=grace")).entries.map(({ subject }) => subject)).toEqual([
+      "thing-6",
+      "thing-4",
+      "thing-2",
+      "thing-0",
+    ]);
     const first = await read("action=test.act&limit=3");
     const second = await read(`action=test.act&limit=3&before=${first.next}`);
     const third = await read(`action=test.act&limit=3&before=${second.next}`);
@@ -187,9 +209,13 @@ test("an agent is undone through the service, a part at a time", async () => {
 test("undoing stops after so many, and says that there is more", async () => {
   const { revertAgent } = await import("#api/operator/revert-agent.ts");
   for (const slug of slugs) {
-    for (const agent of ["bot-8", "bot-9"]) await submit(slug, agent, "website", `https://${slug}.example`); // prettier-ignore
+    for (const agent of ["bot-8", "bot-9"])
+      await submit(slug, agent, "website", `https://${slug}.example`);
   }
   const asked = { agent: "bot-8", operator: "ada", reason: "made up" };
-  expect(await revertAgent(service.parts, { ...asked, submissionsMax: 5 })).toMatchObject({ submissions: 12, complete: false }); // prettier-ignore
+  expect(await revertAgent(service.parts, { ...asked, submissionsMax: 5 })).toMatchObject({
+    submissions: 12,
+    complete: false,
+  });
   expect(await revertAgent(service.parts, asked)).toMatchObject({ submissions: 0, complete: true });
 });

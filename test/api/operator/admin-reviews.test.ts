@@ -28,7 +28,13 @@ async function aSlug(): Promise<string> {
 async function submit(slug: string, agent_id: string, field: string, value: string) {
   const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, address());
   expect(response.status).toBe(200);
-  const body = (await response.json()) as { submissions: { submission_id: number; status: string; prior_rejections: { reason: string; winning_value: string | null }[] }[] }; // prettier-ignore
+  const body = (await response.json()) as {
+    submissions: {
+      submission_id: number;
+      status: string;
+      prior_rejections: { reason: string; winning_value: string | null }[];
+    }[];
+  };
   const [submission] = body.submissions;
   if (submission === undefined) throw new Error("no submission");
   return submission;
@@ -56,9 +62,13 @@ describe("who is no operator", () => {
     const asked = [
       await service.get("/api/admin/reviews", from),
       await service.post("/api/admin/reviews/prose-1/approve", {}, from),
-      await service.post("/api/admin/reviews/prose-1/reject", { reason: "x" }, { ...from, authorization: "Bearer no" }),
+      await service.post(
+        "/api/admin/reviews/prose-1/reject",
+        { reason: "x" },
+        { ...from, authorization: "Bearer no" },
+      ),
       await service.get("/api/admin/reviews", { ...from, authorization: `Basic ${token}` }),
-    ]; // prettier-ignore
+    ];
     for (const response of asked) {
       expect(response.status).toBe(401);
       expect(response.headers.get("cache-control")).toBe("no-store");
@@ -101,7 +111,12 @@ describe("prose", () => {
     expect(exemplars).toContain("Food for all people.");
     // What the reviewer took out of the text was never public, and does not become so by its history.
     const history = await (await service.get(`/api/nonprofits/${slug}/history`)).json();
-    expect(history).toMatchObject({ changes: [{ origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] }, { kind: "added" }] }); // prettier-ignore
+    expect(history).toMatchObject({
+      changes: [
+        { origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] },
+        { kind: "added" },
+      ],
+    });
   });
 
   test("is rejected with a reason that agents see", async () => {
@@ -121,7 +136,12 @@ describe("prose", () => {
     const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
     const before = await live(slug);
     const { saveNonprofits } = await import("#content/nonprofit/save.ts");
-    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], { origin: "test", now: new Date() })); // prettier-ignore
+    await service.store.write((tx) =>
+      saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], {
+        origin: "test",
+        now: new Date(),
+      }),
+    );
     expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
     expect((await live(slug)).mission).toBe("Ours.");
   });
@@ -194,11 +214,20 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
   const [one, other] = [await aSlug(), await aSlug()];
   for (const agent of ["Mallory", "bot-b"]) await submit(one, agent, "city", "Oslo");
   for (const agent of ["bot-b", "bot-c"]) await submit(other, agent, "city", "Bergen");
-  const board = async () => (await (await service.get("/api/agents/leaderboard")).json()) as { totals: { total_applied: number } }; // prettier-ignore
+  const board = async () =>
+    (await (await service.get("/api/agents/leaderboard")).json()) as {
+      totals: { total_applied: number };
+    };
   const { totals } = await board();
   const asked = { agent: " MALLORY", operator: "ada", reason: "made up" };
   const { store, clock } = service.parts;
-  expect(await revertAgent({ store, clock }, asked)).toEqual({ agent_id: "mallory", submissions: 1, emptied: 1, recommendations: 0, complete: true }); // prettier-ignore
+  expect(await revertAgent({ store, clock }, asked)).toEqual({
+    agent_id: "mallory",
+    submissions: 1,
+    emptied: 1,
+    recommendations: 0,
+    complete: true,
+  });
   expect((await live(one)).city).toBeNull();
   expect((await live(one)).provenance).toEqual({});
   expect((await live(other)).city).toBe("Bergen");
@@ -207,12 +236,17 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
   expect(history).toMatchObject({
     changes: [
       { origin: "revert", fields: ["city", "provenance"] },
-      { origin: "consensus", agreed: [{ agent_name: "Mallory", value: "Oslo" }, { agent_name: "bot-b" }] },
+      {
+        origin: "consensus",
+        agreed: [{ agent_name: "Mallory", value: "Oslo" }, { agent_name: "bot-b" }],
+      },
       { kind: "added" },
     ],
-  }); // prettier-ignore
+  });
   expect((await revertAgent({ store, clock }, asked)).submissions).toBe(0);
-  const { rows } = await store.raw.execute("SELECT operator FROM audit_log WHERE action = 'revert.agent'"); // prettier-ignore
+  const { rows } = await store.raw.execute(
+    "SELECT operator FROM audit_log WHERE action = 'revert.agent'",
+  );
   expect(rows).toHaveLength(1);
   expect((await submit(one, "bot-d", "city", "Oslo")).status).toBe("pending");
   expect((await submit(one, "bot-e", "city", "Oslo")).status).toBe("applied");

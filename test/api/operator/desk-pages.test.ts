@@ -59,7 +59,12 @@ describe("what organisations ask for", () => {
   test("a claim is compared and approved, and a registration rejected with a reason", async () => {
     const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ website: null, city: null }));
     const wallet = aWallet().address;
-    const claim = await onboard({ claim_slug: slug, contact_email: "office@claimer.example", usdc_wallet: wallet, city: "Oslo" }); // prettier-ignore
+    const claim = await onboard({
+      claim_slug: slug,
+      contact_email: "office@claimer.example",
+      usdc_wallet: wallet,
+      city: "Oslo",
+    });
     const page = await ada.get(`/desk/reviews/onboarding-${claim}`);
     expect(shown(page.$(".compare").text())).toContain(wallet);
     expect(page.$("[role=note]").text()).toContain("no real money moves");
@@ -70,7 +75,11 @@ describe("what organisations ask for", () => {
     expect(refused.$("input[name='value.country']").val()).toBe("Nowhere");
     await ada.send(page, "Approve");
     expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet, city: "Oslo" });
-    const registration = await onboard({ name: "Harbour Reading Room", country: "Norway", contact_email: "office@reading.example" }); // prettier-ignore
+    const registration = await onboard({
+      name: "Harbour Reading Room",
+      country: "Norway",
+      contact_email: "office@reading.example",
+    });
     const other = await ada.get(`/desk/reviews/onboarding-${registration}`);
     const after = await ada.send(other, "Reject", { reason: "Not found in any register" });
     expect(alerts(after)).toContain("was rejected by ada");
@@ -78,21 +87,46 @@ describe("what organisations ask for", () => {
   });
 
   test("what may be the same organisation is shown beside its name, with why and how near", async () => {
-    await service.add(aNonprofit({ slug: "fjord-library", name: "Fjord Library", country_code: "NO", city: "Molde", status: "claimed" })); // prettier-ignore
-    const twin = await onboard({ name: "The Fjord Library", country: "Norway", city: "Molde", contact_email: "office@fjord.example" }); // prettier-ignore
+    await service.add(
+      aNonprofit({
+        slug: "fjord-library",
+        name: "Fjord Library",
+        country_code: "NO",
+        city: "Molde",
+        status: "claimed",
+      }),
+    );
+    const twin = await onboard({
+      name: "The Fjord Library",
+      country: "Norway",
+      city: "Molde",
+      contact_email: "office@fjord.example",
+    });
     const page = await ada.get(`/desk/reviews/onboarding-${twin}`);
     const row = page.$("h2:contains(Perhaps the same) + .scroll tbody tr");
     expect(row.length).toBe(1);
     expect(row.find("a").attr("href")).toBe("/nonprofits/fjord-library");
     expect(shown(row.text())).toMatch(/Fjord Library \(claimed\).*Molde.*near-same name.*1\.00/);
-    const lone = await onboard({ name: "Quite Alone", country: "Norway", contact_email: "office@alone.example" }); // prettier-ignore
-    expect((await ada.get(`/desk/reviews/onboarding-${lone}`)).$("main").text()).not.toContain("Perhaps the same"); // prettier-ignore
+    const lone = await onboard({
+      name: "Quite Alone",
+      country: "Norway",
+      contact_email: "office@alone.example",
+    });
+    expect((await ada.get(`/desk/reviews/onboarding-${lone}`)).$("main").text()).not.toContain(
+      "Perhaps the same",
+    );
   });
 
   test("a changed wallet is held; nobody can approve the hold, anybody can stop it", async () => {
     const before = aWallet().address;
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ usdc_wallet: before, verified: 1, status: "claimed" })); // prettier-ignore
-    const change = await onboard({ claim_slug: slug, contact_email: "office@changer.example", usdc_wallet: aWallet().address }); // prettier-ignore
+    const [{ slug } = { slug: "" }] = await service.add(
+      aNonprofit({ usdc_wallet: before, verified: 1, status: "claimed" }),
+    );
+    const change = await onboard({
+      claim_slug: slug,
+      contact_email: "office@changer.example",
+      usdc_wallet: aWallet().address,
+    });
     await ada.send(await ada.get(`/desk/reviews/onboarding-${change}`), "Approve");
     expect((await live(slug)).usdc_wallet).toBe(before);
     const queue = await ada.get("/desk/queues/hold");
@@ -108,11 +142,15 @@ describe("what organisations ask for", () => {
   });
 
   test("a verification is taken back", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ verified: 1, status: "claimed", usdc_wallet: aWallet().address })); // prettier-ignore
+    const [{ slug } = { slug: "" }] = await service.add(
+      aNonprofit({ verified: 1, status: "claimed", usdc_wallet: aWallet().address }),
+    );
     const page = await ada.get(`/desk/undo?slug=${slug}`);
     expect(page.$("#slug").val()).toBe(slug);
     expect((await ada.send(page, "Take it back", { reason: "" })).status).toBe(400);
-    expect((await ada.send(page, "Take it back", { slug: "nobody", reason: "x" })).status).toBe(404); // prettier-ignore
+    expect((await ada.send(page, "Take it back", { slug: "nobody", reason: "x" })).status).toBe(
+      404,
+    );
     const done = await ada.send(page, "Take it back", { reason: "The sender lied" });
     expect(alerts(done)).toContain(`${slug} is no longer verified`);
     expect((await live(slug)).verified).toBe(0);
@@ -122,11 +160,21 @@ describe("what organisations ask for", () => {
 
 describe("recommendations", () => {
   const draft = async (slug: string, agent_id: string) => {
-    const body = { slug, recommended_for: ["donors interested in reading"], why_recommended: "It lends books to schools.", source_url: "https://a.example/report", agent_id };
+    const body = {
+      slug,
+      recommended_for: ["donors interested in reading"],
+      why_recommended: "It lends books to schools.",
+      source_url: "https://a.example/report",
+      agent_id,
+    };
     const response = await service.post("/api/recommend/drafts", body, from());
     expect([200, (await response.clone().json()).code]).toEqual([response.status, undefined]);
-  }; // prettier-ignore
-  const waiting = async () => (await ada.get("/desk/queues/draft")).$("main table a[href^='/desk/reviews/draft-']").last().attr("href") ?? ""; // prettier-ignore
+  };
+  const waiting = async () =>
+    (await ada.get("/desk/queues/draft"))
+      .$("main table a[href^='/desk/reviews/draft-']")
+      .last()
+      .attr("href") ?? "";
 
   test("a draft is approved in the operator's words, or rejected", async () => {
     const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
@@ -189,7 +237,12 @@ describe("recommendations", () => {
   test("a pick is added, edited and removed, and what is typed stays when it is refused", async () => {
     const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
     const page = await ada.get("/desk/picks");
-    const typed = { slug, recommended_for: "donors interested in books\ndonors in Oslo", why_recommended: "The most effective charity.", causes: "" }; // prettier-ignore
+    const typed = {
+      slug,
+      recommended_for: "donors interested in books\ndonors in Oslo",
+      why_recommended: "The most effective charity.",
+      causes: "",
+    };
     const refused = await ada.send(page, "Recommend it", typed);
     expect(refused.status).toBe(400);
     expect(refused.$("#why").val()).toBe(typed.why_recommended);
@@ -200,7 +253,9 @@ describe("recommendations", () => {
     expect(alerts(await ada.get("/desk/picks?done=All%20is%20well"))).toBe("");
     const one = await ada.get(`/desk/picks/${slug}`);
     expect(one.$("#recommended-for").val()).toBe("donors interested in books\ndonors in Oslo");
-    expect((await ada.send(page, "Recommend it", { ...typed, why_recommended: "Twice." })).status).toBe(409); // prettier-ignore
+    expect(
+      (await ada.send(page, "Recommend it", { ...typed, why_recommended: "Twice." })).status,
+    ).toBe(409);
     expect((await ada.send(one, "Save", { causes: "no-such-cause" })).status).toBe(400);
     await ada.send(one, "Save", { why_recommended: "It keeps two libraries." });
     expect((await ada.get("/desk/picks")).$("table").text()).toContain("It keeps two libraries.");
@@ -211,7 +266,10 @@ describe("recommendations", () => {
 });
 
 describe("health", () => {
-  const health = async () => OperatorHealth.parse(await (await service.get("/api/admin/health", { ...bearer, ...from() })).json()); // prettier-ignore
+  const health = async () =>
+    OperatorHealth.parse(
+      await (await service.get("/api/admin/health", { ...bearer, ...from() })).json(),
+    );
 
   test("tells what publishing, backup and disk are like, the same at the desk and for programs", async () => {
     expect((await health()).warnings).toContain("No backup is known.");
@@ -231,7 +289,11 @@ describe("health", () => {
     for (const warning of found.warnings) expect(alerts(page)).toContain(warning);
     expect(shown(page.$("table").text())).toContain("Release 3. Profiles are");
     published = { release: 3, held: false, profilesTo: 1_000_000, listsTo: 1_000_000, failures: 0 };
-    expect((await health()).publication).toMatchObject({ profiles_behind: 0, lists_behind: 0, oldest_waiting_s: null }); // prettier-ignore
+    expect((await health()).publication).toMatchObject({
+      profiles_behind: 0,
+      lists_behind: 0,
+      oldest_waiting_s: null,
+    });
   });
 
   test("says how the chain answers, and does not wait for one that hangs", async () => {
@@ -239,19 +301,34 @@ describe("health", () => {
     const ask = async (stillValid: () => Promise<never>) => {
       const { operatorHealth } = await import("#api/operator/operator-health.ts");
       const { healthParts } = await import("#api/operator/health-parts.ts");
-      return (await operatorHealth(healthParts({ ...service.parts, chain: chain(stillValid) }))).chain; // prettier-ignore
+      return (await operatorHealth(healthParts({ ...service.parts, chain: chain(stillValid) })))
+        .chain;
     };
     const startedAt = performance.now();
-    expect(await ask(() => new Promise(() => {}))).toMatchObject({ answers: false, why: "no answer in 3 s" }); // prettier-ignore
+    expect(await ask(() => new Promise(() => {}))).toMatchObject({
+      answers: false,
+      why: "no answer in 3 s",
+    });
     expect(performance.now() - startedAt).toBeLessThan(8_000);
-    expect(await ask(() => Promise.resolve({ ok: false, failure: { kind: "chain_unclear", why: "all nodes are away" } } as never))).toMatchObject({ answers: false, why: "all nodes are away" }); // prettier-ignore
-    expect(await ask(() => Promise.resolve({ ok: true, value: false } as never))).toMatchObject({ answers: true, why: null }); // prettier-ignore
+    expect(
+      await ask(() =>
+        Promise.resolve({
+          ok: false,
+          failure: { kind: "chain_unclear", why: "all nodes are away" },
+        } as never),
+      ),
+    ).toMatchObject({ answers: false, why: "all nodes are away" });
+    expect(await ask(() => Promise.resolve({ ok: true, value: false } as never))).toMatchObject({
+      answers: true,
+      why: null,
+    });
   }, 20_000);
 
   test("counts requests that a limit refused", async () => {
     const address = { "x-forwarded-for": "10.250.0.1" };
     const answers = [];
-    for (let at = 0; at < 12; at++) answers.push((await service.post("/api/onboard", {}, address)).status); // prettier-ignore
+    for (let at = 0; at < 12; at++)
+      answers.push((await service.post("/api/onboard", {}, address)).status);
     expect(answers.filter((status) => status === 429)).toHaveLength(2);
     await service.parts.activity.flush();
     expect((await health()).refused.requests["onboard"]).toBe(2);
@@ -262,11 +339,14 @@ describe("health", () => {
 describe("charts", () => {
   test("draw what was counted, and say the same in a table", async () => {
     const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
-    for (const agent_id of ["c-1", "c-2"]) await service.post(`/api/enrich/${slug}`, { field: "city", value: "Oslo", agent_id }, from()); // prettier-ignore
+    for (const agent_id of ["c-1", "c-2"])
+      await service.post(`/api/enrich/${slug}`, { field: "city", value: "Oslo", agent_id }, from());
     await service.get("/api/search?q=books", from());
     await service.parts.activity.flush();
     const path = "/api/admin/numbers?days=7";
-    const numbers = DailyNumbers.parse(await (await service.get(path, { ...bearer, ...from() })).json()); // prettier-ignore
+    const numbers = DailyNumbers.parse(
+      await (await service.get(path, { ...bearer, ...from() })).json(),
+    );
     expect(numbers.days).toHaveLength(7);
     expect(numbers.submissions.at(-1)).toBe(2);
     expect(numbers.applied.at(-1)).toBe(1);
@@ -302,9 +382,15 @@ describe("webhooks", () => {
     const again = await ada.send(tested, "Send");
     expect(alerts(again)).toContain("on its way again");
     expect(again.$("table").text()).toContain("pending after 0");
-    expect((await ada.get("/desk/webhooks?status=delivered")).$("main").text()).toContain("none of these"); // prettier-ignore
+    expect((await ada.get("/desk/webhooks?status=delivered")).$("main").text()).toContain(
+      "none of these",
+    );
     expect((await ada.get("/desk/log?action=webhook.resent")).$("tbody tr").length).toBe(1);
-    const failing = await ada.post("/desk/webhooks", { token: page.$("input[name=token]").attr("value") ?? "", what: "resend", delivery: "x" }); // prettier-ignore
+    const failing = await ada.post("/desk/webhooks", {
+      token: page.$("input[name=token]").attr("value") ?? "",
+      what: "resend",
+      delivery: "x",
+    });
     expect(failing.status).toBe(404);
   });
 });

@@ -11,7 +11,9 @@ let grace: Visitor;
 
 beforeAll(async () => {
   const pairs = Object.entries(tokens).map((pair) => pair.join(":"));
-  service = await aService({ env: { ALMONER_ADMIN_TOKENS: pairs.join(","), ALMONER_TRUSTED_HOPS: "1" } }); // prettier-ignore
+  service = await aService({
+    env: { ALMONER_ADMIN_TOKENS: pairs.join(","), ALMONER_TRUSTED_HOPS: "1" },
+  });
   [ada, grace] = [aVisitor(service), aVisitor(service)];
   await ada.signIn(tokens.ada);
   await grace.signIn(tokens.grace);
@@ -26,7 +28,11 @@ async function aSlug(): Promise<string> {
 let caller = 0;
 async function submit(slug: string, agent_id: string, field: string, value: string) {
   const from = { "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${caller++ & 255}` };
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id, source_url: "https://a.example/about" }, from); // prettier-ignore
+  const response = await service.post(
+    `/api/enrich/${slug}`,
+    { field, value, agent_id, source_url: "https://a.example/about" },
+    from,
+  );
   expect(response.status).toBe(200);
   const { submissions } = (await response.json()) as { submissions: { submission_id: number }[] };
   return submissions[0]?.submission_id ?? 0;
@@ -42,20 +48,33 @@ async function live(slug: string) {
 const shown = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 const alerts = (page: DeskPage): string => shown(page.$("[role=alert], [role=status]").text());
 const links = (page: DeskPage): string[] =>
-  page.$("main table a[href^='/desk/reviews/']").map((_, one) => page.$(one).text()).get(); // prettier-ignore
+  page
+    .$("main table a[href^='/desk/reviews/']")
+    .map((_, one) => page.$(one).text())
+    .get();
 
 describe("prose", () => {
   test("is compared, checked and accepted as it is", async () => {
     const slug = await aSlug();
     const id = await submit(slug, "bot-a", "mission", "We cook.\n\nEvery day.");
     const page = await ada.get(`/desk/reviews/prose-${id}`);
-    expect(page.$(".compare td").map((_, one) => page.$(one).text()).get()).toEqual(["nothing", "We cook.\n\nEvery day."]); // prettier-ignore
-    expect(page.$("ul a").last().attr()).toMatchObject({ href: "https://a.example/about", rel: "noopener noreferrer nofollow" }); // prettier-ignore
+    expect(
+      page
+        .$(".compare td")
+        .map((_, one) => page.$(one).text())
+        .get(),
+    ).toEqual(["nothing", "We cook.\n\nEvery day."]);
+    expect(page.$("ul a").last().attr()).toMatchObject({
+      href: "https://a.example/about",
+      rel: "noopener noreferrer nofollow",
+    });
     expect(page.$(".outcome-passed").length).toBe(3);
     const next = await ada.send(page, "Approve");
     expect(alerts(next)).toContain(`prose-${id} was approved by ada`);
     expect((await live(slug)).mission).toBe("We cook.\n\nEvery day.");
-    const { rows } = await service.store.raw.execute(`SELECT winning_value FROM submissions WHERE id = ${id}`); // prettier-ignore
+    const { rows } = await service.store.raw.execute(
+      `SELECT winning_value FROM submissions WHERE id = ${id}`,
+    );
     expect(rows[0]?.["winning_value"]).toBeNull(); // Sent as it stood, so nothing was edited.
   });
 
@@ -83,24 +102,38 @@ describe("prose", () => {
     ];
     const soup = await ada.get(`/desk/reviews/prose-${ids[0]}`);
     expect(soup.$("input[name='value.beneficiaries_per_year']").val()).toBe("120");
-    expect((await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "many" })).status).toBe(400);
-    await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "150", "value.location": "Oslo" });
+    expect(
+      (await ada.send(soup, "Approve", { "value.beneficiaries_per_year": "many" })).status,
+    ).toBe(400);
+    await ada.send(soup, "Approve", {
+      "value.beneficiaries_per_year": "150",
+      "value.location": "Oslo",
+    });
     const [row] = (await live(slug)).programs;
     expect(row).toEqual({ ...first, beneficiaries_per_year: 150, location: "Oslo" });
     const night = await ada.get(`/desk/reviews/prose-${ids[1]}`);
-    expect(night.$(".compare td").map((_, one) => night.$(one).text()).get()).toEqual([
+    expect(
+      night
+        .$(".compare td")
+        .map((_, one) => night.$(one).text())
+        .get(),
+    ).toEqual([
       "Soup kitchen · Open daily · 150 people a year · Oslo",
       "Soup kitchen · Open daily · 150 people a year · Oslo\nNight school · Night school. Evening lessons.",
     ]);
-    expect((await ada.send(night, "Approve", { value: '{"name": "Night school' })).status).toBe(400);
+    expect((await ada.send(night, "Approve", { value: '{"name": "Night school' })).status).toBe(
+      400,
+    );
     await ada.send(night, "Approve");
     const metric = await ada.get(`/desk/reviews/prose-${ids[2]}`);
     expect((await ada.send(metric, "Approve")).status).toBe(400);
     await ada.send(metric, "Approve", { "value.name": "Meals served", "value.value": "12,000" });
     const { programs, impact_metrics } = await live(slug);
     expect(programs.map(({ name }) => name)).toEqual(["Soup kitchen", "Night school"]);
-    expect(impact_metrics).toEqual([{ name: "Meals served", value: "12,000", unit: null, period: null }]);
-  }); // prettier-ignore
+    expect(impact_metrics).toEqual([
+      { name: "Meals served", value: "12,000", unit: null, period: null },
+    ]);
+  });
 
   test("is rejected with a reason, and never without one", async () => {
     const slug = await aSlug();
@@ -122,24 +155,40 @@ describe("prose", () => {
     const page = await ada.get(`/desk/reviews/prose-${id}`);
     const before = await live(slug);
     const { saveNonprofits } = await import("#content/nonprofit/save.ts");
-    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], { origin: "test", now: new Date() })); // prettier-ignore
+    await service.store.write((tx) =>
+      saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], {
+        origin: "test",
+        now: new Date(),
+      }),
+    );
     const refused = await ada.send(page, "Approve");
     expect(refused.status).toBe(409);
     expect(alerts(refused)).toContain("never overwritten");
     expect(refused.$(".compare td").first().text()).toBe("Ours.");
-    expect(alerts(await ada.send(refused, "Reject", { reason: "filled" }))).toContain("rejected by ada"); // prettier-ignore
+    expect(alerts(await ada.send(refused, "Reject", { reason: "filled" }))).toContain(
+      "rejected by ada",
+    );
   });
 });
 
 test("two operators decide the same: the first wins, the second reads who it was", async () => {
   const slug = await aSlug();
   const id = await submit(slug, "bot-a", "mission", "Food for all.");
-  const [one, two] = [await ada.get(`/desk/reviews/prose-${id}`), await grace.get(`/desk/reviews/prose-${id}`)]; // prettier-ignore
-  const answers = await Promise.all([ada.send(one, "Approve"), grace.send(two, "Reject", { reason: "no" })]); // prettier-ignore
+  const [one, two] = [
+    await ada.get(`/desk/reviews/prose-${id}`),
+    await grace.get(`/desk/reviews/prose-${id}`),
+  ];
+  const answers = await Promise.all([
+    ada.send(one, "Approve"),
+    grace.send(two, "Reject", { reason: "no" }),
+  ]);
   const late = answers.filter(({ status }) => status === 409);
   expect(late).toHaveLength(1);
   expect(alerts(late[0] as DeskPage)).toContain("Your decision changed nothing");
-  const { rows } = await service.store.raw.execute({ sql: "SELECT operator FROM audit_log WHERE subject = ?", args: [`prose-${id}`] }); // prettier-ignore
+  const { rows } = await service.store.raw.execute({
+    sql: "SELECT operator FROM audit_log WHERE subject = ?",
+    args: [`prose-${id}`],
+  });
   expect(rows).toHaveLength(1);
   expect(alerts(late[0] as DeskPage)).toContain(`by ${String(rows[0]?.["operator"])}`);
 });
@@ -153,10 +202,15 @@ describe("a contested value", () => {
     }
     const page = await ada.get(`/desk/reviews/contested-${(await live(chosen)).id}-city`);
     const said = page.$("table.rows").first();
-    expect(said.find("tbody tr").map((_, one) => shown(page.$(one).text())).get()).toEqual([
+    expect(
+      said
+        .find("tbody tr")
+        .map((_, one) => shown(page.$(one).text()))
+        .get(),
+    ).toEqual([
       expect.stringMatching(/^Oslo ?bot-a ?https:\/\/a\.example\/about/),
       expect.stringMatching(/^Bergen ?bot-b/),
-    ]); // prettier-ignore
+    ]);
     const none = await ada.send(page, "Approve");
     expect(none.status).toBe(400);
     expect(alerts(none)).toContain("Send the value that is right");
@@ -169,7 +223,11 @@ describe("a contested value", () => {
 
   test("is cleared", async () => {
     const slug = await aSlug();
-    for (const [agent, year] of [["bot-a", "1998"], ["bot-b", "1999"]] as const) await submit(slug, agent, "founded_year", year); // prettier-ignore
+    for (const [agent, year] of [
+      ["bot-a", "1998"],
+      ["bot-b", "1999"],
+    ] as const)
+      await submit(slug, agent, "founded_year", year);
     const page = await ada.get(`/desk/reviews/contested-${(await live(slug)).id}-founded_year`);
     await ada.send(page, "Reject", { reason: "neither" });
     expect((await live(slug)).founded_year).toBeNull();
@@ -185,7 +243,12 @@ describe("a contradicted value", () => {
     }
     const [emptied, kept] = slugs;
     const page = await ada.get(`/desk/reviews/revert-${(await live(emptied)).id}-city`);
-    expect(page.$(".compare td").map((_, one) => page.$(one).text()).get()).toEqual(["Oslo", "nothing"]); // prettier-ignore
+    expect(
+      page
+        .$(".compare td")
+        .map((_, one) => page.$(one).text())
+        .get(),
+    ).toEqual(["Oslo", "nothing"]);
     expect(shown(page.$("table.rows").eq(1).text())).toContain("Bergen");
     await ada.send(page, "Approve", { reason: "it moved" });
     expect((await live(emptied)).city).toBeNull();
@@ -197,10 +260,13 @@ describe("a contradicted value", () => {
 
 describe("a queue", () => {
   test("leads from one to the next, around to the first, and ends", async () => {
-    await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET status = 'rejected' WHERE status = 'pending'")); // prettier-ignore
+    await service.store.write((tx) =>
+      tx.raw.execute("UPDATE submissions SET status = 'rejected' WHERE status = 'pending'"),
+    );
     const slug = await aSlug();
     const ids: string[] = [];
-    for (const agent of ["bot-1", "bot-2", "bot-3"]) ids.push(`prose-${await submit(slug, agent, "mission", `By ${agent}.`)}`); // prettier-ignore
+    for (const agent of ["bot-1", "bot-2", "bot-3"])
+      ids.push(`prose-${await submit(slug, agent, "mission", `By ${agent}.`)}`);
     const queue = await ada.get("/desk/queues/prose");
     expect(links(queue)).toEqual(ids);
     const second = await ada.get(`/desk/reviews/${ids[1]}`);
@@ -238,7 +304,6 @@ describe("a queue", () => {
       "/desk/reviews/__proto__",
       "/desk/reviews/%00",
     ]) {
-      // prettier-ignore
       expect((await ada.get(path)).status).toBe(404);
     }
   });
@@ -264,14 +329,22 @@ test("an agent is undone at the desk", async () => {
 
 test("the log is filtered by form, and shows everything in it", async () => {
   const log = await ada.get("/desk/log");
-  const operators = log.$("select[name=operator] option").map((_, one) => shown(log.$(one).text())).get(); // prettier-ignore
+  const operators = log
+    .$("select[name=operator] option")
+    .map((_, one) => shown(log.$(one).text()))
+    .get();
   expect(operators.slice(0, 2)).toEqual(["any", "ada"]);
   const filtered = await ada.get("/desk/log?operator=ada&action=review.rejected&subject=");
-  const actions = filtered.$("tbody td:nth-child(3)").map((_, one) => filtered.$(one).text()).get(); // prettier-ignore
+  const actions = filtered
+    .$("tbody td:nth-child(3)")
+    .map((_, one) => filtered.$(one).text())
+    .get();
   expect(actions.length).toBeGreaterThan(3);
   expect(new Set(actions)).toEqual(new Set(["review.rejected"]));
   expect((await ada.get("/desk/log?before=x")).status).toBe(200);
-  expect((await ada.get("/desk/log?operator=nobody")).$("main").text()).toContain("Nothing of this kind"); // prettier-ignore
+  expect((await ada.get("/desk/log?operator=nobody")).$("main").text()).toContain(
+    "Nothing of this kind",
+  );
 });
 
 test("a store that is busy is said kindly, and nothing is lost", async () => {

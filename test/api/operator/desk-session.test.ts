@@ -19,8 +19,33 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const pages = ["/desk", "/desk/", "/desk/queues", "/desk/queues/prose", "/desk/reviews/prose-1", "/desk/reviews/prose-1/next", "/desk/undo", "/desk/picks/x", "/desk/log", "/desk/health", "/desk/charts", "/desk/picks", "/desk/webhooks", "/desk/nothing", "/desk/a/b/c"]; // prettier-ignore
-const forms = ["/desk/reviews/prose-1", "/desk/undo/agent", "/desk/undo/verification", "/desk/sign-out", "/desk/picks", "/desk/picks/x", "/desk/picks/x/remove", "/desk/webhooks"]; // prettier-ignore
+const pages = [
+  "/desk",
+  "/desk/",
+  "/desk/queues",
+  "/desk/queues/prose",
+  "/desk/reviews/prose-1",
+  "/desk/reviews/prose-1/next",
+  "/desk/undo",
+  "/desk/picks/x",
+  "/desk/log",
+  "/desk/health",
+  "/desk/charts",
+  "/desk/picks",
+  "/desk/webhooks",
+  "/desk/nothing",
+  "/desk/a/b/c",
+];
+const forms = [
+  "/desk/reviews/prose-1",
+  "/desk/undo/agent",
+  "/desk/undo/verification",
+  "/desk/sign-out",
+  "/desk/picks",
+  "/desk/picks/x",
+  "/desk/picks/x/remove",
+  "/desk/webhooks",
+];
 const sessionCookie = "__Secure-almoner-desk";
 
 describe("without a session", () => {
@@ -36,11 +61,18 @@ describe("without a session", () => {
   });
 
   test.each([
-    "nonsense", "a.b.c", "", "eyJhbGciOiJub25lIn0.eyJqdGkiOiJ4IiwiZXhwIjo5OTk5OTk5OTk5fQ.", "x".repeat(9_000), "\u00e9",
+    "nonsense",
+    "a.b.c",
+    "",
+    "eyJhbGciOiJub25lIn0.eyJqdGkiOiJ4IiwiZXhwIjo5OTk5OTk5OTk5fQ.",
+    "x".repeat(9_000),
+    "\u00e9",
   ])("a cookie of %p is none", async (value) => {
-    const page = await visitor.get("/desk", { cookie: `${sessionCookie}=${encodeURIComponent(value)}` });
+    const page = await visitor.get("/desk", {
+      cookie: `${sessionCookie}=${encodeURIComponent(value)}`,
+    });
     expect(page.status).toBe(401);
-  }); // prettier-ignore
+  });
 });
 
 describe("signing in", () => {
@@ -104,18 +136,32 @@ describe("signing in", () => {
     const other = aVisitor(service);
     const token = page.$("input[name=token]").attr("value") ?? "";
     expect((await other.post("/desk/sign-in", { ...fields, token })).status).toBe(403);
-    expect((await visitor.post("/desk/sign-in", { ...fields, token }, { origin: "https://evil.example" })).status).toBe(403); // prettier-ignore
+    expect(
+      (
+        await visitor.post(
+          "/desk/sign-in",
+          { ...fields, token },
+          { origin: "https://evil.example" },
+        )
+      ).status,
+    ).toBe(403);
     expect((await visitor.post("/desk/sign-in", { ...fields, token })).status).toBe(200);
   });
 
-  test.each(["https://evil.example/", "//evil.example", "/desk//../../x\\evil", "javascript:alert(1)", "/nonprofits/x", "/desk\r\nx: y", "/desk/%0d%0a"])(
-    "never goes to %p", async (next) => {
-      const page = await visitor.get("/desk/sign-in");
-      const arrived = await visitor.send(page, "Sign in", { operator_token: ada, next });
-      expect(arrived.path).toStartWith("/desk");
-      expect([200, 404]).toContain(arrived.status);
-    },
-  ); // prettier-ignore
+  test.each([
+    "https://evil.example/",
+    "//evil.example",
+    "/desk//../../x\\evil",
+    "javascript:alert(1)",
+    "/nonprofits/x",
+    "/desk\r\nx: y",
+    "/desk/%0d%0a",
+  ])("never goes to %p", async (next) => {
+    const page = await visitor.get("/desk/sign-in");
+    const arrived = await visitor.send(page, "Sign in", { operator_token: ada, next });
+    expect(arrived.path).toStartWith("/desk");
+    expect([200, 404]).toContain(arrived.status);
+  });
 });
 
 describe("a session", () => {
@@ -139,7 +185,9 @@ describe("a session", () => {
   test("ends with the token it was opened with, and does not pass to another operator's", async () => {
     await visitor.signIn(ada);
     const statement = visitor.cookies.get(sessionCookie) ?? "";
-    const request = new Request("http://localhost/desk", { headers: { cookie: `${sessionCookie}=${statement}` } }); // prettier-ignore
+    const request = new Request("http://localhost/desk", {
+      headers: { cookie: `${sessionCookie}=${statement}` },
+    });
     const { parts } = service;
     const withTokens = (adminTokens: { name: string; token: string }[]) =>
       sessionOf({ ...parts, secrets: { ...parts.secrets, adminTokens } }, request);
@@ -152,7 +200,10 @@ describe("a session", () => {
   });
 
   test("may rest on either of two tokens of one operator, while they change", async () => {
-    const both = [{ name: "ada", token: grace }, { name: "ada", token: ada }]; // prettier-ignore
+    const both = [
+      { name: "ada", token: grace },
+      { name: "ada", token: ada },
+    ];
     await visitor.signIn(ada);
     const cookie = `${sessionCookie}=${visitor.cookies.get(sessionCookie)}`;
     const request = new Request("http://localhost/desk", { headers: { cookie } });
@@ -164,11 +215,17 @@ describe("a session", () => {
   });
 
   test("is of plain HTTP where the directory is", async () => {
-    const plain = await aService({ env: { ALMONER_ADMIN_TOKENS: `ada:${ada}`, ALMONER_BASE_URL: "http://localhost:8080" } }); // prettier-ignore
+    const plain = await aService({
+      env: { ALMONER_ADMIN_TOKENS: `ada:${ada}`, ALMONER_BASE_URL: "http://localhost:8080" },
+    });
     const at = aVisitor(plain, { origin: "http://localhost:8080" });
     const page = await at.get("/desk");
     expect(page.headers.getSetCookie()[0]).not.toContain("Secure");
-    await at.post("/desk/sign-in", { operator_token: ada, token: page.$("input[name=token]").attr("value") ?? "" }, { origin: "http://localhost:8080" }); // prettier-ignore
+    await at.post(
+      "/desk/sign-in",
+      { operator_token: ada, token: page.$("input[name=token]").attr("value") ?? "" },
+      { origin: "http://localhost:8080" },
+    );
     expect([...at.cookies.keys()]).toContain("almoner-desk");
     plain.close();
   });
@@ -188,31 +245,52 @@ describe("a form", () => {
   });
 
   test.each([
-    [{ origin: "https://evil.example" }], [{ origin: "null" }], [{ origin: "https://almoner.example.evil.example" }],
-    [{ origin: "http://almoner.example" }], [{ "sec-fetch-site": "cross-site" }], [{ "sec-fetch-site": "same-site" }],
+    [{ origin: "https://evil.example" }],
+    [{ origin: "null" }],
+    [{ origin: "https://almoner.example.evil.example" }],
+    [{ origin: "http://almoner.example" }],
+    [{ "sec-fetch-site": "cross-site" }],
+    [{ "sec-fetch-site": "same-site" }],
   ])("is refused from %p, with the right token", async (headers) => {
     const token = (await visitor.signIn(ada)).$("input[name=token]").attr("value") ?? "";
     const page = await visitor.post("/desk/undo/agent", { ...undo, token }, headers);
     expect(page.status).toBe(403);
     expect(page.$("[role=alert]").text()).toContain("Nothing was done");
-  }); // prettier-ignore
+  });
 
   test("is no JSON, and not long", async () => {
     await visitor.signIn(ada);
-    expect((await visitor.post("/desk/undo/agent", undo, { "content-type": "application/json" })).status).toBe(415); // prettier-ignore
-    expect((await visitor.post("/desk/undo/agent", undo, { "content-type": "multipart/form-data; boundary=x" })).status).toBe(415); // prettier-ignore
-    expect((await visitor.post("/desk/undo/agent", { ...undo, reason: "x".repeat(70_000) })).status).toBe(413); // prettier-ignore
+    expect(
+      (await visitor.post("/desk/undo/agent", undo, { "content-type": "application/json" })).status,
+    ).toBe(415);
+    expect(
+      (
+        await visitor.post("/desk/undo/agent", undo, {
+          "content-type": "multipart/form-data; boundary=x",
+        })
+      ).status,
+    ).toBe(415);
+    expect(
+      (await visitor.post("/desk/undo/agent", { ...undo, reason: "x".repeat(70_000) })).status,
+    ).toBe(413);
   });
 });
 
 test("a session opens nothing but the desk", async () => {
   await visitor.signIn(ada);
   const cookie = [...visitor.cookies].map((pair) => pair.join("=")).join("; ");
-  expect((await service.get("/api/admin/reviews", { cookie, "x-forwarded-for": "10.9.0.7" })).status).toBe(401); // prettier-ignore
+  expect(
+    (await service.get("/api/admin/reviews", { cookie, "x-forwarded-for": "10.9.0.7" })).status,
+  ).toBe(401);
 });
 
 test("every answer is kept by nobody, framed by nobody and shown to no other origin", async () => {
-  const answers = [await visitor.get("/desk"), await visitor.signIn(ada), await visitor.get("/desk/nothing"), await visitor.post("/desk/undo/agent", {})]; // prettier-ignore
+  const answers = [
+    await visitor.get("/desk"),
+    await visitor.signIn(ada),
+    await visitor.get("/desk/nothing"),
+    await visitor.post("/desk/undo/agent", {}),
+  ];
   for (const { headers } of answers) {
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("content-security-policy")).toBe(

@@ -224,7 +224,9 @@ describe("GET /api/recommend", () => {
 });
 
 test("a service whose operator's file claims too much does not start, and names the phrase", async () => {
-  const picks = [{ slug: "a", recommended_for: ["donors interested in food"], why_recommended: "The best." }];
+  const picks = [
+    { slug: "a", recommended_for: ["donors interested in food"], why_recommended: "The best." },
+  ];
   const script = `
     const exports = { default: ${JSON.stringify({ picks })} };
     const file = (build) => build.onLoad({ filter: /starter-set\\.json$/ }, () => ({ loader: "object", exports }));
@@ -233,10 +235,16 @@ test("a service whose operator's file claims too much does not start, and names 
     openCurated(null, { listen: () => {} }, 1);
   `;
   const cwd = join(import.meta.dirname, "../../..");
-  const child = Bun.spawn([process.execPath, "-e", script], { cwd, stdout: "ignore", stderr: "pipe" });
-  expect(await new Response(child.stderr).text()).toContain('starter set, a: "best" claims too much: say');
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    cwd,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  expect(await new Response(child.stderr).text()).toContain(
+    'starter set, a: "best" claims too much: say',
+  );
   expect(await child.exited).toBe(1);
-}); // prettier-ignore
+});
 
 test("every call is logged without personal data", async () => {
   await service.get("/api/recommend?q=wells%20me%40mail.test%20%2B44%2020%207946%200958", {

@@ -22,7 +22,10 @@ let now: number;
 
 beforeEach(async () => {
   now = Math.floor(Date.now() / 1_000) * 1_000; // Receivers refuse messages whose time is not the present.
-  service = await aService({ records: [aNonprofit({ slug: "oak" })], parts: { clock: () => new Date(now) } }); // prettier-ignore
+  service = await aService({
+    records: [aNonprofit({ slug: "oak" })],
+    parts: { clock: () => new Date(now) },
+  });
   receiver = aReceiver(secret);
 });
 afterEach(async () => {
@@ -44,19 +47,37 @@ const partsFor = (...urls: string[]) => ({
 async function change(fields: object, slug = "oak"): Promise<void> {
   const before = await recordBySlug(service.store.raw, slug);
   if (before === null) throw new Error(`no ${slug}`);
-  await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, ...fields } }], { origin: "test", now: clock() })); // prettier-ignore
+  await service.store.write((tx) =>
+    saveNonprofits(tx, [{ before, after: { ...before, ...fields } }], {
+      origin: "test",
+      now: clock(),
+    }),
+  );
 }
 
 let gifts = 0;
 const donate = (at = now) =>
   service.store.write((tx) =>
     recordDonation(tx, {
-      nonprofit_id: 1, amount_micro_usdc: micro(2_500_001n), network: "solana:local", tx_signature: `sig-${gifts++}`, slot: 1,
-      commitment: "confirmed", source: null, recipient: "r", destination: `d-${gifts}`, mint: "m", donor: "donor-wallet", memo: "memo", settled_at: at, recorded_at: at,
+      nonprofit_id: 1,
+      amount_micro_usdc: micro(2_500_001n),
+      network: "solana:local",
+      tx_signature: `sig-${gifts++}`,
+      slot: 1,
+      commitment: "confirmed",
+      source: null,
+      recipient: "r",
+      destination: `d-${gifts}`,
+      mint: "m",
+      donor: "donor-wallet",
+      memo: "memo",
+      settled_at: at,
+      recorded_at: at,
     }),
-  ); // prettier-ignore
+  );
 
-const log = async () => (await deliveries(service.store.raw, { status: null, before: null }, 200)).toReversed(); // prettier-ignore
+const log = async () =>
+  (await deliveries(service.store.raw, { status: null, before: null }, 200)).toReversed();
 
 describe("what is sent", () => {
   test("begins with the present, then holds every change once, signed, without values", async () => {
@@ -72,12 +93,19 @@ describe("what is sent", () => {
     expect(receiver.got).toHaveLength(1);
     const changes = one?.verified?.type === "profiles.changed" ? one.verified.data.changes : [];
     expect(changes).toMatchObject([
-      { slug: "oak", kind: "changed", fields: ["city"], profile_url: "https://almoner.example/nonprofits/oak" },
+      {
+        slug: "oak",
+        kind: "changed",
+        fields: ["city"],
+        profile_url: "https://almoner.example/nonprofits/oak",
+      },
       { slug: "oak", kind: "changed" },
-    ]); // prettier-ignore
+    ]);
     expect(one?.body).not.toContain("office@");
     expect(one?.body).not.toContain("Oslo");
-    expect(await log()).toMatchObject([{ status: "delivered", attempts: 1, answered_status: 200, answer: "thanks" }]); // prettier-ignore
+    expect(await log()).toMatchObject([
+      { status: "delivered", attempts: 1, answered_status: 200, answer: "thanks" },
+    ]);
   });
 
   test("is cut into messages of at most thirty changes, in order", async () => {
@@ -87,9 +115,15 @@ describe("what is sent", () => {
     while (await collectEvents(parts));
     const to = newReceiver(receiver.url());
     while (await deliverDue(parts, to, never));
-    const sizes = receiver.got.map(({ verified }) => verified?.type === "profiles.changed" ? verified.data.changes.length : 0); // prettier-ignore
+    const sizes = receiver.got.map(({ verified }) =>
+      verified?.type === "profiles.changed" ? verified.data.changes.length : 0,
+    );
     expect(sizes.toSorted((a, b) => b - a)).toEqual([30, 30, 30, 5]);
-    const sequences = receiver.got.flatMap(({ verified }) => verified?.type === "profiles.changed" ? verified.data.changes.map(({ sequence }) => sequence) : []); // prettier-ignore
+    const sequences = receiver.got.flatMap(({ verified }) =>
+      verified?.type === "profiles.changed"
+        ? verified.data.changes.map(({ sequence }) => sequence)
+        : [],
+    );
     expect(new Set(sequences).size).toBe(95);
   });
 
@@ -124,7 +158,11 @@ describe("what is sent", () => {
     const to = newReceiver(receiver.url());
     while (await deliverDue(parts, to, never));
     const first = receiver.got.find(({ id }) => id === `donation-${donation.id}`);
-    expect(first?.verified?.data).toMatchObject({ slug: "oak", amount_usdc: "2.500001", tx_signature: donation.tx_signature }); // prettier-ignore
+    expect(first?.verified?.data).toMatchObject({
+      slug: "oak",
+      amount_usdc: "2.500001",
+      tx_signature: donation.tx_signature,
+    });
     expect(first?.body).not.toContain("donor-wallet");
   });
 
@@ -154,7 +192,13 @@ describe("a receiver that fails", () => {
   test.each([500, 503, 429, 404, 301, 308, 204])("with %i", async (status) => {
     const elsewhere = aReceiver(secret);
     const headers = { location: elsewhere.url("/stolen") };
-    receiver.answerWith(() => new Response(status === 204 ? null : "no\u0000\u202e way\n".repeat(100), { status, headers })); // prettier-ignore
+    receiver.answerWith(
+      () =>
+        new Response(status === 204 ? null : "no\u0000\u202e way\n".repeat(100), {
+          status,
+          headers,
+        }),
+    );
     const parts = await queued(receiver.url());
     await deliverDue(parts, newReceiver(receiver.url()), never);
     const [one] = await log();
@@ -197,7 +241,11 @@ describe("a receiver that fails", () => {
     await change({ city: "Another" });
     await collectEvents(parts);
     await deliverDue(parts, newReceiver(receiver.url()), never);
-    expect((await log()).at(-1)).toMatchObject({ status: "failed", attempts: 1, answered_status: 410 }); // prettier-ignore
+    expect((await log()).at(-1)).toMatchObject({
+      status: "failed",
+      attempts: 1,
+      answered_status: 410,
+    });
   });
 
   test("by hanging is cut off, and keeps no other waiting", async () => {
@@ -205,20 +253,27 @@ describe("a receiver that fails", () => {
     const parts = await queued(hanging.url(), receiver.url());
     const sender = startSender(parts);
     await until("the other's delivery", () => receiver.got.length === 1);
-    await until("the end of the hanging one", async () => (await log()).some(({ answer }) => answer?.startsWith("no answer within") === true)); // prettier-ignore
+    await until("the end of the hanging one", async () =>
+      (await log()).some(({ answer }) => answer?.startsWith("no answer within") === true),
+    );
     await sender.stop();
     await hanging.stop();
   });
 
   test("by answering without an end costs no more than the beginning", async () => {
     let sent = 0;
-    receiver.answerWith(() => new Response(new ReadableStream({
-      pull: async (controller) => {
-        sent += 1;
-        controller.enqueue(new TextEncoder().encode("x".repeat(1_000)));
-        await Bun.sleep(1);
-      },
-    }))); // prettier-ignore
+    receiver.answerWith(
+      () =>
+        new Response(
+          new ReadableStream({
+            pull: async (controller) => {
+              sent += 1;
+              controller.enqueue(new TextEncoder().encode("x".repeat(1_000)));
+              await Bun.sleep(1);
+            },
+          }),
+        ),
+    );
     const parts = await queued(receiver.url());
     await deliverDue(parts, newReceiver(receiver.url()), never);
     expect(await log()).toMatchObject([{ status: "delivered", answer: "x".repeat(200) }]);
@@ -247,7 +302,10 @@ describe("a receiver that fails", () => {
 
 describe("of several processes", () => {
   test("one holds the work, another takes over when it leaves or dies", async () => {
-    const [one, two] = [openLease(service.store, clock, { name: "w", ms: 30_000 }), openLease(service.store, clock, { name: "w", ms: 30_000 })]; // prettier-ignore
+    const [one, two] = [
+      openLease(service.store, clock, { name: "w", ms: 30_000 }),
+      openLease(service.store, clock, { name: "w", ms: 30_000 }),
+    ];
     expect(await one.hold()).toBe(true);
     expect(await two.hold()).toBe(false);
     now += 25_000;
@@ -263,7 +321,9 @@ describe("of several processes", () => {
   });
 
   test("that start at once, one gets it", async () => {
-    const leases = Array.from({ length: 20 }, () => openLease(service.store, clock, { name: "x", ms: 30_000 })); // prettier-ignore
+    const leases = Array.from({ length: 20 }, () =>
+      openLease(service.store, clock, { name: "x", ms: 30_000 }),
+    );
     const held = await Promise.all(leases.map((lease) => lease.hold()));
     expect(held.filter(Boolean)).toHaveLength(1);
   });
@@ -272,9 +332,19 @@ describe("of several processes", () => {
     now = Date.now();
     const parts = { ...partsFor(receiver.url()), clock: () => new Date() };
     const senders = [startSender(parts), startSender(parts)];
-    await until("a cursor", async () => (await service.store.raw.execute("SELECT 1 FROM webhook_cursors")).rows.length > 1); // prettier-ignore
+    await until(
+      "a cursor",
+      async () =>
+        (await service.store.raw.execute("SELECT 1 FROM webhook_cursors")).rows.length > 1,
+    );
     for (let at = 0; at < 5; at++) await change({ city: `Town ${at}` });
-    await until("all changes", () => receiver.got.flatMap(({ verified }) => verified?.type === "profiles.changed" ? verified.data.changes : []).length >= 5); // prettier-ignore
+    await until(
+      "all changes",
+      () =>
+        receiver.got.flatMap(({ verified }) =>
+          verified?.type === "profiles.changed" ? verified.data.changes : [],
+        ).length >= 5,
+    );
     await Bun.sleep(1_500);
     expect(new Set(receiver.got.map(({ id }) => id)).size).toBe(receiver.got.length);
     await Promise.all(senders.map((sender) => sender.stop()));

@@ -3,12 +3,14 @@ import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
 
 describe("brotli", () => {
   test.each(["br", "gzip, br", "gzip, deflate, BR;q=0.5, zstd", "br;q=1", "gzip;q=0,br"])(
-    "is accepted by %p", (header) => expect(acceptsEncoding(header, "br")).toBe(true),
-  ); // prettier-ignore
+    "is accepted by %p",
+    (header) => expect(acceptsEncoding(header, "br")).toBe(true),
+  );
 
   test.each([null, "", "gzip", "brotli", "xbr", "br;q=0", "gzip, br; q=0.0", "br ; Q=0.000"])(
-    "is not accepted by %p", (header) => expect(acceptsEncoding(header, "br")).toBe(false),
-  ); // prettier-ignore
+    "is not accepted by %p",
+    (header) => expect(acceptsEncoding(header, "br")).toBe(false),
+  );
 
   test("is not looked for behind fifty other names", () => {
     expect(acceptsEncoding(`${"x,".repeat(60)}br`, "br")).toBe(false);

@@ -28,13 +28,42 @@ test("both answers have the contract's fields", () => {
   const place = { cluster: "devnet", baseUrl } as const;
   const settlement = settlementOf(given, nonprofit, place);
   expect(Settlement.parse(settlement)).toMatchObject({
-    success: true, donation_id: "abc", nonprofit: "Well", amount: 2.5, currency: "USDC", tx_signature: "sig",
-    donation: { id: "abc", nonprofit: "Well", slug: "well", amount_usdc: 2.5, network: "solana", tx_hash: "sig", confirmed: true, settled_at: "2026-06-01T00:00:00Z" },
+    success: true,
+    donation_id: "abc",
+    nonprofit: "Well",
+    amount: 2.5,
+    currency: "USDC",
+    tx_signature: "sig",
+    donation: {
+      id: "abc",
+      nonprofit: "Well",
+      slug: "well",
+      amount_usdc: 2.5,
+      network: "solana",
+      tx_hash: "sig",
+      confirmed: true,
+      settled_at: "2026-06-01T00:00:00Z",
+    },
     receipt_url: "https://almoner.example/api/donations/well/abc",
-  }); // prettier-ignore
-  const history = historyOf(nonprofit, { count: 3, total: micro(7_500_000n), recent: [given] }, place); // prettier-ignore
+  });
+  const history = historyOf(
+    nonprofit,
+    { count: 3, total: micro(7_500_000n), recent: [given] },
+    place,
+  );
   expect(DonationHistory.parse(history)).toMatchObject({
-    nonprofit: "Well", total_donated_usdc: 7.5, donation_count: 3,
-    recent_donations: [{ id: "abc", amount_usdc: 2.5, network: "solana", tx_hash: "sig", tx_signature: "sig", donor: null }],
-  }); // prettier-ignore
+    nonprofit: "Well",
+    total_donated_usdc: 7.5,
+    donation_count: 3,
+    recent_donations: [
+      {
+        id: "abc",
+        amount_usdc: 2.5,
+        network: "solana",
+        tx_hash: "sig",
+        tx_signature: "sig",
+        donor: null,
+      },
+    ],
+  });
 });

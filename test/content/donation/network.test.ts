@@ -3,7 +3,12 @@ import { micro } from "#content/donation/money.ts";
 import { donationCounts } from "#content/recommendation/candidates.ts";
 import { donationsByDay } from "#content/operation/daily.ts";
 import { settleOn } from "#content/donation/network.ts";
-import { donationById, donationTotals, recentDonations, recordDonation } from "#content/donation/store.ts"; // prettier-ignore
+import {
+  donationById,
+  donationTotals,
+  recentDonations,
+  recordDonation,
+} from "#content/donation/store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/stats.ts";
 
@@ -23,11 +28,23 @@ const give = (network: string, usdc: number) =>
   store.write(async (tx) => {
     const at = now.getTime();
     const { donation } = await recordDonation(tx, {
-      nonprofit_id: 1, amount_micro_usdc: micro(BigInt(usdc * 1_000_000)), network, tx_signature: `sig-${given++}`, slot: 1, commitment: "confirmed",
-      source: null, recipient: "r", destination: "d", mint: "m", donor: null, memo: null, settled_at: at, recorded_at: at,
+      nonprofit_id: 1,
+      amount_micro_usdc: micro(BigInt(usdc * 1_000_000)),
+      network,
+      tx_signature: `sig-${given++}`,
+      slot: 1,
+      commitment: "confirmed",
+      source: null,
+      recipient: "r",
+      destination: "d",
+      mint: "m",
+      donor: null,
+      memo: null,
+      settled_at: at,
+      recorded_at: at,
     });
     return donation.id;
-  }); // prettier-ignore
+  });
 
 /** All that says how much was given. */
 async function told() {
@@ -36,7 +53,14 @@ async function told() {
   const ranked = await donationCounts(store.raw, [{ nonprofit_id: 1 }]);
   const { total_donations } = await liveCounters(store.raw, now);
   const daily = await donationsByDay(store.raw, 0);
-  return [count, Number(total), recent.length, ranked.get(1) ?? 0, total_donations, [...daily.number.values()]]; // prettier-ignore
+  return [
+    count,
+    Number(total),
+    recent.length,
+    ranked.get(1) ?? 0,
+    total_donations,
+    [...daily.number.values()],
+  ];
 }
 
 test("what was given on a test network counts nowhere once the directory settles on another, and stays", async () => {

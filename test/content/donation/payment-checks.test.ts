@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { micro } from "#content/donation/money.ts";
-import { judgePayment, paymentChecks, type PaymentDue, type PaymentFacts } from "#content/donation/payment-checks.ts"; // prettier-ignore
+import {
+  judgePayment,
+  paymentChecks,
+  type PaymentDue,
+  type PaymentFacts,
+} from "#content/donation/payment-checks.ts";
 import { ok } from "#content/contract/result.ts";
 
 const due: PaymentDue = {
@@ -13,7 +18,14 @@ const due: PaymentDue = {
   sponsorTokenAccount: "Sponsor.account",
   sponsoredMin: micro(100_000n),
 };
-const transfer = { source: "Donor.account", destination: "Wallet.account", mint: "Usdc", authority: "Donor", amount: 2_500_000n, decimals: 6 }; // prettier-ignore
+const transfer = {
+  source: "Donor.account",
+  destination: "Wallet.account",
+  mint: "Usdc",
+  authority: "Donor",
+  amount: 2_500_000n,
+  decimals: 6,
+};
 
 const sponsored = (parts: Partial<PaymentFacts> = {}): PaymentFacts => ({
   fee_payer: "Sponsor",
@@ -35,15 +47,28 @@ describe("is taken", () => {
     ["a sponsored payment", sponsored()],
     ["one that the sponsor has signed already", sponsored({ unsigned: [] })],
     ["one that the donor pays for", selfPaid()],
-    ["one that the donor pays for, where there is no sponsor", selfPaid(), { ...due, sponsor: null, sponsorTokenAccount: null }],
-    ["a plain transfer, whose account says the token", sponsored({ transfer: { ...transfer, mint: null, decimals: null } })],
+    [
+      "one that the donor pays for, where there is no sponsor",
+      selfPaid(),
+      { ...due, sponsor: null, sponsorTokenAccount: null },
+    ],
+    [
+      "a plain transfer, whose account says the token",
+      sponsored({ transfer: { ...transfer, mint: null, decimals: null } }),
+    ],
     ["one without a compute budget", sponsored({ compute_units: null, compute_unit_price: null })],
     ["one with a price of nothing", sponsored({ compute_units: null, compute_unit_price: 0n })],
     ["the highest fee", sponsored({ compute_units: 200_000, compute_unit_price: 50_000n })],
     ["the least that is sponsored", sponsored(), { ...due, sponsoredMin: micro(2_500_000n) }],
-    ["any fee that the donor pays", selfPaid({ compute_units: 1_400_000, compute_unit_price: 10n ** 9n })],
-    ["whatever else the donor does at own cost, as making the account", selfPaid({ other_programs: ["AssociatedToken"] })],
-  ]; // prettier-ignore
+    [
+      "any fee that the donor pays",
+      selfPaid({ compute_units: 1_400_000, compute_unit_price: 10n ** 9n }),
+    ],
+    [
+      "whatever else the donor does at own cost, as making the account",
+      selfPaid({ other_programs: ["AssociatedToken"] }),
+    ],
+  ];
 
   test.each(taken)("%s", (_, paid, against = due) => {
     expect(judgePayment(paid, against)).toEqual(ok(null));
@@ -55,17 +80,49 @@ describe("every check refuses what it names", () => {
   const cases: Record<keyof typeof paymentChecks, [PaymentFacts, PaymentDue?][]> = {
     hidden_accounts: [[sponsored({ uses_lookup_tables: true })]],
     no_transfer: [[sponsored({ transfer: null })]],
-    wrong_token: [[sponsored({ transfer: { ...transfer, mint: "Fake" } })], [sponsored({ transfer: { ...transfer, decimals: 9 } })]],
+    wrong_token: [
+      [sponsored({ transfer: { ...transfer, mint: "Fake" } })],
+      [sponsored({ transfer: { ...transfer, decimals: 9 } })],
+    ],
     wrong_recipient: [[sponsored({ transfer: { ...transfer, destination: "Other.account" } })]],
-    wrong_amount: [[sponsored({ transfer: { ...transfer, amount: 2_499_999n } })], [selfPaid({ transfer: { ...transfer, amount: 2_500_001n } })]],
-    self_donation: [[sponsored({ transfer: { ...transfer, authority: "Wallet" }, signers: ["Sponsor", "Wallet"] })]],
-    wrong_fee_payer: [[selfPaid({ fee_payer: "Relay", signers: ["Relay", "Donor"] })], [sponsored(), { ...due, sponsor: null, sponsorTokenAccount: null }]],
-    extra_signer: [[sponsored({ signers: ["Sponsor", "Donor", "Third"] })], [selfPaid({ signers: ["Donor", "Third"] })]],
+    wrong_amount: [
+      [sponsored({ transfer: { ...transfer, amount: 2_499_999n } })],
+      [selfPaid({ transfer: { ...transfer, amount: 2_500_001n } })],
+    ],
+    self_donation: [
+      [
+        sponsored({
+          transfer: { ...transfer, authority: "Wallet" },
+          signers: ["Sponsor", "Wallet"],
+        }),
+      ],
+    ],
+    wrong_fee_payer: [
+      [selfPaid({ fee_payer: "Relay", signers: ["Relay", "Donor"] })],
+      [sponsored(), { ...due, sponsor: null, sponsorTokenAccount: null }],
+    ],
+    extra_signer: [
+      [sponsored({ signers: ["Sponsor", "Donor", "Third"] })],
+      [selfPaid({ signers: ["Donor", "Third"] })],
+    ],
     bad_signature: [[sponsored({ badly_signed: ["Donor"] })]],
-    not_signed: [[sponsored({ unsigned: ["Sponsor", "Donor"] })], [selfPaid({ unsigned: ["Donor"] })]],
-    other_instructions: [[sponsored({ other_programs: ["System"] })], [sponsored({ other_programs: ["Token"] })]],
+    not_signed: [
+      [sponsored({ unsigned: ["Sponsor", "Donor"] })],
+      [selfPaid({ unsigned: ["Donor"] })],
+    ],
+    other_instructions: [
+      [sponsored({ other_programs: ["System"] })],
+      [sponsored({ other_programs: ["Token"] })],
+    ],
     sponsor_spends: [
-      [selfPaid({ fee_payer: "Sponsor", signers: ["Sponsor"], unsigned: ["Sponsor"], transfer: { ...transfer, authority: "Sponsor" } })],
+      [
+        selfPaid({
+          fee_payer: "Sponsor",
+          signers: ["Sponsor"],
+          unsigned: ["Sponsor"],
+          transfer: { ...transfer, authority: "Sponsor" },
+        }),
+      ],
       [sponsored({ transfer: { ...transfer, source: "Sponsor.account" } })],
     ],
     sponsored_too_little: [[sponsored({ transfer: { ...transfer, amount: 99_999n } }), large]],
@@ -75,7 +132,7 @@ describe("every check refuses what it names", () => {
       [sponsored({ compute_units: null, compute_unit_price: 1n })],
       [sponsored({ compute_units: 1, compute_unit_price: 2n ** 63n })],
     ],
-  }; // prettier-ignore
+  };
 
   test.each(Object.entries(cases))("%s", (kind, refused) => {
     for (const [paid, against] of refused) {

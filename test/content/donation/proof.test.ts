@@ -24,8 +24,16 @@ const due: Due = {
 
 const aCredit = (parts: Partial<Credit> = {}): Credit => {
   const owner = parts.owner ?? "Wallet";
-  return { destination: `${owner}.account`, owner, mint: "Usdc", amount_micro_usdc: usdc(1), donor: "Donor", source: "Donor.account", ...parts };
-}; // prettier-ignore
+  return {
+    destination: `${owner}.account`,
+    owner,
+    mint: "Usdc",
+    amount_micro_usdc: usdc(1),
+    donor: "Donor",
+    source: "Donor.account",
+    ...parts,
+  };
+};
 
 const aTransfer = (parts: Partial<Landed> = {}): Landed => ({
   tx_signature: "sig",
@@ -39,12 +47,19 @@ const aTransfer = (parts: Partial<Landed> = {}): Landed => ({
   ...parts,
 });
 
-const memoFor = (parts: { nonprofit_id?: number; wallet?: string; amount?: number; ageMs?: number } = {}) =>
+const memoFor = (
+  parts: { nonprofit_id?: number; wallet?: string; amount?: number; ageMs?: number } = {},
+) =>
   writeMemo(
-    { nonprofit_id: parts.nonprofit_id ?? 1, amount: usdc(parts.amount ?? 1), issued_at_s: Math.floor((now - (parts.ageMs ?? 120_000)) / 1_000), nonce: 5 },
+    {
+      nonprofit_id: parts.nonprofit_id ?? 1,
+      amount: usdc(parts.amount ?? 1),
+      issued_at_s: Math.floor((now - (parts.ageMs ?? 120_000)) / 1_000),
+      nonce: 5,
+    },
     parts.wallet ?? "Wallet",
     seal,
-  ); // prettier-ignore
+  );
 
 const refusal = (landed: Landed, against: Due = due) => {
   const judged = judgeProof(landed, against);
@@ -67,7 +82,10 @@ test("the amount of a gift is what arrived, with our memo less or more than aske
 
 describe("every check refuses what it names", () => {
   const cases: Record<keyof typeof proofChecks, [Landed, Due?][]> = {
-    not_confirmed: [[aTransfer({ commitment: "processed" })], [aTransfer(), { ...due, commitment: "finalized" }]],
+    not_confirmed: [
+      [aTransfer({ commitment: "processed" })],
+      [aTransfer(), { ...due, commitment: "finalized" }],
+    ],
     failed_on_chain: [[aTransfer({ failed: true, credits: [] })], [aTransfer({ failed: true })]],
     wrong_token: [[aTransfer({ credits: [aCredit({ mint: "Fake" })] })]],
     wrong_recipient: [
@@ -77,7 +95,10 @@ describe("every check refuses what it names", () => {
       [aTransfer({ credits: [aCredit({ amount_micro_usdc: usdc(0) })] })],
       [aTransfer(), { ...due, wallet: null, wallet_then: null }],
     ],
-    foreign_memo: [[aTransfer({ memos: [memoFor({ nonprofit_id: 2 })] })], [aTransfer({ memos: [memoFor({ nonprofit_id: 2, wallet: "Other" })] })]],
+    foreign_memo: [
+      [aTransfer({ memos: [memoFor({ nonprofit_id: 2 })] })],
+      [aTransfer({ memos: [memoFor({ nonprofit_id: 2, wallet: "Other" })] })],
+    ],
     self_donation: [
       [aTransfer({ credits: [aCredit({ donor: "Wallet" })] })],
       [aTransfer({ signers: ["Payer", "Wallet"], credits: [aCredit({ donor: "Pool" })] })],
@@ -86,7 +107,7 @@ describe("every check refuses what it names", () => {
     age_unknown: [[aTransfer({ block_time: null })]],
     too_old: [[aTransfer({ block_time: now / 1_000 - 3_601 })]],
     underpaid: [[aTransfer({ credits: [aCredit({ amount_micro_usdc: usdc(0.999999) })] })]],
-  }; // prettier-ignore
+  };
 
   test.each(Object.entries(cases))("%s", (kind, refused) => {
     for (const [landed, against] of refused) expect(refusal(landed, against)).toBe(kind as never);
@@ -117,14 +138,20 @@ describe("with our memo", () => {
   test("neither age nor amount matter", () => {
     const memo = memoFor({ ageMs: 400 * 86_400_000 });
     const credit = aCredit({ amount_micro_usdc: usdc(0.1) });
-    const landed = aTransfer({ block_time: now / 1_000 - 300 * 86_400, credits: [credit], memos: [memo] }); // prettier-ignore
+    const landed = aTransfer({
+      block_time: now / 1_000 - 300 * 86_400,
+      credits: [credit],
+      memos: [memo],
+    });
     expect(judgeProof(landed, due)).toEqual(ok({ credit, memo }));
     expect(refusal(aTransfer({ block_time: null, memos: [memo] }))).toBeNull();
   });
 
   test("a memo for another wallet of the same nonprofit is none for the transfer to this one", () => {
     const memo = memoFor({ wallet: "Former" });
-    expect(judgeProof(aTransfer({ memos: [memo] }), due)).toEqual(ok({ credit: aCredit(), memo: null })); // prettier-ignore
+    expect(judgeProof(aTransfer({ memos: [memo] }), due)).toEqual(
+      ok({ credit: aCredit(), memo: null }),
+    );
   });
 });
 
@@ -145,15 +172,23 @@ describe("a wallet that changed while the payment was under way", () => {
     expect(judgeProof(landed, then)).toEqual(ok({ credit, memo: null }));
     expect(judgeProof(landed, { ...then, wallet: null })).toEqual(ok({ credit, memo: null }));
     const dayLater = now / 1_000 + 86_401;
-    expect(refusal(aTransfer({ credits: [credit], block_time: dayLater }), then)).toBe("wrong_recipient"); // prettier-ignore
-    expect(refusal(aTransfer({ credits: [credit], block_time: null }), then)).toBe("wrong_recipient"); // prettier-ignore
+    expect(refusal(aTransfer({ credits: [credit], block_time: dayLater }), then)).toBe(
+      "wrong_recipient",
+    );
+    expect(refusal(aTransfer({ credits: [credit], block_time: null }), then)).toBe(
+      "wrong_recipient",
+    );
     const own = aTransfer({ credits: [aCredit({ owner: "Former", donor: "Former" })] });
     expect(refusal(own, then)).toBe("self_donation");
   });
 
   test("is not, a day after it was asked for, or when nobody knows when it landed", () => {
-    expect(refusal(aTransfer({ credits: [credit], memos: [former(25 * 3_600_000)] }))).toBe("wrong_recipient"); // prettier-ignore
-    expect(refusal(aTransfer({ credits: [credit], memos: [former(0)], block_time: null }))).toBe("wrong_recipient"); // prettier-ignore
+    expect(refusal(aTransfer({ credits: [credit], memos: [former(25 * 3_600_000)] }))).toBe(
+      "wrong_recipient",
+    );
+    expect(refusal(aTransfer({ credits: [credit], memos: [former(0)], block_time: null }))).toBe(
+      "wrong_recipient",
+    );
   });
 
   test("is not without the memo, or by one of another nonprofit", () => {

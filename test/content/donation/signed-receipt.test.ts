@@ -25,8 +25,12 @@ describe("a receipt", () => {
     expect(await judged(text)).toEqual({ ok: true, value: receipt });
     const turned = (value: unknown): unknown =>
       value !== null && typeof value === "object" && !Array.isArray(value)
-        ? Object.fromEntries(Object.entries(value).toReversed().map(([name, one]) => [name, turned(one)]))
-        : value; // prettier-ignore
+        ? Object.fromEntries(
+            Object.entries(value)
+              .toReversed()
+              .map(([name, one]) => [name, turned(one)]),
+          )
+        : value;
     expect(await judged(JSON.stringify(turned(JSON.parse(text)), null, 4))).toMatchObject({
       ok: true,
     });
@@ -59,12 +63,15 @@ describe("a receipt", () => {
     ["a registration", (receipt) => void (receipt.nonprofit.registrations = [])],
     ["the day", (receipt) => void (receipt.settled_at = "2026-06-02T12:00:00Z")],
     ["the donor", (receipt) => void (receipt.evidence.donor = null)],
-    ["the recipient", (receipt) => void (receipt.evidence.recipient = receipt.evidence.destination)],
+    [
+      "the recipient",
+      (receipt) => void (receipt.evidence.recipient = receipt.evidence.destination),
+    ],
     ["the cluster", (receipt) => void (receipt.evidence.cluster = "devnet")],
     ["the slot", (receipt) => void (receipt.evidence.slot += 1)],
     ["the signature of the transaction", (receipt) => void (receipt.evidence.tx_signature = "x")],
     ["the issuer", (receipt) => void (receipt.issuer = "https://evil.example")],
-  ]; // prettier-ignore
+  ];
   test.each(alterations)("of which %s was altered is not valid", async (_, alter) => {
     const receipt = aReceipt();
     const signature = await signReceipt(receipt, signer);
@@ -111,14 +118,23 @@ describe("what is no receipt", () => {
     ['{"receipt":', "no JSON"],
     [JSON.stringify({ receipt: aReceipt() }), "no signature"],
     [JSON.stringify({ ...whole, signature: "no jws" }), "no JWS"],
-    [JSON.stringify({ ...whole, signature: `${Buffer.from('{"alg":"none"}').toString("base64url")}..` }), "no JWS"],
+    [
+      JSON.stringify({
+        ...whole,
+        signature: `${Buffer.from('{"alg":"none"}').toString("base64url")}..`,
+      }),
+      "no JWS",
+    ],
     [JSON.stringify({ ...whole, receipt: { ...aReceipt(), type: "other" } }), "receipt.type"],
-    [JSON.stringify({ ...whole, receipt: { ...aReceipt(), amount_usdc: "5" } }), "receipt.amount_usdc"],
+    [
+      JSON.stringify({ ...whole, receipt: { ...aReceipt(), amount_usdc: "5" } }),
+      "receipt.amount_usdc",
+    ],
   ])("%p says what is wrong", (text, why) => {
     const outcome = readReceipt(text);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "not_a_receipt" } });
     expect(JSON.stringify(outcome)).toContain(why);
-  }); // prettier-ignore
+  });
 
   test("half a character was never signed", async () => {
     const text = (await signed(aReceipt())).replace("Lantern School", String.raw`Lantern \ud800`);

@@ -34,7 +34,11 @@ test("no amount is written with an exponent, and no name adds a parameter", () =
     fc.property(fc.bigInt(1n, 10_000_000_000n), fc.string({ unit: "binary" }), (amount, label) => {
       const link = readPayLink(solanaPayLink({ ...asked, amount: micro(amount), label }));
       expect(microUsdcFrom(link?.amount ?? "")).toBe(micro(amount));
-      expect(link).toMatchObject({ to: asked.recipient, memo: asked.memo, references: [asked.reference] });
+      expect(link).toMatchObject({
+        to: asked.recipient,
+        memo: asked.memo,
+        references: [asked.reference],
+      });
     }),
   );
-}); // prettier-ignore
+});

@@ -14,13 +14,24 @@ const wallet = (address: string) => {
 
 describe("a wallet", () => {
   test.each([
-    "", "x", "0OIl", "1111", "0x52908400098527886E0F7030069857D2E4169EE7", "1".repeat(33), "1".repeat(44), "z".repeat(44),
-    "z".repeat(10_000), `${"1".repeat(31)}é`, "11111111111111111111111111111111",
-    "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", "1nc1nerator11111111111111111111111111111111",
-    "Stake11111111111111111111111111111111111111", "SysvarRent111111111111111111111111111111111",
+    "",
+    "x",
+    "0OIl",
+    "1111",
+    "0x52908400098527886E0F7030069857D2E4169EE7",
+    "1".repeat(33),
+    "1".repeat(44),
+    "z".repeat(44),
+    "z".repeat(10_000),
+    `${"1".repeat(31)}é`,
+    "11111111111111111111111111111111",
+    "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    "1nc1nerator11111111111111111111111111111111",
+    "Stake11111111111111111111111111111111111111",
+    "SysvarRent111111111111111111111111111111111",
   ])("is not %s", (text) => {
     expect(readWallet(text).ok).toBe(false);
-  }); // prettier-ignore
+  });
 
   test("lies on the curve exactly when Solana's own library says so", () => {
     const seed = new Uint8Array(32);
@@ -89,9 +100,11 @@ describe("a challenge", () => {
     expect(kindOf({ challenge: text, signature }, challengeLifeMs - 30_000)).toBe(
       "wallet_challenge_expired",
     );
-    expect(kindOf({ challenge: null, signature }, challengeLifeMs)).toBe("wallet_signature_invalid");
+    expect(kindOf({ challenge: null, signature }, challengeLifeMs)).toBe(
+      "wallet_signature_invalid",
+    );
     expect(kindOf({ challenge: text, signature }, -60_000)).toBe("wallet_challenge_expired");
-  }); // prettier-ignore
+  });
 
   test.each(["x", "Issued: 2026-06-01T12:00:00Z", "Issued: yesterday-at-noon-UTC"])(
     "is not %s",

@@ -9,7 +9,8 @@ import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprof
 import { checkLine, checkSourceUrl, checkValue } from "#content/enrichment/validity.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";
 
-const check = (field: EnrichableField, value: string) => checkValue(field, value, { thisYear: 2026 }); // prettier-ignore
+const check = (field: EnrichableField, value: string) =>
+  checkValue(field, value, { thisYear: 2026 });
 
 describe("a value that can be used", () => {
   test.each<[EnrichableField, string, string]>([
@@ -88,10 +89,18 @@ describe("a value that is refused", () => {
 
 test("a source is any http(s) address, kept as its URL", () => {
   expect(checkSourceUrl(null)).toEqual({ ok: true, value: null });
-  expect(checkSourceUrl(" HTTPS://Oak.example/A ")).toEqual({ ok: true, value: "https://oak.example/A" }); // prettier-ignore
-  for (const bad of ["javascript:alert(1)", "oak", "https://u:p@oak.example", "https://o\u202Ek.example"]) {
+  expect(checkSourceUrl(" HTTPS://Oak.example/A ")).toEqual({
+    ok: true,
+    value: "https://oak.example/A",
+  });
+  for (const bad of [
+    "javascript:alert(1)",
+    "oak",
+    "https://u:p@oak.example",
+    "https://o\u202Ek.example",
+  ]) {
     expect(checkSourceUrl(bad).ok).toBe(false);
-  } // prettier-ignore
+  }
 });
 
 test("unsafe characters can be taken out, line breaks and emoji stay", () => {
@@ -157,10 +166,12 @@ describe("test data", () => {
 
 describe("an accepted programme or metric", () => {
   test("becomes a row from JSON", () => {
-    expect(rowFrom("programme", '{"name":"Soup","beneficiaries_per_year":"120","location":""}')).toEqual({
+    expect(
+      rowFrom("programme", '{"name":"Soup","beneficiaries_per_year":"120","location":""}'),
+    ).toEqual({
       kind: "programme",
       row: { name: "Soup", description: null, beneficiaries_per_year: 120, location: null },
-    }); // prettier-ignore
+    });
     expect(rowFrom("impact_metric", '{"name":"Meals","value":12,"period":"annual"}')).toEqual({
       kind: "impact_metric",
       row: { name: "Meals", value: "12", unit: null, period: "annual" },

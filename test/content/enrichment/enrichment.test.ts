@@ -39,40 +39,107 @@ const rowsOf = async (sql: string, args: (string | number)[] = []) =>
 describe("applying an agreed value has the effect of a save", () => {
   test.each([
     ["while other fields are empty", {}],
-    ["as the last empty field", { description: "d", website: "https://a.example", region: "r", mission: "m", founded_year: 1999, contact_email: "a@b.example" }],
+    [
+      "as the last empty field",
+      {
+        description: "d",
+        website: "https://a.example",
+        region: "r",
+        mission: "m",
+        founded_year: 1999,
+        contact_email: "a@b.example",
+      },
+    ],
   ])("%s", async (_, parts) => {
     // Of twins one is enriched, the other saved.
-    const [enriched, saved] = [await add({ ...parts, name: "Twin" }), await add({ ...parts, name: "Twin" })];
+    const [enriched, saved] = [
+      await add({ ...parts, name: "Twin" }),
+      await add({ ...parts, name: "Twin" }),
+    ];
     await submit(enriched.slug, "bot-a", "city", "Oslo");
     await submit(enriched.slug, "bot-b", "city", "Oslo");
     const after = {
-      ...saved, city: "Oslo",
-      provenance: { city: { set_by: "consensus", source: "consensus", source_url: null, agents: ["bot-a", "bot-b"], applied_at: testNow.getTime() } },
+      ...saved,
+      city: "Oslo",
+      provenance: {
+        city: {
+          set_by: "consensus",
+          source: "consensus",
+          source_url: null,
+          agents: ["bot-a", "bot-b"],
+          applied_at: testNow.getTime(),
+        },
+      },
     } as const satisfies NonprofitRecord;
-    await service.store.write((tx) => saveNonprofits(tx, [{ before: saved, after: { ...after, provenance: { city: { ...after.provenance.city, agents: ["bot-a", "bot-b"] } } } }], { origin: "consensus", now: testNow }));
+    await service.store.write((tx) =>
+      saveNonprofits(
+        tx,
+        [
+          {
+            before: saved,
+            after: {
+              ...after,
+              provenance: { city: { ...after.provenance.city, agents: ["bot-a", "bot-b"] } },
+            },
+          },
+        ],
+        { origin: "consensus", now: testNow },
+      ),
+    );
     const own = { id: 0, slug: "" };
-    expect({ ...(await recordBySlug(service.store.raw, enriched.slug)), ...own }).toEqual({ ...(await recordBySlug(service.store.raw, saved.slug)), ...own });
-    const lists = (id: number) => rowsOf("SELECT list, list_order, impact_order, name_key FROM listings WHERE nonprofit_id = ? ORDER BY list", [id]);
+    expect({ ...(await recordBySlug(service.store.raw, enriched.slug)), ...own }).toEqual({
+      ...(await recordBySlug(service.store.raw, saved.slug)),
+      ...own,
+    });
+    const lists = (id: number) =>
+      rowsOf(
+        "SELECT list, list_order, impact_order, name_key FROM listings WHERE nonprofit_id = ? ORDER BY list",
+        [id],
+      );
     expect(await lists(enriched.id)).toEqual(await lists(saved.id));
     const changes = await changesAfter(service.store.raw, 0, 10_000);
     const last = (id: number) => {
-      const { sequence: _sequence, nonprofit_id: _id, slug: _slug, ...rest } = changes.findLast((one) => one.nonprofit_id === id) ?? { sequence: 0, nonprofit_id: 0, slug: "" };
+      const {
+        sequence: _sequence,
+        nonprofit_id: _id,
+        slug: _slug,
+        ...rest
+      } = changes.findLast((one) => one.nonprofit_id === id) ?? {
+        sequence: 0,
+        nonprofit_id: 0,
+        slug: "",
+      };
       return rest;
     };
     expect(last(enriched.id)).toEqual(last(saved.id));
-  }); // prettier-ignore
+  });
 });
 
 test("the running numbers are what counting would give", async () => {
   const [one, two, three] = [await add(), await add(), await add()];
   for (const [slug, agent, field, value] of [
-    [one.slug, "a1", "city", "Oslo"], [one.slug, "a2", "city", "Bergen"], [one.slug, "a2", "city", "Oslo"],
-    [one.slug, "a3", "city", "Oslo"], [one.slug, "a4", "city", "Hamar"], [one.slug, "a5", "city", "Hamar"],
-    [two.slug, "a1", "mission", "Food."], [two.slug, "a2", "mission", "Food."], [two.slug, "a1", "region", "Viken"],
-    [two.slug, "a1", "region", "Innlandet"], [three.slug, "test-bot", "city", "Oslo"], [three.slug, "a1", "website", "https://example.org"],
-    [three.slug, "a1", "founded_year", "1999"], [three.slug, "a2", "founded_year", "1999"], [three.slug, "a2", "founded_year", "1999"],
-  ] as const) await submit(slug, agent, field, value); // prettier-ignore
-  const counts = Object.fromEntries((await rowsOf("SELECT name, count FROM enrichment_counts WHERE count <> 0")).map(({ name, count }) => [String(name), count])); // prettier-ignore
+    [one.slug, "a1", "city", "Oslo"],
+    [one.slug, "a2", "city", "Bergen"],
+    [one.slug, "a2", "city", "Oslo"],
+    [one.slug, "a3", "city", "Oslo"],
+    [one.slug, "a4", "city", "Hamar"],
+    [one.slug, "a5", "city", "Hamar"],
+    [two.slug, "a1", "mission", "Food."],
+    [two.slug, "a2", "mission", "Food."],
+    [two.slug, "a1", "region", "Viken"],
+    [two.slug, "a1", "region", "Innlandet"],
+    [three.slug, "test-bot", "city", "Oslo"],
+    [three.slug, "a1", "website", "https://example.org"],
+    [three.slug, "a1", "founded_year", "1999"],
+    [three.slug, "a2", "founded_year", "1999"],
+    [three.slug, "a2", "founded_year", "1999"],
+  ] as const)
+    await submit(slug, agent, field, value);
+  const counts = Object.fromEntries(
+    (await rowsOf("SELECT name, count FROM enrichment_counts WHERE count <> 0")).map(
+      ({ name, count }) => [String(name), count],
+    ),
+  );
   const counted = await rowsOf(`
     SELECT 'total' AS name, count(*) AS count FROM submissions
     UNION ALL SELECT 'high_confidence', count(*) FROM submissions WHERE confidence > 1
@@ -80,20 +147,26 @@ test("the running numbers are what counting would give", async () => {
     UNION ALL SELECT 'public_applied', count(*) FROM submissions WHERE test_data = 0 AND status = 'applied'
     UNION ALL SELECT 'nonprofits_improved', count(DISTINCT nonprofit_id) FROM submissions WHERE status = 'applied'
     UNION ALL SELECT 'status:' || status, count(*) FROM submissions GROUP BY status
-    UNION ALL SELECT 'field:' || field, count(*) FROM submissions GROUP BY field`); // prettier-ignore
+    UNION ALL SELECT 'field:' || field, count(*) FROM submissions GROUP BY field`);
   expect(counts).toEqual(
     Object.fromEntries(counted.map(({ name, count }) => [String(name), count])),
   );
-  expect(await rowsOf("SELECT agent_id, submissions, applied, nonprofits_touched FROM agents ORDER BY agent_id")).toEqual(
+  expect(
+    await rowsOf(
+      "SELECT agent_id, submissions, applied, nonprofits_touched FROM agents ORDER BY agent_id",
+    ),
+  ).toEqual(
     await rowsOf(`SELECT agent_id, count(*) FILTER (WHERE test_data = 0) AS submissions,
         count(*) FILTER (WHERE status = 'applied' AND test_data = 0) AS applied,
         count(DISTINCT nonprofit_id) FILTER (WHERE test_data = 0) AS nonprofits_touched
       FROM submissions GROUP BY agent_id ORDER BY agent_id`),
-  ); // prettier-ignore
-  expect(await rowsOf("SELECT nonprofit_id, field, pending FROM pending_fields ORDER BY 1, 2")).toEqual(
+  );
+  expect(
+    await rowsOf("SELECT nonprofit_id, field, pending FROM pending_fields ORDER BY 1, 2"),
+  ).toEqual(
     await rowsOf(`SELECT nonprofit_id, field, count(*) AS pending FROM submissions
       WHERE status = 'pending' AND audit_only = 0 AND field_type = 'structured' AND test_data = 0 GROUP BY 1, 2 ORDER BY 1, 2`),
-  ); // prettier-ignore
+  );
 });
 
 test("test data and test agents are taken, but stand in no leaderboard and ask for no second opinion", async () => {
@@ -101,11 +174,15 @@ test("test data and test agents are taken, but stand in no leaderboard and ask f
   const said = await submit(slug, "debug-7", "city", "Lillehammer");
   expect(said.status).toBe("pending");
   await submit(slug, "honest-7", "website", "https://example.com/about");
-  for (const path of ["/api/agents/leaderboard", "/api/needs-enrichment?pending=true&limit=50", "/api/agents/exemplars"]) {
+  for (const path of [
+    "/api/agents/leaderboard",
+    "/api/needs-enrichment?pending=true&limit=50",
+    "/api/agents/exemplars",
+  ]) {
     const text = await (await service.get(path)).text();
     expect(text).not.toContain("debug-7");
     expect(text).not.toContain("example.com");
-  } // prettier-ignore
+  }
   const stats = await (await service.get("/api/enrichments/stats")).text();
   expect(stats).toContain("debug-7");
 });
@@ -119,7 +196,12 @@ test("a withdrawn nonprofit waits for nothing, a restored one again", async () =
   const save = async (status: "listed" | "withdrawn") => {
     const before = await recordBySlug(service.store.raw, record.slug);
     if (before === null) throw new Error("gone");
-    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, status } }], { origin: "test", now: testNow })); // prettier-ignore
+    await service.store.write((tx) =>
+      saveNonprofits(tx, [{ before, after: { ...before, status } }], {
+        origin: "test",
+        now: testNow,
+      }),
+    );
   };
   await save("withdrawn");
   expect(await waiting()).toHaveLength(0);
@@ -131,13 +213,21 @@ describe("what a profile holds", () => {
   const change = async (slug: string, parts: Partial<NonprofitRecord>) => {
     const before = await recordBySlug(service.store.raw, slug);
     if (before === null) throw new Error("gone");
-    await service.store.write((tx) => saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], { origin: "test", now: testNow })); // prettier-ignore
+    await service.store.write((tx) =>
+      saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], {
+        origin: "test",
+        now: testNow,
+      }),
+    );
   };
 
   test("keeps others out also where no agent could have sent it", async () => {
     const { slug } = await add({ founded_year: 850, city: "," });
     for (const agent of ["b1", "b2", "b1"]) {
-      expect(await submit(slug, agent, "founded_year", "1850")).toMatchObject({ status: "pending", applied: false }); // prettier-ignore
+      expect(await submit(slug, agent, "founded_year", "1850")).toMatchObject({
+        status: "pending",
+        applied: false,
+      });
       expect((await submit(slug, agent, "city", "Oslo")).promotion_note).toContain("audit");
     }
     await submit(slug, "b1", "city", "Bergen");
@@ -159,22 +249,41 @@ describe("what a profile holds", () => {
   });
 
   test("names an agent among its sources that had said so before", async () => {
-    const { slug } = await add({ city: "Hamar", provenance: { city: { set_by: "register", source: "register:test", source_url: null, agents: [], applied_at: 0 } } }); // prettier-ignore
+    const { slug } = await add({
+      city: "Hamar",
+      provenance: {
+        city: {
+          set_by: "register",
+          source: "register:test",
+          source_url: null,
+          agents: [],
+          applied_at: 0,
+        },
+      },
+    });
     await submit(slug, "d1", "city", "Oslo");
     await change(slug, { city: "Oslo" });
     const again = await submit(slug, "d1", "city", "Oslo");
     expect(again).toMatchObject({ status: "pending", confidence: 1 });
     expect(again.promotion_note).toContain("named among its sources");
-    expect((await recordBySlug(service.store.raw, slug))?.provenance["city"]?.agents).toEqual(["d1"]); // prettier-ignore
+    expect((await recordBySlug(service.store.raw, slug))?.provenance["city"]?.agents).toEqual([
+      "d1",
+    ]);
   });
 });
 
 describe("the strict mode", () => {
   test("takes two agents on two networks", async () => {
-    const strict = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" } });
+    const strict = await aService({
+      env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" },
+    });
     const [record] = await strict.add(aNonprofit());
     const from = async (ip: string, agent_id: string) => {
-      const response = await strict.post(`/api/enrich/${record?.slug}`, { field: "city", value: "Oslo", agent_id }, { "x-forwarded-for": ip });
+      const response = await strict.post(
+        `/api/enrich/${record?.slug}`,
+        { field: "city", value: "Oslo", agent_id },
+        { "x-forwarded-for": ip },
+      );
       return ((await response.json()) as { submissions: Said[] }).submissions[0];
     };
     await from("192.0.2.1", "a");
@@ -185,14 +294,24 @@ describe("the strict mode", () => {
     const kept = (await strict.store.raw.execute("SELECT network FROM submissions")).rows;
     expect(JSON.stringify(kept)).not.toMatch(/192\.0|2001:/);
     strict.close();
-  }); // prettier-ignore
+  });
   test("asks for a second opinion until another network spoke", async () => {
-    const strict = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" } });
+    const strict = await aService({
+      env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" },
+    });
     const [record] = await strict.add(aNonprofit());
     const from = (ip: string, agent_id: string) =>
-      strict.post(`/api/enrich/${record?.slug}`, { field: "city", value: "Oslo", agent_id }, { "x-forwarded-for": ip });
+      strict.post(
+        `/api/enrich/${record?.slug}`,
+        { field: "city", value: "Oslo", agent_id },
+        { "x-forwarded-for": ip },
+      );
     const wanted = async () => {
-      const { nonprofits } = (await (await strict.get("/api/needs-enrichment?pending=true")).json()) as { nonprofits: { second_opinion_needed?: { submitted_by: string; action: string }[] }[] };
+      const { nonprofits } = (await (
+        await strict.get("/api/needs-enrichment?pending=true")
+      ).json()) as {
+        nonprofits: { second_opinion_needed?: { submitted_by: string; action: string }[] }[];
+      };
       return nonprofits.flatMap((one) => one.second_opinion_needed ?? []);
     };
     await from("192.0.2.1", "a");
@@ -200,30 +319,41 @@ describe("the strict mode", () => {
     const asked = await wanted();
     expect(asked.map((one) => one.submitted_by)).toEqual(["a"]);
     expect(asked[0]?.action).toContain("on another network");
-    const reviews = async () => (await listReviews(strict.parts, { kind: "contested", limit: 5, after: null })).reviews.map(({ summary }) => summary);
+    const reviews = async () =>
+      (await listReviews(strict.parts, { kind: "contested", limit: 5, after: null })).reviews.map(
+        ({ summary }) => summary,
+      );
     expect(await reviews()).toEqual([expect.stringContaining("Agents agree on city")]);
     await from("198.51.100.1", "c");
     expect(await wanted()).toEqual([]);
     strict.close();
-  }); // prettier-ignore
+  });
 
   test("what was sent before it was switched on counts once it is sent again", async () => {
     const { slug } = await add();
     await submit(slug, "early", "city", "Oslo");
-    const parts = { ...service.parts, config: { ...service.parts.config, consensus: "networks" as const } };
+    const parts = {
+      ...service.parts,
+      config: { ...service.parts.config, consensus: "networks" as const },
+    };
     const strict = createApp(parts);
     const from = async (ip: string, agent_id: string) => {
       const headers = { "content-type": "application/json", "x-forwarded-for": ip };
       const body = JSON.stringify({ field: "city", value: "Oslo", agent_id });
-      const response = await strict.handle(new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers, body }));
+      const response = await strict.handle(
+        new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers, body }),
+      );
       return ((await response.json()) as { submissions: Said[] }).submissions[0];
     };
     expect(await from("192.0.2.1", "late")).toMatchObject({ status: "pending", confidence: 2 });
     expect(await from("198.51.100.1", "early")).toMatchObject({ status: "applied", confidence: 2 });
-    const stored = await rowsOf("SELECT s.status || ' ' || s.confidence AS stands FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id WHERE n.slug = ?", [slug]);
+    const stored = await rowsOf(
+      "SELECT s.status || ' ' || s.confidence AS stands FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id WHERE n.slug = ?",
+      [slug],
+    );
     expect(stored.map(({ stands }) => stands)).toEqual(["applied 2", "applied 2"]);
     await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET network = NULL"));
-  }); // prettier-ignore
+  });
 
   test("what two agents of one network sent goes live, once it is switched off and one sends it again", async () => {
     const { slug, id } = await add();
@@ -233,7 +363,9 @@ describe("the strict mode", () => {
     const from = async (app: typeof strict, agent_id: string) => {
       const headers = { "content-type": "application/json", "x-forwarded-for": "192.0.2.7" };
       const body = JSON.stringify({ field: "city", value: "Oslo", agent_id });
-      const response = await app.handle(new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers, body }));
+      const response = await app.handle(
+        new Request(`http://localhost/api/enrich/${slug}`, { method: "POST", headers, body }),
+      );
       return ((await response.json()) as { submissions: Said[] }).submissions[0];
     };
     await from(strict, "one");
@@ -241,22 +373,29 @@ describe("the strict mode", () => {
     expect(await from(strict, "one")).toMatchObject({ status: "pending", confidence: 2 });
     expect(await from(plain, "one")).toMatchObject({ status: "applied", confidence: 2 });
     // What is decided needs no network any more.
-    const left = await rowsOf("SELECT status || ' ' || iif(network IS NULL, 'forgotten', 'kept') AS stands FROM submissions WHERE nonprofit_id = ?", [id]);
+    const left = await rowsOf(
+      "SELECT status || ' ' || iif(network IS NULL, 'forgotten', 'kept') AS stands FROM submissions WHERE nonprofit_id = ?",
+      [id],
+    );
     expect(left.map(({ stands }) => stands)).toEqual(["applied forgotten", "applied forgotten"]);
-  }); // prettier-ignore
+  });
 
   test("keeps no network of what it does not count", async () => {
-    const strict = await aService({ env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" } });
+    const strict = await aService({
+      env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" },
+    });
     const [record] = await strict.add(aNonprofit({ city: "Oslo" }));
     const to = record?.slug ?? "";
     await submit(to, "a", "city", "Oslo", strict);
     await submit(to, "a", "mission", "Food.", strict);
     await submit(to, "a", "region", "Viken", strict);
     await submit(to, "a", "region", "Innlandet", strict);
-    const { rows } = await strict.store.raw.execute("SELECT value FROM submissions WHERE network IS NOT NULL");
+    const { rows } = await strict.store.raw.execute(
+      "SELECT value FROM submissions WHERE network IS NOT NULL",
+    );
     expect(rows.map(({ value }) => value)).toEqual(["Innlandet"]);
     strict.close();
-  }); // prettier-ignore
+  });
 
   test("keeps no network otherwise", async () => {
     expect(await rowsOf("SELECT id FROM submissions WHERE network IS NOT NULL")).toEqual([]);
@@ -267,7 +406,11 @@ test("30 requests a minute per address, 120 submissions a minute per agent", asy
   const { slug } = await add();
   const ip = { "x-forwarded-for": "10.77.0.1" };
   const post = (at: number, headers: Record<string, string>, agent_id = `r${at}`) =>
-    service.post(`/api/enrich/${slug}`, { field: "city", value: `City ${"a".repeat(at % 60)}`, agent_id }, headers); // prettier-ignore
+    service.post(
+      `/api/enrich/${slug}`,
+      { field: "city", value: `City ${"a".repeat(at % 60)}`, agent_id },
+      headers,
+    );
   const statuses: number[] = [];
   for (let at = 0; at < 35; at++) statuses.push((await post(at, ip)).status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);

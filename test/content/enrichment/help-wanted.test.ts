@@ -16,7 +16,15 @@ import {
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
-const complete = { description: "d", website: "https://a.example", city: "c", region: "r", mission: "m", founded_year: 1999, contact_email: "a@b.example" }; // prettier-ignore
+const complete = {
+  description: "d",
+  website: "https://a.example",
+  city: "c",
+  region: "r",
+  mission: "m",
+  founded_year: 1999,
+  contact_email: "a@b.example",
+};
 const reaches = [null, null, null, 5, 5, 5, 5, 9, 12] as const;
 let service: TestService;
 let records: Awaited<ReturnType<TestService["add"]>>;
@@ -49,10 +57,12 @@ describe("help wanted", () => {
     const ids = await ask({ limit: 200 });
     const wanted = records.filter(isWanted);
     expect(ids.toSorted((a, b) => a - b)).toEqual(wanted.map(({ id }) => id));
-    const rank = new Map(records.map((one) => [one.id, one.verified * 1_000 + (one.beneficiaries_per_year ?? -1)]));
+    const rank = new Map(
+      records.map((one) => [one.id, one.verified * 1_000 + (one.beneficiaries_per_year ?? -1)]),
+    );
     const ranks = ids.map((id) => rank.get(id) ?? 0);
     expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
-  }); // prettier-ignore
+  });
 
   test("equals rotate daily and are the same all day; any limit shows the foremost of the same order", async () => {
     const whole = await ask({ limit: 200 });
@@ -61,29 +71,45 @@ describe("help wanted", () => {
       // The group that a limit cuts begins at the day's pivot, like the whole group.
       expect(part).toEqual(whole.slice(0, limit));
     }
-    const days = await Promise.all(["2026-06-02", "2026-06-03", "2026-06-04"].map((day) => ask({ day, limit: 200 }))); // prettier-ignore
+    const days = await Promise.all(
+      ["2026-06-02", "2026-06-03", "2026-06-04"].map((day) => ask({ day, limit: 200 })),
+    );
     expect(days.some((ids) => JSON.stringify(ids) !== JSON.stringify(whole))).toBe(true);
     for (const ids of days) expect(new Set(ids)).toEqual(new Set(whole));
   });
 
   test("is narrowed by field and cause", async () => {
     const lacking = records.filter((one) => isWanted(one) && one.mission === null);
-    expect(new Set(await ask({ field: "mission", limit: 200 }))).toEqual(new Set(lacking.map(({ id }) => id))); // prettier-ignore
+    expect(new Set(await ask({ field: "mission", limit: 200 }))).toEqual(
+      new Set(lacking.map(({ id }) => id)),
+    );
     const animals = records.filter((one) => isWanted(one) && one.causes.includes("animals"));
-    expect(new Set(await ask({ cause: "animals", limit: 200 }))).toEqual(new Set(animals.map(({ id }) => id))); // prettier-ignore
+    expect(new Set(await ask({ cause: "animals", limit: 200 }))).toEqual(
+      new Set(animals.map(({ id }) => id)),
+    );
     const both = lacking.filter((one) => one.causes.includes("animals"));
-    expect(new Set(await ask({ cause: "animals", field: "mission", limit: 200 }))).toEqual(new Set(both.map(({ id }) => id))); // prettier-ignore
-    expect(await ask({ cause: " Animals", limit: 200 })).toEqual(await ask({ cause: "animals", limit: 200 })); // prettier-ignore
+    expect(new Set(await ask({ cause: "animals", field: "mission", limit: 200 }))).toEqual(
+      new Set(both.map(({ id }) => id)),
+    );
+    expect(await ask({ cause: " Animals", limit: 200 })).toEqual(
+      await ask({ cause: "animals", limit: 200 }),
+    );
     expect(await ask({ cause: "no-such-cause" })).toEqual([]);
   });
 
   test("answers what a program needs to go on, and second opinions", async () => {
     const [thin] = records.filter((one) => isWanted(one) && one.causes.includes("animals"));
     const send = (agent_id: string, value: string) =>
-      service.post(`/api/enrich/${thin?.slug}`, { field: "city", value, agent_id }, { "x-forwarded-for": "10.3.0.1" }); // prettier-ignore
+      service.post(
+        `/api/enrich/${thin?.slug}`,
+        { field: "city", value, agent_id },
+        { "x-forwarded-for": "10.3.0.1" },
+      );
     await send("bot-1", "Oslo");
     await send("bot-2", "Bergen");
-    const answer = HelpWanted.parse(await (await service.get("/api/needs-enrichment?pending=true")).json()); // prettier-ignore
+    const answer = HelpWanted.parse(
+      await (await service.get("/api/needs-enrichment?pending=true")).json(),
+    );
     expect(answer).toMatchObject({ total_enrichments_received: 2, second_opinions_available: 1 });
     expect(answer.nonprofits).toHaveLength(1);
     expect(answer.nonprofits[0]).toMatchObject({
@@ -92,10 +118,15 @@ describe("help wanted", () => {
       enrich_url: `https://almoner.example/api/enrich/${thin?.slug}`,
       current_data: { city: null, tagline: null },
       second_opinion_needed: [
-        { field: "city", pending_value: "Oslo", submitted_by: "bot-1", submitted_at: "2026-06-01 12:00:00" },
+        {
+          field: "city",
+          pending_value: "Oslo",
+          submitted_by: "bot-1",
+          submitted_at: "2026-06-01 12:00:00",
+        },
         { field: "city", pending_value: "Bergen" },
       ],
-    }); // prettier-ignore
+    });
     expect(answer.nonprofits[0]?.needs_fields).toContain("city");
     expect(await ask({ pending: true, cause: "education" })).toEqual([]);
     expect(await ask({ pending: true, cause: "animals", field: "mission" })).toEqual([
@@ -115,11 +146,15 @@ describe("help wanted", () => {
   });
 
   test("a bad parameter is named", async () => {
-    for (const [query, parameter] of [["field=city", "field"], ["limit=0", "limit"], ["limit=x", "limit"]]) {
+    for (const [query, parameter] of [
+      ["field=city", "field"],
+      ["limit=0", "limit"],
+      ["limit=x", "limit"],
+    ]) {
       const response = await service.get(`/api/needs-enrichment?${query}`);
       expect(response.status).toBe(400);
       expect(((await response.json()) as { parameter: string }).parameter).toBe(parameter ?? "");
-    } // prettier-ignore
+    }
     const capped = await service.get("/api/needs-enrichment?limit=1000");
     expect(HelpWanted.parse(await capped.json()).nonprofits).toHaveLength(50);
   });
@@ -128,11 +163,20 @@ describe("help wanted", () => {
 test("statistics, leaderboard, exemplars and history answer in their shapes", async () => {
   const [record] = await service.add(aNonprofit());
   for (const agent_id of ["bot-8", "bоt-9"]) {
-    await service.post(`/api/enrich/${record?.slug}`, { field: "region", value: "Viken", agent_id, source_url: "https://register.example/8" }, { "x-forwarded-for": "10.3.0.2" }); // prettier-ignore
+    await service.post(
+      `/api/enrich/${record?.slug}`,
+      { field: "region", value: "Viken", agent_id, source_url: "https://register.example/8" },
+      { "x-forwarded-for": "10.3.0.2" },
+    );
   }
   const read = async (path: string) => (await service.get(path)).json();
   const stats = EnrichmentStats.parse(await read("/api/enrichments/stats"));
-  expect(stats.recent[0]).toMatchObject({ nonprofit_slug: record?.slug, field: "region", confidence: 2, created_at: "2026-06-01 12:00:00" }); // prettier-ignore
+  expect(stats.recent[0]).toMatchObject({
+    nonprofit_slug: record?.slug,
+    field: "region",
+    confidence: 2,
+    created_at: "2026-06-01 12:00:00",
+  });
   expect(stats.by_field).toHaveLength(10);
   const board = Leaderboard.parse(await read("/api/agents/leaderboard"));
   expect(board.top_agents[0]?.applied).toBe(1);
@@ -143,8 +187,15 @@ test("statistics, leaderboard, exemplars and history answer in their shapes", as
   expect(board.recent_activity[0]).toMatchObject({ status: "applied" });
   const shown = Exemplars.parse(await read("/api/agents/exemplars?field=region&limit=5"));
   expect(shown.exemplars).toEqual([
-    { nonprofit_slug: record?.slug ?? "", field: "region", value: "Viken", agent_name: "bot-8", source_url: "https://register.example/8", applied_at: "2026-06-01 12:00:00" },
-  ]); // prettier-ignore
+    {
+      nonprofit_slug: record?.slug ?? "",
+      field: "region",
+      value: "Viken",
+      agent_name: "bot-8",
+      source_url: "https://register.example/8",
+      applied_at: "2026-06-01 12:00:00",
+    },
+  ]);
   const history = History.parse(await read(`/api/nonprofits/${record?.slug}/history`));
   expect(history.changes[0]).toMatchObject({
     origin: "consensus",

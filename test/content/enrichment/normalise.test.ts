@@ -42,16 +42,38 @@ describe("a website", () => {
   ]);
 
   test.each([
-    ["https://10.0.0.1/"], ["http://[::1]/"], ["http://0x7f.1/"], ["http://2130706433/"], ["http://127.1/"],
-    ["https://192.0.2.7"], ["http://localhost:8080"], ["http://intranet"], ["https://printer.local"],
-    ["https://db.internal/x"], ["https://user@oak.example"], ["https://user:pw@oak.example"],
-    ["https://oak.example\\@evil.example"], ["javascript:alert(1)"], ["mailto:a@oak.example"],
-    ["ftp://oak.example"], ["file:///etc/passwd"], ["data:text/html,x"], ["https://"], ["oak"],
-    ["https://oak..example"], ["https://-oak.example"], ["two words.example"], ["https://oak.example/a b"],
-    ["https://oak.e"], ["n/a"], ["169.254.169.254"], ["https://oak.example:99999"], [""],
+    ["https://10.0.0.1/"],
+    ["http://[::1]/"],
+    ["http://0x7f.1/"],
+    ["http://2130706433/"],
+    ["http://127.1/"],
+    ["https://192.0.2.7"],
+    ["http://localhost:8080"],
+    ["http://intranet"],
+    ["https://printer.local"],
+    ["https://db.internal/x"],
+    ["https://user@oak.example"],
+    ["https://user:pw@oak.example"],
+    ["https://oak.example\\@evil.example"],
+    ["javascript:alert(1)"],
+    ["mailto:a@oak.example"],
+    ["ftp://oak.example"],
+    ["file:///etc/passwd"],
+    ["data:text/html,x"],
+    ["https://"],
+    ["oak"],
+    ["https://oak..example"],
+    ["https://-oak.example"],
+    ["two words.example"],
+    ["https://oak.example/a b"],
+    ["https://oak.e"],
+    ["n/a"],
+    ["169.254.169.254"],
+    ["https://oak.example:99999"],
+    [""],
   ])("%s is no website of a public host", (raw) => {
     expect(normalise.website(raw)).toBe("");
-  }); // prettier-ignore
+  });
 
   test.each([
     ["Oak.example", "https://oak.example"],

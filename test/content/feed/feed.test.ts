@@ -64,7 +64,10 @@ describe("closing feed files", () => {
     await add(1_500);
     const closing = { after: 0, upTo: 1_500, now };
     const both = [closeFeedFiles(store, closing), closeFeedFiles(other, closing)];
-    expect(await Promise.all(both)).toEqual([[1, 2], [1, 2]]); // prettier-ignore
+    expect(await Promise.all(both)).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
     const { rows } = await store.raw.execute("SELECT count(*) AS n FROM feed_files");
     expect(Number(rows[0]?.["n"])).toBe(2);
     other.close();

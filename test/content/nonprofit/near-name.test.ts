@@ -73,9 +73,11 @@ describe("two names", () => {
   });
 
   test("with other numbers or compass points are told apart", () => {
-    expect(nameSimilarity("Masonic Lodge No. 12", "Masonic Lodge No. 14")).toBeLessThan(nearNameFrom);
+    expect(nameSimilarity("Masonic Lodge No. 12", "Masonic Lodge No. 14")).toBeLessThan(
+      nearNameFrom,
+    );
     expect(nameSimilarity("West Side Center", "East Side Center")).toBeLessThan(nearNameFrom);
-  }); // prettier-ignore
+  });
 
   test("in another alphabet are told apart as well as before", () => {
     expect(nameSimilarity("Фонд помощи детям", "Фонд защиты животных")).toBeLessThan(0.5);

@@ -24,8 +24,22 @@ const claim = { claim_slug: "a", contact_email: "a@b.example" };
 
 describe("a request", () => {
   test("is cleaned", () => {
-    const { request, proof } = read({ name: "  Hope\u0301   House ", country: "KENYA", city: "Kisumu,", contact_email: " a@b.example ", website: "b.example?utm_source=x", extra: 1 }); // prettier-ignore
-    expect(request).toMatchObject({ claim_slug: null, name: "Hopé House", country_code: "KE", city: "Kisumu", contact_email: "a@b.example", website: "https://b.example" }); // prettier-ignore
+    const { request, proof } = read({
+      name: "  Hope\u0301   House ",
+      country: "KENYA",
+      city: "Kisumu,",
+      contact_email: " a@b.example ",
+      website: "b.example?utm_source=x",
+      extra: 1,
+    });
+    expect(request).toMatchObject({
+      claim_slug: null,
+      name: "Hopé House",
+      country_code: "KE",
+      city: "Kisumu",
+      contact_email: "a@b.example",
+      website: "https://b.example",
+    });
     expect(proof).toBeNull();
     const proven = {
       ...claim,
@@ -52,10 +66,18 @@ describe("a request", () => {
     [{ ...claim, wallet_challenge: "x" }, ["wallet_signature"]],
     [{ ...claim, wallet_signature: "1".repeat(70) }, ["wallet_signature"]],
     [{ ...claim, usdc_wallet: aWallet().address, wallet_signature: "0" }, ["wallet_signature"]],
-    [{ ...claim, usdc_wallet: aWallet().address, wallet_signature: "2".repeat(70), wallet_challenge: "x".repeat(1_001) }, ["wallet_signature"]],
+    [
+      {
+        ...claim,
+        usdc_wallet: aWallet().address,
+        wallet_signature: "2".repeat(70),
+        wallet_challenge: "x".repeat(1_001),
+      },
+      ["wallet_signature"],
+    ],
   ])("is refused: %j", (body, paths) => {
     expect(pathsOf(body)).toEqual(paths);
-  }); // prettier-ignore
+  });
 
   test("is a claim, a change or a registration", () => {
     const { request } = read(claim);
@@ -80,53 +102,127 @@ test.each([
 describe("an approval", () => {
   const nowMs = 1_000;
   const outcome = (type: "claim" | "change", body: object, before = {}, edits = {}) =>
-    onboardingOutcome(aNonprofit(before), { type, request: read({ ...claim, ...body }).request, proof: null, edits, slug: "", nowMs }); // prettier-ignore
+    onboardingOutcome(aNonprofit(before), {
+      type,
+      request: read({ ...claim, ...body }).request,
+      proof: null,
+      edits,
+      slug: "",
+      nowMs,
+    });
 
   test("of a claim fills, of a change replaces", () => {
-    const sent = { mission: "New.", website: "https://new.example", city: "Kisumu", country: "Kenya" };
-    const before = { mission: "Old.", website: "https://old.example", city: null, country_code: "KE" };
+    const sent = {
+      mission: "New.",
+      website: "https://new.example",
+      city: "Kisumu",
+      country: "Kenya",
+    };
+    const before = {
+      mission: "Old.",
+      website: "https://old.example",
+      city: null,
+      country_code: "KE",
+    };
     const filled = outcome("claim", sent, before);
     expect(filled.kept).toEqual(["mission", "website"]);
-    expect(filled.after).toMatchObject({ mission: "Old.", website: "https://old.example", city: "Kisumu", verified: 1, status: "claimed" });
+    expect(filled.after).toMatchObject({
+      mission: "Old.",
+      website: "https://old.example",
+      city: "Kisumu",
+      verified: 1,
+      status: "claimed",
+    });
     const replaced = outcome("change", sent, before);
     expect(replaced.kept).toEqual([]);
-    expect(replaced.after).toMatchObject({ mission: "New.", website: "https://new.example", city: "Kisumu" });
-    expect(Object.keys(replaced.after.provenance).sort()).toEqual(["city", "contact_email", "mission", "website"]);
-  }); // prettier-ignore
+    expect(replaced.after).toMatchObject({
+      mission: "New.",
+      website: "https://new.example",
+      city: "Kisumu",
+    });
+    expect(Object.keys(replaced.after.provenance).sort()).toEqual([
+      "city",
+      "contact_email",
+      "mission",
+      "website",
+    ]);
+  });
 
   test("leaves what is the same as it is", () => {
-    const { after } = outcome("change", { website: "http://www.old.example/" }, { website: "https://old.example", contact_email: "a@b.example" }); // prettier-ignore
+    const { after } = outcome(
+      "change",
+      { website: "http://www.old.example/" },
+      { website: "https://old.example", contact_email: "a@b.example" },
+    );
     expect(after.website).toBe("https://old.example");
     expect(after.provenance).toEqual({});
   });
 
   test("takes what the operator edited, and leaves out what is null", () => {
-    const { after } = outcome("claim", { mission: "New.", city: "Lamu" }, {}, { mission: "Edited.", city: null, causes: ["health"] }); // prettier-ignore
+    const { after } = outcome(
+      "claim",
+      { mission: "New.", city: "Lamu" },
+      {},
+      { mission: "Edited.", city: null, causes: ["health"] },
+    );
     expect(after).toMatchObject({ mission: "Edited.", city: null, causes: ["health"] });
     expect(after.provenance["mission"]?.set_by).toBe("operator");
   });
 
   test("sets a first wallet, keeps a second for its hold, and only adds the proof to the same", () => {
     const { address } = aWallet();
-    expect(outcome("claim", { usdc_wallet: address })).toMatchObject({ after: { usdc_wallet: address }, wallet: { address, held: false } }); // prettier-ignore
-    expect(outcome("change", { usdc_wallet: address }, { usdc_wallet: "old" })).toMatchObject({ after: { usdc_wallet: "old" }, wallet: { address, held: true } }); // prettier-ignore
+    expect(outcome("claim", { usdc_wallet: address })).toMatchObject({
+      after: { usdc_wallet: address },
+      wallet: { address, held: false },
+    });
+    expect(outcome("change", { usdc_wallet: address }, { usdc_wallet: "old" })).toMatchObject({
+      after: { usdc_wallet: "old" },
+      wallet: { address, held: true },
+    });
     const proof = { challenge: "c", signature: "s" };
     const { request } = read({ ...claim, usdc_wallet: address });
-    const proven = onboardingOutcome(aNonprofit({ usdc_wallet: address }), { type: "change", request, proof, edits: {}, slug: "", nowMs }); // prettier-ignore
-    expect(proven).toMatchObject({ after: { wallet_challenge: "c", wallet_signature: "s" }, wallet: { held: false } }); // prettier-ignore
+    const proven = onboardingOutcome(aNonprofit({ usdc_wallet: address }), {
+      type: "change",
+      request,
+      proof,
+      edits: {},
+      slug: "",
+      nowMs,
+    });
+    expect(proven).toMatchObject({
+      after: { wallet_challenge: "c", wallet_signature: "s" },
+      wallet: { held: false },
+    });
   });
 });
 
 test("edits are read as values are", () => {
   const { request } = read({ ...claim, mission: "M." });
-  expect(JSON.parse(editable(request))).toEqual({ mission: "M.", website: null, city: null, country: null }); // prettier-ignore
+  expect(JSON.parse(editable(request))).toEqual({
+    mission: "M.",
+    website: null,
+    city: null,
+    country: null,
+  });
   expect(readEdits(null, { thisYear })).toEqual({ ok: true, value: {} });
   expect(readEdits(" ", { thisYear })).toEqual({ ok: true, value: {} });
-  expect(readEdits('{"city":"Lamu,","country":null,"causes":["health","health"]}', { thisYear })).toEqual({ ok: true, value: { city: "Lamu", country_code: null, causes: ["health"] } }); // prettier-ignore
-  expect(readEdits('{"name":" Hope  House ","mission":null}', { thisYear })).toEqual({ ok: true, value: { name: "Hope House", mission: null } }); // prettier-ignore
-  for (const value of ["{", "1", '{"name":"\u202E"}', '{"city":"5"}', '{"country":"x"}', '{"contact_email":"a@b.example"}']) {
+  expect(
+    readEdits('{"city":"Lamu,","country":null,"causes":["health","health"]}', { thisYear }),
+  ).toEqual({ ok: true, value: { city: "Lamu", country_code: null, causes: ["health"] } });
+  expect(readEdits('{"name":" Hope  House ","mission":null}', { thisYear })).toEqual({
+    ok: true,
+    value: { name: "Hope House", mission: null },
+  });
+  for (const value of [
+    "{",
+    "1",
+    '{"name":"\u202E"}',
+    '{"city":"5"}',
+    '{"country":"x"}',
+    '{"contact_email":"a@b.example"}',
+  ]) {
     expect(readEdits(value, { thisYear }).ok).toBe(false);
-  } // prettier-ignore
+  }
 });
 
 test.each([
@@ -166,46 +262,131 @@ test.each([
 });
 
 test("a site is a host, on shared hosts a page", () => {
-  expect(siteKey("http://WWW.Hope.example/a?b=c")).toEqual({ same: ["hope.example"], below: "hope.example" }); // prettier-ignore
-  expect(siteKey("facebook.com/Hope")).toEqual({ same: ["facebook.com/hope", "facebook.com/hope/"], below: null }); // prettier-ignore
+  expect(siteKey("http://WWW.Hope.example/a?b=c")).toEqual({
+    same: ["hope.example"],
+    below: "hope.example",
+  });
+  expect(siteKey("facebook.com/Hope")).toEqual({
+    same: ["facebook.com/hope", "facebook.com/hope/"],
+    below: null,
+  });
   expect(siteKey("nothing")).toBeNull();
   expect([isSharedHost("facebook.com"), isSharedHost("hope.example")]).toEqual([true, false]);
 });
 
 test("a registration makes a profile", () => {
-  const { request } = read({ name: "Hope", country: "US", contact_email: "a@b.example", registration_number: "EIN 530196605", mission: "M." }); // prettier-ignore
-  const made = (edits: object, sent = request) => onboardingOutcome(null, { type: "registration", request: sent, proof: null, edits, slug: "hope", nowMs: 5 }).after; // prettier-ignore
+  const { request } = read({
+    name: "Hope",
+    country: "US",
+    contact_email: "a@b.example",
+    registration_number: "EIN 530196605",
+    mission: "M.",
+  });
+  const made = (edits: object, sent = request) =>
+    onboardingOutcome(null, {
+      type: "registration",
+      request: sent,
+      proof: null,
+      edits,
+      slug: "hope",
+      nowMs: 5,
+    }).after;
   expect(made({})).toMatchObject({
-    slug: "hope", name: "Hope", country_code: "US", verified: 1, status: "claimed", mission: "M.",
-    registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196605", org_id: "US-EIN-530196605" }],
-    provenance: { name: { set_by: "organisation", applied_at: 5 }, registrations: { set_by: "organisation" } },
-  }); // prettier-ignore
-  expect(made({ name: "Hope House", country_code: null })).toMatchObject({ name: "Hope House", country_code: null, provenance: { name: { set_by: "operator" } } }); // prettier-ignore
+    slug: "hope",
+    name: "Hope",
+    country_code: "US",
+    verified: 1,
+    status: "claimed",
+    mission: "M.",
+    registrations: [
+      {
+        country_code: "US",
+        type: "EIN",
+        registration_number: "53-0196605",
+        org_id: "US-EIN-530196605",
+      },
+    ],
+    provenance: {
+      name: { set_by: "organisation", applied_at: 5 },
+      registrations: { set_by: "organisation" },
+    },
+  });
+  expect(made({ name: "Hope House", country_code: null })).toMatchObject({
+    name: "Hope House",
+    country_code: null,
+    provenance: { name: { set_by: "operator" } },
+  });
   expect(made({}, { ...request, registration_number: null }).registrations).toEqual([]);
 });
 
 describe("checks", () => {
-  const registered = aNonprofit({ country_code: "US", registrations: [
-    { country_code: "US", type: "EIN", registration_number: "53-0196605", org_id: "US-EIN-530196605" },
-    { country_code: "US", type: "State", registration_number: "No 7", org_id: null },
-  ] }); // prettier-ignore
+  const registered = aNonprofit({
+    country_code: "US",
+    registrations: [
+      {
+        country_code: "US",
+        type: "EIN",
+        registration_number: "53-0196605",
+        org_id: "US-EIN-530196605",
+      },
+      { country_code: "US", type: "State", registration_number: "No 7", org_id: null },
+    ],
+  });
   const known = (field: "contact_email" | "website", set_by: SetBy) =>
-    aNonprofit({ contact_email: "a@b.example", website: "https://old.example", provenance: { [field]: { set_by, source: set_by, source_url: null, agents: [], applied_at: 1 } } }); // prettier-ignore
+    aNonprofit({
+      contact_email: "a@b.example",
+      website: "https://old.example",
+      provenance: {
+        [field]: { set_by, source: set_by, source_url: null, agents: [], applied_at: 1 },
+      },
+    });
   const checked = (body: object, more: object = {}) =>
     Object.fromEntries(
-      onboardingChecks({ type: "claim", request: read({ ...claim, ...body }).request, profile: aNonprofit({ contact_email: "A@B.example", website: "https://old.example", name: "Hope House", registrations: [] }), proven: false, duplicates: [], otherOwners: [], rivals: 0, stoppedFor: null, heldUntil: null, ...more }).map(({ name, outcome }) => [name, outcome]),
-    ); // prettier-ignore
+      onboardingChecks({
+        type: "claim",
+        request: read({ ...claim, ...body }).request,
+        profile: aNonprofit({
+          contact_email: "A@B.example",
+          website: "https://old.example",
+          name: "Hope House",
+          registrations: [],
+        }),
+        proven: false,
+        duplicates: [],
+        otherOwners: [],
+        rivals: 0,
+        stoppedFor: null,
+        heldUntil: null,
+        ...more,
+      }).map(({ name, outcome }) => [name, outcome]),
+    );
   test.each([
     [{}, {}, { "e-mail": "passed", duplicates: "passed" }],
     [{ contact_email: "x@old.example" }, {}, { "e-mail": "passed" }],
-    [{ contact_email: "x@else.example", website: "https://new.example" }, {}, { "e-mail": "noted", website: "noted" }],
+    [
+      { contact_email: "x@else.example", website: "https://new.example" },
+      {},
+      { "e-mail": "noted", website: "noted" },
+    ],
     [{ website: "old.example" }, {}, { website: "passed" }],
-    [{ name: "Hope House Inc", registration_number: "5" }, {}, { name: "passed", registration: "noted" }],
+    [
+      { name: "Hope House Inc", registration_number: "5" },
+      {},
+      { name: "passed", registration: "noted" },
+    ],
     [{ name: "Норе House" }, {}, { name: "noted" }],
     [{ name: "\u041D\u043E\u0440\u0435" }, {}, { name: "noted" }],
     [{ name: "Дом надежды" }, {}, { name: "failed" }],
-    [{ usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" }, {}, { wallet: "noted", signature: "noted" }],
-    [{ usdc_wallet: aWallet().address }, { proven: true, heldUntil: "soon", otherOwners: ["x"] }, { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" }],
+    [
+      { usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" },
+      {},
+      { wallet: "noted", signature: "noted" },
+    ],
+    [
+      { usdc_wallet: aWallet().address },
+      { proven: true, heldUntil: "soon", otherOwners: ["x"] },
+      { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" },
+    ],
     [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
     [{}, { rivals: 1 }, { others: "noted" }],
     [{}, { rivals: 2, duplicates: [{}] }, { others: "noted", duplicates: "noted" }],
@@ -217,22 +398,52 @@ describe("checks", () => {
     [{ registration_number: "no.7" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "12-3456789" }, { profile: registered }, { registration: "failed" }],
     [{ name: "placeholder" }, { profile: null }, { "test data": "failed" }],
-    [{ website: "https://new.example", contact_email: "x@new.example" }, { profile: null }, { "e-mail": "noted" }],
+    [
+      { website: "https://new.example", contact_email: "x@new.example" },
+      { profile: null },
+      { "e-mail": "noted" },
+    ],
     // Two ids of one agent are enough to put an address or a site into an empty profile, and to claim it with that.
     [{}, { profile: known("contact_email", "consensus") }, { "e-mail": "noted" }],
     [{}, { profile: known("contact_email", "register") }, { "e-mail": "passed" }],
-    [{ contact_email: "x@old.example" }, { profile: known("website", "consensus") }, { "e-mail": "noted" }],
-    [{ contact_email: "x@old.example" }, { profile: known("website", "operator") }, { "e-mail": "passed" }],
+    [
+      { contact_email: "x@old.example" },
+      { profile: known("website", "consensus") },
+      { "e-mail": "noted" },
+    ],
+    [
+      { contact_email: "x@old.example" },
+      { profile: known("website", "operator") },
+      { "e-mail": "passed" },
+    ],
     // Of a listing, what an organisation said is left from a claim that was taken back.
-    [{ contact_email: "x@old.example" }, { profile: known("website", "organisation") }, { "e-mail": "noted" }],
-    [{ contact_email: "x@old.example" }, { type: "change", profile: known("website", "organisation") }, { "e-mail": "passed" }],
+    [
+      { contact_email: "x@old.example" },
+      { profile: known("website", "organisation") },
+      { "e-mail": "noted" },
+    ],
+    [
+      { contact_email: "x@old.example" },
+      { type: "change", profile: known("website", "organisation") },
+      { "e-mail": "passed" },
+    ],
   ])("of %j with %j", (body, more, expected) => {
     expect(checked(body, more)).toMatchObject(expected);
-  }); // prettier-ignore
+  });
 
   test("find a wallet that is none in a request that was stored before it was known", () => {
     const request = { ...read(claim).request, usdc_wallet: "x" };
-    const checks = onboardingChecks({ type: "claim", request, profile: null, proven: false, duplicates: [], otherOwners: [], rivals: 0, stoppedFor: null, heldUntil: null }); // prettier-ignore
+    const checks = onboardingChecks({
+      type: "claim",
+      request,
+      profile: null,
+      proven: false,
+      duplicates: [],
+      otherOwners: [],
+      rivals: 0,
+      stoppedFor: null,
+      heldUntil: null,
+    });
     expect(checks.find(({ name }) => name === "wallet")?.outcome).toBe("failed");
   });
 });

@@ -10,7 +10,12 @@ test.each([
 
 test("takes no long time over a hostile text", () => {
   const startMs = performance.now();
-  for (const text of ["a@".repeat(32_000), "1 ".repeat(32_000), "@".repeat(64_000), "1".repeat(64_000)])
+  for (const text of [
+    "a@".repeat(32_000),
+    "1 ".repeat(32_000),
+    "@".repeat(64_000),
+    "1".repeat(64_000),
+  ])
     withoutContacts(text);
   expect(performance.now() - startMs).toBeLessThan(500);
-}); // prettier-ignore
+});

@@ -22,11 +22,21 @@ describe("the event of changes", () => {
       timestamp: "2026-06-01T12:00:00Z",
       data: {
         changes: [
-          { ...entry(7), slug: "oak", profile_url: "https://almoner.example/nonprofits/oak", api_url: "https://almoner.example/api/nonprofits/oak" },
-          { ...entry(9), slug: "elm", profile_url: "https://almoner.example/nonprofits/elm", api_url: "https://almoner.example/api/nonprofits/elm" },
+          {
+            ...entry(7),
+            slug: "oak",
+            profile_url: "https://almoner.example/nonprofits/oak",
+            api_url: "https://almoner.example/api/nonprofits/oak",
+          },
+          {
+            ...entry(9),
+            slug: "elm",
+            profile_url: "https://almoner.example/nonprofits/elm",
+            api_url: "https://almoner.example/api/nonprofits/elm",
+          },
         ],
       },
-    }); // prettier-ignore
+    });
   });
 
   test("is none when no profile changed", () => {
@@ -35,10 +45,22 @@ describe("the event of changes", () => {
   });
 
   test("stays below 20 kB with the longest slugs and all fields", () => {
-    const fields = ["name", "tagline", "mission", "description", "website", "city", "region", "contact_email"];
-    const many = Array.from({ length: changesPerMessageMax }, (_, at) => ({ ...entry(1_000_000 + at, "x".repeat(80)), fields }));
+    const fields = [
+      "name",
+      "tagline",
+      "mission",
+      "description",
+      "website",
+      "city",
+      "region",
+      "contact_email",
+    ];
+    const many = Array.from({ length: changesPerMessageMax }, (_, at) => ({
+      ...entry(1_000_000 + at, "x".repeat(80)),
+      fields,
+    }));
     expect(JSON.stringify(changesEvent(many, given)?.message).length).toBeLessThan(20_000);
-  }); // prettier-ignore
+  });
 });
 
 test("the event of a donation holds what stands on the chain, exactly", () => {

@@ -10,13 +10,19 @@ import {
 const hourMs = 3_600_000;
 
 describe("the wait after an attempt that failed", () => {
-  test.each([[1, 5_000], [2, 15_000], [3, 45_000], [4, 135_000], [7, 3_645_000], [8, 2 * hourMs], [50, 2 * hourMs]])(
-    "number %i is %i ms, give or take a fifth", (attempts, steady) => {
-      expect(retryDelayMs(attempts, 0.5)).toBe(steady);
-      expect(retryDelayMs(attempts, 0)).toBe(steady * 0.8);
-      expect(retryDelayMs(attempts, 1)).toBe(steady * 1.2);
-    },
-  ); // prettier-ignore
+  test.each([
+    [1, 5_000],
+    [2, 15_000],
+    [3, 45_000],
+    [4, 135_000],
+    [7, 3_645_000],
+    [8, 2 * hourMs],
+    [50, 2 * hourMs],
+  ])("number %i is %i ms, give or take a fifth", (attempts, steady) => {
+    expect(retryDelayMs(attempts, 0.5)).toBe(steady);
+    expect(retryDelayMs(attempts, 0)).toBe(steady * 0.8);
+    expect(retryDelayMs(attempts, 1)).toBe(steady * 1.2);
+  });
 
   test("is what the receiver asks for when that is longer, up to two hours", () => {
     expect(retryDelayMs(1, 0.5, 60_000)).toBe(60_000);
@@ -35,7 +41,12 @@ describe("the wait after an attempt that failed", () => {
 });
 
 test("a message is given up after twelve attempts, or a day", () => {
-  expect([isGivenUp(11, 0), isGivenUp(12, 0), isGivenUp(1, 24 * hourMs - 1), isGivenUp(1, 24 * hourMs)]).toEqual([false, true, false, true]); // prettier-ignore
+  expect([
+    isGivenUp(11, 0),
+    isGivenUp(12, 0),
+    isGivenUp(1, 24 * hourMs - 1),
+    isGivenUp(1, 24 * hourMs),
+  ]).toEqual([false, true, false, true]);
 });
 
 test("a receiver is left alone the longer, the more often it failed", () => {
@@ -44,10 +55,17 @@ test("a receiver is left alone the longer, the more often it failed", () => {
 
 describe("Retry-After", () => {
   const now = new Date("2026-06-01T12:00:00Z");
-  test.each([[null, 0], ["", 0], ["120", 120_000], [" 7 ", 7_000], ["-5", 0], ["soon", 0], ["99999999999", 0],
-    ["Mon, 01 Jun 2026 12:01:00 GMT", 60_000], ["Mon, 01 Jun 2026 11:59:00 GMT", 0]] as const)(
-    "%p is %i ms", (header, expected) => {
-      expect(retryAfterMs(header, now)).toBe(expected);
-    },
-  ); // prettier-ignore
+  test.each([
+    [null, 0],
+    ["", 0],
+    ["120", 120_000],
+    [" 7 ", 7_000],
+    ["-5", 0],
+    ["soon", 0],
+    ["99999999999", 0],
+    ["Mon, 01 Jun 2026 12:01:00 GMT", 60_000],
+    ["Mon, 01 Jun 2026 11:59:00 GMT", 0],
+  ] as const)("%p is %i ms", (header, expected) => {
+    expect(retryAfterMs(header, now)).toBe(expected);
+  });
 });

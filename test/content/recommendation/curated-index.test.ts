@@ -7,14 +7,33 @@ import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/cur
 import { aNonprofit } from "#test/support/records.ts";
 
 const vocabulary = [
-  "water", "wells", "well", "clean", "village", "schools", "school", "co-op", "music", "café", "health", "healthy",
-]; // prettier-ignore
+  "water",
+  "wells",
+  "well",
+  "clean",
+  "village",
+  "schools",
+  "school",
+  "co-op",
+  "music",
+  "café",
+  "health",
+  "healthy",
+];
 const textAt = (at: number) =>
-  Array.from({ length: 3 + (at % 7) }, (_, word) => vocabulary[(at * 5 + word * (1 + (at % 4))) % 12]).join(" "); // prettier-ignore
+  Array.from(
+    { length: 3 + (at % 7) },
+    (_, word) => vocabulary[(at * 5 + word * (1 + (at % 4))) % 12],
+  ).join(" ");
 const records = Array.from({ length: 60 }, (_, at) => ({
-  ...aNonprofit({ slug: `p${at}`, name: textAt(at), mission: textAt(at + 3), tagline: textAt(at + 11) }),
+  ...aNonprofit({
+    slug: `p${at}`,
+    name: textAt(at),
+    mission: textAt(at + 3),
+    tagline: textAt(at + 11),
+  }),
   id: at + 1,
-})); // prettier-ignore
+}));
 
 let index: CuratedIndex;
 let whole: Database;
@@ -23,9 +42,13 @@ beforeEach(() => {
   index.update(records, []);
   whole = new Database(":memory:");
   whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description, prefix = '2 3',
-    tokenize = "porter unicode61 remove_diacritics 2")`); // prettier-ignore
+    tokenize = "porter unicode61 remove_diacritics 2")`);
   for (const r of records) {
-    whole.query("INSERT INTO whole (rowid, name, tagline, mission, description) VALUES (?, ?, ?, ?, ?)").run(r.id, r.name, r.tagline, r.mission, r.description); // prettier-ignore
+    whole
+      .query(
+        "INSERT INTO whole (rowid, name, tagline, mission, description) VALUES (?, ?, ?, ?, ?)",
+      )
+      .run(r.id, r.name, r.tagline, r.mission, r.description);
   }
 });
 afterEach(() => {
@@ -55,7 +78,9 @@ test("finds and weighs as FTS5 does when it is asked for everything at once", ()
       const words = searchWords(text);
       const any = asked(text, anyOf);
       expect(ascending(index.matching(words, "any"))).toEqual(any.map(({ id }) => id));
-      expect(ascending(index.matching(words, "all"))).toEqual(asked(text, allOf).map(({ id }) => id)); // prettier-ignore
+      expect(ascending(index.matching(words, "all"))).toEqual(
+        asked(text, allOf).map(({ id }) => id),
+      );
       const strengths = index.strengths(words);
       expect(strengths.size).toBe(any.length);
       for (const { id, strength } of any) expect(strengths.get(id)).toBeCloseTo(strength, 9);

@@ -100,7 +100,11 @@ const cases: [title: string, given: Partial<Queryable>, becomes: DraftDecision][
   ],
   [
     "in the strict mode two agents on one network are one voice",
-    { mode: "networks", mine: voice("b", "wells", "n1"), waiting: [waits(1, voice("a", "wells", "n1"))] },
+    {
+      mode: "networks",
+      mine: voice("b", "wells", "n1"),
+      waiting: [waits(1, voice("a", "wells", "n1"))],
+    },
     { kind: "awaiting", confidence: 2 },
   ],
   [
@@ -110,10 +114,14 @@ const cases: [title: string, given: Partial<Queryable>, becomes: DraftDecision][
   ],
   [
     "in the strict mode two networks agree",
-    { mode: "networks", mine: voice("b", "wells", "n2"), waiting: [waits(1, voice("a", "wells", "n1"))] },
+    {
+      mode: "networks",
+      mine: voice("b", "wells", "n2"),
+      waiting: [waits(1, voice("a", "wells", "n1"))],
+    },
     { kind: "promoted", confidence: 2, winner: 1 },
   ],
-]; // prettier-ignore
+];
 
 test.each(cases)("%s", (_, given, becomes) => {
   expect(decideDraft({ ...alone, ...given })).toEqual(becomes);

@@ -89,8 +89,16 @@ describe("a profile that is opened", () => {
     log.follow(aStep({ slug }));
     await log.flush();
     expect(await stored()).toEqual([
-      { recommendation_id: 1, slug, action: "profile", form: "page", rank, intent_id: "", followed_at: noonMs + 1_000 },
-    ]); // prettier-ignore
+      {
+        recommendation_id: 1,
+        slug,
+        action: "profile",
+        form: "page",
+        rank,
+        intent_id: "",
+        followed_at: noonMs + 1_000,
+      },
+    ]);
   });
 
   test("belongs to the newest call that named it, else to the newest", async () => {
@@ -155,7 +163,10 @@ test("what nobody here was recommended is looked for only when another process m
 test("a store out of reach loses nothing: it is written when it is back", async () => {
   const write = store.write.bind(store);
   let broken = true;
-  const shaky: Store = { ...store, write: (work) => (broken ? Promise.reject(new Error("disk")) : write(work)) };
+  const shaky: Store = {
+    ...store,
+    write: (work) => (broken ? Promise.reject(new Error("disk")) : write(work)),
+  };
   const shakyLog = logRecommendations(shaky, () => {});
   shakyLog.add(aCall());
   shakyLog.follow(aStep());
@@ -163,7 +174,7 @@ test("a store out of reach loses nothing: it is written when it is back", async 
   broken = false;
   await shakyLog.flush();
   expect(await stored()).toHaveLength(1);
-}); // prettier-ignore
+});
 
 test("flushes that overlap find the calls that are being written", async () => {
   log.add(aCall());

@@ -59,7 +59,11 @@ describe("a draft cannot be used", () => {
     [{ why_recommended: "See https://evil.example now." }, "why_recommended", "source_url"],
     [{ why_recommended: "Write to me@mail.test." }, "why_recommended", "source_url"],
     [{ why_recommended: "Look at evil.com for more" }, "why_recommended", "source_url"],
-    [{ why_recommended: "Pay 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" }, "why_recommended", "wallet"],
+    [
+      { why_recommended: "Pay 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
+      "why_recommended",
+      "wallet",
+    ],
     [{ source_url: undefined }, "source_url", "required"],
     [{ source_url: null }, "source_url", "required"],
     [{ source_url: "" }, "source_url", "required"],
@@ -72,7 +76,7 @@ describe("a draft cannot be used", () => {
     const [first] = faults(given);
     expect(first).toMatchObject({ path, claims: false });
     expect(first?.message).toContain(says);
-  }); // prettier-ignore
+  });
 
   test("because it claims too much: the phrase and restrained words are named", () => {
     expect(faults({ why_recommended: "The most effective kitchen." })).toEqual([

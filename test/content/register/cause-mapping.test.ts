@@ -73,10 +73,13 @@ test("a British charity's causes come by its class, then its tags, then its name
 
 test("an Australian charity's causes come by what it marks, unless it marks nearly everything", () => {
   const marked = new Set(["Youth", "Advancing_Health"]);
-  expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual(["health", "youth-empowerment"]);
+  expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual([
+    "health",
+    "youth-empowerment",
+  ]);
   for (let at = 0; at < 14; at++) marked.add(`Column ${at}`);
   expect(mapping.australian({ marked, name: "Sample" }).causes).toEqual(["health"]);
-}); // prettier-ignore
+});
 
 test("a table that names an unknown cause is refused", () => {
   const icnptso = [{ code: "A", cause_id: "gardening", role: "primary" }];

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mergedWithLine, recordOfLine } from "#content/nonprofit/record-merge.ts";
-import { mergedWithRegister, newFromRegister, withdrawnByRegister } from "#content/register/merge.ts"; // prettier-ignore
+import {
+  mergedWithRegister,
+  newFromRegister,
+  withdrawnByRegister,
+} from "#content/register/merge.ts";
 import { recordLine, RecordLine } from "#content/nonprofit/record-line.ts";
 import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
 import type { RegisterDraft } from "#content/register/draft.ts";
@@ -40,7 +44,9 @@ describe("a register", () => {
   test("changes and clears what it set itself", () => {
     const provenance = { city: setBy("register", "irs-bmf") };
     const before = listed({ city: "Easthaven", provenance });
-    expect(mergedWithRegister(before, draft({ city: "Westhaven" }), terms, nowMs).city).toBe("Westhaven"); // prettier-ignore
+    expect(mergedWithRegister(before, draft({ city: "Westhaven" }), terms, nowMs).city).toBe(
+      "Westhaven",
+    );
     const cleared = mergedWithRegister(before, draft({ city: null }), terms, nowMs);
     expect(cleared.city).toBeNull();
     expect(cleared.provenance).toEqual({});
@@ -115,18 +121,35 @@ describe("another directory's record", () => {
   });
 
   test("replaces what registers set here, and keeps id and slug", () => {
-    const before = aNonprofit({ id: 3, city: "Here", provenance: { city: setBy("register", "acnc") } });
+    const before = aNonprofit({
+      id: 3,
+      city: "Here",
+      provenance: { city: setBy("register", "acnc") },
+    });
     const theirs = aNonprofit({ slug: "other", city: "There" });
-    expect(mergedWithLine(before, line(theirs))).toMatchObject({ id: 3, slug: before.slug, city: "There", provenance: {} });
-  }); // prettier-ignore
+    expect(mergedWithLine(before, line(theirs))).toMatchObject({
+      id: 3,
+      slug: before.slug,
+      city: "There",
+      provenance: {},
+    });
+  });
 
   test("leaves what people set here, unless theirs is newer", () => {
-    const before = aNonprofit({ id: 3, city: "Here", provenance: { city: setBy("operator", "operator", 5) } });
+    const before = aNonprofit({
+      id: 3,
+      city: "Here",
+      provenance: { city: setBy("operator", "operator", 5) },
+    });
     const theirs = (applied_at: number) =>
-      line({ ...before, city: "There", provenance: { city: setBy("consensus", "consensus", applied_at) } });
+      line({
+        ...before,
+        city: "There",
+        provenance: { city: setBy("consensus", "consensus", applied_at) },
+      });
     expect(mergedWithLine(before, theirs(4))).toBe(before);
     expect(mergedWithLine(before, theirs(6)).city).toBe("There");
-  }); // prettier-ignore
+  });
 
   test("without an e-mail address says nothing of it", () => {
     const before = aNonprofit({ id: 3, contact_email: "a@host.example" });

@@ -4,12 +4,18 @@ import { readableProse, shortened } from "#content/register/sentence-case.ts";
 describe("a text in capitals", () => {
   test.each([
     ["TO FEED THE HUNGRY. WE SERVE ALL!  COME IN", "To feed the hungry. We serve all! Come in"],
-    ["WE HELP VETERANS IN THE USA AND IN KENYA'S TOWNS", "We help veterans in the USA and in Kenya's towns"],
+    [
+      "WE HELP VETERANS IN THE USA AND IN KENYA'S TOWNS",
+      "We help veterans in the USA and in Kenya's towns",
+    ],
     ["THE YMCA'S AND NAACP'S GUESTS", "The YMCA's and NAACP's guests"],
     ["SAMPLE HOUSE, INC. IS A HOME", "Sample house, inc. is a home"],
     ["ROMAN CATHOLIC CHARITY THAT I KNOW", "Roman Catholic charity that I know"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
-    ["THE WIDE SAMPLE NETWORK (WSN) OF HOMES (BIG): WSN HELPS", "The wide sample network (WSN) of homes (big): WSN helps"],
+    [
+      "THE WIDE SAMPLE NETWORK (WSN) OF HOMES (BIG): WSN HELPS",
+      "The wide sample network (WSN) of homes (big): WSN helps",
+    ],
   ])("%s becomes %s", (raw, readable) => expect(readableProse(raw)).toBe(readable));
 
   test("writes the organisation's name as the name is written", () => {
@@ -18,16 +24,22 @@ describe("a text in capitals", () => {
       "Zebra Valley Trust of Quinlan helps Quinlan. ZVTQ likes the valley",
     );
   });
-}); // prettier-ignore
+});
 
 test("a text in mixed case only loses doubled spaces and control characters", () => {
   expect(readableProse(" Aid\u0000  for the\nSEA, by NGOs ")).toBe("Aid for the SEA, by NGOs");
 });
 
-test.each(["SEE SCHEDULE O", "See Part I, Line 1", "N/A", "none.", "See attached statement", "-", "", "Other programs as described in Schedule O"])(
-  "%p says nothing",
-  (raw) => expect(readableProse(raw)).toBe(""),
-); // prettier-ignore
+test.each([
+  "SEE SCHEDULE O",
+  "See Part I, Line 1",
+  "N/A",
+  "none.",
+  "See attached statement",
+  "-",
+  "",
+  "Other programs as described in Schedule O",
+])("%p says nothing", (raw) => expect(readableProse(raw)).toBe(""));
 
 test.each(["None of our guests pays.", "Seeing is believing", "Various kinds of aid"])(
   "%p says something",

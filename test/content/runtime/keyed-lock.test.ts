@@ -35,7 +35,12 @@ describe("work in turn", () => {
       inTurn(place, turn, work("second", false)),
       inTurn(place, { ...turn, key: "other" }, work("aside", false)),
     ]);
-    expect(seen.filter((one) => !one.startsWith("aside"))).toEqual(["first begins", "first ends", "second begins", "second ends"]); // prettier-ignore
+    expect(seen.filter((one) => !one.startsWith("aside"))).toEqual([
+      "first begins",
+      "first ends",
+      "second begins",
+      "second ends",
+    ]);
     expect(seen.indexOf("aside begins")).toBeLessThan(seen.indexOf("first ends"));
   });
 

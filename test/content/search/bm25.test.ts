@@ -21,7 +21,10 @@ describe("occurrences in one number", () => {
 
 describe("bm25", () => {
   test("is what FTS5 works out, by its formula", () => {
-    const phrase = { ids: Uint32Array.from([1, 3]), counts: Uint32Array.from([counts(2), counts(2)]) };
+    const phrase = {
+      ids: Uint32Array.from([1, 3]),
+      counts: Uint32Array.from([counts(2), counts(2)]),
+    };
     const [first, second, third] = bm25(ids, [phrase], corpus);
     const idf = Math.log((10 - 2 + 0.5) / 2.5);
     expect(first).toBeCloseTo((idf * 2.2) / (1 + 1.2), 12);
@@ -37,4 +40,4 @@ describe("bm25", () => {
     expect(points).toBeLessThan(1e-5);
     expect(bm25(ids, [common, common], most)[0]).toBe(2 * points);
   });
-}); // prettier-ignore
+});

@@ -10,7 +10,11 @@ import {
   without,
 } from "#content/search/match.ts";
 
-const stemsOf = (text: string) => text.toLowerCase().split(" ").map((word) => word.replace(/s$/, "")); // prettier-ignore
+const stemsOf = (text: string) =>
+  text
+    .toLowerCase()
+    .split(" ")
+    .map((word) => word.replace(/s$/, ""));
 const profile = { id: 7, stems: ["clean", "water", "well"], words: ["clean", "water", "wells"] };
 const keptFor = (match: Parameters<typeof stemMatch>[0], members: number[] | null = []) => ({
   match: stemMatch(match, stemsOf),
@@ -45,7 +49,14 @@ describe("a changed profile", () => {
   test("is told from members unless there are very many", () => {
     const members = Array.from({ length: 1_000 }, (_, at) => 2 * at);
     const sketch = sketchOf(members);
-    expect(members.every((id) => mayAlter({ match: stemMatch(phrase("x"), stemsOf), members: sketch }, { id, stems: [], words: [] }))).toBe(true); // prettier-ignore
+    expect(
+      members.every((id) =>
+        mayAlter(
+          { match: stemMatch(phrase("x"), stemsOf), members: sketch },
+          { id, stems: [], words: [] },
+        ),
+      ),
+    ).toBe(true);
     expect(sketchOf(Array.from({ length: 100_000 }, (_, at) => at)).byteLength).toBe(16_384);
   });
 });

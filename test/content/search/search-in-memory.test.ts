@@ -36,7 +36,9 @@ const foundBy = (searcher: Searcher, query: SearchQuery) =>
   searcher.find(query, ({ total, ids, nonprofits }) => ({
     total,
     ids,
-    names: (JSON.parse(new TextDecoder().decode(nonprofits)) as { id: string }[]).map(({ id }) => Number(id)), // prettier-ignore
+    names: (JSON.parse(new TextDecoder().decode(nonprofits)) as { id: string }[]).map(({ id }) =>
+      Number(id),
+    ),
   }));
 async function byFts(query: SearchQuery) {
   const searcher = new Searcher(store.raw, { inMemory: false });
@@ -62,16 +64,31 @@ async function anyText() {
     "SELECT term FROM search_vocabulary ORDER BY doc DESC LIMIT 4000",
   );
   const word = fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom(...rows.slice(0, 150).map((row) => String(row["term"]))) }, // prettier-ignore
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom(...rows.slice(0, 150).map((row) => String(row["term"]))),
+    },
     { weight: 3, arbitrary: fc.constantFrom(...rows.map((row) => String(row["term"]))) },
-    { weight: 1, arbitrary: fc.constantFrom("Women's", "co-op", '"clean water"', "É", "水", "NOT", "St.", "u.s.a") }, // prettier-ignore
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        "Women's",
+        "co-op",
+        '"clean water"',
+        "É",
+        "水",
+        "NOT",
+        "St.",
+        "u.s.a",
+      ),
+    },
   );
   const cut = fc.tuple(word, fc.nat({ max: 5 })).map(([text, length]) => text.slice(0, length + 1));
   return fc
     .array(fc.oneof({ weight: 4, arbitrary: word }, { weight: 1, arbitrary: cut }), {
       minLength: 1,
       maxLength: 6,
-    }) // prettier-ignore
+    })
     .map((words) => words.join(" "));
 }
 
@@ -103,7 +120,10 @@ describe("postings in memory", () => {
     const queries = fc.record({ q: await anyText(), ...filters });
     await fc.assert(
       fc.asyncProperty(queries, async (query) => {
-        expect({ query, ...(await foundBy(memory, query)) }).toEqual({ query, ...(await byFts(query)) }); // prettier-ignore
+        expect({ query, ...(await foundBy(memory, query)) }).toEqual({
+          query,
+          ...(await byFts(query)),
+        });
       }),
       { numRuns: 400 },
     );
@@ -124,25 +144,31 @@ describe("postings in memory", () => {
     });
     const queries = fc.array(fc.record({ q: text, ...filters }), { minLength: 12, maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(fc.array(changed, { minLength: 1, maxLength: 8 }), queries, async (changes, asked) => {
-        for (const { id, change } of changes) {
-          const [before] = await recordsById(store.raw, [id]);
-          if (before === undefined) throw new Error("it was seeded");
-          const after = { ...before, ...change } as NonprofitRecord;
-          await store.write((tx) => saveNonprofits(tx, [{ before, after }], { origin: "review", now: new Date() }));
-        }
-        await memory.change(changes.map(({ id }) => ({ id, searched: true })));
-        const anew = await inMemory();
-        for (const query of asked) {
-          const found = await foundBy(memory, query);
-          expect({ query, ...found }).toEqual({ query, ...(await foundBy(anew, query)) });
-          // FTS5 counts replaced rows in its averages, so only what is found is the same, not its order.
-          expect(found.total).toBe((await byFts(query)).total);
-        }
-        anew.close();
-      }),
+      fc.asyncProperty(
+        fc.array(changed, { minLength: 1, maxLength: 8 }),
+        queries,
+        async (changes, asked) => {
+          for (const { id, change } of changes) {
+            const [before] = await recordsById(store.raw, [id]);
+            if (before === undefined) throw new Error("it was seeded");
+            const after = { ...before, ...change } as NonprofitRecord;
+            await store.write((tx) =>
+              saveNonprofits(tx, [{ before, after }], { origin: "review", now: new Date() }),
+            );
+          }
+          await memory.change(changes.map(({ id }) => ({ id, searched: true })));
+          const anew = await inMemory();
+          for (const query of asked) {
+            const found = await foundBy(memory, query);
+            expect({ query, ...found }).toEqual({ query, ...(await foundBy(anew, query)) });
+            // FTS5 counts replaced rows in its averages, so only what is found is the same, not its order.
+            expect(found.total).toBe((await byFts(query)).total);
+          }
+          anew.close();
+        },
+      ),
       { numRuns: 8 },
-    ); // prettier-ignore
+    );
   }, 240_000);
 
   test("are read anew when more changed than was told", async () => {

@@ -14,7 +14,10 @@ import { SortedWords } from "#content/search/sorted-words.ts";
 const anySet = fc
   .uniqueArray(fc.nat({ max: 500 }), { maxLength: 200 })
   .map((ids) => Uint32Array.from(ids).sort());
-const fewOrMany = fc.oneof(anySet, anySet.map((set) => set.subarray(0, 3))); // prettier-ignore
+const fewOrMany = fc.oneof(
+  anySet,
+  anySet.map((set) => set.subarray(0, 3)),
+);
 
 describe("sets of ids", () => {
   test("are cut, joined and taken from each other as sets are", () => {
@@ -86,23 +89,27 @@ describe("sorted words", () => {
     .uniqueArray(
       fc.string({ unit: fc.constantFrom("a", "b", "é", "水", "z"), minLength: 1, maxLength: 6 }),
       { maxLength: 300 },
-    ) // prettier-ignore
+    )
     .map((words) => words.sort((a, b) => Buffer.compare(bytes(a), bytes(b))));
 
   test("are found by whole and by beginning", () => {
     fc.assert(
-      fc.property(anyWords, fc.string({ unit: fc.constantFrom("a", "é", "z"), maxLength: 3 }), (words, start) => {
-        const list = new SortedWords();
-        for (const word of words) list.push(word);
-        expect(list.count).toBe(words.length);
-        for (const [at, word] of words.entries()) {
-          expect([list.indexOf(word), list.at(at)]).toEqual([at, word]);
-        }
-        const [from, to] = list.beginning(start);
-        expect(words.slice(from, to)).toEqual(words.filter((word) => word.startsWith(start)));
-        expect(list.indexOf(`${start}x`)).toBe(-1);
-      }),
+      fc.property(
+        anyWords,
+        fc.string({ unit: fc.constantFrom("a", "é", "z"), maxLength: 3 }),
+        (words, start) => {
+          const list = new SortedWords();
+          for (const word of words) list.push(word);
+          expect(list.count).toBe(words.length);
+          for (const [at, word] of words.entries()) {
+            expect([list.indexOf(word), list.at(at)]).toEqual([at, word]);
+          }
+          const [from, to] = list.beginning(start);
+          expect(words.slice(from, to)).toEqual(words.filter((word) => word.startsWith(start)));
+          expect(list.indexOf(`${start}x`)).toBe(-1);
+        },
+      ),
       { numRuns: 300 },
-    ); // prettier-ignore
+    );
   });
 });

@@ -60,7 +60,10 @@ describe("chaos", () => {
     let landed = 0;
     for (let round = 0; round < 20; round++) {
       const { base64, signature } = donor.pay({ to: wallet, memo: `${round}` });
-      const response = await fetch(local.url, call("sendTransaction", base64, { encoding: "base64" })); // prettier-ignore
+      const response = await fetch(
+        local.url,
+        call("sendTransaction", base64, { encoding: "base64" }),
+      );
       expect(await response.text()).not.toContain(signature);
       if (local.chain.ledger.landing(signature) !== null) landed++;
     }
@@ -84,29 +87,39 @@ describe("chaos", () => {
     const options = { commitment: "confirmed", maxSupportedTransactionVersion: 0 };
     const shown = new Set<string>();
     for (let round = 0; round < 20; round++) {
-      const transaction = (await result("getTransaction", signature, options)) as { meta: unknown } | null; // prettier-ignore
+      const transaction = (await result("getTransaction", signature, options)) as {
+        meta: unknown;
+      } | null;
       expect(transaction?.meta ?? null).toBeNull();
       shown.add(transaction === null ? "nothing" : "no meta");
     }
     expect([...shown].toSorted()).toEqual(["no meta", "nothing"]);
     expect(await result("getSignatureStatuses", [signature])).toMatchObject({ value: [null] });
     expect(await result("getSignaturesForAddress", local.sponsor.publicKey.toBase58())).toEqual([]);
-    expect(await result("getBalance", local.sponsor.publicKey.toBase58())).toMatchObject({ value: 1_000_000_000 }); // prettier-ignore
+    expect(await result("getBalance", local.sponsor.publicKey.toBase58())).toMatchObject({
+      value: 1_000_000_000,
+    });
   });
 
   test("shows transactions late, and loses some", async () => {
     local.chain.chaos.set({ late: 100, late_ms: 60_000 });
     const [donor, wallet] = [local.donor(), local.wallet()];
     const late = donor.pay({ to: wallet, usdc: "3" });
-    expect(await result("sendTransaction", late.base64, { encoding: "base64" })).toBe(late.signature); // prettier-ignore
+    expect(await result("sendTransaction", late.base64, { encoding: "base64" })).toBe(
+      late.signature,
+    );
     expect(local.usdcOf(wallet)).toBe(3_000_000n);
     expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({ value: [null] });
     local.pass(60_000);
-    expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({ value: [{ err: null }] }); // prettier-ignore
+    expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({
+      value: [{ err: null }],
+    });
 
     local.chain.chaos.set({ lost: 100 });
     const lost = donor.pay({ to: wallet, usdc: "4" });
-    expect(await result("sendTransaction", lost.base64, { encoding: "base64" })).toBe(lost.signature); // prettier-ignore
+    expect(await result("sendTransaction", lost.base64, { encoding: "base64" })).toBe(
+      lost.signature,
+    );
     expect(local.usdcOf(wallet)).toBe(3_000_000n);
   });
 

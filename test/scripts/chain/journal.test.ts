@@ -31,10 +31,14 @@ describe("a chain that is started again", () => {
     expect(second.usdcOf(wallet)).toBe(2_500_000n);
     expect(second.lamportsOf(donor.address)).toBe(lamports);
     const chain = await second.open();
-    expect([await chain.landed(paid.signature), await chain.landed(failed.signature)]).toEqual(before); // prettier-ignore
+    expect([await chain.landed(paid.signature), await chain.landed(failed.signature)]).toEqual(
+      before,
+    );
     // What has landed cannot land again, and what had a blockhash from before can land now.
     expect(() => second.land(paid)).toThrow("AlreadyProcessed");
-    second.land(donor.pay({ to: wallet, usdc: "1", blockhash: paid.transaction.message.recentBlockhash })); // prettier-ignore
+    second.land(
+      donor.pay({ to: wallet, usdc: "1", blockhash: paid.transaction.message.recentBlockhash }),
+    );
     expect(second.usdcOf(wallet)).toBe(3_500_000n);
     await second.stop();
   });

@@ -25,8 +25,15 @@ const env = (changes: Record<string, string> = {}) => ({
 });
 
 const run = async (args: string[], changes: Record<string, string> = {}) => {
-  const child = Bun.spawn([process.execPath, script, ...args], { env: env(changes), stdout: "pipe", stderr: "pipe" }); // prettier-ignore
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]); // prettier-ignore
+  const child = Bun.spawn([process.execPath, script, ...args], {
+    env: env(changes),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   return { code: await child.exited, out, err };
 };
 
@@ -40,7 +47,11 @@ afterEach(async () => {
 
 async function serve(args: string[] = ["--port", "0"]): Promise<Bun.Subprocess> {
   rmSync(chainFiles({ dataDir }).address, { force: true });
-  const child = Bun.spawn([process.execPath, script, ...args], { env: env(), stdout: "ignore", stderr: "inherit" }); // prettier-ignore
+  const child = Bun.spawn([process.execPath, script, ...args], {
+    env: env(),
+    stdout: "ignore",
+    stderr: "inherit",
+  });
   children.push(child);
   for (let look = 0; look < 1_000 && address() === null; look++) await Bun.sleep(20);
   return child;
@@ -63,9 +74,18 @@ describe("by hand", () => {
   test("it serves, fills wallets, pays, makes trouble, and stops", async () => {
     const child = await serve();
     expect(await run(["faucet", "--wallet", wallet, "--usdc", "5"])).toMatchObject({ code: 0 });
-    const sent = await run(["send", "--to", wallet, "--amount", "2.50", "--memo", "hello", "--json"]); // prettier-ignore
+    const sent = await run([
+      "send",
+      "--to",
+      wallet,
+      "--amount",
+      "2.50",
+      "--memo",
+      "hello",
+      "--json",
+    ]);
     expect(JSON.parse(sent.out)).toMatchObject({ to: wallet, amount_usdc: "2.50" });
-    const link = `solana:${wallet}?amount=1.25&memo=abc&reference=${Keypair.generate().publicKey.toBase58()}`; // prettier-ignore
+    const link = `solana:${wallet}?amount=1.25&memo=abc&reference=${Keypair.generate().publicKey.toBase58()}`;
     expect(await run(["send", link])).toMatchObject({ code: 0 });
     expect(await usdcOf(wallet)).toBe("8750000");
     const troubled = await run(["chaos", "--errors", "20", "--hang-ms", "5", "--json"]);
@@ -94,16 +114,31 @@ describe("by hand", () => {
   }, 60_000);
 
   const mistakes: [string, string[], Record<string, string>, string][] = [
-    ["beside a real network", [], { ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" }, "ALMONER_NETWORK is solana"],
-    ["faucet beside devnet", ["faucet", "--wallet", wallet], { ALMONER_NETWORK: "solana-devnet", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" }, "ALMONER_NETWORK is solana-devnet"],
+    [
+      "beside a real network",
+      [],
+      { ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" },
+      "ALMONER_NETWORK is solana",
+    ],
+    [
+      "faucet beside devnet",
+      ["faucet", "--wallet", wallet],
+      { ALMONER_NETWORK: "solana-devnet", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" },
+      "ALMONER_NETWORK is solana-devnet",
+    ],
     ["a port that is none", ["--port", "many"], {}, "--port"],
     ["trouble above all", ["--errors", "200", "--memory", "--port", "0"], {}, "errors"],
     ["an option that is none", ["--prot", "1"], {}, "--prot"],
     ["a link that is none", ["send", "https://example.org"], {}, "Solana Pay"],
     ["nobody to pay", ["send"], {}, "--to"],
     ["an amount that is none", ["send", "--to", wallet, "--amount", "1e3"], {}, "--amount"],
-    ["a chain that does not run", ["faucet", "--wallet", wallet, "--url", "http://127.0.0.1:9"], {}, "bun run chain"],
-  ]; // prettier-ignore
+    [
+      "a chain that does not run",
+      ["faucet", "--wallet", wallet, "--url", "http://127.0.0.1:9"],
+      {},
+      "bun run chain",
+    ],
+  ];
   test.each(mistakes)("%s is told", async (_name, args, changes, words) => {
     const { code, err } = await run(args, changes);
     expect(code).toBeGreaterThan(0);
@@ -125,7 +160,13 @@ describe("beside the service", () => {
     const running = await startLocalChain(config, (message) => told.push(message));
     if (running === null) throw new Error("no chain");
     expect(running.url).toBe(`http://127.0.0.1:${port}`);
-    const opened = await openChain({ network: "local", rpcUrls: [running.url], sponsorKey: null, commitment: "confirmed", clock: () => new Date() }); // prettier-ignore
+    const opened = await openChain({
+      network: "local",
+      rpcUrls: [running.url],
+      sponsorKey: null,
+      commitment: "confirmed",
+      clock: () => new Date(),
+    });
     if (!opened.ok) throw new Error(opened.failure.message);
     const chain = running.withAccounts(opened.value);
     const newcomer = Keypair.generate().publicKey.toBase58();

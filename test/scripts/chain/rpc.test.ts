@@ -61,7 +61,13 @@ describe("@solana/web3.js", () => {
     expect(lastValidBlockHeight - (await connection.getBlockHeight())).toBe(150);
     expect((await connection.isBlockhashValid(blockhash)).value).toBe(true);
     const reference = Keypair.generate().publicKey;
-    const { bytes } = donor.pay({ to: wallet, usdc: "2.5", memo: "hello", references: [reference.toBase58()], blockhash }); // prettier-ignore
+    const { bytes } = donor.pay({
+      to: wallet,
+      usdc: "2.5",
+      memo: "hello",
+      references: [reference.toBase58()],
+      blockhash,
+    });
     const transaction = VersionedTransaction.deserialize(bytes);
     expect((await connection.getFeeForMessage(transaction.message)).value).toBe(5_000);
     const tried = await connection.simulateTransaction(transaction, { sigVerify: true });
@@ -72,27 +78,58 @@ describe("@solana/web3.js", () => {
     const raw = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
     expect(raw?.meta).toMatchObject({ err: null, fee: 5_001 });
     expect(raw?.transaction.message.recentBlockhash).toBe(blockhash);
-    const parsed = await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 }); // prettier-ignore
+    const parsed = await connection.getParsedTransaction(signature, {
+      maxSupportedTransactionVersion: 0,
+    });
     const instructions = parsed?.transaction.message.instructions ?? [];
-    const kinds = instructions.map((one) => ("program" in one ? one.program : one.programId.toBase58())); // prettier-ignore
-    expect(kinds).toEqual([programs.computeBudget.toBase58(), programs.computeBudget.toBase58(), "spl-token", "spl-memo"]); // prettier-ignore
+    const kinds = instructions.map((one) =>
+      "program" in one ? one.program : one.programId.toBase58(),
+    );
+    expect(kinds).toEqual([
+      programs.computeBudget.toBase58(),
+      programs.computeBudget.toBase58(),
+      "spl-token",
+      "spl-memo",
+    ]);
     const transfer = instructions.find((one) => "program" in one && one.program === "spl-token");
-    expect(transfer).toMatchObject({ parsed: { type: "transferChecked", info: { tokenAmount: { amount: "2500000", decimals: 6, uiAmount: 2.5, uiAmountString: "2.5" } } } }); // prettier-ignore
+    expect(transfer).toMatchObject({
+      parsed: {
+        type: "transferChecked",
+        info: {
+          tokenAmount: { amount: "2500000", decimals: 6, uiAmount: 2.5, uiAmountString: "2.5" },
+        },
+      },
+    });
     const found = await connection.getSignaturesForAddress(reference);
-    expect(found).toMatchObject([{ signature, memo: "[5] hello", confirmationStatus: "confirmed" }]); // prettier-ignore
+    expect(found).toMatchObject([
+      { signature, memo: "[5] hello", confirmationStatus: "confirmed" },
+    ]);
   });
 
   test("reads accounts in every form", async () => {
     const account = usdcAccount(donor.address);
     const balance = await connection.getTokenAccountBalance(account);
-    expect(balance.value).toMatchObject({ decimals: 6, amount: local.usdcOf(donor.address).toString() }); // prettier-ignore
-    const owned = await connection.getTokenAccountsByOwner(donor.keypair.publicKey, { mint: usdcMint }); // prettier-ignore
+    expect(balance.value).toMatchObject({
+      decimals: 6,
+      amount: local.usdcOf(donor.address).toString(),
+    });
+    const owned = await connection.getTokenAccountsByOwner(donor.keypair.publicKey, {
+      mint: usdcMint,
+    });
     expect(owned.value.map(({ pubkey }) => pubkey.toBase58())).toEqual([account.toBase58()]);
-    const parsed = await connection.getParsedTokenAccountsByOwner(donor.keypair.publicKey, { programId: programs.token }); // prettier-ignore
-    expect(parsed.value[0]?.account.data.parsed).toMatchObject({ type: "account", info: { owner: donor.address, state: "initialized" } }); // prettier-ignore
+    const parsed = await connection.getParsedTokenAccountsByOwner(donor.keypair.publicKey, {
+      programId: programs.token,
+    });
+    expect(parsed.value[0]?.account.data.parsed).toMatchObject({
+      type: "account",
+      info: { owner: donor.address, state: "initialized" },
+    });
     const supply = await connection.getTokenSupply(usdcMint);
     expect(BigInt(supply.value.amount)).toBeGreaterThanOrEqual(1_000_000_000n);
-    const several = await connection.getMultipleAccountsInfo([account, Keypair.generate().publicKey]); // prettier-ignore
+    const several = await connection.getMultipleAccountsInfo([
+      account,
+      Keypair.generate().publicKey,
+    ]);
     expect(several.map((one) => one?.data.length ?? null)).toEqual([165, null]);
     const mint = await connection.getParsedAccountInfo(usdcMint);
     expect(mint.value?.data).toMatchObject({ program: "spl-token", parsed: { type: "mint" } });
@@ -138,7 +175,10 @@ describe("a refused transaction", () => {
     expect((await send(unsigned.base64)).error?.code).toBe(-32_003);
     expect((await send("AAAA")).error?.code).toBe(-32_602);
     const old = donor.pay({ to: wallet, blockhash: wallet });
-    expect((await send(old.base64)).error).toMatchObject({ code: -32_002, data: { err: "BlockhashNotFound" } }); // prettier-ignore
+    expect((await send(old.base64)).error).toMatchObject({
+      code: -32_002,
+      data: { err: "BlockhashNotFound" },
+    });
     const landed = donor.pay({ to: wallet });
     local.land(landed);
     expect((await send(landed.base64)).error).toMatchObject({ data: { err: "AlreadyProcessed" } });
@@ -202,9 +242,13 @@ describe("JSON-RPC", () => {
     const { signature } = local.land(donor.pay({ to: wallet }));
     const confirmed = { commitment: "confirmed" };
     expect((await call("getTransaction", signature, confirmed)).error?.code).toBe(-32_015);
-    expect((await call("getTransaction", signature, { commitment: "processed" })).error?.code).toBe(-32_602); // prettier-ignore
+    expect((await call("getTransaction", signature, { commitment: "processed" })).error?.code).toBe(
+      -32_602,
+    );
     const legacy = local.land(donor.pay({ to: wallet, legacy: true }));
-    expect((await call("getTransaction", legacy.signature, confirmed)).result).toMatchObject({ version: "legacy" }); // prettier-ignore
+    expect((await call("getTransaction", legacy.signature, confirmed)).result).toMatchObject({
+      version: "legacy",
+    });
     // Finalized is what is meant when nothing is said.
     expect((await call("getTransaction", legacy.signature)).result).toBeNull();
   });
@@ -218,7 +262,10 @@ describe("JSON-RPC", () => {
 
 describe("what only a local chain has", () => {
   const control = async (path: string, body: unknown) => {
-    const response = await fetch(`${local.url}${path}`, { method: "POST", body: JSON.stringify(body) }); // prettier-ignore
+    const response = await fetch(`${local.url}${path}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
 

@@ -15,7 +15,10 @@ describe("slots", () => {
     pass(399);
     const second = slots.now();
     pass(400);
-    expect([second - first, slots.now() - first].map((passed) => passed >= 1)).toEqual([expect.any(Boolean), true] as never); // prettier-ignore
+    expect([second - first, slots.now() - first].map((passed) => passed >= 1)).toEqual([
+      expect.any(Boolean),
+      true,
+    ] as never);
     expect(slots.timeOf(slots.now()) * 1_000).toBeLessThanOrEqual(Date.UTC(2026, 5, 1) + 799);
   });
 

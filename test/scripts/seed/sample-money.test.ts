@@ -17,13 +17,25 @@ test("a store with a sample is never served where money is real", async () => {
   store.close();
 });
 
-test.each(["start", "seed"])("bun run %s makes no sample where money is real", async (command) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-real-money-"));
-  const child = Bun.spawn([process.execPath, `scripts/${command}.ts`, "--profiles", "3"], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1" },
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([2, expect.stringContaining("money is real")]);
-  rmSync(dataDir, { recursive: true, force: true });
-}, 20_000); // prettier-ignore
+test.each(["start", "seed"])(
+  "bun run %s makes no sample where money is real",
+  async (command) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "almoner-real-money-"));
+    const child = Bun.spawn([process.execPath, `scripts/${command}.ts`, "--profiles", "3"], {
+      env: {
+        ...process.env,
+        ALMONER_DATA_DIR: dataDir,
+        ALMONER_NETWORK: "solana",
+        ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1",
+      },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
+      2,
+      expect.stringContaining("money is real"),
+    ]);
+    rmSync(dataDir, { recursive: true, force: true });
+  },
+  20_000,
+);

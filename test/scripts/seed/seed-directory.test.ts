@@ -16,7 +16,18 @@ const open = (name: string) =>
 
 /** All that seeding writes, as one number per table: rows in the order of their keys. */
 async function contentOf(store: Store): Promise<Record<string, unknown>> {
-  const tables = ["nonprofits", "nonprofit_causes", "programs", "impact_metrics", "registrations", "provenance", "listings", "changes", "curated_picks", "directory_facts"]; // prettier-ignore
+  const tables = [
+    "nonprofits",
+    "nonprofit_causes",
+    "programs",
+    "impact_metrics",
+    "registrations",
+    "provenance",
+    "listings",
+    "changes",
+    "curated_picks",
+    "directory_facts",
+  ];
   const found: Record<string, unknown> = {};
   for (const table of tables) {
     const { rows } = await store.raw.execute(`SELECT * FROM ${table} ORDER BY 1, 2, 3`);

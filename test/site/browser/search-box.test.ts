@@ -111,6 +111,13 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
 const fromService = {
   total: 1,
   nonprofits: [
-    { slug: "night-school-1", name: "Night School 1", tagline: null, mission: "Classes.", city: null, country: "France" },
+    {
+      slug: "night-school-1",
+      name: "Night School 1",
+      tagline: null,
+      mission: "Classes.",
+      city: null,
+      country: "France",
+    },
   ],
-}; // prettier-ignore
+};

@@ -65,7 +65,10 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     `default-src 'none'; script-src ${site.origin}; connect-src ${site.origin}; require-trusted-types-for 'script'`;
 
   /** The shadow root is closed, so the test leaves the door ajar: nothing else about it is another. */
-  async function visit(inside: string, { css = "", policy = "", ajar = true } = {}): Promise<WatchedPage> {
+  async function visit(
+    inside: string,
+    { css = "", policy = "", ajar = true } = {},
+  ): Promise<WatchedPage> {
     hostPage = {
       body: `<!doctype html><html lang="en"><title>Host</title>${css === "" ? "" : `<style>${css}</style>`}<body><main>Before ${inside}</main></body></html>`,
       policy,
@@ -83,7 +86,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     }
     await page.goto(`http://127.0.0.1:${host.port}/`);
     return page;
-  } // prettier-ignore
+  }
 
   const press = async (page: Page) => {
     await page.locator("button.open").first().click({ timeout: 10_000 });
@@ -101,7 +104,10 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
   }, 30_000);
 
   test("is paid from another origin, under a strict policy, and says when money has come", async () => {
-    const page = await visit(tag('data-nonprofit="wells" data-amount="2.5" data-label="Give water"'), { policy: strict() });
+    const page = await visit(
+      tag('data-nonprofit="wells" data-amount="2.5" data-label="Give water"'),
+      { policy: strict() },
+    );
     expect(await page.locator("button.open").textContent()).toBe("Give water");
     const dialog = await press(page);
     const code = dialog.locator(".qr svg");
@@ -117,7 +123,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     const receipt = await dialog.locator(".found a").getAttribute("href");
     expect(receipt).toStartWith(`${site.origin}/receipt?nonprofit=wells&id=`);
     expect(troubles(page)).toEqual([]);
-  }, 90_000); // prettier-ignore
+  }, 90_000);
 
   test("looks the same on a page whose styles are hostile", async () => {
     const looks = async (css: string) => {
@@ -133,22 +139,39 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
         return [opener, element, ...parts.map((part) => element.querySelector(part))].map((one) => {
           const style = getComputedStyle(one as Element);
           const { width, height } = (one as Element).getBoundingClientRect();
-          return [style.color, style.fontSize, style.display, style.direction, style.letterSpacing, style.textTransform, style.opacity, style.visibility, Math.round(width), Math.round(height)].join(" ");
+          return [
+            style.color,
+            style.fontSize,
+            style.display,
+            style.direction,
+            style.letterSpacing,
+            style.textTransform,
+            style.opacity,
+            style.visibility,
+            Math.round(width),
+            Math.round(height),
+          ].join(" ");
         });
       });
     };
     expect(await looks(hostileCss)).toEqual(await looks(""));
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 
   test("and leaves the page as it is", async () => {
-    const page = await visit(`<button>Mine</button>${tag('data-nonprofit="wells"')}`, { ajar: false });
-    const before = await page.locator("main > button").evaluate((one) => getComputedStyle(one).cssText);
+    const page = await visit(`<button>Mine</button>${tag('data-nonprofit="wells"')}`, {
+      ajar: false,
+    });
+    const before = await page
+      .locator("main > button")
+      .evaluate((one) => getComputedStyle(one).cssText);
     const globals = await page.evaluate(() => Object.keys(globalThis).length);
     await page.waitForFunction(() => document.querySelectorAll("main > div").length === 1);
-    expect(await page.locator("main > button").evaluate((one) => getComputedStyle(one).cssText)).toBe(before);
+    expect(
+      await page.locator("main > button").evaluate((one) => getComputedStyle(one).cssText),
+    ).toBe(before);
     expect(await page.evaluate(() => Object.keys(globalThis).length)).toBe(globals);
     expect(await page.evaluate(() => document.querySelector("main > div")?.shadowRoot)).toBeNull();
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("is led through by keys, with the closed door closed; what is typed stays inside", async () => {
     const page = await visit(`<p id="heard"></p>${tag('data-nonprofit="wells"')}`, { ajar: true });
@@ -169,18 +192,30 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     expect(await page.textContent("#heard")).toBe("Enter");
     await page.keyboard.press("Escape");
     expect(await page.locator("dialog[open]").count()).toBe(0);
-    expect(await page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className)).toBe("open");
-  }, 60_000); // prettier-ignore
+    expect(
+      await page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className),
+    ).toBe("open");
+  }, 60_000);
 
   test("has names for everything that is pressed or typed into", async () => {
     const page = await visit(tag('data-nonprofit="wells"'));
     const dialog = await press(page);
     await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
     const seen = await dialog.ariaSnapshot();
-    for (const part of [`dialog "Give to`, 'button "Close"', 'textbox "Amount in USDC"', 'group "Usual amounts"', 'button "Show QR code"', 'img "QR code to give 5 USDC', 'link "Open in a wallet on this device"', "status", "note"]) {
+    for (const part of [
+      `dialog "Give to`,
+      'button "Close"',
+      'textbox "Amount in USDC"',
+      'group "Usual amounts"',
+      'button "Show QR code"',
+      'img "QR code to give 5 USDC',
+      'link "Open in a wallet on this device"',
+      "status",
+      "note",
+    ]) {
       expect(seen).toContain(part);
     }
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 
   test("leads to the directory's own page where the policy lets nothing through", async () => {
     const page = await visit(tag('data-nonprofit="wells" data-amount="7"'), {
@@ -198,14 +233,18 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     ["neither", "knows no way to give", null],
     ["bad-link", "knows no way to give", null],
     ["nobody", "knows no nonprofit of this name", null],
-  ])("for %s it says %p", async (slug, words, href) => {
-    const page = await visit(tag(`data-nonprofit="${slug}"`));
-    const dialog = await press(page);
-    await dialog.getByText(words).waitFor({ timeout: 10_000 });
-    expect(await dialog.locator(".qr").count()).toBe(0);
-    expect(await dialog.locator('a[href^="javascript"]').count()).toBe(0);
-    if (href !== null) expect(await dialog.locator("a").first().getAttribute("href")).toBe(href);
-  }, 30_000); // prettier-ignore
+  ])(
+    "for %s it says %p",
+    async (slug, words, href) => {
+      const page = await visit(tag(`data-nonprofit="${slug}"`));
+      const dialog = await press(page);
+      await dialog.getByText(words).waitFor({ timeout: 10_000 });
+      expect(await dialog.locator(".qr").count()).toBe(0);
+      expect(await dialog.locator('a[href^="javascript"]').count()).toBe(0);
+      if (href !== null) expect(await dialog.locator("a").first().getAttribute("href")).toBe(href);
+    },
+    30_000,
+  );
 
   test("each tag has its own button; a tag that names nothing has none", async () => {
     const page = await visit(
@@ -213,20 +252,25 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     );
     await page.locator("button.open").nth(1).waitFor();
     await page.waitForLoadState("load");
-    expect((await page.locator("button.open").allTextContents()).toSorted()).toEqual(["<b>Two", "One"]);
-  }, 30_000); // prettier-ignore
+    expect((await page.locator("button.open").allTextContents()).toSorted()).toEqual([
+      "<b>Two",
+      "One",
+    ]);
+  }, 30_000);
 
   test("the page of the button makes a tag and shows what it makes", async () => {
     const page = await openPage(browser);
     open.push(page);
     await page.goto(`${site.origin}/widget?nonprofit=wells`);
     await page.fill("#button-label", `Give "now" <b>`);
-    await page.waitForFunction(() => document.querySelector("#button-tag")?.textContent?.includes("&quot;now&quot; &lt;b>"));
+    await page.waitForFunction(() =>
+      document.querySelector("#button-tag")?.textContent?.includes("&quot;now&quot; &lt;b>"),
+    );
     const made = (await page.textContent("#button-tag")) ?? "";
     expect(made).toContain(`src="${site.origin}/widget/donate.js"`);
     expect(await page.locator("#button-place div").count()).toBe(1);
     expect(page.troubles).toEqual([]);
     const other = await visit(made);
     expect(await other.locator("button.open").textContent()).toBe(`Give "now" <b>`);
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 });

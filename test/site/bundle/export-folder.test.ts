@@ -22,7 +22,10 @@ const hasElsewhere = existsSync(elsewhere) && statSync(elsewhere).dev !== statSy
 describe("the folder for other web servers", () => {
   const folder = mkdtempSync(join(tmpdir(), "almoner-export-"));
   const blobs = openBlobs(join(folder, "blobs"));
-  const [one, two] = ["one", "two"].map((content) => blobs.pathOf(blobs.put(bytes(content)))) as [string, string]; // prettier-ignore
+  const [one, two] = ["one", "two"].map((content) => blobs.pathOf(blobs.put(bytes(content)))) as [
+    string,
+    string,
+  ];
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test("is made again where somebody removed a part of it", () => {

@@ -168,14 +168,18 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect((await get("/.1-1.draft")).status).toBe(404);
     });
 
-    test.each(["/", "/changes/state.json", "/countries/KE", "/donate/water-for-all", "/.well-known/api-catalog"])(
-      "another origin's script may ask for %s", async (path) => {
-        const answer = await get(path, { origin: "https://x.example" }, "OPTIONS");
-        expect(answer.status).toBe(204);
-        expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-        expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
-      },
-    ); // prettier-ignore
+    test.each([
+      "/",
+      "/changes/state.json",
+      "/countries/KE",
+      "/donate/water-for-all",
+      "/.well-known/api-catalog",
+    ])("another origin's script may ask for %s", async (path) => {
+      const answer = await get(path, { origin: "https://x.example" }, "OPTIONS");
+      expect(answer.status).toBe(204);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
+    });
   });
 
   describe("compression", () => {
@@ -219,7 +223,16 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     const show = (body: string) =>
       exportRelease(
         { exported, blobs: bundle.blobs },
-        { changed: [{ path: "quick.html", digest: bundle.blobs.put(new TextEncoder().encode(body)), size: 0, }], removed: [] }, // prettier-ignore
+        {
+          changed: [
+            {
+              path: "quick.html",
+              digest: bundle.blobs.put(new TextEncoder().encode(body)),
+              size: 0,
+            },
+          ],
+          removed: [],
+        },
       );
     const etags = new Set<string>();
     for (const body of ["aaaa", "bbbb", "cccc", "aaaa", "dddd"]) {

@@ -36,7 +36,11 @@ afterAll(() => site.close());
 const file = (path: string): string => files.get(path) ?? "";
 
 test("all of them are there, each with its type", () => {
-  expect(Object.fromEntries([...files.keys()].map((path) => [path, headersOf(path).contentType.split(";")[0]]))).toEqual({
+  expect(
+    Object.fromEntries(
+      [...files.keys()].map((path) => [path, headersOf(path).contentType.split(";")[0]]),
+    ),
+  ).toEqual({
     "llms.txt": "text/plain",
     "agents.md": "text/markdown",
     "AGENTS.md": "text/markdown",
@@ -48,16 +52,17 @@ test("all of them are there, each with its type", () => {
     ".well-known/mcp.json": "application/json",
     ".well-known/mcp/server-card.json": "application/json",
   } as never);
-}); // prettier-ignore
+});
 
 test("no place is left to fill, and no address is of another host", () => {
   for (const [path, text] of files) {
     expect([path, text.includes("{{")]).toEqual([path, false]);
-    const known = /^(https:\/\/almoner\.example|https:\/\/explorer\.solana\.com\/tx\/|https:\/\/example\.org|https:\/\/(static\.)?modelcontextprotocol\.io|https:\/\/(json-schema|[a-z-]+\.example))/;
+    const known =
+      /^(https:\/\/almoner\.example|https:\/\/explorer\.solana\.com\/tx\/|https:\/\/example\.org|https:\/\/(static\.)?modelcontextprotocol\.io|https:\/\/(json-schema|[a-z-]+\.example))/;
     const addresses = text.match(/https?:\/\/[^\s"'`)<>\\]+/g) ?? [];
     expect([path, addresses.filter((address) => !known.test(address))]).toEqual([path, []]);
   }
-}); // prettier-ignore
+});
 
 describe("agents.md", () => {
   test("opens with an example that runs, and that is shown to nobody until it is completed", async () => {
@@ -67,7 +72,10 @@ describe("agents.md", () => {
     const service = await aService({ records: [aNonprofit({ slug })] });
     const answer = await service.post(`/api/enrich/${slug}`, JSON.parse(body));
     expect(answer.status).toBe(200);
-    expect((await answer.json()).submissions[0]).toMatchObject({ status: "pending", field_type: "prose" }); // prettier-ignore
+    expect((await answer.json()).submissions[0]).toMatchObject({
+      status: "pending",
+      field_type: "prose",
+    });
     const board = await (await service.get("/api/agents/leaderboard")).json();
     expect(board.top_agents).toEqual([]);
     service.close();
@@ -77,9 +85,12 @@ describe("agents.md", () => {
     const named: string[] = [];
     for (const day of ["2026-11-21", "2026-11-22", "2026-11-23"]) {
       const now = new Date(`${day}T03:00:00Z`);
-      await site.store.write((tx) => saveDirectoryFact(tx, { name: "publication_day", value: day, now }));
+      await site.store.write((tx) =>
+        saveDirectoryFact(tx, { name: "publication_day", value: day, now }),
+      );
       const guide = (await discoveryFiles(site, siteBaseUrl)).get("agents.md") ?? "";
-      const items = guide.match(/^- \[.*\]\(https:\/\/almoner\.example\/nonprofits\/\S+\), `\S+`: .+$/gm) ?? [];
+      const items =
+        guide.match(/^- \[.*\]\(https:\/\/almoner\.example\/nonprofits\/\S+\), `\S+`: .+$/gm) ?? [];
       expect(items).toHaveLength(10);
       named.push(...items.map((item) => /`(\S+)`: /.exec(item)?.[1] ?? ""));
       expect(guide).not.toMatch(/https:\/\/evil/);
@@ -87,7 +98,7 @@ describe("agents.md", () => {
     }
     expect(new Set(named.slice(0, 20)).size).toBe(20);
     expect(named).toContain("hostile");
-  }); // prettier-ignore
+  });
 
   test("is the same by its other name", () => {
     expect(file("AGENTS.md")).toBe(file("agents.md"));
@@ -103,19 +114,30 @@ test("security.txt expires within a year of the day of publication", () => {
 test("the API catalogue is a link set that leads to every description", () => {
   const { linkset } = JSON.parse(file(".well-known/api-catalog"));
   const links = JSON.stringify(linkset);
-  for (const path of ["openapi.json", "agents.arazzo.yaml", "agents.md", "llms.txt", "mcp", "healthz"])
+  for (const path of [
+    "openapi.json",
+    "agents.arazzo.yaml",
+    "agents.md",
+    "llms.txt",
+    "mcp",
+    "healthz",
+  ])
     expect(links).toContain(`"${siteBaseUrl}/${path}"`);
-  expect(linkset.every(({ anchor }: { anchor?: string }) => anchor?.startsWith(siteBaseUrl))).toBe(true);
-}); // prettier-ignore
+  expect(linkset.every(({ anchor }: { anchor?: string }) => anchor?.startsWith(siteBaseUrl))).toBe(
+    true,
+  );
+});
 
 test("workflows and plugin manifest name the description", () => {
   expect(parse(file("agents.arazzo.yaml"))).toMatchObject({
     arazzo: "1.0.1",
     sourceDescriptions: [{ url: `${siteBaseUrl}/openapi.json` }],
   });
-  expect(JSON.parse(file(".well-known/ai-plugin.json")).api.url).toBe(`${siteBaseUrl}/openapi.json`);
+  expect(JSON.parse(file(".well-known/ai-plugin.json")).api.url).toBe(
+    `${siteBaseUrl}/openapi.json`,
+  );
   expect(JSON.parse(file("openapi.json")).servers[0].url).toBe(siteBaseUrl);
-}); // prettier-ignore
+});
 
 describe("a profile as markdown", () => {
   const markdown = async (id: number, slug: string) =>
@@ -131,9 +153,15 @@ describe("a profile as markdown", () => {
   test("says what the page says", async () => {
     const text = await markdown(1, "rich");
     expect(text).toStartWith("# Lantern School\n\n> ");
-    for (const part of ["Kisumu, Nyanza, Kenya", "<https://www.lantern-school.example/>", "**Night classes**", "EIN 530196605", "12,345"])
+    for (const part of [
+      "Kisumu, Nyanza, Kenya",
+      "<https://www.lantern-school.example/>",
+      "**Night classes**",
+      "EIN 530196605",
+      "12,345",
+    ])
       expect(text).toContain(part);
-  }); // prettier-ignore
+  });
 
   test("holds third-party text as words only", async () => {
     for (const text of [await markdown(1, "rich"), await markdown(2, "hostile")]) {
@@ -148,17 +176,29 @@ test.each([
   ["- item", "\\- item"],
   ["12. item", "12\\. item"],
   ["a\n\n# b", "a \\# b"],
-  ["![x](y) **z** _w_ `c` <b> &amp; ~s~ |", "\\!\\[x\\](y) \\*\\*z\\*\\* \\_w\\_ \\`c\\` \\<b\\> \\&amp; \\~s\\~ \\|"],
+  [
+    "![x](y) **z** _w_ `c` <b> &amp; ~s~ |",
+    "\\!\\[x\\](y) \\*\\*z\\*\\* \\_w\\_ \\`c\\` \\<b\\> \\&amp; \\~s\\~ \\|",
+  ],
   ["https://evil.example www.evil.example", "https\\://evil.example www\\.evil.example"],
   ["\u202Ea\u0000b\u200Bc", "abc"],
   ["", ""],
 ])("%j on one line of markdown is %j", (text, line) => {
   expect(markdownLine(text)).toBe(line);
-}); // prettier-ignore
+});
 
 describe("what makes them stale", () => {
-  const change = (parts: Partial<Change>): Change =>
-    ({ sequence: 1, kind: "changed", nonprofit_id: 7, slug: "x", fields: [], moved_lists: [], origin: "test", changed_at: 0, ...parts }); // prettier-ignore
+  const change = (parts: Partial<Change>): Change => ({
+    sequence: 1,
+    kind: "changed",
+    nonprofit_id: 7,
+    slug: "x",
+    fields: [],
+    moved_lists: [],
+    origin: "test",
+    changed_at: 0,
+    ...parts,
+  });
   const keys = (parts: Partial<Change>) => staleLater(change(parts), new Map()).keys;
 
   test("a change of a profile: its markdown", () => {
@@ -173,7 +213,9 @@ describe("what makes them stale", () => {
 
   test("a new day, or who came and went: all that shows day and numbers", () => {
     const expected = (["llms", "agents", "security"] as const).map(keyOf.discovery);
-    expect(keys({ nonprofit_id: null, kind: "directory" })).toEqual(expect.arrayContaining(expected));
+    expect(keys({ nonprofit_id: null, kind: "directory" })).toEqual(
+      expect.arrayContaining(expected),
+    );
     expect(keys({ moved_lists: ["all"] })).toEqual(expect.arrayContaining(expected));
-  }); // prettier-ignore
+  });
 });

@@ -47,7 +47,16 @@ test("stands in the bundle for every profile that is not as it was added, and fo
   expect(keys).toEqual([1, 2].map(keyOf.profileHistory));
   expect(await site.files(keyOf.profileHistory(fresh?.id ?? 0))).toEqual({ [path("ash")]: null });
   expect(JSON.parse(await served("ash"))).toMatchObject({ count: 1, changes: [{ kind: "added" }] });
-  const change: Change = { sequence: 9, kind: "changed", nonprofit_id: 2, slug: "elm", fields: ["provenance"], moved_lists: [], origin: "corroboration", changed_at: 0 }; // prettier-ignore
+  const change: Change = {
+    sequence: 9,
+    kind: "changed",
+    nonprofit_id: 2,
+    slug: "elm",
+    fields: ["provenance"],
+    moved_lists: [],
+    origin: "corroboration",
+    changed_at: 0,
+  };
   expect(staleLater(change, new Map()).keys).toContain(keyOf.profileHistory(2));
 });
 

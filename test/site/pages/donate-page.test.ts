@@ -48,10 +48,20 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     const asked = new URL(link ?? "");
     expect(asked.protocol).toBe("solana:");
     expect(asked.pathname).toBe((await page.textContent(".wallet")) ?? "");
-    expect(Object.fromEntries(asked.searchParams)).toMatchObject({ amount: "2.5", memo: expect.any(String), reference: expect.any(String), label: expect.stringContaining("Wells <img"), "spl-token": expect.any(String) });
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      amount: "2.5",
+      memo: expect.any(String),
+      reference: expect.any(String),
+      label: expect.stringContaining("Wells <img"),
+      "spl-token": expect.any(String),
+    });
     expect(await page.textContent(status)).toContain("Waiting for 2.5 USDC");
     site.pay(link ?? "");
-    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.startsWith("Received: 2.5 USDC"), undefined, { timeout: 30_000 });
+    await page.waitForFunction(
+      () => document.querySelector(".found")?.textContent?.startsWith("Received: 2.5 USDC"),
+      undefined,
+      { timeout: 30_000 },
+    );
     expect(await page.isVisible(".qr svg")).toBe(false);
     expect(await page.title()).not.toBe("broken");
     expect(troubles(page)).toEqual([]);
@@ -64,11 +74,14 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     expect(receipt).toContain("no real money moves");
     const margin = "1cm";
     for (const format of ["A4", "Letter"]) {
-      const paper = await page.pdf({ format, margin: { top: margin, right: margin, bottom: margin, left: margin } });
+      const paper = await page.pdf({
+        format,
+        margin: { top: margin, right: margin, bottom: margin, left: margin },
+      });
       expect(paper.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(1);
     }
     expect(troubles(page)).toEqual([]);
-  }, 90_000); // prettier-ignore
+  }, 90_000);
 
   test("is led through by keys alone, and announces what happens", async () => {
     const page = await open("/nonprofits/wells");
@@ -82,13 +95,17 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     expect(await page.getAttribute(".presets button:nth-child(2)", "aria-pressed")).toBe("true");
     expect(await linkOn(page)).toContain("amount=25&");
     await page.fill("#give-amount", "0,5");
-    await page.waitForFunction(() => document.querySelector<HTMLAnchorElement>(".payment a")?.href.includes("amount=0.5&"), undefined, { timeout: 10_000 });
+    await page.waitForFunction(
+      () => document.querySelector<HTMLAnchorElement>(".payment a")?.href.includes("amount=0.5&"),
+      undefined,
+      { timeout: 10_000 },
+    );
     await page.focus("#give-amount");
     await page.keyboard.press("Enter");
     expect(await page.getAttribute(status, "role")).toBe("status");
     expect(await page.getAttribute(".qr svg", "aria-label")).toContain("0.5 USDC to Wells");
     expect(troubles(page)).toEqual([]);
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 
   test.each(["", "0", "-1", "1e3", "1.1234567", "10001", "<b>"])(
     "the amount %p is refused in words, without asking",
@@ -112,15 +129,25 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     await page.click("summary");
     await page.fill("#give-signature", tx_signature);
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.startsWith("Received: 3 USDC"), undefined, { timeout: 30_000 });
+    await page.waitForFunction(
+      () => document.querySelector(".found")?.textContent?.startsWith("Received: 3 USDC"),
+      undefined,
+      { timeout: 30_000 },
+    );
     const other = await open("/donate/wells");
     await shown(other);
     await other.click("summary");
     await other.fill("#give-signature", "no signature");
     await other.keyboard.press("Enter");
-    await other.waitForFunction(() => /signature|base58/i.test(document.querySelector(".found")?.textContent ?? "") && !document.querySelector(".found")?.textContent?.includes("Looking"), undefined, { timeout: 10_000 });
+    await other.waitForFunction(
+      () =>
+        /signature|base58/i.test(document.querySelector(".found")?.textContent ?? "") &&
+        !document.querySelector(".found")?.textContent?.includes("Looking"),
+      undefined,
+      { timeout: 10_000 },
+    );
     expect(await other.textContent(status)).not.toContain("Received");
-  }, 90_000); // prettier-ignore
+  }, 90_000);
 
   test("looks less and less often, stops, and looks again when it is asked to", async () => {
     // Half an hour of looks in seconds would be too many for the service.
@@ -148,43 +175,77 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
     site.answerWith(null);
     site.pay(link);
     await page.click(".again");
-    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.startsWith("Received: 4 USDC"), undefined, { timeout: 30_000 });
+    await page.waitForFunction(
+      () => document.querySelector(".found")?.textContent?.startsWith("Received: 4 USDC"),
+      undefined,
+      { timeout: 30_000 },
+    );
     expect(await stopped()).toBe(false);
-  }, 240_000); // prettier-ignore
+  }, 240_000);
 
   test("another wallet than the one on the page is never offered", async () => {
     site.answerWith((request) =>
       request.url.includes("/api/donate/")
-        ? Response.json({ recipient: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin", solana_pay: "solana:9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin?amount=5", amount: 5, nonprofit: "Wells", memo: "x", cluster: "local" }, { status: 402 })
+        ? Response.json(
+            {
+              recipient: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin",
+              solana_pay: "solana:9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin?amount=5",
+              amount: 5,
+              nonprofit: "Wells",
+              memo: "x",
+              cluster: "local",
+            },
+            { status: 402 },
+          )
         : null,
     );
     const page = await open("/donate/wells");
-    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.includes("no longer the one"));
+    await page.waitForFunction(() =>
+      document.querySelector(".found")?.textContent?.includes("no longer the one"),
+    );
     expect(await page.locator(".qr svg").count()).toBe(0);
     expect(await page.getAttribute(".payment a", "href")).toBe("/donate/wells");
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("a link that is no Solana Pay link is never offered", async () => {
     const wallet = (await (await fetch(`${site.origin}/api/nonprofits/wells`)).json()).usdc_wallet;
     site.answerWith((request) =>
       request.url.includes("/api/donate/")
-        ? Response.json({ recipient: wallet, solana_pay: "javascript:alert(1)", amount: 5, nonprofit: "Wells", memo: "x", cluster: "local" }, { status: 402 })
+        ? Response.json(
+            {
+              recipient: wallet,
+              solana_pay: "javascript:alert(1)",
+              amount: 5,
+              nonprofit: "Wells",
+              memo: "x",
+              cluster: "local",
+            },
+            { status: 402 },
+          )
         : null,
     );
     const page = await open("/donate/wells");
-    await page.waitForFunction(() => document.querySelector(".found")?.textContent !== "" && !document.querySelector(".found")?.textContent?.startsWith("Asking"));
+    await page.waitForFunction(
+      () =>
+        document.querySelector(".found")?.textContent !== "" &&
+        !document.querySelector(".found")?.textContent?.startsWith("Asking"),
+    );
     expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("while the service is away the address stays, with words", async () => {
     site.answerWith((request) =>
-      request.url.includes("/api/donate/") ? new Response("<html>bad gateway", { status: 502 }) : null,
+      request.url.includes("/api/donate/")
+        ? new Response("<html>bad gateway", { status: 502 })
+        : null,
     );
     const page = await open("/donate/wells");
-    await page.waitForFunction(() => document.querySelector(".found")?.textContent?.includes("does not answer"));
+    await page.waitForFunction(() =>
+      document.querySelector(".found")?.textContent?.includes("does not answer"),
+    );
     expect(await page.isVisible(".wallet")).toBe(true);
     expect(await page.isVisible(".qr svg")).toBe(false);
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("without JavaScript the page says all that is needed", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
@@ -200,15 +261,24 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
 
   test("a nonprofit without a wallet is given to at its profile", async () => {
     const page = await open("/donate/link-only?amount=5");
-    expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe("/nonprofits/link-only#give");
+    expect(new URL(page.url()).pathname + new URL(page.url()).hash).toBe(
+      "/nonprofits/link-only#give",
+    );
     expect(await page.isVisible('#give a[href="https://link.example/give"]')).toBe(true);
-  }, 30_000); // prettier-ignore
+  }, 30_000);
 
   test("a receipt that is not there is told so", async () => {
-    for (const [query, words] of [["?nonprofit=wells&id=none", "no receipt at this address"], ["", "names no receipt"], ["?nonprofit=../..&id=%00", "no receipt"]]) {
+    for (const [query, words] of [
+      ["?nonprofit=wells&id=none", "no receipt at this address"],
+      ["", "names no receipt"],
+      ["?nonprofit=../..&id=%00", "no receipt"],
+    ]) {
       const page = await open(`/receipt${query}`);
-      await page.waitForFunction((text) => document.querySelector("#receipt-status")?.textContent?.includes(text ?? ""), words);
+      await page.waitForFunction(
+        (text) => document.querySelector("#receipt-status")?.textContent?.includes(text ?? ""),
+        words,
+      );
       expect(await page.isVisible("#receipt-shown")).toBe(false);
     }
-  }, 60_000); // prettier-ignore
+  }, 60_000);
 });

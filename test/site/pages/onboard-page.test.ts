@@ -21,7 +21,13 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
   });
 
   const decide = (id: string, decision: "approved" | "rejected", reason: string | null) =>
-    decideReview(site.service.parts, { id, decision, operator: Object.keys(operatorTokens)[0] ?? "", value: null, reason }); // prettier-ignore
+    decideReview(site.service.parts, {
+      id,
+      decision,
+      operator: Object.keys(operatorTokens)[0] ?? "",
+      value: null,
+      reason,
+    });
   const opened = async (path: string): Promise<WatchedPage> => {
     const page = await openPage(browser);
     await page.goto(site.origin + path);
@@ -51,7 +57,11 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.click('button[type="submit"]');
       const path = await statusPath(page);
       expect(await page.evaluate(() => document.activeElement?.id)).toBe("onboard-sent");
-      const id = (await site.service.store.raw.execute("SELECT id, wallet_signature FROM onboarding_submissions")).rows[0]; // prettier-ignore
+      const id = (
+        await site.service.store.raw.execute(
+          "SELECT id, wallet_signature FROM onboarding_submissions",
+        )
+      ).rows[0];
       expect(id?.["wallet_signature"]).toBe(wallet.sign(challenge));
       const status = await opened(path);
       await status.waitForSelector("#status-facts:not([hidden])");
@@ -63,7 +73,10 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       expect(await status.textContent("#status-facts")).toContain(reason);
       expect(await status.locator("#status-facts img").count()).toBe(0);
       // The secret travels in no page's address, and nothing was against the policy.
-      expect(status.asked.filter((one) => one.startsWith("/onboard"))).toEqual(["/onboard/status", "/onboard/status"]); // prettier-ignore
+      expect(status.asked.filter((one) => one.startsWith("/onboard"))).toEqual([
+        "/onboard/status",
+        "/onboard/status",
+      ]);
       expect([...page.troubles, ...status.troubles]).toEqual([]);
     },
     patientMs,
@@ -80,12 +93,19 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
         const bytesOf = (text: string) => {
           let number = 0n;
           for (const letter of text) number = number * 58n + BigInt(alphabet.indexOf(letter));
-          return Uint8Array.from(number.toString(16).padStart(128, "0").match(/../g) ?? [], (two) => Number.parseInt(two, 16)); // prettier-ignore
+          return Uint8Array.from(number.toString(16).padStart(128, "0").match(/../g) ?? [], (two) =>
+            Number.parseInt(two, 16),
+          );
         };
-        const here = globalThis as unknown as { signHere(text: string): Promise<string>; solana: unknown }; // prettier-ignore
+        const here = globalThis as unknown as {
+          signHere(text: string): Promise<string>;
+          solana: unknown;
+        };
         here.solana = {
           connect: () => Promise.resolve({ publicKey: { toString: () => address } }),
-          signMessage: async (message: Uint8Array) => ({ signature: bytesOf(await here.signHere(new TextDecoder().decode(message))) }), // prettier-ignore
+          signMessage: async (message: Uint8Array) => ({
+            signature: bytesOf(await here.signHere(new TextDecoder().decode(message))),
+          }),
         };
       }, wallet.address);
       await page.goto(`${site.origin}/onboard`);
@@ -95,7 +115,9 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.fill("#field-usdc_wallet", wallet.address);
       await page.click("#onboard-prove");
       await page.click("#onboard-sign");
-      await page.waitForFunction(() => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== ""); // prettier-ignore
+      await page.waitForFunction(
+        () => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== "",
+      );
       await page.click('button[type="submit"]');
       await statusPath(page);
       expect(page.troubles).toEqual([]);
@@ -117,7 +139,9 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       expect(await page.evaluate(() => document.activeElement?.id)).toBe("field-contact_email");
       await page.fill("#field-contact_email", "office@kitchen.example");
       await page.keyboard.press("Enter");
-      await page.waitForFunction(() => document.querySelector("#onboard-wrong")?.textContent?.includes("claim_slug")); // prettier-ignore
+      await page.waitForFunction(() =>
+        document.querySelector("#onboard-wrong")?.textContent?.includes("claim_slug"),
+      );
       expect(await page.locator("[aria-invalid]").count()).toBe(0);
       // A refusal is an answer, though the browser's console counts it as an error.
       expect(page.troubles.filter((trouble) => !/status of (400|404)/.test(trouble))).toEqual([]);
@@ -158,9 +182,13 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
     "is told when a link is not whole",
     async () => {
       const page = await opened("/onboard/status");
-      await page.waitForFunction(() => document.querySelector("#status-message")?.textContent?.includes("not whole")); // prettier-ignore
+      await page.waitForFunction(() =>
+        document.querySelector("#status-message")?.textContent?.includes("not whole"),
+      );
       await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
-      await page.waitForFunction(() => document.querySelector("#status-message")?.textContent?.includes("No request")); // prettier-ignore
+      await page.waitForFunction(() =>
+        document.querySelector("#status-message")?.textContent?.includes("No request"),
+      );
     },
     patientMs,
   );

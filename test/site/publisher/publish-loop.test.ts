@@ -42,7 +42,11 @@ describe("a full build that fails", () => {
   test("keeps pages of another site back, whose assets it would have brought", async () => {
     const logged: string[] = [];
     let builds = 0;
-    const other = { ...parts, inputsDigest: "another site", log: (event: string) => void logged.push(event) }; // prettier-ignore
+    const other = {
+      ...parts,
+      inputsDigest: "another site",
+      log: (event: string) => void logged.push(event),
+    };
     await directory.edit("trust-a", { tagline: "of another site" });
     await residentUntil(
       () => logged.length > 0,
@@ -65,7 +69,11 @@ describe("a full build that fails", () => {
     expect(directory.read("nonprofits/trust-a.html")).toContain("goes on");
     expect(directory.read("causes/health.html")).toContain("trust-a");
     expect(parts.manifest.state().request).toBe("full");
-    await residentUntil(() => parts.manifest.state().request === "", parts, () => Promise.resolve()); // prettier-ignore
+    await residentUntil(
+      () => parts.manifest.state().request === "",
+      parts,
+      () => Promise.resolve(),
+    );
   });
 });
 

@@ -108,9 +108,10 @@ describe("the indexes of a directory", () => {
   });
   afterAll(() => directory.close());
 
-  const list = () => JSON.parse(directory.read("search/index.json") ?? "") as {
-    shards: { cause: string; path: string; documents: number; bytes: number }[];
-  }; // prettier-ignore
+  const list = () =>
+    JSON.parse(directory.read("search/index.json") ?? "") as {
+      shards: { cause: string; path: string; documents: number; bytes: number }[];
+    };
   const asOf = (path: string) =>
     directory.publisher.parts.manifest.db
       .query<{ release: number }, [string]>("SELECT release FROM files WHERE path = ?")
