@@ -65,3 +65,15 @@ test("every page and every decision is in its index", () => {
   });
   expect(missing).toEqual([]);
 });
+
+test("the files of the code that a page names exist", async () => {
+  const named =
+    /(?<![\w./-])(?:content|api|site|scripts|test)\/[\w./-]*\w\.(?:ts|astro|css|md|yaml|conf|vcl|js)\b/g;
+  const missing: string[] = [];
+  for (const [path, page] of pages) {
+    for (const [file] of page.matchAll(named)) {
+      if (!(await Bun.file(join(root, file)).exists())) missing.push(`${path}: ${file}`);
+    }
+  }
+  expect(missing).toEqual([]);
+});
