@@ -166,7 +166,7 @@ const explain = ({ path, message }: z.core.$ZodIssue): string => {
   return `${name}: ${message}. It is: ${field?.description ?? "a setting"}.`;
 };
 
-/** Every setting with its meaning and default: README's table and `--help` are made of this. */
+/** Every setting with its meaning and default. A test compares docs/settings.md with it. */
 export const describeConfig = (): { name: string; meaning: string; fallback: string }[] =>
   Object.entries(settings.shape).map(([name, shape]) => {
     const { meaning, fallback } = shape.meta() as { meaning: string; fallback: string };

@@ -4,7 +4,9 @@ import { BadSetting, type Config, readConfig, unknownSettings } from "#api/confi
 export function configOrExit(): Config {
   try {
     for (const name of unknownSettings(process.env)) {
-      console.error(`${name} is no setting and is ignored. README lists the settings.`);
+      console.error(
+        `${name} is not a setting and is ignored. docs/settings.md lists the settings.`,
+      );
     }
     return readConfig(process.env);
   } catch (error) {
