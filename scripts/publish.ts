@@ -56,27 +56,27 @@ const command = defineCommand({
       "Brings the published bundle in step with the store. Exit code 1: a page failed to render or nothing could be done.",
   },
   args,
-  run: async ({ args: asked }) => {
+  run: async ({ args: store }) => {
     const config = configOrExit();
     const log = openLog(config);
-    const json = asked.json === true;
+    const json = store.json === true;
     const verbs = [
-      asked.full,
-      asked.watch,
-      asked.resume,
-      asked.status,
-      asked.rollback !== undefined,
+      store.full,
+      store.watch,
+      store.resume,
+      store.status,
+      store.rollback !== undefined,
     ];
     if (verbs.filter(Boolean).length > 1) {
       stopWith("Give one of --full, --watch, --rollback, --resume and --status.", 2);
     }
-    if (asked.status === true) return showStatus(config, json);
-    const bucket = bucketOf(asked, config);
+    if (store.status === true) return showStatus(config, json);
+    const bucket = bucketOf(store, config);
     // A target that cannot be used is told before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
-    const by = await publish(asked, config, log, bucket);
+    const by = await publish(store, config, log, bucket);
     // A resident publisher fills the bucket of the settings by itself.
-    const filled = by === "watch" || (by === "resident" && asked.to === undefined);
+    const filled = by === "watch" || (by === "resident" && store.to === undefined);
     if (bucket === null || filled) return;
     const warn: PurgeConfig["log"] = (event, detail) => log.warn(detail ?? {}, event);
     if (!(await bringToBucket(config, { ...bucket, json }, warn))) process.exitCode = 1;
@@ -96,20 +96,20 @@ type Queryable = {
 
 /** Brings the bundle in step; answers who did it: this command, a resident publisher, or this command as one. */
 async function publish(
-  asked: Queryable,
+  store: Queryable,
   config: Config,
   log: Logger,
   bucket: Bucket | null,
 ): Promise<"once" | "resident" | "watch"> {
-  const json = asked.json === true;
-  const processes = Number(asked.processes);
+  const json = store.json === true;
+  const processes = Number(store.processes);
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }
   const publisher = await openPublisher({
     ...config,
     signingKey: signingKeyOf(config),
-    apart: asked.watch === true,
+    apart: store.watch === true,
     // What went wrong must be seen at whatever level is logged.
     log: (event, detail = {}) =>
       ("error" in detail ? log.error : log.info).call(log, detail, event),
@@ -118,16 +118,16 @@ async function publish(
     throw error;
   });
   if (publisher === null) {
-    if (asked.watch === true) stopWith("Another process publishes into this data folder already.");
-    await askResident(config, asked, { json, heldToo: bucket !== null });
+    if (store.watch === true) stopWith("Another process publishes into this data folder already.");
+    await askResident(config, store, { json, heldToo: bucket !== null });
     return "resident";
   }
-  if (asked.watch === true) {
+  if (store.watch === true) {
     await watch(publisher, config, log, bucket);
     return "watch";
   }
   try {
-    await publishOnce(publisher, asked, { processes, config, bucket });
+    await publishOnce(publisher, store, { processes, config, bucket });
     if (bucket === null) await purgeOnce(publisher.parts, config);
   } finally {
     publisher.close();
@@ -137,20 +137,20 @@ async function publish(
 
 async function publishOnce(
   publisher: Publisher,
-  asked: Queryable,
+  store: Queryable,
   { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
 ): Promise<void> {
-  const json = asked.json === true;
+  const json = store.json === true;
   const { manifest } = publisher.parts;
-  if (asked.rollback !== undefined) return goBack(publisher, asked.rollback, json);
+  if (store.rollback !== undefined) return goBack(publisher, store.rollback, json);
   const { held_at } = manifest.state();
-  if (asked.resume === true || asked.full === true) manifest.setState({ held_at: 0 });
+  if (store.resume === true || store.full === true) manifest.setState({ held_at: 0 });
   else if (held_at > 0) {
     // What is held can be brought to a bucket all the same.
     if (bucket === null) stopWith(heldMessage(held_at));
     return console.error(heldMessage(held_at));
   }
-  const full = asked.full === true || publisher.isOutdated();
+  const full = store.full === true || publisher.isOutdated();
   const failed = full
     ? await publishFull(publisher, processes, json)
     : await drainOnce(publisher, { json, releasesKept: config.releasesKept });

@@ -29,13 +29,13 @@ const command = defineCommand({
     const { databaseUrl: url, databaseToken: authToken } = config;
     const store = await openStore({ url, authToken, busyWaitMs: 30_000 });
     try {
-      const sinceMs = Math.max(asked, (await oldestCall(store.raw)) ?? now.getTime());
+      const sinceMs = Math.max(asked, (await oldestCall(store)) ?? now.getTime());
       const report: Report = {
         since: isoTime(sinceMs),
         until: isoTime(now.getTime()),
         kept_days: config.recommendationLogDays,
-        rows: await recommendationFunnel(store.raw, sinceMs),
-        ranks: await openedByRank(store.raw, sinceMs),
+        rows: await recommendationFunnel(store, sinceMs),
+        ranks: await openedByRank(store, sinceMs),
       };
       console.log(args.json === true ? JSON.stringify(asJson(report)) : asTable(report));
     } finally {

@@ -71,7 +71,7 @@ type AskedSample = { profiles: number; seedNumber: number };
 
 /** From which to how many profiles this sample goes; ends the process when the store is not to be touched. */
 async function planned(store: Store, { profiles, seedNumber }: AskedSample, add: boolean) {
-  const states = await sampleStates(store.raw);
+  const states = await sampleStates(store);
   const own = states.find((state) => state.seed_number === seedNumber);
   const start = own?.done ?? 0;
   if (own !== undefined && start < own.profiles) {
@@ -86,7 +86,7 @@ async function planned(store: Store, { profiles, seedNumber }: AskedSample, add:
     }
     return { profiles: start + profiles, start };
   }
-  const stored = await countOf(store.raw, "nonprofits");
+  const stored = await countOf(store, "nonprofits");
   if (stored > 0) {
     stopWith(
       `The store holds ${stored} nonprofits already, so nothing was done. ` +

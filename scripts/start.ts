@@ -48,7 +48,7 @@ const command = defineCommand({
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
     const publisher = startPublisherChild((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
-    const profileOf = (sequence: number) => changedProfile(store.raw, sequence);
+    const profileOf = (sequence: number) => changedProfile(store, sequence);
     const secrets = loadSecrets(config);
     const chain = await orBadSetting(
       openDonationChain(config, { secrets, log, clock: systemClock }),
@@ -82,10 +82,7 @@ const command = defineCommand({
 
 /** The first of the whole list, for an address that shows something. */
 async function exampleSlug(store: Store): Promise<string | null> {
-  const [first] = await recordsById(
-    store.raw,
-    await idsInList(store.raw, "all", { limit: 1, offset: 0 }),
-  );
+  const [first] = await recordsById(store, await idsInList(store, "all", { limit: 1, offset: 0 }));
   return first?.slug ?? null;
 }
 

@@ -7,7 +7,7 @@ import { preparedJson } from "#api/http/encoded-body.ts";
 export const causeRoutes = ({ store, kept }: Pick<Parts, "store" | "kept">) =>
   new Elysia().get("/api/causes", () =>
     kept.get("causes", async () => {
-      const value = preparedJson(await causeList(store.raw));
+      const value = preparedJson(await causeList(store));
       return {
         value,
         bytes: value.body.byteLength,

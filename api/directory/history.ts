@@ -8,7 +8,7 @@ import { problem } from "#api/http/problem.ts";
 /** GET /api/nonprofits/{slug}/history: the same bytes as the bundle's file, but as of now. */
 export const historyRoutes = ({ store }: Pick<Parts, "store">) =>
   new Elysia().get("/api/nonprofits/:slug/history", async ({ params }) => {
-    const answer = await historyAnswer(store.raw, params.slug);
+    const answer = await historyAnswer(store, params.slug);
     if (answer !== null) return preparedJson(answer, freshCacheControl);
     return problem({
       status: 404,

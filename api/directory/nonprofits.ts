@@ -40,9 +40,9 @@ const whole = "all";
 /** One page of the whole directory: verified first, then impact. */
 const listed = ({ store, kept, config }: Needed, limit: number, offset: number) =>
   kept.get(`list ${limit} ${offset}`, async () => {
-    const total = (await countsOfLists(store.raw, [whole])).get(whole) ?? 0;
-    const ids = offset < total ? await idsInList(store.raw, whole, { limit, offset }) : [];
-    const records = await recordsById(store.raw, ids, { summaries: true });
+    const total = (await countsOfLists(store, [whole])).get(whole) ?? 0;
+    const ids = offset < total ? await idsInList(store, whole, { limit, offset }) : [];
+    const records = await recordsById(store, ids, { summaries: true });
     const { baseUrl } = config;
     const nonprofits = records.map(toSummary);
     const value = preparedJson(listAnswer({ baseUrl, total, limit, offset, nonprofits }));
@@ -66,7 +66,7 @@ async function profile(
   const file = await bundle?.read(`api/nonprofits/${slug}.json`);
   if (file) return new Prepared([new Uint8Array(file.body)], "application/json", readCacheControl);
   const answer = await kept.get(`profile ${slug}`, async () => {
-    const record = await recordBySlug(store.raw, slug);
+    const record = await recordBySlug(store, slug);
     const value = record === null ? null : preparedJson(toDetail(record));
     return {
       value,

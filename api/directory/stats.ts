@@ -14,7 +14,7 @@ export const statsRoutes = ({
   let last: { of: readonly unknown[]; answer: Prepared } | null = null;
   return new Elysia().get("/api/stats", async () => {
     const numbers = await kept.get("stats", async () => ({
-      value: await directoryNumbers(store.raw),
+      value: await directoryNumbers(store),
       bytes: 200,
       staleBy,
     }));

@@ -63,7 +63,7 @@ const isRefusal = (outcome: Outcome): boolean =>
   !outcome.ok && outcome.failure.kind === "payment_not_taken";
 
 const isKept = async ({ store }: DonateParts, { target, txSignature }: Proof): Promise<boolean> =>
-  isUnderWay(await intentOf(store.raw, target.id, txSignature));
+  isUnderWay(await intentOf(store, target.id, txSignature));
 
 async function waitForKeeper(
   parts: DonateParts,
@@ -72,7 +72,7 @@ async function waitForKeeper(
 ): Promise<Outcome> {
   const waited = await waitUntilLanded(parts, proof, patient);
   if (!waited.ok || waited.value.kind === "settled") return waited;
-  const intent = await intentOf(parts.store.raw, proof.target.id, proof.txSignature);
+  const intent = await intentOf(parts.store, proof.target.id, proof.txSignature);
   return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
 }
 
@@ -124,7 +124,7 @@ function keepPayment(
 ): Promise<boolean> {
   const now = clock();
   return writeTogether(store, async (tx) => {
-    if (isUnderWay(await intentOf(tx.raw, target.id, tx_signature))) return false;
+    if (isUnderWay(await intentOf(tx, target.id, tx_signature))) return false;
     await keepIntent(tx, {
       kind: "payment",
       nonprofit_id: target.id,

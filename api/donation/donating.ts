@@ -13,7 +13,7 @@ const devnet = caip2Of(clusters["solana-devnet"]);
 /** What the verbs of donating take of the service's parts. */
 export const donatingOf = ({ store, clock, chain, config, secrets }: Needed): DonateParts => {
   // Those who ask in one turn share a statement: preparing it costs more than what it finds.
-  const targets = together((slugs: readonly string[]) => donateTargets(store.raw, slugs, clock()));
+  const targets = together((slugs: readonly string[]) => donateTargets(store, slugs, clock()));
   return {
     store,
     clock,

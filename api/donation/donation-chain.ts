@@ -10,9 +10,9 @@ import type { Secrets } from "#api/secrets.ts";
 /** Throws BadSetting when invented nonprofits would be offered for real money. */
 export async function refuseSample(
   { network }: Pick<Config, "network">,
-  { raw }: Pick<Store, "raw">,
+  store: Store,
 ): Promise<void> {
-  const trouble = await sampleTrouble(raw, network);
+  const trouble = await sampleTrouble(store, network);
   if (trouble !== null) throw new BadSetting(trouble);
 }
 

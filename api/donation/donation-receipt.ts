@@ -25,9 +25,9 @@ export async function donationReceipt(
   slug: string,
   id: string,
 ): Promise<Result<SignedReceipt, DonationReceiptFailure>> {
-  const record = await recordBySlug(store.raw, slug);
+  const record = await recordBySlug(store, slug);
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });
-  const donation = await donationById(store.raw, record.id, id);
+  const donation = await donationById(store, record.id, id);
   if (donation === null) return fail({ kind: "donation_not_found", slug, id });
   const receipt = receiptOf(donation, toDetail(record), baseUrl);
   return ok(signedAnswer(receipt, await signReceipt(receipt, signer)));

@@ -31,7 +31,7 @@ export async function donationStatus(
   const target = found.value;
   const read = readMemo(memo, parts.seal);
   if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
-  const given = await donationsFor(parts.store.raw, memo);
+  const given = await donationsFor(parts.store, memo);
   const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
   if (mine !== undefined) return ok(received(memo, settled(parts, target, mine).settlement));
   await watch(parts, target, { memo, amount: read.amount });
@@ -53,7 +53,7 @@ async function watch(
   { id, usdc_wallet }: DonateTarget,
   { memo, amount }: { memo: string; amount: NonNullable<ReturnType<typeof readMemo>>["amount"] },
 ): Promise<void> {
-  if ((await intentOf(store.raw, id, memo)) !== null) return;
+  if ((await intentOf(store, id, memo)) !== null) return;
   const now = clock();
   await writeTogether(store, (tx) =>
     keepIntent(tx, {

@@ -18,13 +18,13 @@ export const donationRoutes = ({
   config,
 }: Pick<Parts, "store" | "clock" | "chain" | "config">) =>
   new Elysia().get("/api/donations/:slug", async ({ params }) => {
-    const target = await donateTarget(store.raw, params.slug, clock());
+    const target = await donateTarget(store, params.slug, clock());
     if (target === null) {
       const detail = "No nonprofit has this slug.";
       return problem({ status: 404, code: "nonprofit_not_found", detail });
     }
-    const totals = await donationTotals(store.raw, target.id);
-    const recent = await recentDonations(store.raw, target.id, recentMax);
+    const totals = await donationTotals(store, target.id);
+    const recent = await recentDonations(store, target.id, recentMax);
     const place = { cluster: chain.cluster, baseUrl: config.baseUrl };
     return preparedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
   });

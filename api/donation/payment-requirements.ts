@@ -19,7 +19,7 @@ const expiresInSeconds = 300;
 const canReceiveWaitMs = 400;
 const nonces = 2 ** 24;
 
-export type Queryable = {
+export type Wanted = {
   target: DonateTarget & { usdc_wallet: string };
   amount: MicroUsdc;
   /** Wallet of a donor who pays the network fee; null: the sponsor does, if there is one. */
@@ -40,7 +40,7 @@ type Resource = { url: string; description: string; mimeType: "application/json"
 /** Asks for a payment: nothing is stored, the memo carries all that settling needs. Source: decision 0051. */
 export async function demandPayment(
   parts: DonateParts,
-  { target, amount, payer }: Queryable,
+  { target, amount, payer }: Wanted,
   why: { code: string; error: string },
 ): Promise<Demand> {
   const { chain, baseUrl, seal } = parts;

@@ -105,10 +105,10 @@ async function wasTaken(
   { target, txSignature }: Proof,
   { memos }: Payment,
 ): Promise<boolean> {
-  if ((await donationsOf(store.raw, txSignature)).length > 0) return true;
+  if ((await donationsOf(store, txSignature)).length > 0) return true;
   const named = memos.flatMap((text) => readMemo(text, seal)?.nonprofit_id ?? []);
   for (const id of new Set([target.id, ...named])) {
-    if (isUnderWay(await intentOf(store.raw, id, txSignature))) return true;
+    if (isUnderWay(await intentOf(store, id, txSignature))) return true;
   }
   return false;
 }

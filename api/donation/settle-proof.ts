@@ -58,7 +58,7 @@ export async function recordedOf(
   parts: DonateParts,
   { target, txSignature }: Pick<Proof, "target" | "txSignature">,
 ): Promise<Settled | null> {
-  const known = await donationsOf(parts.store.raw, txSignature);
+  const known = await donationsOf(parts.store, txSignature);
   const mine = known.find(({ nonprofit_id }) => nonprofit_id === target.id);
   return mine === undefined ? null : settled(parts, target, mine);
 }
@@ -70,7 +70,7 @@ export async function settleLanded(
   landed: Landed,
 ): Promise<Result<Settled | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
-  const intent = await intentOf(parts.store.raw, target.id, txSignature);
+  const intent = await intentOf(parts.store, target.id, txSignature);
   const judged = judgeProof(landed, dueOf(parts, proof, intent));
   if (judged.ok) {
     const { donation } = await recordGift(parts, { target, landed, gift: judged.value });
@@ -86,7 +86,7 @@ export async function settleLanded(
     const why = "the chain does not say when it was";
     return fail({ kind: "chain_unclear", why, tx_signature: txSignature });
   }
-  const others = await donationsOf(parts.store.raw, txSignature);
+  const others = await donationsOf(parts.store, txSignature);
   return refuse(parts, proof, others.length > 0 ? "recorded_elsewhere" : kind);
 }
 
@@ -114,7 +114,7 @@ async function refuse(
   { target, txSignature }: Proof,
   kind: Exclude<ProofFailure["kind"], "chain_unclear">,
 ): Promise<Result<Settled | Pending, ProofFailure>> {
-  const intent = await intentOf(store.raw, target.id, txSignature);
+  const intent = await intentOf(store, target.id, txSignature);
   if (intent?.status === "waiting") {
     const closed = {
       nonprofit_id: target.id,
@@ -131,7 +131,7 @@ async function keepProof(
   { store, clock }: DonateParts,
   { target, txSignature, asked }: Proof,
 ): Promise<void> {
-  const intent = await intentOf(store.raw, target.id, txSignature);
+  const intent = await intentOf(store, target.id, txSignature);
   // Whoever asks again while it waits must not put the sweep off.
   if (intent?.status === "waiting") return;
   const now = clock();

@@ -43,7 +43,7 @@ export async function sweepDonations(parts: DonateParts): Promise<Swept> {
   const now = clock();
   const before = new Date(now.getTime() - keptMs);
   // Nearly always nothing is due: then nobody waits for the write lock.
-  if (!(await isAnyDue(store.raw, now))) return { looked: 0, settled: 0, unclear: 0 };
+  if (!(await isAnyDue(store, now))) return { looked: 0, settled: 0, unclear: 0 };
   const due = await store.write(async (tx) => {
     await forgetIntents(tx, { before, limit: forgottenPerSweep });
     return takeDueIntents(tx, { now, limit: perSweep, ...again });
@@ -109,7 +109,7 @@ async function resend({ chain }: DonateParts, payment: string): Promise<Looked> 
 
 /** A transfer by its memo, whoever made it. */
 async function lookFor(parts: DonateParts, intent: DonationIntent): Promise<Looked> {
-  const target = await donateTargetById(parts.store.raw, intent.nonprofit_id, parts.clock());
+  const target = await donateTargetById(parts.store, intent.nonprofit_id, parts.clock());
   if (target === null) return end(parts, intent, "lapsed");
   const found = await findByMemo(parts, target, intent.proof);
   if (!found.ok) return "unclear";
@@ -159,7 +159,7 @@ async function settle(
   intent: DonationIntent,
   txSignature: string,
 ): Promise<Looked> {
-  const target = await donateTargetById(parts.store.raw, intent.nonprofit_id, parts.clock());
+  const target = await donateTargetById(parts.store, intent.nonprofit_id, parts.clock());
   if (target === null) return end(parts, intent, "refused");
   const landed = await landedOnce(parts, txSignature);
   if (!landed.ok) return "unclear";

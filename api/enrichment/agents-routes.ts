@@ -11,7 +11,7 @@ import { queryOf, refuseParameter } from "#api/http/query.ts";
 export const agentRoutes = ({ store }: Pick<Parts, "store">) =>
   new Elysia()
     .get("/api/agents/leaderboard", async () =>
-      preparedJson(await leaderboard(store.raw), freshCacheControl),
+      preparedJson(await leaderboard(store), freshCacheControl),
     )
     .get("/api/agents/exemplars", async ({ request }) => {
       const query = queryOf(request.url);
@@ -19,6 +19,6 @@ export const agentRoutes = ({ store }: Pick<Parts, "store">) =>
       const field = query.choice("field", { values: enrichableFields, fallback: null });
       if (!limit.ok) return refuseParameter(limit.failure);
       if (!field.ok) return refuseParameter(field.failure);
-      const answer = await exemplars(store.raw, { field: field.value, limit: limit.value });
+      const answer = await exemplars(store, { field: field.value, limit: limit.value });
       return preparedJson(answer, freshCacheControl);
     });

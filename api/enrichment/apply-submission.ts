@@ -27,7 +27,7 @@ export async function applySubmission(
   await writes.flush();
   const { confidence } = decision;
   await recount(group, mine, confidence);
-  const earliest = await submissionById(tx.raw, Math.min(mine.id, decision.winner ?? mine.id));
+  const earliest = await submissionById(tx, Math.min(mine.id, decision.winner ?? mine.id));
   const sequence = await applyAgreed(tx, writes.tally, {
     nonprofit_id: target.id,
     slug: target.slug,
@@ -40,7 +40,7 @@ export async function applySubmission(
   // The transaction holds the write lock, so the field is as empty as it was when it was read.
   if (sequence === null) throw new Error(`${field} of nonprofit ${target.id} was filled meanwhile`);
   const submission = { ...mine, confidence, status: "applied" as const };
-  return { submission, sequence, rivals: false, rejections: await priorRejections(tx.raw, mine) };
+  return { submission, sequence, rivals: false, rejections: await priorRejections(tx, mine) };
 }
 
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
@@ -51,7 +51,7 @@ export async function replaceOwn(
 ): Promise<void> {
   if (replaces === null) return;
   const { tx, writes } = group;
-  const earlier = await submissionById(tx.raw, replaces);
+  const earlier = await submissionById(tx, replaces);
   const reason = rejectionReasons.replaced;
   const at = fresh.created_at;
   await rejectSubmission(tx, { id: replaces, reason, winning_value: fresh.value, at });

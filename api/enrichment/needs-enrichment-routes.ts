@@ -21,15 +21,15 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Parts) =>
     if (!limit.ok) return refuseParameter(limit.failure);
     if (!field.ok) return refuseParameter(field.failure);
     const asked = {
-      day: (await directoryFact(store.raw, "publication_day")) ?? isoDay(clock().getTime()),
+      day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
       limit: limit.value,
       field: field.value,
       cause: query.text("cause"),
       pending: query.flag("pending"),
     };
-    const totals = await helpWantedTotals(store.raw);
+    const totals = await helpWantedTotals(store);
     const { baseUrl } = config;
-    const answer = await helpWantedAnswer(store.raw, asked, {
+    const answer = await helpWantedAnswer(store, asked, {
       baseUrl,
       totals,
       secondOpinions: config.consensus,

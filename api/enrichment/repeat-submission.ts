@@ -35,7 +35,7 @@ export async function repeatSubmission(
   const running = own.status === "applied" ? 1 : standing.running;
   return {
     submission: { ...own, confidence: Math.max(own.confidence, running) },
-    sequence: own.status === "applied" ? await newestChangeOf(group.tx.raw, target.id) : null,
+    sequence: own.status === "applied" ? await newestChangeOf(group.tx, target.id) : null,
     rivals: false,
     rejections: standing.rejections,
   };

@@ -7,5 +7,5 @@ import { preparedJson } from "#api/http/encoded-body.ts";
 /** GET /api/enrichments/stats. */
 export const enrichmentStatsRoutes = ({ store }: Pick<Parts, "store">) =>
   new Elysia().get("/api/enrichments/stats", async () =>
-    preparedJson(await enrichmentStats(store.raw), freshCacheControl),
+    preparedJson(await enrichmentStats(store), freshCacheControl),
   );

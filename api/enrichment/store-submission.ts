@@ -105,7 +105,7 @@ async function wait(
   const submission = writes.insert({ ...fresh, confidence: decision.confidence });
   if (fresh.test_data === 0) writes.countPending(fresh);
   const isNews = decision.replaces !== null;
-  const rejections = isNews ? await priorRejections(tx.raw, fresh) : standing.rejections;
+  const rejections = isNews ? await priorRejections(tx, fresh) : standing.rejections;
   return { submission, sequence: null, rivals: standing.rivals, rejections };
 }
 

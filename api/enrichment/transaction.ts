@@ -28,7 +28,7 @@ export async function storeEnrichments(
       tx,
       wave.flatMap(({ key }) => key ?? []),
     );
-    const targets = await enrichTargets(tx.raw, wave.map(wantedBy));
+    const targets = await enrichTargets(tx, wave.map(wantedBy));
     for (const [at, { job, place, key }] of wave.entries()) {
       const known = key === null ? null : outcomeOf(kept.shift());
       const target = targets[at] ?? null;

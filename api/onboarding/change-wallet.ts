@@ -23,7 +23,7 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
   const { wallet } = change.outcome;
   if (wallet === null) return;
   const at = change.now.getTime();
-  const held = before === null ? null : await heldOf(tx.raw, before.id);
+  const held = before === null ? null : await heldOf(tx, before.id);
   if (held !== null) {
     await closeHold(tx, held, { status: "replaced", reason: null, by, at });
     await logWallet(tx, "wallet.replaced", held, { slug: saved.slug, by, at });

@@ -64,7 +64,7 @@ export async function onboard(
       ? ok(null)
       : checkProof(wallet.value, proof, { now, issuer });
   const profile = await profileOf(parts, request);
-  const duplicates = await findDuplicates(parts.store.raw, soughtFor(request, profile));
+  const duplicates = await findDuplicates(parts.store, soughtFor(request, profile));
   const id = randomBytes(10).toString("hex");
   const stored = await parts.store.write((tx) =>
     storeOnboarding(tx, {
@@ -90,7 +90,7 @@ export const digestOf = (text: string): string =>
   createHash("sha256").update(text).digest("base64url");
 
 const profileOf = ({ store }: OnboardParts, { claim_slug }: OnboardingRequest) =>
-  claim_slug === null ? Promise.resolve(null) : recordBySlug(store.raw, claim_slug);
+  claim_slug === null ? Promise.resolve(null) : recordBySlug(store, claim_slug);
 
 /** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
@@ -132,7 +132,7 @@ async function answerOf(
     success: true,
     type,
     submission_id: id,
-    slug: slug ?? (await slugFor(store.raw, { name: name ?? "", city })),
+    slug: slug ?? (await slugFor(store, { name: name ?? "", city })),
     status,
     message: link === null ? waitsAlready : messages[type],
     status_url: link,

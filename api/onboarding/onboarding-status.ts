@@ -9,20 +9,20 @@ import { digestOf } from "./onboard.ts";
 
 export type StatusFailure = { kind: "submission_not_found" };
 
-type StatusParts = { asked: Queryable; baseUrl: string; now: Date };
+type StatusParts = { store: Queryable; baseUrl: string; now: Date };
 
 /** What became of a submission, for whoever holds its link. The token is known by its digest only. */
 export async function onboardingStatus(
-  { asked, baseUrl, now }: StatusParts,
+  { store, baseUrl, now }: StatusParts,
   token: string,
 ): Promise<Result<OnboardingStatus, StatusFailure>> {
-  const one = await onboardingByToken(asked, digestOf(token));
+  const one = await onboardingByToken(store, digestOf(token));
   if (one === null) return fail({ kind: "submission_not_found" });
   const [record] =
     one.nonprofit_id === null
       ? []
-      : await recordsById(asked, [one.nonprofit_id], { summaries: true });
-  const hold = await holdById(asked, one.id);
+      : await recordsById(store, [one.nonprofit_id], { summaries: true });
+  const hold = await holdById(store, one.id);
   const wallet = walletStatus(one, hold, { now, current: record?.usdc_wallet ?? null });
   const slug = record?.slug ?? null;
   return ok({
@@ -33,7 +33,7 @@ export async function onboardingStatus(
     name: record?.name ?? one.request.name,
     reason: one.reason,
     wallet,
-    other_wallet_at: await otherWalletAt(asked, one, now),
+    other_wallet_at: await otherWalletAt(store, one, now),
     submitted_at: isoTime(one.created_at),
     reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
     profile_url: slug === null ? null : `${baseUrl}/nonprofits/${slug}`,
@@ -43,12 +43,12 @@ export async function onboardingStatus(
 
 /** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */
 async function otherWalletAt(
-  asked: Queryable,
+  store: Queryable,
   { id, nonprofit_id, status, revoked_at }: Onboarding,
   now: Date,
 ): Promise<string | null> {
   if (status !== "approved" || nonprofit_id === null || revoked_at !== null) return null;
-  const held = await heldOf(asked, nonprofit_id);
+  const held = await heldOf(store, nonprofit_id);
   const others = held !== null && held.submission_id !== id && held.effective_at > now.getTime();
   return others ? isoTime(held.effective_at) : null;
 }

@@ -39,9 +39,9 @@ export const onboardRoutes = (parts: Parts) => {
         : refuse(challengeAnswers, outcome.failure);
     })
     .get("/api/onboard/status", async ({ request }) => {
-      const asked = { asked: store.raw, baseUrl, now: clock() };
+      const context = { store, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
-      const outcome = await onboardingStatus(asked, bearerOf(request) ?? "");
+      const outcome = await onboardingStatus(context, bearerOf(request) ?? "");
       return outcome.ok
         ? preparedJson(outcome.value, "no-store")
         : refuse(statusAnswers, outcome.failure);

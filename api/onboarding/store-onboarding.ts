@@ -60,7 +60,7 @@ export async function storeOnboarding(
     if (kept.kind === "same") return ok(JSON.parse(kept.body) as OnboardingStored);
     if (kept.kind === "other") return fail({ kind: "idempotency_key_reused" });
   }
-  const twin = await pendingTwin(tx.raw, digest);
+  const twin = await pendingTwin(tx, digest);
   const stored = twin === null ? await storeNew(tx, job) : ok(await described(tx, twin));
   if (stored.ok && key !== null) {
     await keepAnswer(tx, key, { digest, status: 200, body: JSON.stringify(stored.value) }, now);
@@ -73,13 +73,13 @@ async function storeNew(
   { id, request, proof, refusedProof, ...job }: OnboardingJob,
 ): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
   const slug = request.claim_slug;
-  const profile = slug === null ? null : await recordBySlug(tx.raw, slug);
+  const profile = slug === null ? null : await recordBySlug(tx, slug);
   if (slug !== null && profile === null) return fail({ kind: "nonprofit_not_found", slug });
   if (slug !== null && profile?.status === "withdrawn") {
     return fail({ kind: "nonprofit_withdrawn", slug });
   }
   if (refusedProof !== null) return fail(refusedProof);
-  if (proof !== null && (await challengeIsUsed(tx.raw, proof.challenge))) {
+  if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
     return fail({ kind: "wallet_challenge_used" });
   }
   const type = onboardingType(request, profile);
@@ -101,7 +101,7 @@ async function storeNew(
 async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {
   const { id, type, nonprofit_id, status } = one;
   const [record] =
-    nonprofit_id === null ? [] : await recordsById(tx.raw, [nonprofit_id], { summaries: true });
+    nonprofit_id === null ? [] : await recordsById(tx, [nonprofit_id], { summaries: true });
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 

@@ -9,7 +9,7 @@ export async function readAudit(
   { store }: { store: Store },
   { limit, ...filter }: AuditFilter & { limit: number },
 ): Promise<AuditLog> {
-  const found = await auditEntries(store.raw, filter, limit + 1);
+  const found = await auditEntries(store, filter, limit + 1);
   const entries = found.slice(0, limit);
   const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
   return { count: entries.length, entries, next };
@@ -21,5 +21,5 @@ export async function lastDecision(
   review: string,
 ): Promise<AuditEntry | null> {
   const filter = { operator: null, action: null, subject: review, before: null };
-  return (await auditEntries(store.raw, filter, 1))[0] ?? null;
+  return (await auditEntries(store, filter, 1))[0] ?? null;
 }

@@ -20,10 +20,10 @@ export async function dailyNumbers(
   const today = Math.floor(clock().getTime() / dayMs);
   const days = Array.from({ length: count }, (_, at) => today - count + 1 + at);
   const since = (today - count + 1) * dayMs;
-  const { raw } = store;
-  const counted = (...kinds: Parameters<typeof countedByDay>[1]) => countedByDay(raw, kinds, since);
+  const counted = (...kinds: Parameters<typeof countedByDay>[1]) =>
+    countedByDay(store, kinds, since);
   const numbers = (found: ByDay) => days.map((day) => found.get(day) ?? 0);
-  const donations = await donationsByDay(raw, since);
+  const donations = await donationsByDay(store, since);
   return {
     days: days.map((day) => isoDay(day * dayMs)),
     submissions: numbers(await counted("enrich:submitted")),
@@ -31,8 +31,8 @@ export async function dailyNumbers(
     searches: numbers(await counted("query:search")),
     mcp_searches: numbers(await counted("query:mcp")),
     recommendations: numbers(await counted("query:recommend")),
-    profiles_opened: numbers(await followThroughsByDay(raw, "profile", since)),
-    donate_requests: numbers(await followThroughsByDay(raw, "donate", since)),
+    profiles_opened: numbers(await followThroughsByDay(store, "profile", since)),
+    donate_requests: numbers(await followThroughsByDay(store, "donate", since)),
     donations: numbers(donations.number),
     donated_usdc: numbers(donations.microUsdc).map((micro) => micro / 1_000_000),
     refused: numbers(

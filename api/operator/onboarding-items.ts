@@ -14,23 +14,23 @@ import { placeOf } from "./queue-place.ts";
 
 /** Requests of organisations as an operator sees them: what is live beside what would be, and what was checked. */
 export async function onboardingItems(
-  asked: Queryable,
+  store: Queryable,
   found: readonly Onboarding[],
 ): Promise<FoundReview[]> {
   const ids = [...new Set(found.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
-  const records = new Map((await recordsById(asked, ids)).map((record) => [record.id, record]));
-  const waiting = await pendingByNonprofit(asked, ids);
+  const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
+  const waiting = await pendingByNonprofit(store, ids);
   const items: FoundReview[] = [];
   for (const one of found) {
     const record = records.get(one.nonprofit_id ?? 0) ?? null;
     const rivals = Math.max(0, (waiting.get(one.nonprofit_id ?? 0) ?? 1) - 1);
-    items.push(itemOf(one, record, await checksFor(asked, one, record, rivals)));
+    items.push(itemOf(one, record, await checksFor(store, one, record, rivals)));
   }
   return items;
 }
 
 async function checksFor(
-  asked: Queryable,
+  store: Queryable,
   one: Onboarding,
   profile: NonprofitRecord | null,
   rivals: number,
@@ -38,17 +38,17 @@ async function checksFor(
   const { type, request, duplicates } = one;
   const contactEmail = request.contact_email;
   const wallet = request.usdc_wallet;
-  const held = wallet === null || profile === null ? null : await heldOf(asked, profile.id);
+  const held = wallet === null || profile === null ? null : await heldOf(store, profile.id);
   return onboardingChecks({
     type,
     request,
     profile,
     proven: one.wallet_signature !== null,
     duplicates,
-    otherOwners: wallet === null ? [] : await otherOwnersOf(asked, wallet, one.nonprofit_id),
+    otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, one.nonprofit_id),
     rivals,
     stoppedFor:
-      profile === null ? null : await stoppedFrom(asked, { nonprofitId: profile.id, contactEmail }),
+      profile === null ? null : await stoppedFrom(store, { nonprofitId: profile.id, contactEmail }),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
 }

@@ -51,8 +51,8 @@ export const backupMark = "last-backup";
 export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth> {
   const { store, clock, dataDir, webhookUrls } = parts;
   const now = clock().getTime();
-  const newest = await newestSequence(store.raw);
-  const pendingSince = await oldestPendingWebhook(store.raw);
+  const newest = await newestSequence(store);
+  const pendingSince = await oldestPendingWebhook(store);
   const health = {
     at: isoTime(now),
     publication: await publicationHealth(parts, newest, now),
@@ -60,7 +60,7 @@ export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth
     backup: await lastBackup(dataDir, now),
     refused: {
       hours: refusedHours,
-      requests: await refusedSince(store.raw, now - (refusedHours + 1) * hourMs),
+      requests: await refusedSince(store, now - (refusedHours + 1) * hourMs),
     },
     store: {
       bytes: await storeBytes(store),
@@ -69,8 +69,8 @@ export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth
     },
     webhooks: {
       receivers: webhookUrls.length,
-      pending: await deliveriesWith(store.raw, "pending", countedMax),
-      failed: await deliveriesWith(store.raw, "failed", countedMax),
+      pending: await deliveriesWith(store, "pending", countedMax),
+      failed: await deliveriesWith(store, "failed", countedMax),
       oldest_pending_s: pendingSince === null ? null : secondsBetween(pendingSince, now),
     },
   };
@@ -87,7 +87,7 @@ async function publicationHealth(
 ): Promise<OperatorHealth["publication"]> {
   if (publication === null) return null;
   const { release, held, profilesTo, listsTo, failures } = publication();
-  const waitingSince = await firstChangeAfter(store.raw, Math.min(profilesTo, listsTo));
+  const waitingSince = await firstChangeAfter(store, Math.min(profilesTo, listsTo));
   return {
     release,
     held,

@@ -33,7 +33,7 @@ export async function listPicks(
   { store }: Pick<PickParts, "store">,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<PickList> {
-  const found = await pickList(store.raw, { after, limit: limit + 1 });
+  const found = await pickList(store, { after, limit: limit + 1 });
   const picks = found.slice(0, limit).map(itemOf);
   const next = found.length > limit ? (picks.at(-1)?.slug ?? null) : null;
   return { count: picks.length, picks, next, in_file: [...fileSlugs()] };
@@ -44,8 +44,8 @@ export async function findPick(
   { store }: Pick<PickParts, "store">,
   slug: string,
 ): Promise<PickItem | null> {
-  const record = await recordBySlug(store.raw, slug);
-  const pick = record === null ? null : await pickOf(store.raw, record.id);
+  const record = await recordBySlug(store, slug);
+  const pick = record === null ? null : await pickOf(store, record.id);
   return pick === null ? null : itemOf(pick);
 }
 
@@ -76,7 +76,7 @@ export const addToPicks = (parts: PickParts, { operator, ...body }: Operated<Pic
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
 export const editPick = (parts: PickParts, { operator, slug, ...edit }: Operated<PickEdit>) =>
   changing(parts, { slug, operator, change: "edited", detail: edit }, async (of) => {
-    const before = await pickOf(of.tx.raw, of.made.nonprofit_id);
+    const before = await pickOf(of.tx, of.made.nonprofit_id);
     if (before === null) return fail({ kind: "pick_not_found", slug } as const);
     const { recommended_for = before.recommended_for, why_recommended = before.why_recommended } =
       edit;
@@ -117,7 +117,7 @@ async function changing(
   if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
   const done = await store.write(async (tx): Promise<Result<null, PickFailure>> => {
     const at = clock().getTime();
-    const record = await recordBySlug(tx.raw, slug);
+    const record = await recordBySlug(tx, slug);
     if (record === null) return fail({ kind: "nonprofit_not_found", slug });
     if (record.status === "withdrawn" && change !== "removed") {
       return fail({ kind: "nonprofit_withdrawn", slug });

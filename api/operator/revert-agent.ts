@@ -35,7 +35,7 @@ export async function revertAgent(
   for (let after = 0; ;) {
     total.complete = total.submissions < submissionsMax;
     if (!total.complete) break;
-    const found = await agreedFieldsOf(store.raw, agent_id, after, perTransaction);
+    const found = await agreedFieldsOf(store, agent_id, after, perTransaction);
     const last = found.at(-1);
     if (last === undefined) break;
     after = last.id;

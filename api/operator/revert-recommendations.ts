@@ -26,7 +26,7 @@ export async function revertRecommendations(
 ): Promise<number> {
   let gone = 0;
   for (;;) {
-    const drafts = await agreedDraftsOf(store.raw, reverting.agent_id, perTransaction);
+    const drafts = await agreedDraftsOf(store, reverting.agent_id, perTransaction);
     if (drafts.length === 0) return gone;
     gone += await store.write(async (tx) => {
       let count = 0;
@@ -48,9 +48,9 @@ async function reverted(
   // No operator refused the profile, only an agent: others may agree on it anew.
   const settling = { reason, decided_by: `revert:${operator}`, at };
   await rejectAgreed(tx, { nonprofit_id, normalised, id }, settling);
-  const pick = await pickOf(tx.raw, nonprofit_id);
+  const pick = await pickOf(tx, nonprofit_id);
   if (pick?.origin !== "consensus") return false;
-  const stands = pick.draft_id !== id && (await agentsAgreed(tx.raw, draft)) >= agentsNeeded;
+  const stands = pick.draft_id !== id && (await agentsAgreed(tx, draft)) >= agentsNeeded;
   if (stands) return false;
   await deletePick(tx, nonprofit_id);
   await rejectAgreed(tx, { nonprofit_id, normalised, id: null }, settling);

@@ -25,21 +25,21 @@ import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
  * operator may pick a value, or reject all of them.
  */
 export const contestedDesk: ReviewDesk = {
-  list: async (asked, { after, limit, now }) => {
+  list: async (store, { after, limit, now }) => {
     const place = after === null ? null : fieldFrom(after);
-    const found = await contestedFields(asked, { after: place, limit });
+    const found = await contestedFields(store, { after: place, limit });
     return found.map((one) => itemOf(one, now));
   },
 
-  find: async (asked, key, now) => {
-    const waiting = await waitingField(asked, key);
+  find: async (store, key, now) => {
+    const waiting = await waitingField(store, key);
     return waiting.ok ? itemOf(waiting.value, now) : null;
   },
 
   count: contestedWaiting,
 
   approve: async (tx, tally, { key, value, now }) => {
-    const waiting = await waitingField(tx.raw, key);
+    const waiting = await waitingField(tx, key);
     if (!waiting.ok) return waiting;
     const { field, slug, voices } = waiting.value;
     if (value === null) {
@@ -64,7 +64,7 @@ export const contestedDesk: ReviewDesk = {
   },
 
   reject: async (tx, tally, { key, reason, now }) => {
-    const waiting = await waitingField(tx.raw, key);
+    const waiting = await waitingField(tx, key);
     if (!waiting.ok) return waiting;
     const rejected = await rejectPending(tx, { ...waiting.value, reason, at: now.getTime() });
     await closePending(tx, waiting.value);
@@ -137,14 +137,14 @@ export function fieldFrom(key: string): FieldOf | null {
 }
 
 async function waitingField(
-  asked: Queryable,
+  store: Queryable,
   key: string,
 ): Promise<Result<WaitingField, ReviewFailure>> {
   const notFound = fail({ kind: "review_not_found", id: `contested-${key}` } as const);
   const field = fieldFrom(key);
   if (field === null) return notFound;
-  const [record] = await recordsById(asked, [field.nonprofit_id], { summaries: true });
-  const voices = await fieldVoices(asked, field);
+  const [record] = await recordsById(store, [field.nonprofit_id], { summaries: true });
+  const voices = await fieldVoices(store, field);
   if (record === undefined || record.status === "withdrawn" || voices.length === 0) return notFound;
   return ok({ ...field, slug: record.slug, name: record.name, voices });
 }

@@ -6,11 +6,11 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 /** One kind of review: what waits, and what approving and rejecting do. Ids are `<kind>-<key>`. */
 export type ReviewDesk = {
   /** The oldest first; every item carries the cursor that stands for its place. */
-  list(asked: Queryable, page: QueuePage): Promise<FoundReview[]>;
+  list(store: Queryable, page: QueuePage): Promise<FoundReview[]>;
   /** What waits under this key; null when nothing does (any more). */
-  find(asked: Queryable, key: string, now: Date): Promise<FoundReview | null>;
+  find(store: Queryable, key: string, now: Date): Promise<FoundReview | null>;
   /** How many wait. Stops counting at `max`. */
-  count(asked: Queryable, max: number): Promise<number>;
+  count(store: Queryable, max: number): Promise<number>;
   approve: Decide;
   reject: Decide;
 };

@@ -40,7 +40,7 @@ export const disputeDesk: ReviewDesk = {
 
   approve: async (tx, tally, { key, reason, now }) => {
     const field = fieldFrom(key);
-    const [record] = field === null ? [] : await recordsById(tx.raw, [field.nonprofit_id]);
+    const [record] = field === null ? [] : await recordsById(tx, [field.nonprofit_id]);
     if (field === null || record === undefined || record.status === "withdrawn") {
       return fail({ kind: "review_not_found", id: `revert-${key}` });
     }
@@ -52,7 +52,7 @@ export const disputeDesk: ReviewDesk = {
 
   reject: async (tx, tally, { key, reason, now }) => {
     const field = fieldFrom(key);
-    const [record] = field === null ? [] : await recordsById(tx.raw, [field.nonprofit_id]);
+    const [record] = field === null ? [] : await recordsById(tx, [field.nonprofit_id]);
     const rejected =
       field === null ? 0 : await rejectDisputes(tx, { ...field, reason, at: now.getTime() });
     if (field === null || rejected === 0) {

@@ -23,24 +23,24 @@ import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
 export const draftDesk: ReviewDesk = {
-  list: async (asked, { after, limit }) => {
+  list: async (store, { after, limit }) => {
     const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
     const found: FoundReview[] = [];
-    for (const one of await draftQueue(asked, { after: place, limit })) {
-      found.push(await itemOf(asked, one));
+    for (const one of await draftQueue(store, { after: place, limit })) {
+      found.push(await itemOf(store, one));
     }
     return found;
   },
 
-  find: async (asked, key) => {
-    const waiting = await waitingDraft(asked, key);
-    return waiting.ok ? itemOf(asked, waiting.value) : null;
+  find: async (store, key) => {
+    const waiting = await waitingDraft(store, key);
+    return waiting.ok ? itemOf(store, waiting.value) : null;
   },
 
   count: waitingDraftCount,
 
   approve: async (tx, _tally, { key, value, operator, now }) => {
-    const waiting = await waitingDraft(tx.raw, key);
+    const waiting = await waitingDraft(tx, key);
     if (!waiting.ok) return waiting;
     const draft = waiting.value;
     if (isInFile(draft.slug)) return fail({ kind: "review_value_not_usable", message: inFile });
@@ -58,7 +58,7 @@ export const draftDesk: ReviewDesk = {
   },
 
   reject: async (tx, _tally, { key, reason, operator, now }) => {
-    const waiting = await waitingDraft(tx.raw, key);
+    const waiting = await waitingDraft(tx, key);
     if (!waiting.ok) return waiting;
     const { id, slug } = waiting.value;
     const decided_by = `operator:${operator}`;
@@ -77,7 +77,7 @@ async function recommendAs(
   { text, operator, at }: { text: PickText; operator: string; at: number },
 ): Promise<void> {
   const { id, nonprofit_id } = draft;
-  const before = await pickOf(tx.raw, nonprofit_id);
+  const before = await pickOf(tx, nonprofit_id);
   const pick = {
     ...text,
     nonprofit_id,
@@ -117,21 +117,21 @@ function edited(draft: QueuedDraft, value: string | null): PickText | null {
 }
 
 async function waitingDraft(
-  asked: Queryable,
+  store: Queryable,
   key: string,
 ): Promise<Result<QueuedDraft, ReviewFailure>> {
   const notFound = fail({ kind: "review_not_found", id: `draft-${key}` } as const);
-  const draft = /^\d{1,15}$/.test(key) ? await draftById(asked, Number(key)) : null;
+  const draft = /^\d{1,15}$/.test(key) ? await draftById(store, Number(key)) : null;
   if (draft === null) return notFound;
   if (draft.status !== "pending") return fail({ kind: "review_decided", status: draft.status });
-  const [record] = await recordsById(asked, [draft.nonprofit_id], { summaries: true });
+  const [record] = await recordsById(store, [draft.nonprofit_id], { summaries: true });
   if (record === undefined || record.status === "withdrawn") return notFound;
   return ok({ ...draft, slug: record.slug, name: record.name });
 }
 
-async function itemOf(asked: Queryable, one: QueuedDraft): Promise<FoundReview> {
-  const before = await pickOf(asked, one.nonprofit_id);
-  const confidence = await agentsBehind(asked, one);
+async function itemOf(store: Queryable, one: QueuedDraft): Promise<FoundReview> {
+  const before = await pickOf(store, one.nonprofit_id);
+  const confidence = await agentsBehind(store, one);
   const { recommended_for, why_recommended, source_url, agent_id, agent_name } = one;
   return {
     id: `draft-${one.id}`,

@@ -17,13 +17,13 @@ import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 
 /** Approved changes of a wallet that wait before they take effect: rejecting one stops it, time alone lets it pass. */
 export const holdDesk: ReviewDesk = {
-  list: async (asked, { after, limit, now }) => {
-    const found = await holdQueue(asked, { after: placeIn(after), limit });
+  list: async (store, { after, limit, now }) => {
+    const found = await holdQueue(store, { after: placeIn(after), limit });
     return found.map((hold) => itemOf(hold, now));
   },
 
-  find: async (asked, key, now) => {
-    const waiting = await waitingHold(asked, key);
+  find: async (store, key, now) => {
+    const waiting = await waitingHold(store, key);
     return waiting.ok ? itemOf(waiting.value, now) : null;
   },
 
@@ -55,20 +55,20 @@ type Named = WalletHold & { slug: string; name: string };
 
 /** A hold that ends at this instant has ended: what is due takes effect before anybody can stop it. */
 async function settledHold(tx: Parameters<ReviewDesk["approve"]>[0], key: string, now: Date) {
-  const waiting = await waitingHold(tx.raw, key);
+  const waiting = await waitingHold(tx, key);
   if (!waiting.ok || waiting.value.effective_at > now.getTime()) return waiting;
   await settleDue(tx, now, waiting.value.nonprofit_id);
-  return waitingHold(tx.raw, key);
+  return waitingHold(tx, key);
 }
 
-async function waitingHold(asked: Queryable, key: string): Promise<Result<Named, ReviewFailure>> {
+async function waitingHold(store: Queryable, key: string): Promise<Result<Named, ReviewFailure>> {
   const notFound = fail({ kind: "review_not_found", id: `hold-${key}` } as const);
-  const hold = /^[\da-f]{1,64}$/.test(key) ? await holdById(asked, key) : null;
+  const hold = /^[\da-f]{1,64}$/.test(key) ? await holdById(store, key) : null;
   if (hold === null) return notFound;
   if (hold.status !== "held") {
     return fail({ kind: "review_decided", status: hold.status.replace("_", " ") });
   }
-  const [record] = await recordsById(asked, [hold.nonprofit_id], { summaries: true });
+  const [record] = await recordsById(store, [hold.nonprofit_id], { summaries: true });
   return record === undefined ? notFound : ok({ ...hold, slug: record.slug, name: record.name });
 }
 

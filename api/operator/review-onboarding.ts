@@ -26,16 +26,16 @@ import type { Decided, Deciding, ReviewDesk, ReviewFailure } from "./review-desk
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
 export const onboardingDesk: ReviewDesk = {
-  list: async (asked, { after, limit }) => {
-    return onboardingItems(asked, await onboardingQueue(asked, { after: placeIn(after), limit }));
+  list: async (store, { after, limit }) => {
+    return onboardingItems(store, await onboardingQueue(store, { after: placeIn(after), limit }));
   },
 
-  find: async (asked, key) => {
-    const waiting = await waitingOnboarding(asked, key);
+  find: async (store, key) => {
+    const waiting = await waitingOnboarding(store, key);
     if (!waiting.ok) return null;
     const { one, record } = waiting.value;
-    const duplicates = await findDuplicates(asked, soughtFor(one.request, record));
-    const [item] = await onboardingItems(asked, [{ ...one, duplicates }]);
+    const duplicates = await findDuplicates(store, soughtFor(one.request, record));
+    const [item] = await onboardingItems(store, [{ ...one, duplicates }]);
     return item ?? null;
   },
 
@@ -43,9 +43,9 @@ export const onboardingDesk: ReviewDesk = {
 
   approve: async (tx, _, deciding) => {
     const { key, value, now } = deciding;
-    const found = await onboardingById(tx.raw, key);
+    const found = await onboardingById(tx, key);
     if (found?.nonprofit_id != null) await settleDue(tx, now, found.nonprofit_id);
-    const waiting = await waitingOnboarding(tx.raw, key);
+    const waiting = await waitingOnboarding(tx, key);
     if (!waiting.ok) return waiting;
     const edits = readEdits(value, { thisYear: now.getUTCFullYear() });
     if (!edits.ok) {
@@ -59,7 +59,7 @@ export const onboardingDesk: ReviewDesk = {
   },
 
   reject: async (tx, _, { key, reason, operator, now }) => {
-    const waiting = await waitingOnboarding(tx.raw, key);
+    const waiting = await waitingOnboarding(tx, key);
     if (!waiting.ok) return waiting;
     const { one, record } = waiting.value;
     await closed(tx, one, {
@@ -77,16 +77,16 @@ export const onboardingDesk: ReviewDesk = {
 type Waiting = { one: Onboarding; record: NonprofitRecord | null };
 
 async function waitingOnboarding(
-  asked: Queryable,
+  store: Queryable,
   key: string,
 ): Promise<Result<Waiting, ReviewFailure>> {
-  const one = /^[\da-f]{1,64}$/.test(key) ? await onboardingById(asked, key) : null;
+  const one = /^[\da-f]{1,64}$/.test(key) ? await onboardingById(store, key) : null;
   if (one === null) return fail({ kind: "review_not_found", id: `onboarding-${key}` });
   if (one.status !== "pending_review") {
     return fail({ kind: "review_decided", status: one.status });
   }
   const [record = null] =
-    one.nonprofit_id === null ? [] : await recordsById(asked, [one.nonprofit_id]);
+    one.nonprofit_id === null ? [] : await recordsById(store, [one.nonprofit_id]);
   return ok({ one, record });
 }
 
@@ -105,7 +105,7 @@ async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting
   if (claimed) {
     return "Another claim of this profile was approved since. Reject this, or ask for a change of the profile.";
   }
-  return (await standingVerification(tx.raw, record.id)) === null
+  return (await standingVerification(tx, record.id)) === null
     ? null
     : "An earlier claim of this profile stands although it is not verified. Revoke its verification first.";
 }
@@ -119,7 +119,7 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: Onb
   // Without a country of the operator's the number is still read by that of the request.
   const country_code = edits.country_code ?? one.request.country_code;
   const duplicates = await findDuplicates(
-    tx.raw,
+    tx,
     soughtFor({ ...one.request, ...edits, country_code }, null),
   );
   const taken = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
@@ -143,7 +143,7 @@ async function approved(
 ): Promise<Decided> {
   const { request } = one;
   const name = edits.name ?? request.name ?? "";
-  const slug = record?.slug ?? (await slugFor(tx.raw, { name, city: edits.city ?? request.city }));
+  const slug = record?.slug ?? (await slugFor(tx, { name, city: edits.city ?? request.city }));
   const proof = proofOf(one);
   const outcome = onboardingOutcome(record, {
     type: one.type,
@@ -153,7 +153,7 @@ async function approved(
     slug,
     nowMs: now.getTime(),
   });
-  const last = record === null ? null : await newestChangeOf(tx.raw, record.id);
+  const last = record === null ? null : await newestChangeOf(tx, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
   if (saved === undefined) throw new Error(`nothing was saved for ${one.id}`);
@@ -166,7 +166,7 @@ async function approved(
     by: operator,
     at: now.getTime(),
   });
-  const newest = await newestChangeOf(tx.raw, saved.id);
+  const newest = await newestChangeOf(tx, saved.id);
   return {
     slug: saved.slug,
     sequence: newest === last ? null : newest,

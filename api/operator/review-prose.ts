@@ -28,23 +28,23 @@ import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
 export const proseDesk: ReviewDesk = {
-  list: async (asked, { after, limit, now }) => {
+  list: async (store, { after, limit, now }) => {
     const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
-    const found = await proseQueue(asked, { after: place, limit });
+    const found = await proseQueue(store, { after: place, limit });
     const idsOf = (some: typeof found) => [
       ...new Set(some.map(({ nonprofit_id }) => nonprofit_id)),
     ];
     const whole = idsOf(found.filter(({ field }) => isRow(field)));
     const records = [
-      ...(await recordsById(asked, idsOf(found), { summaries: true })),
-      ...(await recordsById(asked, whole)),
+      ...(await recordsById(store, idsOf(found), { summaries: true })),
+      ...(await recordsById(store, whole)),
     ];
     const recordOf = new Map(records.map((record) => [record.id, record]));
     return found.map((one) => itemOf(one, recordOf.get(one.nonprofit_id), now));
   },
 
-  find: async (asked, key, now) => {
-    const waiting = await waitingProse(asked, key);
+  find: async (store, key, now) => {
+    const waiting = await waitingProse(store, key);
     if (!waiting.ok) return null;
     const { submission, record } = waiting.value;
     return itemOf({ ...submission, slug: record.slug, name: record.name }, record, now);
@@ -53,7 +53,7 @@ export const proseDesk: ReviewDesk = {
   count: proseWaiting,
 
   approve: async (tx, tally, { key, value, now }) => {
-    const waiting = await waitingProse(tx.raw, key);
+    const waiting = await waitingProse(tx, key);
     if (!waiting.ok) return waiting;
     const { submission, record } = waiting.value;
     const accepted = accept(record, submission, value, now);
@@ -83,12 +83,12 @@ export const proseDesk: ReviewDesk = {
       };
       tally.move("pending", "rejected", await rejectOtherProse(tx, others));
     }
-    const sequence = await newestChangeOf(tx.raw, record.id);
+    const sequence = await newestChangeOf(tx, record.id);
     return ok({ slug: record.slug, sequence, message: `The ${submission.field} is accepted.` });
   },
 
   reject: async (tx, tally, { key, reason, now }) => {
-    const waiting = await waitingProse(tx.raw, key);
+    const waiting = await waitingProse(tx, key);
     if (!waiting.ok) return waiting;
     const { submission, record } = waiting.value;
     await rejectSubmission(tx, {
@@ -155,17 +155,17 @@ function besideEachOther({ field, value }: QueuedSubmission, record: NonprofitRe
 type Waiting = { submission: StoredSubmission; record: NonprofitRecord };
 
 async function waitingProse(
-  asked: Queryable,
+  store: Queryable,
   key: string,
 ): Promise<Result<Waiting, ReviewFailure>> {
   const notFound = fail({ kind: "review_not_found", id: `prose-${key}` } as const);
   if (!/^\d{1,15}$/.test(key)) return notFound;
-  const submission = await submissionById(asked, Number(key));
+  const submission = await submissionById(store, Number(key));
   if (submission?.field_type !== "prose" || submission.audit_only === 1) return notFound;
   if (submission.status !== "pending") {
     return fail({ kind: "review_decided", status: submission.status });
   }
-  const [record] = await recordsById(asked, [submission.nonprofit_id]);
+  const [record] = await recordsById(store, [submission.nonprofit_id]);
   if (record === undefined || record.status === "withdrawn") return notFound;
   return ok({ submission, record });
 }

@@ -66,7 +66,7 @@ export async function listReviews(
       limit: limit + 1 - found.length,
       now: clock(),
     };
-    const waiting = (await desks[name]?.list(store.raw, page)) ?? [];
+    const waiting = (await desks[name]?.list(store, page)) ?? [];
     found.push(...waiting.map(completed));
     if (found.length > limit) break;
   }
@@ -80,7 +80,7 @@ export async function findReview(
   id: string,
 ): Promise<ReviewItem | null> {
   const { desk, key } = deskOf(id);
-  const found = (await desk?.find(store.raw, key, clock())) ?? null;
+  const found = (await desk?.find(store, key, clock())) ?? null;
   return found === null ? null : completed(found);
 }
 
@@ -95,7 +95,7 @@ export async function reviewQueues(
   const queues: { kind: ReviewKind; waiting: number }[] = [];
   for (const kind of kindsWithDesk) {
     if (only !== null && kind !== only) continue;
-    queues.push({ kind, waiting: (await desks[kind]?.count(store.raw, waitingMax)) ?? 0 });
+    queues.push({ kind, waiting: (await desks[kind]?.count(store, waitingMax)) ?? 0 });
   }
   return queues;
 }

@@ -57,20 +57,20 @@ async function revoked(
   { slug, operator, reason, takeBackValues }: RevokeCall,
   now: Date,
 ): Promise<Result<Revoked, RevokeFailure>> {
-  const known = await recordBySlug(tx.raw, slug);
+  const known = await recordBySlug(tx, slug);
   if (known === null) return fail({ kind: "nonprofit_not_found", slug });
   await settleDue(tx, now, known.id);
-  const before = (await recordBySlug(tx.raw, slug)) ?? known;
-  const stands = await standingVerification(tx.raw, before.id);
+  const before = (await recordBySlug(tx, slug)) ?? known;
+  const stands = await standingVerification(tx, before.id);
   if (before.verified === 0 && before.status !== "claimed" && stands === null) {
     return fail({ kind: "not_verified", slug });
   }
   const at = now.getTime();
   const { after, taken_back } = listedAgain(before, takeBackValues);
-  const last = await newestChangeOf(tx.raw, before.id);
+  const last = await newestChangeOf(tx, before.id);
   await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
   await noteRevoked(tx, before.id, at);
-  const held = await heldOf(tx.raw, before.id);
+  const held = await heldOf(tx, before.id);
   if (held !== null) {
     await closeHold(tx, held, { status: "stopped", reason, by: operator, at });
     await logWallet(tx, "wallet.stopped", held, { slug, by: operator, at });
@@ -81,7 +81,7 @@ async function revoked(
   }
   const detail = { reason, taken_back };
   await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
-  const newest = await newestChangeOf(tx.raw, before.id);
+  const newest = await newestChangeOf(tx, before.id);
   return ok({
     slug,
     taken_back,

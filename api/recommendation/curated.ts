@@ -94,7 +94,7 @@ function keepCandidates(store: Store, phase: GovernancePhase) {
     holds: (id: number): boolean => picksKnown.has(id),
     /** Reads the picks and donations, and the profiles that are new or changed. The same object when all is as it was. */
     read: async (takeChanged: () => ReadonlySet<number> | null): Promise<Curation> => {
-      const picks = withinLimit(await curatedPicks(store.raw, { phase }));
+      const picks = withinLimit(await curatedPicks(store, { phase }));
       const before = picksKnown;
       picksKnown = new Map(picks.map((pick) => [pick.nonprofit_id, JSON.stringify(pick)]));
       const changed = takeChanged();
@@ -102,8 +102,8 @@ function keepCandidates(store: Store, phase: GovernancePhase) {
         ({ nonprofit_id: id }) =>
           changed === null || changed.has(id) || before.get(id) !== picksKnown.get(id),
       );
-      const fresh = await loadCandidates(store.raw, stale);
-      const donations = await donationCounts(store.raw, picks);
+      const fresh = await loadCandidates(store, stale);
+      const donations = await donationCounts(store, picks);
       const candidates = merged(byId, { picks, stale, fresh, donations });
       const gone = [...byId.keys()].filter((id) => !picksKnown.has(id));
       const away = [...gone, ...stale.map(({ nonprofit_id }) => nonprofit_id)];

@@ -65,13 +65,13 @@ export async function storeDraft(
     if (found.kind === "other") return fail({ kind: "idempotency_key_reused" });
   }
   const { slug } = request;
-  const record = await recordBySlug(tx.raw, slug);
+  const record = await recordBySlug(tx, slug);
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });
   if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   const done = await decideAndStore(tx, job, record.id);
   const { name } = record;
   const { sensitive_claims } = request;
-  const refused = await refusedDrafts(tx.raw, record.id);
+  const refused = await refusedDrafts(tx, record.id);
   const outcome: DraftOutcome = { ...done, slug, name, sensitive_claims, refused };
   if (idempotencyKey !== null) {
     await keepAnswer(tx, kept, { digest, status: 200, body: JSON.stringify(outcome) }, now);
@@ -88,13 +88,13 @@ async function decideAndStore(
 ): Promise<Done> {
   const { request, phase, mode, network } = job;
   const { agent_id, normalised } = request;
-  const own = await ownDrafts(tx.raw, { nonprofit_id, agent_id });
+  const own = await ownDrafts(tx, { nonprofit_id, agent_id });
   const before = own.find((one) => one.status === "applied" && one.normalised === normalised);
   if (before !== undefined) {
-    const confidence = await agentsBehind(tx.raw, before);
+    const confidence = await agentsBehind(tx, before);
     return { draft_id: before.id, status: "applied", decision: { kind: "applied" }, confidence };
   }
-  const waiting = await waitingDrafts(tx.raw, { nonprofit_id, normalised });
+  const waiting = await waitingDrafts(tx, { nonprofit_id, normalised });
   const decision = decideDraft({
     phase,
     mode,
@@ -103,7 +103,7 @@ async function decideAndStore(
     test_data: request.test_data,
     waiting: waiting.filter((one) => one.agent_id !== agent_id).map(voiceOf),
     live: await livePick(tx, { nonprofit_id, slug: request.slug }),
-    refused: await operatorRefused(tx.raw, { nonprofit_id, slug: request.slug }),
+    refused: await operatorRefused(tx, { nonprofit_id, slug: request.slug }),
   });
   const applied = decision.kind === "promoted" || decision.kind === "corroborates";
   const draft_id = await settleOwn(tx, job, { nonprofit_id, own, applied });
@@ -113,7 +113,7 @@ async function decideAndStore(
     );
     await promote(tx, { nonprofit_id, agreeing, decision, draft_id, job });
   }
-  const confidence = await agentsBehind(tx.raw, { nonprofit_id, normalised });
+  const confidence = await agentsBehind(tx, { nonprofit_id, normalised });
   return { draft_id, status: applied ? "applied" : "pending", decision, confidence };
 }
 
@@ -130,7 +130,7 @@ const countsTowardAgreement = ({ sensitive_claims, test_data }: StoredDraft): bo
 
 async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: string }) {
   if (isInFile(of.slug)) return { by_consensus: false, normalised_value: "" };
-  const pick = await pickOf(tx.raw, of.nonprofit_id);
+  const pick = await pickOf(tx, of.nonprofit_id);
   if (pick === null) return null;
   return {
     by_consensus: pick.origin === "consensus",

@@ -46,7 +46,7 @@ export function openSearch(
   const runner =
     store.embedded && wanted > 0
       ? runInPool({ url, baseUrl, threads: wanted, ...warned })
-      : runHere(store.raw, { baseUrl, inMemory: store.embedded });
+      : runHere(store, { baseUrl, inMemory: store.embedded });
   return searchEngine(watch, runner);
 }
 

@@ -27,8 +27,8 @@ export type RunnerOptions = SearcherOptions & {
 };
 
 /** Searches on this thread: for a libSQL server, for tests, and inside the workers of the pool. */
-export function runHere(asked: Queryable, { baseUrl, ...options }: RunnerOptions): SearchRunner {
-  const searcher = new Searcher(asked, options);
+export function runHere(store: Queryable, { baseUrl, ...options }: RunnerOptions): SearchRunner {
+  const searcher = new Searcher(store, options);
   return {
     run: (query) =>
       searcher.find(query, ({ ids, kept, ...found }) => ({

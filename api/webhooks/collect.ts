@@ -44,10 +44,10 @@ async function collectChanges({
   urls,
   publishedTo,
 }: CollectParts): Promise<boolean> {
-  const newest = await newestSequence(store.raw);
+  const newest = await newestSequence(store);
   // A message names a profile to be read: it is sent when the profile shows the change.
   const upTo = Math.min(newest, publishedTo?.() ?? newest);
-  const cursor = await webhookCursor(store.raw, "changes");
+  const cursor = await webhookCursor(store, "changes");
   if (cursor === null) {
     await store.write((tx) => moveCursor(tx, "changes", newest));
     return false;
@@ -57,9 +57,7 @@ async function collectChanges({
   const range = { number: 0, first_sequence: cursor + 1, last_sequence: last };
   const now = clock();
   const oldest = now.getTime() - webhookAgeMaxMs;
-  const entries = (await feedEntries(store.raw, range)).filter(
-    ({ at }) => Date.parse(at) >= oldest,
-  );
+  const entries = (await feedEntries(store, range)).filter(({ at }) => Date.parse(at) >= oldest);
   await store.write(async (tx) => {
     for (let at = 0; at < entries.length; at += changesPerMessageMax) {
       const event = changesEvent(entries.slice(at, at + changesPerMessageMax), { baseUrl, now });
@@ -72,13 +70,13 @@ async function collectChanges({
 
 async function collectDonations({ store, clock, baseUrl, urls }: CollectParts): Promise<boolean> {
   const now = clock();
-  const cursor = await webhookCursor(store.raw, "donations");
+  const cursor = await webhookCursor(store, "donations");
   if (cursor === null) {
     await store.write((tx) => moveCursor(tx, "donations", now.getTime() + donationOverlapMs + 1));
     return false;
   }
   const since = Math.max(cursor - donationOverlapMs, now.getTime() - webhookAgeMaxMs);
-  const found = await untoldDonations(store.raw, { since, limit: donationsAtOnce });
+  const found = await untoldDonations(store, { since, limit: donationsAtOnce });
   const last = found.at(-1);
   if (last === undefined) return false;
   await store.write(async (tx) => {

@@ -39,7 +39,7 @@ export async function deliverDue(
 ): Promise<boolean> {
   const { url } = receiver;
   if (clock().getTime() < receiver.pausedUntilMs) return false;
-  const due = await dueDeliveries(store.raw, { url, now: clock(), limit: atOnce });
+  const due = await dueDeliveries(store, { url, now: clock(), limit: atOnce });
   if (due.length === 0 || stop.aborted) return false;
   const sent = await Promise.allSettled(
     due.map(async (one) => {

@@ -46,12 +46,12 @@ export async function readDeliveries(
   { store, urls }: Pick<WebhookParts, "store" | "urls">,
   { limit, ...filter }: DeliveryFilter & { limit: number },
 ): Promise<WebhookLog> {
-  const found = await deliveries(store.raw, filter, limit + 1);
+  const found = await deliveries(store, filter, limit + 1);
   const page = found.slice(0, limit);
   return {
     urls: [...urls],
-    pending: await deliveriesWith(store.raw, "pending", countedMax),
-    failed: await deliveriesWith(store.raw, "failed", countedMax),
+    pending: await deliveriesWith(store, "pending", countedMax),
+    failed: await deliveriesWith(store, "failed", countedMax),
     count: page.length,
     deliveries: page,
     next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
@@ -73,7 +73,7 @@ export async function testWebhooks(
   );
   await store.write(async (tx) => {
     await queueEvent(tx, event, { urls, now });
-    const queued = new Map((await deliveriesOf(tx.raw, event.id)).map(({ url, id }) => [url, id]));
+    const queued = new Map((await deliveriesOf(tx, event.id)).map(({ url, id }) => [url, id]));
     const attempts = posted.map(([url, { delivered, status, answer }]) => ({
       id: queued.get(url) ?? 0,
       status: delivered ? ("delivered" as const) : ("failed" as const),
@@ -90,7 +90,7 @@ export async function testWebhooks(
       at: now.getTime(),
     });
   });
-  const sent = await deliveriesOf(store.raw, event.id);
+  const sent = await deliveriesOf(store, event.id);
   return ok({ count: sent.length, deliveries: sent });
 }
 
@@ -99,7 +99,7 @@ export async function resendDelivery(
   { store, clock, urls }: WebhookParts,
   { id, operator }: { id: number; operator: string },
 ): Promise<Result<WebhookDelivery, WebhookFailure>> {
-  const known = await deliveryById(store.raw, id);
+  const known = await deliveryById(store, id);
   if (known === null) return fail({ kind: "delivery_not_found" });
   if (urls.length === 0) return fail({ kind: "webhooks_off" });
   if (!urls.includes(known.url)) return fail({ kind: "address_not_listed", url: known.url });
@@ -113,7 +113,7 @@ export async function resendDelivery(
       detail: { delivery: id },
       at: now.getTime(),
     });
-    return deliveryById(tx.raw, id);
+    return deliveryById(tx, id);
   });
   return queued === null ? fail({ kind: "delivery_under_way" }) : ok(queued);
 }

@@ -100,11 +100,11 @@ export async function keepIntent(tx: WriteTransaction, given: NewIntent): Promis
 
 /** What was handed in for a nonprofit under this proof, null for nothing. Index: donation_intents_once. */
 export async function intentOf(
-  asked: Queryable,
+  store: Queryable,
   nonprofitId: number,
   proof: string,
 ): Promise<DonationIntent | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${packed(columns)} FROM donation_intents WHERE nonprofit_id = ? AND proof = ?`,
     args: [nonprofitId, proof],
   });
@@ -139,8 +139,8 @@ export async function closeIntent(
 }
 
 /** Whether the sweep has anything to look at. Index: donation_intents_by_check. */
-export async function isAnyDue(asked: Queryable, now: Date): Promise<boolean> {
-  const { rows } = await asked.execute({
+export async function isAnyDue(store: Queryable, now: Date): Promise<boolean> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT 1 FROM donation_intents WHERE status = 'waiting' AND check_at <= ? LIMIT 1",
     args: [now.getTime()],
   });

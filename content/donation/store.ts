@@ -78,7 +78,7 @@ export async function recordDonation(
     args: names.map((name) => donation[name]),
   });
   if (rowsAffected === 1) return { donation, fresh: true };
-  const there = (await donationsOf(tx.raw, given.tx_signature)).find(
+  const there = (await donationsOf(tx, given.tx_signature)).find(
     ({ destination }) => destination === given.destination,
   );
   if (there === undefined) throw new Error(`no donation came back for ${donation.id}`);
@@ -93,20 +93,20 @@ const idOf = ({ tx_signature, destination }: Pick<Donation, "tx_signature" | "de
 const perTransactionMax = 64;
 
 /** What one transaction gave. Index: one_credit_per_transfer. */
-export const donationsOf = (asked: Queryable, txSignature: string): Promise<Donation[]> =>
-  select(asked, `WHERE tx_signature = ? LIMIT ${perTransactionMax}`, [txSignature]);
+export const donationsOf = (store: Queryable, txSignature: string): Promise<Donation[]> =>
+  select(store, `WHERE tx_signature = ? LIMIT ${perTransactionMax}`, [txSignature]);
 
 /** What was given for a memo, the oldest first. Index: donations_by_memo. */
-export const donationsFor = (asked: Queryable, memo: string): Promise<Donation[]> =>
-  select(asked, `WHERE memo = ? ORDER BY settled_at LIMIT ${perTransactionMax}`, [memo]);
+export const donationsFor = (store: Queryable, memo: string): Promise<Donation[]> =>
+  select(store, `WHERE memo = ? ORDER BY settled_at LIMIT ${perTransactionMax}`, [memo]);
 
 /** One donation of a nonprofit, null when it has none by this id. */
 export async function donationById(
-  asked: Queryable,
+  store: Queryable,
   nonprofitId: number,
   id: string,
 ): Promise<Donation | null> {
-  const [found] = await select(asked, "WHERE id = ? AND nonprofit_id = ?", [id, nonprofitId]);
+  const [found] = await select(store, "WHERE id = ? AND nonprofit_id = ?", [id, nonprofitId]);
   return found ?? null;
 }
 
@@ -114,10 +114,10 @@ export type DonationTotals = { count: number; total: MicroUsdc };
 
 /** Number and sum of a nonprofit's donations. Index: donations_by_nonprofit. */
 export async function donationTotals(
-  asked: Queryable,
+  store: Queryable,
   nonprofitId: number,
 ): Promise<DonationTotals> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT count(*) AS count, CAST(coalesce(sum(amount_micro_usdc), 0) AS TEXT) AS total
           FROM donations
           WHERE nonprofit_id = ? AND ${countsHere}`,
@@ -129,21 +129,21 @@ export async function donationTotals(
 
 /** The newest donations of a nonprofit, newest first. Index: donations_by_nonprofit. */
 export const recentDonations = (
-  asked: Queryable,
+  store: Queryable,
   nonprofitId: number,
   limit: number,
 ): Promise<Donation[]> =>
-  select(asked, `WHERE nonprofit_id = ? AND ${countsHere} ORDER BY settled_at DESC, id LIMIT ?`, [
+  select(store, `WHERE nonprofit_id = ? AND ${countsHere} ORDER BY settled_at DESC, id LIMIT ?`, [
     nonprofitId,
     limit,
   ]);
 
 async function select(
-  asked: Queryable,
+  store: Queryable,
   where: string,
   args: (string | number)[],
 ): Promise<Donation[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${packedDonation} FROM donations ${where}`,
     args,
   });

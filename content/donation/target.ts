@@ -18,20 +18,20 @@ const columns = ["id", "slug", "name", "status", "donation_url"];
 
 /** The nonprofit with this slug, withdrawn ones too; null when there is none. Index: nonprofits_slug. */
 export const donateTarget = (
-  asked: Queryable,
+  store: Queryable,
   slug: string,
   now: Date,
 ): Promise<DonateTarget | null> =>
-  donateTargets(asked, [slug], now).then(([target]) => target ?? null);
+  donateTargets(store, [slug], now).then(([target]) => target ?? null);
 
 /** The same for several at once, in their order. */
 export async function donateTargets(
-  asked: Queryable,
+  store: Queryable,
   slugs: readonly string[],
   now: Date,
 ): Promise<(DonateTarget | null)[]> {
   const values = JSON.stringify([...new Set(slugs)]);
-  const found = await all(asked, {
+  const found = await all(store, {
     where: "slug IN (SELECT value FROM json_each(?2))",
     value: values,
     now,
@@ -42,18 +42,18 @@ export async function donateTargets(
 
 /** The nonprofit with this id, withdrawn ones too; null when there is none. */
 export const donateTargetById = (
-  asked: Queryable,
+  store: Queryable,
   id: number,
   now: Date,
 ): Promise<DonateTarget | null> =>
-  all(asked, { where: "id = ?2", value: id, now }).then(([target]) => target ?? null);
+  all(store, { where: "id = ?2", value: id, now }).then(([target]) => target ?? null);
 
 // A held change of wallet counts from the millisecond at which its hold ends, whether or not it is public yet.
 async function all(
-  asked: Queryable,
+  store: Queryable,
   { where, value, now }: { where: string; value: string | number; now: Date },
 ): Promise<DonateTarget[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_insert(${jsonOf(columns)}, '$.usdc_wallet', coalesce(
             (SELECT wallet FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held' AND effective_at <= ?1),
             usdc_wallet

@@ -14,13 +14,13 @@ export const exemplarFields = enrichableFields.filter((field) => field !== "cont
  * earliest agreeing one). Index: submissions_applied.
  */
 export async function exemplars(
-  asked: Queryable,
+  store: Queryable,
   { field, limit }: { field: EnrichableField | null; limit: number },
 ): Promise<Exemplars> {
   const found: { row: Exemplars["exemplars"][number]; at: number; key: string }[] = [];
   for (const one of exemplarFields) {
     if (field !== null && field !== one) continue;
-    const { rows } = await asked.execute({
+    const { rows } = await store.raw.execute({
       sql: `SELECT n.slug, s.value, s.winning_value, s.agent_name, s.source_url, s.decided_at
             FROM submissions AS s
             JOIN nonprofits AS n ON n.id = s.nonprofit_id

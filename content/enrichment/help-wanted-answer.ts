@@ -34,8 +34,8 @@ export const helpWantedDefault = (day: string): HelpWantedQuery => ({
 });
 
 /** The numbers as of now. The bundle takes those of the last checkpoint, so that it depends on nothing but the store. */
-export async function helpWantedTotals(asked: Queryable): Promise<HelpWantedTotals> {
-  const { rows } = await asked.execute({
+export async function helpWantedTotals(store: Queryable): Promise<HelpWantedTotals> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT coalesce((SELECT count FROM enrichment_counts WHERE name = 'total'), 0) AS total,
             (SELECT count(*) FROM pending_fields) AS available`,
     args: [],
@@ -47,8 +47,8 @@ export async function helpWantedTotals(asked: Queryable): Promise<HelpWantedTota
 }
 
 /** The totals of the last checkpoint: a fact of the store, written with `saveDirectoryFact`. */
-export async function storedHelpWantedTotals(asked: Queryable): Promise<HelpWantedTotals> {
-  const stored = await directoryFact(asked, "help_wanted_totals");
+export async function storedHelpWantedTotals(store: Queryable): Promise<HelpWantedTotals> {
+  const stored = await directoryFact(store, "help_wanted_totals");
   return stored === null
     ? { total_enrichments_received: 0, second_opinions_available: 0 }
     : (JSON.parse(stored) as HelpWantedTotals);
@@ -59,16 +59,16 @@ export async function storedHelpWantedTotals(asked: Queryable): Promise<HelpWant
  * opinions out (`secondOpinions: null`); the service shows what its mode of consensus wants.
  */
 export async function helpWantedAnswer(
-  asked: Queryable,
+  store: Queryable,
   query: HelpWantedQuery,
   shown: { baseUrl: string; totals: HelpWantedTotals; secondOpinions: ConsensusMode | null },
 ): Promise<HelpWanted> {
-  const ids = await helpWantedIds(asked, query);
-  const records = await recordsById(asked, ids, { summaries: true });
+  const ids = await helpWantedIds(store, query);
+  const records = await recordsById(store, ids, { summaries: true });
   const opinions =
     shown.secondOpinions === null
       ? new Map<number, SecondOpinion[]>()
-      : await secondOpinions(asked, records, { ...shown, mode: shown.secondOpinions });
+      : await secondOpinions(store, records, { ...shown, mode: shown.secondOpinions });
   return {
     message:
       "These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when two agents agree.",
@@ -120,12 +120,12 @@ const opinionsPerFieldMax = 3;
  * In the strict mode several agents of one network may have sent the same: that still wants one from another.
  */
 async function secondOpinions(
-  asked: Queryable,
+  store: Queryable,
   records: readonly NonprofitRecord[],
   { baseUrl, mode }: { baseUrl: string; mode: ConsensusMode },
 ): Promise<Map<number, SecondOpinion[]>> {
   const slugs = new Map(records.map(({ id, slug }) => [id, slug]));
-  const waiting = await asked.execute({
+  const waiting = await store.raw.execute({
     sql: `SELECT nonprofit_id, field FROM pending_fields
           WHERE nonprofit_id IN (SELECT value FROM json_each(?))
           ORDER BY nonprofit_id, field`,
@@ -134,7 +134,7 @@ async function secondOpinions(
   const opinions = new Map<number, SecondOpinion[]>();
   for (const row of waiting.rows) {
     const [id, field] = [Number(row["nonprofit_id"]), String(row["field"])];
-    const { rows } = await asked.execute({
+    const { rows } = await store.raw.execute({
       sql: `SELECT value, agent_name, created_at, min(id) AS first FROM submissions
             WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0
             GROUP BY normalised_value

@@ -26,15 +26,15 @@ const examinedMax = 20_000;
  * each day. Whole groups of equals are rotated in memory; only the one that the limit cuts is entered at the day's
  * pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
  */
-export async function helpWantedIds(asked: Queryable, query: HelpWantedQuery): Promise<number[]> {
+export async function helpWantedIds(store: Queryable, query: HelpWantedQuery): Promise<number[]> {
   const { limit } = query;
   const cause = query.cause?.trim().toLowerCase() ?? null;
   if (cause !== null && !causeIds.includes(cause)) return [];
   const page = (range: Range | null, count: number) =>
-    places(asked, { ...query, cause }, range, count);
+    places(store, { ...query, cause }, range, count);
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
-  const pivot = await pivotOf(asked, query);
+  const pivot = await pivotOf(store, query);
   const before = (place: Place) => isBefore(place, pivot);
   const shown = head.slice(0, limit);
   const last = shown.at(-1)?.list_order;
@@ -54,7 +54,7 @@ export async function helpWantedIds(asked: Queryable, query: HelpWantedQuery): P
 type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" | "<" };
 
 async function places(
-  asked: Queryable,
+  store: Queryable,
   { field, cause, pending }: HelpWantedQuery,
   range: Range | null,
   count: number,
@@ -74,7 +74,7 @@ async function places(
       : "AND EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id AND c.cause_id = ?)",
   ].filter((filter) => filter !== "");
   const examined = filters.length === 0 ? count : examinedMax;
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT * FROM (${walk.sql} LIMIT ${examined}) AS walked
           WHERE true ${filters.join(" ")}
           ${order}
@@ -112,13 +112,13 @@ function pendingWalk(range: Range | null): Walk {
 
 /** Where the day begins among equals: at the place of a nonprofit picked by the day. */
 async function pivotOf(
-  asked: Queryable,
+  store: Queryable,
   { day, pending }: HelpWantedQuery,
 ): Promise<Omit<Place, "list_order">> {
-  const newest = await asked.execute({ sql: "SELECT max(id) AS id FROM nonprofits", args: [] });
+  const newest = await store.raw.execute({ sql: "SELECT max(id) AS id FROM nonprofits", args: [] });
   const id = 1 + dayPivot(day, Number(newest.rows[0]?.["id"] ?? 0));
   if (pending) return { name_key: "", nonprofit_id: id };
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT name_key, nonprofit_id FROM listings WHERE nonprofit_id >= ? ORDER BY nonprofit_id LIMIT 1",
     args: [id],
   });

@@ -10,12 +10,12 @@ const name = "leaderboard";
  * pages depend on such facts alone. Does nothing when it is as before; call it every few minutes.
  */
 export async function saveLeaderboard(store: Store, now: Date): Promise<void> {
-  const value = JSON.stringify(await leaderboard(store.raw));
+  const value = JSON.stringify(await leaderboard(store));
   await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
 }
 
 /** The leaderboard as it was last kept, null before the first time. */
-export async function storedLeaderboard(asked: Queryable): Promise<Leaderboard | null> {
-  const value = await directoryFact(asked, name);
+export async function storedLeaderboard(store: Queryable): Promise<Leaderboard | null> {
+  const value = await directoryFact(store, name);
   return value === null ? null : (Leaderboard.safeParse(JSON.parse(value)).data ?? null);
 }

@@ -12,12 +12,12 @@ export type AgreedField = { nonprofit_id: number; field: StructuredField };
 
 /** Fields in which submissions of this agent went live by agreement, by id; after a field, at most `limit`. */
 export async function agreedFieldsOf(
-  asked: Queryable,
+  store: Queryable,
   agentId: string,
   after: number,
   limit: number,
 ): Promise<(AgreedField & { id: number; normalised_value: string })[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT id, nonprofit_id, field, normalised_value FROM submissions
           WHERE agent_id = ? AND status = 'applied' AND field_type = 'structured' AND id > ?
           ORDER BY id
@@ -39,7 +39,7 @@ export async function revertField(
   tally: EnrichmentTally,
   { nonprofit_id, field, reason, now }: AgreedField & { reason: string; now: Date },
 ): Promise<number | null> {
-  const [record] = await recordsById(tx.raw, [nonprofit_id]);
+  const [record] = await recordsById(tx, [nonprofit_id]);
   if (record === undefined) return null;
   const { rows } = await tx.raw.execute({
     sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = NULL, decided_at = ?
@@ -57,7 +57,7 @@ export async function revertField(
   const { [field]: _, ...provenance } = record.provenance;
   const after = { ...record, [field]: null, provenance };
   await saveNonprofits(tx, [{ before: record, after }], { origin: "revert", now });
-  return newestChangeOf(tx.raw, nonprofit_id);
+  return newestChangeOf(tx, nonprofit_id);
 }
 
 function holdsAgreed(record: NonprofitRecord, field: StructuredField, agreed: ReadonlySet<string>) {

@@ -17,10 +17,10 @@ const waitingProse = `s.field_type = 'prose' AND s.status = 'pending' AND s.audi
 
 /** Prose that waits for a person, oldest first, after a submission's id. Index: submissions_for_review. */
 export async function proseQueue(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: number; limit: number },
 ): Promise<QueuedSubmission[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns}
           FROM submissions AS s INDEXED BY submissions_for_review
           JOIN nonprofits AS n ON n.id = s.nonprofit_id
@@ -33,9 +33,9 @@ export async function proseQueue(
 }
 
 /** How many texts wait; stops counting at `max`. */
-export const proseWaiting = (asked: Queryable, max: number): Promise<number> =>
+export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
   countUpTo(
-    asked,
+    store,
     max,
     `SELECT 1
      FROM submissions AS s INDEXED BY submissions_for_review
@@ -51,10 +51,10 @@ const voicesMax = 20;
 
 /** Fields on which agents disagree: two or more pending values; after a field. Index: pending_fields_contested. */
 export async function contestedFields(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: FieldOf | null; limit: number },
 ): Promise<WaitingField[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT p.nonprofit_id, p.field, n.slug, n.name
           FROM pending_fields AS p
           JOIN nonprofits AS n ON n.id = p.nonprofit_id
@@ -65,17 +65,17 @@ export async function contestedFields(
   });
   const fields = rows.map((row) => ({ ...row }) as unknown as Omit<WaitingField, "voices">);
   const found: WaitingField[] = [];
-  for (const one of fields) found.push({ ...one, voices: await fieldVoices(asked, one) });
+  for (const one of fields) found.push({ ...one, voices: await fieldVoices(store, one) });
   return found;
 }
 
 /** On how many fields agents disagree; stops counting at `max`. */
-export const contestedWaiting = (asked: Queryable, max: number): Promise<number> =>
-  countUpTo(asked, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
+export const contestedWaiting = (store: Queryable, max: number): Promise<number> =>
+  countUpTo(store, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
 /** The pending submissions of one field that take part in consensus, oldest first. */
-export async function fieldVoices(asked: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
-  const { rows } = await asked.execute({
+export async function fieldVoices(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT * FROM submissions
           WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}
           ORDER BY id
@@ -102,29 +102,29 @@ const disputedFields = `FROM submissions AS s INDEXED BY submissions_disputing
  * submissions_disputing.
  */
 export async function disputes(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: number; limit: number },
 ): Promise<WaitingField[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns} ${disputedFields} AND s.id > ? ORDER BY s.id LIMIT ?`,
     args: [after, limit],
   });
   const found: WaitingField[] = [];
   for (const one of queued(rows)) {
     const { nonprofit_id, field, slug, name } = one as QueuedSubmission & FieldOf;
-    const voices = await disputingVoices(asked, { nonprofit_id, field });
+    const voices = await disputingVoices(store, { nonprofit_id, field });
     found.push({ nonprofit_id, field, slug, name, voices });
   }
   return found;
 }
 
 /** On how many fields agents contradict what agents made live; stops counting at `max`. */
-export const disputesWaiting = (asked: Queryable, max: number): Promise<number> =>
-  countUpTo(asked, max, `SELECT 1 ${disputedFields}`);
+export const disputesWaiting = (store: Queryable, max: number): Promise<number> =>
+  countUpTo(store, max, `SELECT 1 ${disputedFields}`);
 
 /** The submissions that contradict the live value of one field, oldest first. */
-export async function disputingVoices(asked: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
-  const { rows } = await asked.execute({
+export async function disputingVoices(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT s.*
           FROM submissions AS s
           JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field

@@ -12,10 +12,10 @@ const recentActivityMax = 20;
 const examinedMax = 500;
 
 /** GET /api/enrichments/stats. The numbers are kept as rows, so a million submissions cost no more than ten. */
-export async function enrichmentStats(asked: Queryable): Promise<EnrichmentStats> {
-  const counts = await enrichmentCounts(asked);
-  const agents = await asked.execute({ sql: "SELECT count(*) AS count FROM agents", args: [] });
-  const recent = await newest(asked, recentMax, { testData: true });
+export async function enrichmentStats(store: Queryable): Promise<EnrichmentStats> {
+  const counts = await enrichmentCounts(store);
+  const agents = await store.raw.execute({ sql: "SELECT count(*) AS count FROM agents", args: [] });
+  const recent = await newest(store, recentMax, { testData: true });
   const count = (name: string) => counts.get(name) ?? 0;
   return {
     total_enrichments: count("total"),
@@ -37,20 +37,20 @@ export async function enrichmentStats(asked: Queryable): Promise<EnrichmentStats
 }
 
 /** GET /api/agents/leaderboard: credit by applied submissions, test data left out. Index: agents_by_credit. */
-export async function leaderboard(asked: Queryable): Promise<Leaderboard> {
-  const counts = await enrichmentCounts(asked);
-  const agents = await asked.execute({
+export async function leaderboard(store: Queryable): Promise<Leaderboard> {
+  const counts = await enrichmentCounts(store);
+  const agents = await store.raw.execute({
     sql: "SELECT count(*) AS count FROM agents WHERE submissions > 0",
     args: [],
   });
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT agent_id, agent_name, submissions, applied, nonprofits_touched, last_seen FROM agents
           WHERE submissions > 0
           ORDER BY applied DESC, submissions DESC, last_seen DESC
           LIMIT ${topAgentsMax}`,
     args: [],
   });
-  const recent = await newest(asked, recentActivityMax, { testData: false });
+  const recent = await newest(store, recentActivityMax, { testData: false });
   return {
     message:
       "Agents that completed profiles. Every submission that went live gives credit to the agents that agreed on it.",
@@ -78,8 +78,8 @@ export async function leaderboard(asked: Queryable): Promise<Leaderboard> {
   };
 }
 
-async function enrichmentCounts(asked: Queryable): Promise<Map<string, number>> {
-  const { rows } = await asked.execute({
+async function enrichmentCounts(store: Queryable): Promise<Map<string, number>> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT name, count FROM enrichment_counts",
     args: [],
   });
@@ -89,8 +89,8 @@ async function enrichmentCounts(asked: Queryable): Promise<Map<string, number>> 
 type Recent = EnrichmentStats["recent"][number] & { status: SubmissionStatus };
 
 /** The newest submissions, newest first; those of withdrawn nonprofits are in no statistic. */
-async function newest(asked: Queryable, limit: number, { testData }: { testData: boolean }) {
-  const { rows } = await asked.execute({
+async function newest(store: Queryable, limit: number, { testData }: { testData: boolean }) {
+  const { rows } = await store.raw.execute({
     sql: `SELECT n.slug, s.field, s.agent_name, s.confidence, s.status, s.created_at
           FROM (SELECT * FROM submissions ORDER BY id DESC LIMIT ${examinedMax}) AS s
           JOIN nonprofits AS n ON n.id = s.nonprofit_id

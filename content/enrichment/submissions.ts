@@ -45,9 +45,9 @@ export type Voiced = Pick<
 >;
 
 /** This agent's own voice, and those for the same value. Index: submissions_by_field. */
-export async function voicesThatMatter(asked: Queryable, one: Voiced): Promise<PendingVoice[]> {
+export async function voicesThatMatter(store: Queryable, one: Voiced): Promise<PendingVoice[]> {
   const { nonprofit_id, field, agent_id, normalised_value } = one;
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${packed(voiceColumns)} FROM submissions
           WHERE nonprofit_id = ? AND field = ? AND agent_id = ? AND ${inConsensus}
           UNION
@@ -139,10 +139,10 @@ export async function setNetwork(
 
 /** One submission by its id. */
 export async function submissionById(
-  asked: Queryable,
+  store: Queryable,
   id: number,
 ): Promise<StoredSubmission | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT * FROM submissions WHERE id = ?",
     args: [id],
   });
@@ -174,9 +174,9 @@ const rejectionsSql = `SELECT (${rejectionsOf("?1", "?2")}) AS packed`;
 
 /** The most recently rejected submissions of a field, newest first. */
 export async function priorRejections(
-  asked: Queryable,
+  store: Queryable,
   { nonprofit_id, field }: Pick<NewSubmission, "nonprofit_id" | "field">,
 ): Promise<Rejection[]> {
-  const { rows } = await asked.execute({ sql: rejectionsSql, args: [nonprofit_id, field] });
+  const { rows } = await store.raw.execute({ sql: rejectionsSql, args: [nonprofit_id, field] });
   return unpacked<Rejection[]>(rows)[0] ?? [];
 }

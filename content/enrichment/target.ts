@@ -131,10 +131,10 @@ const targetsSql = `SELECT json_object(
  * submissions_by_agent, one_pending_per_agent_and_field, submissions_rejected, submissions_by_field.
  */
 export async function enrichTargets(
-  asked: Queryable,
+  store: Queryable,
   wanted: readonly Wanted[],
 ): Promise<(EnrichTarget | null)[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: targetsSql,
     args: [JSON.stringify(wanted.map(wantedRow))],
   });
@@ -144,7 +144,7 @@ export async function enrichTargets(
     const known: Standing[] = [];
     for (const [which, { field, normalised_value }] of items.entries()) {
       const one = { nonprofit_id: target.id, field, normalised_value, agent_id };
-      known.push(await standingOf(asked, standings[which], one));
+      known.push(await standingOf(store, standings[which], one));
     }
     targets[at] = { ...target, touched: touched === 1, standings: known };
   }
@@ -165,14 +165,14 @@ const wantedRow = ({ slug, agent_id, items }: Wanted) => [
 ];
 
 async function standingOf(
-  asked: Queryable,
+  store: Queryable,
   found: FoundStanding | undefined,
   one: Voiced,
 ): Promise<Standing> {
   if (found === undefined) throw new Error(`nothing was found out about ${one.field}`);
   // Among so many there is another value: the same one from two agents would have gone live.
   const crowded = found.voices.length >= voicesMax;
-  const voices = crowded ? await voicesThatMatter(asked, one) : found.voices;
+  const voices = crowded ? await voicesThatMatter(store, one) : found.voices;
   const isRival = ({ agent_id, normalised_value }: PendingVoice) =>
     agent_id !== one.agent_id && normalised_value !== one.normalised_value;
   const live = found.live === null ? null : String(found.live);

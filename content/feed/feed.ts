@@ -20,7 +20,7 @@ export type FeedClosing = {
  * publication that was cut off after closing them finds them again. Calling it twice closes nothing twice.
  */
 export async function closeFeedFiles(store: Store, closing: FeedClosing): Promise<number[]> {
-  if (await isOpen(store.raw, closing.upTo)) {
+  if (await isOpen(store, closing.upTo)) {
     await store.write((tx) => closeFiles(tx, closing));
   }
   const { rows } = await store.raw.execute({
@@ -31,8 +31,8 @@ export async function closeFeedFiles(store: Store, closing: FeedClosing): Promis
 }
 
 /** Whether there is anything to close: most looks find nothing and need no write lock. */
-async function isOpen(asked: Queryable, upTo: number): Promise<boolean> {
-  const [epoch, last] = [await findEpoch(asked), await newestFeedFile(asked)];
+async function isOpen(store: Queryable, upTo: number): Promise<boolean> {
+  const [epoch, last] = [await findEpoch(store), await newestFeedFile(store)];
   return epoch === null || (last?.last_sequence ?? 0) < upTo;
 }
 
@@ -42,7 +42,7 @@ async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Pro
           ON CONFLICT (name) DO NOTHING`,
     args: [crypto.randomUUID(), now.getTime()],
   });
-  let last = await newestFeedFile(tx.raw);
+  let last = await newestFeedFile(tx);
   while ((last?.last_sequence ?? 0) < upTo) {
     const { rows } = await tx.raw.execute({
       sql: `SELECT min(sequence) AS first, max(sequence) AS last
@@ -79,7 +79,7 @@ export async function beginEpoch(
       sql: "UPDATE directory_facts SET value = ?, updated_at = ? WHERE name = 'feed_epoch'",
       args: [epoch, now.getTime()],
     });
-    const last = (await newestFeedFile(tx.raw))?.last_sequence ?? 0;
+    const last = (await newestFeedFile(tx))?.last_sequence ?? 0;
     await tx.raw.execute({
       sql: `INSERT INTO feed_files (number, first_sequence, last_sequence, closed_at)
             SELECT ?1 + 1, ?2 + 1, ?2, ?3
@@ -91,8 +91,8 @@ export async function beginEpoch(
 }
 
 /** The feed's epoch, null before the first `closeFeedFiles`, which makes it. */
-export async function findEpoch(asked: Queryable): Promise<string | null> {
-  const { rows } = await asked.execute({
+export async function findEpoch(store: Queryable): Promise<string | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT value FROM directory_facts WHERE name = 'feed_epoch'",
     args: [],
   });
@@ -100,18 +100,18 @@ export async function findEpoch(asked: Queryable): Promise<string | null> {
 }
 
 /** The feed's epoch. Throws before the first `closeFeedFiles`, which makes it. */
-export async function feedEpoch(asked: Queryable): Promise<string> {
-  const epoch = await findEpoch(asked);
+export async function feedEpoch(store: Queryable): Promise<string> {
+  const epoch = await findEpoch(store);
   if (epoch === null) throw new Error("the change feed has no epoch: close its files first");
   return epoch;
 }
 
 /** The newest feed file whose changes are all among those up to `sequence`; null for none. */
 export async function newestFeedFile(
-  asked: Queryable,
+  store: Queryable,
   sequence = Number.MAX_SAFE_INTEGER,
 ): Promise<FeedFileRange | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT number, first_sequence, last_sequence FROM feed_files
           WHERE last_sequence <= ? ORDER BY number DESC LIMIT 1`,
     args: [sequence],
@@ -120,8 +120,8 @@ export async function newestFeedFile(
 }
 
 /** One feed file's range by its number. */
-export async function feedFile(asked: Queryable, number: number): Promise<FeedFileRange | null> {
-  const { rows } = await asked.execute({
+export async function feedFile(store: Queryable, number: number): Promise<FeedFileRange | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT number, first_sequence, last_sequence FROM feed_files WHERE number = ?",
     args: [number],
   });
@@ -129,8 +129,8 @@ export async function feedFile(asked: Queryable, number: number): Promise<FeedFi
 }
 
 /** The changes of a feed file as the feed tells them, oldest first. Values are never told, only names of fields. */
-export async function feedEntries(asked: Queryable, range: FeedFileRange): Promise<FeedEntry[]> {
-  const { rows } = await asked.execute({
+export async function feedEntries(store: Queryable, range: FeedFileRange): Promise<FeedEntry[]> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT sequence, slug, kind, fields, changed_at FROM changes
           WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?`,
     args: [range.first_sequence, range.last_sequence, feedEntriesMax],

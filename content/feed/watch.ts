@@ -28,11 +28,11 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200): 
   const look = async () => {
     const committed = store.committed();
     const startedAtMs = performance.now();
-    if (sequence === -1) sequence = await newestSequence(store.raw);
+    if (sequence === -1) sequence = await newestSequence(store);
     else {
-      const found = await changesAfter(store.raw, sequence, changesToldMax + 1);
+      const found = await changesAfter(store, sequence, changesToldMax + 1);
       const tooMany = found.length > changesToldMax;
-      sequence = tooMany ? await newestSequence(store.raw) : (found.at(-1)?.sequence ?? sequence);
+      sequence = tooMany ? await newestSequence(store) : (found.at(-1)?.sequence ?? sequence);
       if (found.length > 0) for (const listener of listeners) listener(tooMany ? null : found);
     }
     committedSeen = committed;

@@ -14,11 +14,11 @@ export type Change = {
 
 /** The changes after a sequence number, oldest first, at most `limit`. */
 export async function changesAfter(
-  asked: Queryable,
+  store: Queryable,
   sequence: number,
   limit: number,
 ): Promise<Change[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT * FROM changes WHERE sequence > ? ORDER BY sequence LIMIT ?",
     args: [sequence, limit],
   });
@@ -33,8 +33,8 @@ export async function changesAfter(
 }
 
 /** The sequence number of the newest change, 0 for none. */
-export async function newestSequence(asked: Queryable): Promise<number> {
-  const { rows } = await asked.execute({
+export async function newestSequence(store: Queryable): Promise<number> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT coalesce(max(sequence), 0) AS newest FROM changes",
     args: [],
   });
@@ -43,10 +43,10 @@ export async function newestSequence(asked: Queryable): Promise<number> {
 
 /** The newest of the next `limit` changes after a sequence number, not beyond `upTo`; null for none. */
 export async function newestSequenceWithin(
-  asked: Queryable,
+  store: Queryable,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
 ): Promise<number | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT max(sequence) AS newest
           FROM (SELECT sequence FROM changes WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?)`,
     args: [after, upTo, limit],
@@ -56,8 +56,8 @@ export async function newestSequenceWithin(
 }
 
 /** Which nonprofit a change is about, null for the directory itself. */
-export async function changedProfile(asked: Queryable, sequence: number): Promise<number | null> {
-  const { rows } = await asked.execute({
+export async function changedProfile(store: Queryable, sequence: number): Promise<number | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT nonprofit_id FROM changes WHERE sequence = ?",
     args: [sequence],
   });

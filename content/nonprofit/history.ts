@@ -7,10 +7,10 @@ import type { Queryable } from "#content/store/open.ts";
 
 /** The sequence of a nonprofit's newest change; null for none. Index: changes_by_nonprofit. */
 export async function newestChangeOf(
-  asked: Queryable,
+  store: Queryable,
   nonprofitId: number,
 ): Promise<number | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT sequence FROM changes WHERE nonprofit_id = ? ORDER BY sequence DESC LIMIT 1",
     args: [nonprofitId],
   });
@@ -67,10 +67,10 @@ const historiesSql = `SELECT json_object(
  * too. Indexes: changes_by_nonprofit, submissions_gone_live.
  */
 export async function historiesOf(
-  asked: Queryable,
+  store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, History>> {
-  const { rows } = await asked.execute({ sql: historiesSql, args: [JSON.stringify(ids)] });
+  const { rows } = await store.raw.execute({ sql: historiesSql, args: [JSON.stringify(ids)] });
   return new Map(unpacked<Found>(rows).map((found) => [found.id, historyOf(found)]));
 }
 
@@ -80,11 +80,11 @@ export const isChanged = ({ changes }: History): boolean =>
 
 /** Ids of nonprofits that were changed since they were added, in their order, after an id. Index: changes_by_nonprofit. */
 export async function changedIdsAfter(
-  asked: Queryable,
+  store: Queryable,
   after: number,
   limit: number,
 ): Promise<number[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT DISTINCT nonprofit_id AS id FROM changes INDEXED BY changes_by_nonprofit
           WHERE nonprofit_id > ? AND kind <> 'added'
           ORDER BY nonprofit_id
@@ -95,14 +95,14 @@ export async function changedIdsAfter(
 }
 
 /** GET /api/nonprofits/{slug}/history. Null for an unknown slug. */
-export async function historyAnswer(asked: Queryable, slug: string): Promise<History | null> {
-  const { rows } = await asked.execute({
+export async function historyAnswer(store: Queryable, slug: string): Promise<History | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT id FROM nonprofits WHERE slug = ?",
     args: [slug],
   });
   const id = rows[0]?.["id"];
   if (id === undefined) return null;
-  return (await historiesOf(asked, [Number(id)])).get(Number(id)) ?? null;
+  return (await historiesOf(store, [Number(id)])).get(Number(id)) ?? null;
 }
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */

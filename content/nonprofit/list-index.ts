@@ -22,12 +22,12 @@ export type ListIndex = {
  * Lists kept in memory, 4 bytes a place, each read when it is first asked for: the database would count what stands
  * ahead for every question. Whoever publishes changes says which lists they moved, before asking again.
  */
-export function openListIndex(asked: Queryable): ListIndex {
+export function openListIndex(store: Queryable): ListIndex {
   const kept = new Map<string, Promise<Int32Array>>();
   let reached = -1;
   const listOf = (list: string): Promise<Int32Array> =>
     kept.getOrInsertComputed(list, () => {
-      const reading = readList(asked, list);
+      const reading = readList(store, list);
       reading.catch(() => kept.delete(list));
       return reading;
     });
@@ -38,7 +38,7 @@ export function openListIndex(asked: Queryable): ListIndex {
     ],
     places: async (ids, kind) => {
       const found = new Map<number, Map<string, number>>();
-      for (const [list, members] of await membersByList(asked, ids, kind)) {
+      for (const [list, members] of await membersByList(store, ids, kind)) {
         const order = await listOf(list);
         for (const id of members) {
           const place = order.indexOf(id);
@@ -57,8 +57,8 @@ export function openListIndex(asked: Queryable): ListIndex {
 }
 
 /** Index: listings_by_list_order. One JSON text: fetching row by row takes several times as long. */
-async function readList(asked: Queryable, list: string): Promise<Int32Array> {
-  const { rows } = await asked.execute({
+async function readList(store: Queryable, list: string): Promise<Int32Array> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_group_array(nonprofit_id) AS ids
           FROM (
             SELECT nonprofit_id FROM listings
@@ -71,11 +71,11 @@ async function readList(asked: Queryable, list: string): Promise<Int32Array> {
 }
 
 async function membersByList(
-  asked: Queryable,
+  store: Queryable,
   ids: readonly number[],
   kind?: "cause" | "country",
 ): Promise<Map<string, number[]>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_group_array(json_array(list, nonprofit_id)) AS members
           FROM listings
           WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND list LIKE ? AND list <> 'thin'`,

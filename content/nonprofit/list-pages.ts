@@ -2,11 +2,11 @@ import type { Queryable } from "#content/store/open.ts";
 
 /** The next ids after `after`, ascending, of all nonprofits, withdrawn ones too. */
 export async function nonprofitIdsAfter(
-  asked: Queryable,
+  store: Queryable,
   after: number,
   limit: number,
 ): Promise<number[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT id FROM nonprofits WHERE id > ? ORDER BY id LIMIT ?",
     args: [after, limit],
   });
@@ -15,10 +15,10 @@ export async function nonprofitIdsAfter(
 
 /** How many stand in each of these lists; a list without any is left out. Index: listings_by_list_order. */
 export async function countsOfLists(
-  asked: Queryable,
+  store: Queryable,
   lists: readonly string[],
 ): Promise<Map<string, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT list, count(*) AS count FROM listings
           WHERE list IN (SELECT value FROM json_each(?))
           GROUP BY list`,
@@ -42,11 +42,11 @@ export type ListItem = {
 
 /** List items by id; unknown ids are left out. Ask for about 1,000 at a time. */
 export async function listItemsById(
-  asked: Queryable,
+  store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, ListItem>> {
   // All of them as one JSON text: the driver takes longer over each row and column than over all the rest.
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_group_array(json_array(
             id, slug, name, coalesce(tagline, substr(mission, 1, 240)),
             city, region, country_code, verified, beneficiaries_per_year

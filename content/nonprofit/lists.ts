@@ -5,12 +5,12 @@ const order = "ORDER BY list_order, name_key, nonprofit_id";
 
 /** Ids of a part of a list, in its order. */
 export async function idsInList(
-  asked: Queryable,
+  store: Queryable,
   list: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<number[]> {
   // One JSON text: fetching row by row takes several times as long.
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_group_array(nonprofit_id) AS ids
           FROM (SELECT nonprofit_id FROM listings WHERE list = ? ${order} LIMIT ? OFFSET ?)`,
     args: [list, limit, offset],
@@ -19,8 +19,8 @@ export async function idsInList(
 }
 
 /** How many stand in each list. */
-export async function listCounts(asked: Queryable): Promise<Map<string, number>> {
-  const { rows } = await asked.execute({
+export async function listCounts(store: Queryable): Promise<Map<string, number>> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT list, count(*) AS count FROM listings GROUP BY list ORDER BY list",
     args: [],
   });
@@ -28,8 +28,8 @@ export async function listCounts(asked: Queryable): Promise<Map<string, number>>
 }
 
 /** How many stand in one list. */
-export async function countInList(asked: Queryable, list: string): Promise<number> {
-  const { rows } = await asked.execute({
+export async function countInList(store: Queryable, list: string): Promise<number> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT count(*) AS count FROM listings WHERE list = ?",
     args: [list],
   });
@@ -37,7 +37,10 @@ export async function countInList(asked: Queryable, list: string): Promise<numbe
 }
 
 /** How many rows a table has; the name is ours, never a caller's text. */
-export async function countOf(asked: Queryable, table: "nonprofits" | "changes"): Promise<number> {
-  const { rows } = await asked.execute({ sql: `SELECT count(*) AS count FROM ${table}`, args: [] });
+export async function countOf(store: Queryable, table: "nonprofits" | "changes"): Promise<number> {
+  const { rows } = await store.raw.execute({
+    sql: `SELECT count(*) AS count FROM ${table}`,
+    args: [],
+  });
   return Number(rows[0]?.["count"] ?? 0);
 }

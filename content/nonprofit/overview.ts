@@ -5,9 +5,9 @@ import { countsOfLists } from "./list-pages.ts";
 import type { Queryable } from "#content/store/open.ts";
 
 /** GET /api/causes: all 29 causes in the contract's order, with how many nonprofits each has. */
-export async function causeList(asked: Queryable): Promise<CauseList> {
+export async function causeList(store: Queryable): Promise<CauseList> {
   const counts = await countsOfLists(
-    asked,
+    store,
     causes.map(({ id }) => `cause:${id}`),
   );
   return {
@@ -21,8 +21,8 @@ export async function causeList(asked: Queryable): Promise<CauseList> {
 export type CountryCount = { code: string; name: string; count: number };
 
 /** The countries in which a nonprofit stands, by name. Index: listings_by_list_order. */
-export async function countryList(asked: Queryable): Promise<CountryCount[]> {
-  const { rows } = await asked.execute({
+export async function countryList(store: Queryable): Promise<CountryCount[]> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT substr(list, 9) AS code, count(*) AS count FROM listings
           WHERE list >= 'country:' AND list < 'country;'
           GROUP BY list`,

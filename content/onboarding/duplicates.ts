@@ -1,3 +1,4 @@
+import type { InArgs } from "@libsql/client";
 import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
 import { comparedNumber, type RegistrationNumber } from "#content/register/registration-number.ts";
 import { plainLetters } from "#content/nonprofit/plain-letters.ts";
@@ -23,15 +24,15 @@ const sameSiteMax = 20;
  * Profiles that may be the same organisation, the likeliest first, at most 10: the same number in the same register, the
  * same site, or a near-same name in the same place. Withdrawn ones count. Asks indexes only.
  */
-export async function findDuplicates(asked: Queryable, sought: Sought): Promise<Duplicate[]> {
+export async function findDuplicates(store: Queryable, sought: Sought): Promise<Duplicate[]> {
   const found = new Map<number, Duplicate["reasons"]>();
   const note = (id: number, reason: Duplicate["reasons"][number]) => {
     if (id !== sought.id) found.set(id, [...(found.get(id) ?? []), reason]);
   };
-  for (const id of await sameRegistration(asked, sought)) note(id, "same_registration");
-  for (const id of await sameSite(asked, sought)) note(id, "same_site");
-  for (const id of await nearNames(asked, sought)) note(id, "near_name");
-  const profiles = await profilesOf(asked, [...found.keys()]);
+  for (const id of await sameRegistration(store, sought)) note(id, "same_registration");
+  for (const id of await sameSite(store, sought)) note(id, "same_site");
+  for (const id of await nearNames(store, sought)) note(id, "near_name");
+  const profiles = await profilesOf(store, [...found.keys()]);
   const similarity = similarTo(sought.name);
   return profiles
     .map(({ id, slug, name, city, status }) => ({
@@ -56,20 +57,20 @@ const weight = ({ reasons, name_similarity }: Duplicate): number =>
 
 /** Indexes: registrations_org_id, registrations_without_org_id. */
 async function sameRegistration(
-  asked: Queryable,
+  store: Queryable,
   { registration, country_code }: Sought,
 ): Promise<number[]> {
   if (registration === null) return [];
   const { org_id, registration_number } = registration;
   const { rows } =
     org_id === null
-      ? await asked.execute({
+      ? await store.raw.execute({
           sql: `SELECT nonprofit_id AS id FROM registrations
                 WHERE ${indexedNumber} = ? AND org_id IS NULL AND country_code = ?
                 LIMIT ${sameSiteMax}`,
           args: [comparedNumber(registration_number), country_code],
         })
-      : await asked.execute({
+      : await store.raw.execute({
           sql: "SELECT nonprofit_id AS id FROM registrations WHERE org_id = ?",
           args: [org_id],
         });
@@ -83,10 +84,10 @@ const indexedSite =
   "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
 
 /** Index: nonprofits_by_site. */
-async function sameSite(asked: Queryable, { website }: Sought): Promise<number[]> {
+async function sameSite(store: Queryable, { website }: Sought): Promise<number[]> {
   const key = website === null ? null : siteKey(website);
   if (key === null) return [];
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT id FROM nonprofits
           WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
           UNION
@@ -109,13 +110,13 @@ type Named = { id: number; name: string; city: string | null };
  * Compared are those of the town, and those of the country that share the rarest words.
  */
 async function nearNames(
-  asked: Queryable,
+  store: Queryable,
   { name, country_code, city }: Sought,
 ): Promise<number[]> {
   if (country_code === null) return [];
   const candidates = new Map<number, Named>();
-  for (const one of await inTown(asked, country_code, city)) candidates.set(one.id, one);
-  for (const one of await withWords(asked, name, country_code)) candidates.set(one.id, one);
+  for (const one of await inTown(store, country_code, city)) candidates.set(one.id, one);
+  for (const one of await withWords(store, name, country_code)) candidates.set(one.id, one);
   const similarity = similarTo(name);
   const town = city === null ? null : fold(city);
   return [...candidates.values()]
@@ -128,9 +129,9 @@ async function nearNames(
 }
 
 /** Index: nonprofits_by_place. */
-async function inTown(asked: Queryable, country: string, city: string | null): Promise<Named[]> {
+async function inTown(store: Queryable, country: string, city: string | null): Promise<Named[]> {
   if (city === null) return [];
-  const found = await named(asked, {
+  const found = await named(store, {
     sql: `SELECT id, name, city FROM nonprofits
           WHERE country_code = ? AND city IS NOT NULL AND lower(city) = lower(?)
           LIMIT ${sameTownMax + 1}`,
@@ -140,18 +141,18 @@ async function inTown(asked: Queryable, country: string, city: string | null): P
 }
 
 /** Names of the country with the rarest words of this one, as it is and as it looks. Index: search_index. */
-async function withWords(asked: Queryable, name: string, country: string): Promise<Named[]> {
+async function withWords(store: Queryable, name: string, country: string): Promise<Named[]> {
   const found: Named[] = [];
   for (const form of new Set([fold(name), fold(plainLetters(name).text)])) {
-    const words = await rarestWords(asked, form.split(" "));
-    if (words !== null) found.push(...(await withAny(asked, words, country)));
+    const words = await rarestWords(store, form.split(" "));
+    if (words !== null) found.push(...(await withAny(store, words, country)));
   }
   return found;
 }
 
 /** Names of the country that fit a query for words. */
-const withAny = (asked: Queryable, words: string, country: string): Promise<Named[]> =>
-  named(asked, {
+const withAny = (store: Queryable, words: string, country: string): Promise<Named[]> =>
+  named(store, {
     sql: `SELECT n.id, n.name, n.city
           FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ${sameWordsMax}) AS s
           JOIN nonprofits AS n ON n.id = s.id
@@ -163,9 +164,9 @@ const withAny = (asked: Queryable, words: string, country: string): Promise<Name
  * A query for the words that stand in few profiles, any of them; for all of the words when each is common. Null when
  * nothing is left to ask for.
  */
-async function rarestWords(asked: Queryable, all: readonly string[]): Promise<string | null> {
+async function rarestWords(store: Queryable, all: readonly string[]): Promise<string | null> {
   const words = [...new Set(all)].filter((word) => word !== "").slice(0, wordsMax);
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT term, doc FROM search_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
     args: [JSON.stringify(words)],
   });
@@ -181,11 +182,11 @@ async function rarestWords(asked: Queryable, all: readonly string[]): Promise<st
 
 const wordsMax = 16;
 
-type Statement = Parameters<Queryable["execute"]>[0];
+type Statement = { sql: string; args: InArgs };
 
 /** One JSON text: fetching row by row takes several times as long. */
-async function named(asked: Queryable, { sql, args }: Statement): Promise<Named[]> {
-  const { rows } = await asked.execute({
+async function named(store: Queryable, { sql, args }: Statement): Promise<Named[]> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_group_array(json_object('id', id, 'name', name, 'city', city)) AS found FROM (${sql})`,
     args,
   });
@@ -194,9 +195,9 @@ async function named(asked: Queryable, { sql, args }: Statement): Promise<Named[
 
 type Profile = Named & { slug: string; status: Duplicate["status"] };
 
-async function profilesOf(asked: Queryable, ids: readonly number[]): Promise<Profile[]> {
+async function profilesOf(store: Queryable, ids: readonly number[]): Promise<Profile[]> {
   if (ids.length === 0) return [];
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT id, slug, name, city, status FROM nonprofits WHERE id IN (SELECT value FROM json_each(?))",
     args: [JSON.stringify(ids)],
   });

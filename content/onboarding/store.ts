@@ -56,23 +56,23 @@ export async function addOnboarding(tx: WriteTransaction, one: NewOnboarding): P
   });
 }
 
-export const onboardingById = (asked: Queryable, id: string): Promise<Onboarding | null> =>
-  first(asked, "id = ?", id);
+export const onboardingById = (store: Queryable, id: string): Promise<Onboarding | null> =>
+  first(store, "id = ?", id);
 
 /** The one that the link of a status page shows. Index: onboarding_by_status_token. */
-export const onboardingByToken = (asked: Queryable, digest: string): Promise<Onboarding | null> =>
-  first(asked, "status_digest = ?", digest);
+export const onboardingByToken = (store: Queryable, digest: string): Promise<Onboarding | null> =>
+  first(store, "status_digest = ?", digest);
 
 /** The same request that waits already. Index: one_pending_submission_per_request. */
-export const pendingTwin = (asked: Queryable, requestDigest: string): Promise<Onboarding | null> =>
-  first(asked, "status = 'pending_review' AND request_digest = ?", requestDigest);
+export const pendingTwin = (store: Queryable, requestDigest: string): Promise<Onboarding | null> =>
+  first(store, "status = 'pending_review' AND request_digest = ?", requestDigest);
 
 /** Whether a challenge came with another submission. Index: one_submission_per_challenge. */
-export const challengeIsUsed = async (asked: Queryable, challenge: string): Promise<boolean> =>
-  (await first(asked, "wallet_challenge = ?", challenge)) !== null;
+export const challengeIsUsed = async (store: Queryable, challenge: string): Promise<boolean> =>
+  (await first(store, "wallet_challenge = ?", challenge)) !== null;
 
-async function first(asked: Queryable, where: string, value: string): Promise<Onboarding | null> {
-  const { rows } = await asked.execute({
+async function first(store: Queryable, where: string, value: string): Promise<Onboarding | null> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT * FROM onboarding_submissions WHERE ${where} LIMIT 1`,
     args: [value],
   });
@@ -81,10 +81,10 @@ async function first(asked: Queryable, where: string, value: string): Promise<On
 
 /** What waits for review, the oldest first, after a place. Index: onboarding_by_status. */
 export async function onboardingQueue(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
 ): Promise<Onboarding[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT * FROM onboarding_submissions INDEXED BY onboarding_by_status
           WHERE status = 'pending_review' AND (created_at, id) > (?, ?)
           ORDER BY created_at, id
@@ -95,8 +95,8 @@ export async function onboardingQueue(
 }
 
 /** How many wait. Stops counting at `max`. */
-export async function onboardingWaiting(asked: Queryable, max: number): Promise<number> {
-  const { rows } = await asked.execute({
+export async function onboardingWaiting(store: Queryable, max: number): Promise<number> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT count(*) AS count
           FROM (SELECT 1 FROM onboarding_submissions WHERE status = 'pending_review' LIMIT ?)`,
     args: [max],
@@ -106,10 +106,10 @@ export async function onboardingWaiting(asked: Queryable, max: number): Promise<
 
 /** How many requests for these profiles wait, by the profile's id. Index: onboarding_by_nonprofit. */
 export async function pendingByNonprofit(
-  asked: Queryable,
+  store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT nonprofit_id, count(*) AS count FROM onboarding_submissions INDEXED BY onboarding_by_nonprofit
           WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND status = 'pending_review'
           GROUP BY nonprofit_id`,
@@ -120,11 +120,11 @@ export async function pendingByNonprofit(
 
 /** Slugs of other nonprofits with this wallet, withdrawn ones too. Index: nonprofits_by_wallet. */
 export async function otherOwnersOf(
-  asked: Queryable,
+  store: Queryable,
   wallet: string,
   nonprofitId: number | null,
 ): Promise<string[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT slug FROM nonprofits WHERE usdc_wallet = ? AND id <> ? ORDER BY id LIMIT 5",
     args: [wallet, nonprofitId ?? 0],
   });
@@ -164,10 +164,10 @@ export async function keepDuplicates(
 
 /** The approved request by which a nonprofit was verified, unless that was taken back. */
 export async function standingVerification(
-  asked: Queryable,
+  store: Queryable,
   nonprofitId: number,
 ): Promise<string | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT id FROM onboarding_submissions
           WHERE nonprofit_id = ? AND type <> 'change' AND status = 'approved' AND revoked_at IS NULL`,
     args: [nonprofitId],

@@ -57,7 +57,7 @@ export async function settleDue(
     args: [now.getTime(), nonprofitId],
   });
   for (const hold of rows.map(holdFrom)) {
-    const [before] = await recordsById(tx.raw, [hold.nonprofit_id]);
+    const [before] = await recordsById(tx, [hold.nonprofit_id]);
     if (before === undefined)
       throw new Error(`no nonprofit ${hold.nonprofit_id} for a held wallet`);
     const after = withWallet(before, hold, now.getTime());
@@ -151,8 +151,8 @@ export async function closeHold(
 }
 
 /** The held change of a nonprofit, null for none. */
-export async function heldOf(asked: Queryable, nonprofitId: number): Promise<WalletHold | null> {
-  const { rows } = await asked.execute({
+export async function heldOf(store: Queryable, nonprofitId: number): Promise<WalletHold | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT * FROM wallet_holds WHERE nonprofit_id = ? AND status = 'held'",
     args: [nonprofitId],
   });
@@ -160,8 +160,8 @@ export async function heldOf(asked: Queryable, nonprofitId: number): Promise<Wal
 }
 
 /** The change of a wallet that came of a submission, whatever became of it. */
-export async function holdById(asked: Queryable, submissionId: string): Promise<WalletHold | null> {
-  const { rows } = await asked.execute({
+export async function holdById(store: Queryable, submissionId: string): Promise<WalletHold | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT * FROM wallet_holds WHERE submission_id = ?",
     args: [submissionId],
   });
@@ -170,10 +170,10 @@ export async function holdById(asked: Queryable, submissionId: string): Promise<
 
 /** Why a change of this nonprofit's wallet was stopped that came with this contact; null for none. Index: wallet_holds_stopped. */
 export async function stoppedFrom(
-  asked: Queryable,
+  store: Queryable,
   { nonprofitId, contactEmail }: { nonprofitId: number; contactEmail: string },
 ): Promise<string | null> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT h.reason
           FROM wallet_holds AS h INDEXED BY wallet_holds_stopped
           JOIN onboarding_submissions AS s ON s.id = h.submission_id
@@ -187,10 +187,10 @@ export async function stoppedFrom(
 
 /** Held changes, those first that take effect first, after a place. Index: wallet_holds_due. */
 export async function holdQueue(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
 ): Promise<(WalletHold & { slug: string; name: string })[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT h.*, n.slug, n.name
           FROM wallet_holds AS h INDEXED BY wallet_holds_due
           JOIN nonprofits AS n ON n.id = h.nonprofit_id
@@ -207,8 +207,8 @@ export async function holdQueue(
 }
 
 /** How many changes are held. Stops counting at `max`. */
-export async function holdsWaiting(asked: Queryable, max: number): Promise<number> {
-  const { rows } = await asked.execute({
+export async function holdsWaiting(store: Queryable, max: number): Promise<number> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT count(*) AS count FROM (SELECT 1 FROM wallet_holds WHERE status = 'held' LIMIT ?)",
     args: [max],
   });

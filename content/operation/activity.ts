@@ -49,7 +49,7 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     if (isCurrent()) return;
     const committed = store.committed();
     stored = {
-      counters: await liveCounters(store.raw, clock()),
+      counters: await liveCounters(store, clock()),
       committed,
       atMs: performance.now(),
     };
@@ -126,7 +126,7 @@ function withPending(counters: Counters, pending: ReadonlyMap<string, number>): 
  * function of the store. Does nothing when they are so already.
  */
 export async function checkpointCounters(store: Store, now: Date): Promise<void> {
-  const counters = await liveCounters(store.raw, now);
+  const counters = await liveCounters(store, now);
   await store.write((tx) =>
     saveDirectoryFact(tx, { name: "counters", value: JSON.stringify(counters), now }),
   );

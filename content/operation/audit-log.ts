@@ -12,14 +12,14 @@ export type AuditFilter = {
 
 /** What operators did, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
 export async function auditEntries(
-  asked: Queryable,
+  store: Queryable,
   filter: AuditFilter,
   limit: number,
 ): Promise<AuditEntry[]> {
   const given = (["operator", "action", "subject"] as const).filter(
     (name) => filter[name] !== null,
   );
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT id, operator, action, subject, detail, happened_at
           FROM audit_log
           WHERE ${[...given.map((name) => `${name} = ?`), "id < ?"].join(" AND ")}
@@ -39,19 +39,19 @@ export async function auditEntries(
 
 /** The names of the operators and the actions of the log, for choosing one. Index: audit_log_by_operator, _by_action. */
 export async function auditNames(
-  asked: Queryable,
+  store: Queryable,
 ): Promise<{ operators: string[]; actions: string[] }> {
   return {
-    operators: await distinctNames(asked, "operator"),
-    actions: await distinctNames(asked, "action"),
+    operators: await distinctNames(store, "operator"),
+    actions: await distinctNames(store, "action"),
   };
 }
 
 const namesMax = 100;
 
 /** Goes from one name to the next by index, whatever the length of the log. */
-async function distinctNames(asked: Queryable, column: "operator" | "action"): Promise<string[]> {
-  const { rows } = await asked.execute({
+async function distinctNames(store: Queryable, column: "operator" | "action"): Promise<string[]> {
+  const { rows } = await store.raw.execute({
     sql: `WITH RECURSIVE names(name) AS (
             SELECT min(${column}) FROM audit_log
             UNION ALL

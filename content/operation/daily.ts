@@ -9,11 +9,11 @@ export type ByDay = ReadonlyMap<number, number>;
 
 /** How often something was counted on each day since an instant (milliseconds since 1970). By primary key. */
 export async function countedByDay(
-  asked: Queryable,
+  store: Queryable,
   kinds: readonly ActivityKind[],
   since: number,
 ): Promise<ByDay> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT hour / ${dayMs} AS day, sum(count) AS number
           FROM activity_counts
           WHERE kind IN (SELECT value FROM json_each(?)) AND hour >= ?
@@ -25,10 +25,10 @@ export async function countedByDay(
 
 /** Number and sum (in micro-USDC) of the donations of each day. Index: donations_by_time. */
 export async function donationsByDay(
-  asked: Queryable,
+  store: Queryable,
   since: number,
 ): Promise<{ number: ByDay; microUsdc: ByDay }> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT recorded_at / ${dayMs} AS day, count(*) AS number, total(amount_micro_usdc) AS micro_usdc
           FROM donations INDEXED BY donations_by_time
           WHERE recorded_at >= ? AND ${countsHere}
@@ -40,11 +40,11 @@ export async function donationsByDay(
 
 /** What followed recommendations on each day. Reads all that is kept of them. */
 export async function followThroughsByDay(
-  asked: Queryable,
+  store: Queryable,
   action: "profile" | "donate",
   since: number,
 ): Promise<ByDay> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT followed_at / ${dayMs} AS day, count(*) AS number
           FROM recommendation_follow_throughs
           WHERE action = ? AND followed_at >= ?

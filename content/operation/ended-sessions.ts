@@ -15,8 +15,8 @@ export async function endSession(
   });
 }
 
-export async function isEnded(asked: Queryable, id: string): Promise<boolean> {
-  const { rows } = await asked.execute({
+export async function isEnded(store: Queryable, id: string): Promise<boolean> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT 1 FROM ended_sessions WHERE id = ?",
     args: [id],
   });

@@ -14,7 +14,7 @@ const logsMax = 500;
 
 /** Up to which byte the log with this first line has been counted; 0 for a new one. */
 export async function countedTo(store: Store, log: string): Promise<number> {
-  return (await readTo(store.raw))[log] ?? 0;
+  return (await readTo(store))[log] ?? 0;
 }
 
 /**
@@ -27,7 +27,7 @@ export const saveHits = (
   hits: readonly HourHits[],
 ): Promise<boolean> =>
   store.write(async (tx) => {
-    const known = await readTo(tx.raw);
+    const known = await readTo(tx);
     if ((known[log.id] ?? 0) !== log.from) return false;
     for (const { kind, hour, count } of hits) {
       await tx.raw.execute({

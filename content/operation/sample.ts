@@ -6,11 +6,11 @@ import type { Queryable } from "#content/store/open.ts";
  * the keys of a sample's wallets: real money that is sent to one is gone.
  */
 export async function sampleTrouble(
-  asked: Queryable,
+  store: Queryable,
   network: DonationNetwork,
 ): Promise<string | null> {
   if (network !== "solana") return null;
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: "SELECT 1 FROM directory_facts WHERE name LIKE 'sample:%' LIMIT 1",
     args: [],
   });

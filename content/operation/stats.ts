@@ -7,14 +7,14 @@ const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
 
 /** GET /api/stats: the directory's numbers with counters, live ones from the service, stored ones in the bundle. */
-export const directoryStats = async (asked: Queryable, counters: Counters): Promise<Stats> => ({
-  ...(await directoryNumbers(asked)),
+export const directoryStats = async (store: Queryable, counters: Counters): Promise<Stats> => ({
+  ...(await directoryNumbers(store)),
   ...counters,
 });
 
 /** The numbers that come from the profiles alone. Reads all of them: 10 to 20 ms at 41,000. */
-export async function directoryNumbers(asked: Queryable): Promise<Omit<Stats, keyof Counters>> {
-  const { rows } = await asked.execute({
+export async function directoryNumbers(store: Queryable): Promise<Omit<Stats, keyof Counters>> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT count(*) AS nonprofits, coalesce(sum(verified), 0) AS verified,
             count(DISTINCT country_code) AS countries, total(beneficiaries_per_year) AS people
           FROM nonprofits
@@ -34,15 +34,15 @@ export async function directoryNumbers(asked: Queryable): Promise<Omit<Stats, ke
 }
 
 /** The counters of the last checkpoint, all zero before the first. */
-export async function storedCounters(asked: Queryable): Promise<Counters> {
-  const value = await directoryFact(asked, "counters");
+export async function storedCounters(store: Queryable): Promise<Counters> {
+  const value = await directoryFact(store, "counters");
   const parsed = value === null ? null : Counters.safeParse(JSON.parse(value));
   return parsed?.success === true ? parsed.data : noCounters;
 }
 
 /** A fact of the directory as a whole, for example publication_day; null when it is not set. */
-export async function directoryFact(asked: Queryable, name: string): Promise<string | null> {
-  const { rows } = await asked.execute({
+export async function directoryFact(store: Queryable, name: string): Promise<string | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT value FROM directory_facts WHERE name = ?",
     args: [name],
   });
@@ -51,15 +51,15 @@ export async function directoryFact(asked: Queryable, name: string): Promise<str
 }
 
 /** The counters as of now. What a process has counted and not flushed yet is left out. */
-export async function liveCounters(asked: Queryable, now: Date): Promise<Counters> {
-  const { rows } = await asked.execute({
+export async function liveCounters(store: Queryable, now: Date): Promise<Counters> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT kind, sum(count) AS count,
             coalesce(sum(count) FILTER (WHERE hour > ?), 0) AS this_week
           FROM activity_counts
           GROUP BY kind`,
     args: [now.getTime() - weekMs - hourMs],
   });
-  const given = await asked.execute({
+  const given = await store.raw.execute({
     sql: `SELECT count(*) AS count FROM donations WHERE ${countsHere}`,
     args: [],
   });
@@ -88,7 +88,7 @@ export async function saveDirectoryFact(
   tx: WriteTransaction,
   { name, value, now }: { name: string; value: string; now: Date },
 ): Promise<void> {
-  if ((await directoryFact(tx.raw, name)) === value) return;
+  if ((await directoryFact(tx, name)) === value) return;
   await tx.raw.execute({
     sql: `INSERT INTO directory_facts (name, value, updated_at) VALUES (?, ?, ?)
           ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,

@@ -14,10 +14,10 @@ export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | 
 
 /** Requests refused by rate limits since an instant (milliseconds since 1970), by the limit's name. By primary key. */
 export async function refusedSince(
-  asked: Queryable,
+  store: Queryable,
   since: number,
 ): Promise<Record<string, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT substr(kind, 9) AS name, sum(count) AS number
           FROM activity_counts
           WHERE kind > 'limited:' AND kind < 'limited;' AND hour > ?
@@ -28,8 +28,8 @@ export async function refusedSince(
 }
 
 /** When the first change after this one was made, in milliseconds since 1970; null when there is none. */
-export async function firstChangeAfter(asked: Queryable, sequence: number): Promise<number | null> {
-  const { rows } = await asked.execute({
+export async function firstChangeAfter(store: Queryable, sequence: number): Promise<number | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT changed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT 1",
     args: [sequence],
   });
@@ -37,8 +37,8 @@ export async function firstChangeAfter(asked: Queryable, sequence: number): Prom
 }
 
 /** When the longest waiting webhook was queued, in milliseconds since 1970; null when none waits. */
-export async function oldestPendingWebhook(asked: Queryable): Promise<number | null> {
-  const { rows } = await asked.execute({
+export async function oldestPendingWebhook(store: Queryable): Promise<number | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT created_at FROM webhook_deliveries WHERE status = 'pending' ORDER BY id LIMIT 1",
     args: [],
   });

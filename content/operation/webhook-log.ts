@@ -11,11 +11,11 @@ export type DeliveryFilter = { status: WebhookDelivery["status"] | null; before:
 
 /** Deliveries, the newest first. Index: webhook_deliveries_by_status. */
 export async function deliveries(
-  asked: Queryable,
+  store: Queryable,
   { status, before }: DeliveryFilter,
   limit: number,
 ): Promise<WebhookDelivery[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns}
           FROM webhook_deliveries
           WHERE ${status === null ? "" : "status = ? AND "}id < ?
@@ -27,16 +27,16 @@ export async function deliveries(
 }
 
 /** Deliveries of one event, by address. Index: one_delivery_per_event_and_url. */
-export async function deliveriesOf(asked: Queryable, eventId: string): Promise<WebhookDelivery[]> {
-  const { rows } = await asked.execute({
+export async function deliveriesOf(store: Queryable, eventId: string): Promise<WebhookDelivery[]> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns} FROM webhook_deliveries WHERE event_id = ? ORDER BY url`,
     args: [eventId],
   });
   return rows.map(deliveryOf);
 }
 
-export async function deliveryById(asked: Queryable, id: number): Promise<WebhookDelivery | null> {
-  const { rows } = await asked.execute({
+export async function deliveryById(store: Queryable, id: number): Promise<WebhookDelivery | null> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns} FROM webhook_deliveries WHERE id = ?`,
     args: [id],
   });
@@ -45,11 +45,11 @@ export async function deliveryById(asked: Queryable, id: number): Promise<Webhoo
 
 /** How many deliveries have a status; stops counting at `max`. Index: webhook_deliveries_by_status. */
 export const deliveriesWith = (
-  asked: Queryable,
+  store: Queryable,
   status: "pending" | "failed",
   max: number,
 ): Promise<number> =>
-  countUpTo(asked, max, `SELECT 1 FROM webhook_deliveries WHERE status = '${status}'`);
+  countUpTo(store, max, `SELECT 1 FROM webhook_deliveries WHERE status = '${status}'`);
 
 /** Puts a finished delivery on its way once more, as if it were new. False when it is on its way already. */
 export async function requeue(tx: WriteTransaction, id: number, now: Date): Promise<boolean> {

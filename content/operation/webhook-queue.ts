@@ -6,8 +6,8 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 export type CursorName = "changes" | "donations";
 
 /** How far events were made; null before the first time. */
-export async function webhookCursor(asked: Queryable, name: CursorName): Promise<number | null> {
-  const { rows } = await asked.execute({
+export async function webhookCursor(store: Queryable, name: CursorName): Promise<number | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT position FROM webhook_cursors WHERE name = ?",
     args: [name],
   });
@@ -49,10 +49,10 @@ export async function queueEvent(
  * because a donation that another process recorded may become visible after a later one. Index: donations_by_time.
  */
 export async function untoldDonations(
-  asked: Queryable,
+  store: Queryable,
   { since, limit }: { since: number; limit: number },
 ): Promise<(ToldDonation & { recorded_at: number })[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT d.id, n.slug, CAST(d.amount_micro_usdc AS TEXT) AS amount, d.network, d.tx_signature, d.settled_at, d.recorded_at
           FROM donations AS d INDEXED BY donations_by_time
           JOIN nonprofits AS n ON n.id = d.nonprofit_id
@@ -88,10 +88,10 @@ const dueColumns = "id, url, event_id, payload, attempts, created_at";
 
 /** What is to be sent to one address now, the longest due first. Index: webhook_deliveries_due. */
 export async function dueDeliveries(
-  asked: Queryable,
+  store: Queryable,
   { url, now, limit }: { url: string; now: Date; limit: number },
 ): Promise<DueDelivery[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${dueColumns}
           FROM webhook_deliveries
           WHERE status = 'pending' AND url = ? AND due_at <= ?

@@ -3,11 +3,11 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
 /** Drafts of an agent that went live by agreement, by id. Reads the whole table: for an operator's command. */
 export async function agreedDraftsOf(
-  asked: Queryable,
+  store: Queryable,
   agentId: string,
   limit: number,
 ): Promise<QueuedDraft[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT d.*, n.slug, n.name
           FROM recommendation_drafts AS d
           JOIN nonprofits AS n ON n.id = d.nonprofit_id
@@ -21,10 +21,10 @@ export async function agreedDraftsOf(
 
 /** How many distinct agents' drafts made a recommendation by agreement. Index: drafts_by_nonprofit. */
 export async function agentsAgreed(
-  asked: Queryable,
+  store: Queryable,
   { nonprofit_id, normalised }: SameIntents,
 ): Promise<number> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT count(DISTINCT agent_id) AS agents FROM recommendation_drafts
           WHERE nonprofit_id = ? AND status = 'applied' AND decided_by = 'consensus' AND normalised = ?`,
     args: [nonprofit_id, normalised],

@@ -35,14 +35,14 @@ export const withinLimit = (picks: readonly CuratedPick[]): readonly CuratedPick
 
 /** The profiles of these picks, in their order, without those that are unknown. */
 export async function loadCandidates(
-  asked: Queryable,
+  store: Queryable,
   picks: readonly CuratedPick[],
 ): Promise<Candidate[]> {
-  const donations = await donationCounts(asked, picks);
+  const donations = await donationCounts(store, picks);
   const records = new Map<number, NonprofitRecord>();
   for (let at = 0; at < picks.length; at += recordsPerQuery) {
     const ids = picks.slice(at, at + recordsPerQuery).map(({ nonprofit_id }) => nonprofit_id);
-    for (const record of await recordsById(asked, ids)) records.set(record.id, record);
+    for (const record of await recordsById(store, ids)) records.set(record.id, record);
   }
   return picks.flatMap((pick) => {
     const record = records.get(pick.nonprofit_id);
@@ -59,10 +59,10 @@ export const consensusShare = (candidates: readonly Candidate[]): number =>
 
 /** Recorded donations of each recommended profile that has any. Index: donations_by_nonprofit. */
 export async function donationCounts(
-  asked: Queryable,
+  store: Queryable,
   picks: readonly Pick<CuratedPick, "nonprofit_id">[],
 ): Promise<Map<number, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT nonprofit_id, count(*) AS donations
           FROM donations
           WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${countsHere}

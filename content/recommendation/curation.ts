@@ -23,11 +23,11 @@ export type CuratedPick = {
  * out. Throws, naming the pick, when the file is malformed or a sentence in it claims too much.
  */
 export async function curatedPicks(
-  asked: Queryable,
+  store: Queryable,
   { phase, file = operatorsFile }: { phase: GovernancePhase; file?: unknown },
 ): Promise<CuratedPick[]> {
   const picked = checkedStarterSet(file).picks;
-  const rows = await asked.execute({
+  const rows = await store.raw.execute({
     sql: `SELECT p.nonprofit_id, p.recommended_for, p.why_recommended, p.causes, p.origin
           FROM curated_picks AS p
           JOIN nonprofits AS n ON n.id = p.nonprofit_id
@@ -45,7 +45,7 @@ export async function curatedPicks(
     });
   }
   const ids = await idsBySlug(
-    asked,
+    store,
     picked.map(({ slug }) => slug),
   );
   for (const { slug, recommended_for, why_recommended, causes } of picked) {
@@ -105,9 +105,9 @@ function refuseClaims(
   if (faults.length > 0) throw new Error(`starter set, ${of}: ${describeFaults(faults)}`);
 }
 
-async function idsBySlug(asked: Queryable, slugs: readonly string[]): Promise<Map<string, number>> {
+async function idsBySlug(store: Queryable, slugs: readonly string[]): Promise<Map<string, number>> {
   if (slugs.length === 0) return new Map();
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT id, slug FROM nonprofits
           WHERE slug IN (SELECT value FROM json_each(?)) AND status <> 'withdrawn'`,
     args: [JSON.stringify(slugs)],

@@ -33,10 +33,10 @@ export type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
  * wait, they do not keep these from being found. Index: drafts_by_nonprofit.
  */
 export async function waitingDrafts(
-  asked: Queryable,
+  store: Queryable,
   { nonprofit_id, normalised }: SameIntents,
 ): Promise<StoredDraft[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT * FROM recommendation_drafts
           WHERE nonprofit_id = ? AND status = 'pending' AND normalised = ?
           ORDER BY id
@@ -48,10 +48,10 @@ export async function waitingDrafts(
 
 /** What an agent proposed for a nonprofit that was not rejected, the newest first. Index: drafts_by_nonprofit. */
 export async function ownDrafts(
-  asked: Queryable,
+  store: Queryable,
   { nonprofit_id, agent_id }: Pick<StoredDraft, "nonprofit_id" | "agent_id">,
 ): Promise<StoredDraft[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT * FROM recommendation_drafts
           WHERE nonprofit_id = ? AND status IN ('pending', 'applied') AND agent_id = ?
           ORDER BY id DESC
@@ -63,10 +63,10 @@ export async function ownDrafts(
 
 /** Whether an operator rejected a draft of this nonprofit, or removed its recommendation. */
 export async function operatorRefused(
-  asked: Queryable,
+  store: Queryable,
   { nonprofit_id, slug }: Pick<QueuedDraft, "nonprofit_id" | "slug">,
 ): Promise<boolean> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT 1 FROM recommendation_drafts
           WHERE nonprofit_id = ? AND status = 'rejected' AND decided_by LIKE 'operator:%'
           UNION ALL
@@ -85,10 +85,10 @@ const refusedMax = 5;
 
 /** What operators refused of one nonprofit, or took back, the newest first, at most 5. Index: drafts_by_nonprofit. */
 export async function refusedDrafts(
-  asked: Queryable,
+  store: Queryable,
   nonprofit_id: number,
 ): Promise<RefusedDraft[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT agent_name, recommended_for, reason, decided_at FROM recommendation_drafts
           WHERE nonprofit_id = ? AND status = 'rejected'
             AND (decided_by LIKE 'operator:%' OR decided_by LIKE 'revert:%')
@@ -106,10 +106,10 @@ export async function refusedDrafts(
 
 /** How many distinct agents' drafts stand behind the same donor intents: those that wait and those that agreed. */
 export async function agentsBehind(
-  asked: Queryable,
+  store: Queryable,
   { nonprofit_id, normalised }: SameIntents,
 ): Promise<number> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT count(DISTINCT agent_id) AS agents FROM recommendation_drafts
           WHERE nonprofit_id = ? AND status IN ('pending', 'applied') AND normalised = ?`,
     args: [nonprofit_id, normalised],
@@ -117,8 +117,8 @@ export async function agentsBehind(
   return Number(rows[0]?.["agents"] ?? 0);
 }
 
-export async function draftById(asked: Queryable, id: number): Promise<StoredDraft | null> {
-  const { rows } = await asked.execute({
+export async function draftById(store: Queryable, id: number): Promise<StoredDraft | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT * FROM recommendation_drafts WHERE id = ?",
     args: [id],
   });
@@ -128,10 +128,10 @@ export async function draftById(asked: Queryable, id: number): Promise<StoredDra
 
 /** What waits for an operator, the oldest first, after the draft with this id. Index: drafts_for_review. */
 export async function draftQueue(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: number; limit: number },
 ): Promise<QueuedDraft[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT d.*, n.slug, n.name
           FROM recommendation_drafts AS d INDEXED BY drafts_for_review
           JOIN nonprofits AS n ON n.id = d.nonprofit_id
@@ -144,8 +144,8 @@ export async function draftQueue(
 }
 
 /** How many wait for an operator; stops counting at `max`. Index: drafts_for_review. */
-export async function waitingDraftCount(asked: Queryable, max: number): Promise<number> {
-  const { rows } = await asked.execute({
+export async function waitingDraftCount(store: Queryable, max: number): Promise<number> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT count(*) AS waiting FROM (
             SELECT 1 FROM recommendation_drafts AS d INDEXED BY drafts_for_review
             JOIN nonprofits AS n ON n.id = d.nonprofit_id

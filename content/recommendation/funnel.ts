@@ -25,10 +25,10 @@ export const noCause = "(none)";
 
 /** What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Reads the whole log. */
 export async function recommendationFunnel(
-  asked: Queryable,
+  store: Queryable,
   sinceMs: number,
 ): Promise<FunnelRow[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `WITH followed AS (
             SELECT f.recommendation_id AS id, max(f.action = 'profile') AS profile, max(f.action = 'donate') AS donate,
               max(d.id IS NOT NULL) AS donation, total(d.amount_micro_usdc) AS given
@@ -67,10 +67,10 @@ export async function recommendationFunnel(
 
 /** Profiles opened after calls since an instant, by the place at which they were recommended; null: they were not. */
 export async function openedByRank(
-  asked: Queryable,
+  store: Queryable,
   sinceMs: number,
 ): Promise<{ rank: number | null; opened: number }[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT f.rank, count(*) AS opened
           FROM recommendation_follow_throughs AS f
           JOIN recommendation_log AS r ON r.id = f.recommendation_id
@@ -86,8 +86,8 @@ export async function openedByRank(
 }
 
 /** When the oldest call was that is still kept, in milliseconds since 1970; null for none. */
-export async function oldestCall(asked: Queryable): Promise<number | null> {
-  const { rows } = await asked.execute({
+export async function oldestCall(store: Queryable): Promise<number | null> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT called_at FROM recommendation_log ORDER BY id LIMIT 1",
     args: [],
   });

@@ -19,10 +19,10 @@ const columns = "p.*, n.slug, n.name";
 
 /** The recommended profiles of the store by slug, at most `limit` after one. */
 export async function pickList(
-  asked: Queryable,
+  store: Queryable,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<StoredPick[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns}
           FROM curated_picks AS p
           JOIN nonprofits AS n ON n.id = p.nonprofit_id
@@ -35,8 +35,8 @@ export async function pickList(
 }
 
 /** The recommendation of one nonprofit in the store, null for none. */
-export async function pickOf(asked: Queryable, nonprofit_id: number): Promise<StoredPick | null> {
-  const { rows } = await asked.execute({
+export async function pickOf(store: Queryable, nonprofit_id: number): Promise<StoredPick | null> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT ${columns}
           FROM curated_picks AS p
           JOIN nonprofits AS n ON n.id = p.nonprofit_id

@@ -13,10 +13,10 @@ const among = "IN (SELECT value FROM json_each(?))";
 
 /** The nonprofits that have these org-ids. Index: registrations_org_id. */
 export async function idsByOrgId(
-  asked: Queryable,
+  store: Queryable,
   orgIds: readonly string[],
 ): Promise<Map<string, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT org_id, nonprofit_id FROM registrations WHERE org_id ${among}`,
     args: [JSON.stringify(orgIds)],
   });
@@ -25,10 +25,10 @@ export async function idsByOrgId(
 
 /** The nonprofits that have these slugs, withdrawn ones too: a slug is never used again. Index: nonprofits_slug. */
 export async function idsBySlug(
-  asked: Queryable,
+  store: Queryable,
   slugs: readonly string[],
 ): Promise<Map<string, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT slug, id FROM nonprofits WHERE slug ${among}`,
     args: [JSON.stringify(slugs)],
   });
@@ -36,8 +36,8 @@ export async function idsBySlug(
 }
 
 /** Which of these ids are in use. */
-export async function knownIds(asked: Queryable, ids: readonly number[]): Promise<Set<number>> {
-  const { rows } = await asked.execute({
+export async function knownIds(store: Queryable, ids: readonly number[]): Promise<Set<number>> {
+  const { rows } = await store.raw.execute({
     sql: `SELECT id FROM nonprofits WHERE id ${among}`,
     args: [JSON.stringify(ids)],
   });
@@ -45,8 +45,8 @@ export async function knownIds(asked: Queryable, ids: readonly number[]): Promis
 }
 
 /** Ids of all nonprofits in rising order, a part at a time. */
-export async function idsAfter(asked: Queryable, id: number, limit: number): Promise<number[]> {
-  const { rows } = await asked.execute({
+export async function idsAfter(store: Queryable, id: number, limit: number): Promise<number[]> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT id FROM nonprofits WHERE id > ? ORDER BY id LIMIT ?",
     args: [id, limit],
   });
@@ -55,12 +55,12 @@ export async function idsAfter(asked: Queryable, id: number, limit: number): Pro
 
 /** Nonprofits that these parts of a register listed and that are not withdrawn, with their org-ids, by rising id. */
 export async function listedInScopes(
-  asked: Queryable,
+  store: Queryable,
   register: string,
   scopes: readonly string[],
   { after, limit }: { after: number; limit: number },
 ): Promise<{ id: number; org_ids: string[] }[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT n.id, json_group_array(r.org_id) AS org_ids
           FROM nonprofits AS n
           LEFT JOIN registrations AS r ON r.nonprofit_id = n.id

@@ -10,7 +10,7 @@ export type Unnamed = {
   region: string | null;
 };
 
-export type SlugGiver = (asked: Queryable, unnamed: readonly Unnamed[]) => Promise<string[]>;
+export type SlugGiver = (store: Queryable, unnamed: readonly Unnamed[]) => Promise<string[]>;
 
 const numbersTried = 64;
 const roundsMax = 10_000;
@@ -22,14 +22,14 @@ const roundsMax = 10_000;
 export function giveSlugs(): SlugGiver {
   // Members of a group come by the hundred: a number that was taken once is not tried again.
   const nextNumbers = new Map<string, number>();
-  return async (asked, unnamed) => {
+  return async (store, unnamed) => {
     const candidates = unnamed.map((one) => slugCandidates(one.slug_name, one, one.org_id));
-    const taken = new Set((await idsBySlug(asked, candidates.flat())).keys());
+    const taken = new Set((await idsBySlug(store, candidates.flat())).keys());
     const slugs: string[] = [];
     for (const own of candidates) {
       const base = own.at(-1) ?? own[0];
       const slug =
-        own.find((one) => !taken.has(one)) ?? (await numbered(asked, base, taken, nextNumbers));
+        own.find((one) => !taken.has(one)) ?? (await numbered(store, base, taken, nextNumbers));
       taken.add(slug);
       slugs.push(slug);
     }
@@ -38,7 +38,7 @@ export function giveSlugs(): SlugGiver {
 }
 
 async function numbered(
-  asked: Queryable,
+  store: Queryable,
   base: string,
   taken: ReadonlySet<string>,
   nextNumbers: Map<string, number>,
@@ -47,7 +47,7 @@ async function numbered(
     const from = nextNumbers.get(base) ?? 2;
     const numbers = Array.from({ length: numbersTried }, (_, at) => from + at);
     const known = await idsBySlug(
-      asked,
+      store,
       numbers.map((number) => numberedSlug(base, number)),
     );
     const free = numbers.find((number) => {

@@ -14,12 +14,12 @@ const membersMax = 4_000;
  * 0.02 µs a match and scoring 0.5 µs, after a walk through all matches of every word.
  */
 export class FtsIndex implements SearchIndex {
-  readonly #asked: Queryable;
+  readonly #store: Queryable;
   readonly #counts = new Memo<number>(memoMax);
   readonly #completions = new Memo<readonly string[]>(memoMax);
 
-  constructor(asked: Queryable) {
-    this.#asked = asked;
+  constructor(store: Queryable) {
+    this.#store = store;
   }
 
   /** Forgets what was learnt, for words or filters changed; of completions only those by `words` when these are given. */
@@ -84,7 +84,7 @@ export class FtsIndex implements SearchIndex {
   }
 
   async #value(sql: string, args: InArgs): Promise<unknown> {
-    const { rows } = await this.#asked.execute({ sql, args });
+    const { rows } = await this.#store.raw.execute({ sql, args });
     return rows[0]?.[0];
   }
 }

@@ -11,7 +11,7 @@ const sortedMax = 4_000;
  * Index: listings_by_impact.
  */
 export async function listedPage(
-  { asked, index }: { asked: Queryable; index: SearchIndex },
+  { store, index }: { store: Queryable; index: SearchIndex },
   facets: readonly Facet[],
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; ids: number[] }> {
@@ -19,19 +19,19 @@ export async function listedPage(
   const [list = "all", other = null] = lists;
   const args = { list, other, limit, offset };
   if (facets.length === lists.length && lists.length <= 1) {
-    const total = await numberAt(asked, "SELECT count(*) FROM listings WHERE list = $list", {
+    const total = await numberAt(store, "SELECT count(*) FROM listings WHERE list = $list", {
       list,
     });
-    return { total, ids: await idsOf(asked, listWalk("true"), { list, limit, offset }) };
+    return { total, ids: await idsOf(store, listWalk("true"), { list, limit, offset }) };
   }
   const all = allOf(facets.map((facet) => facet.match));
   const match = ftsQuery(all);
   const total = await index.count(all);
   if (total <= sortedMax) {
-    return { total, ids: await idsOf(asked, sorted, { match, limit, offset }) };
+    return { total, ids: await idsOf(store, sorted, { match, limit, offset }) };
   }
   const aligned = lists.length < facets.length ? 1 : 0;
-  return { total, ids: await idsOf(asked, listWalk(isMember), { ...args, aligned }) };
+  return { total, ids: await idsOf(store, listWalk(isMember), { ...args, aligned }) };
 }
 
 const listWalk = (condition: string) => `
@@ -59,12 +59,12 @@ const sorted = `
 
 type Args = Record<string, string | number | null>;
 
-async function idsOf(asked: Queryable, sql: string, args: Args): Promise<number[]> {
-  const { rows } = await asked.execute({ sql, args });
+async function idsOf(store: Queryable, sql: string, args: Args): Promise<number[]> {
+  const { rows } = await store.raw.execute({ sql, args });
   return rows.map((row) => Number(row["id"]));
 }
 
-async function numberAt(asked: Queryable, sql: string, args: Args): Promise<number> {
-  const { rows } = await asked.execute({ sql, args });
+async function numberAt(store: Queryable, sql: string, args: Args): Promise<number> {
+  const { rows } = await store.raw.execute({ sql, args });
   return Number(rows[0]?.[0] ?? 0);
 }

@@ -27,28 +27,28 @@ const wordsPerQuery = 10_000;
  * `pause`, so that others get their turn. Null when there is too much of it.
  */
 export async function loadIndex(
-  asked: Queryable,
+  store: Queryable,
   pause: () => Promise<void>,
 ): Promise<LoadedIndex | null> {
-  await prepareLoading(asked);
-  const places = await readPlaces(asked, pause);
+  await prepareLoading(store);
+  const places = await readPlaces(store, pause);
   if (places.profiles * places.wordsAverage > occurrencesMax) return null;
-  const postings = await readPostings(asked, pause, places.profiles * places.wordsAverage);
-  return { postings, places, words: await readWords(asked, pause) };
+  const postings = await readPostings(store, pause, places.profiles * places.wordsAverage);
+  return { postings, places, words: await readWords(store, pause) };
 }
 
 /** Makes the table that `loadIndex` reads, for this connection alone: before it may no longer write. */
-export async function prepareLoading(asked: Queryable): Promise<void> {
+export async function prepareLoading(store: Queryable): Promise<void> {
   const sql = `CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_instances
                USING fts5vocab(main, search_index, instance)`;
-  await asked.execute({ sql, args: [] });
+  await store.raw.execute({ sql, args: [] });
 }
 
-async function readPlaces(asked: Queryable, pause: () => Promise<void>): Promise<IndexedPlaces> {
+async function readPlaces(store: Queryable, pause: () => Promise<void>): Promise<IndexedPlaces> {
   const places = new IndexedPlaces();
   let last = -1;
   for (;;) {
-    const { rows } = await asked.execute({
+    const { rows } = await store.raw.execute({
       sql: `SELECT max(id) AS last, group_concat(id || ' ' || hex(sz)) AS found
             FROM (SELECT id, sz FROM search_index_docsize WHERE id > ? ORDER BY id LIMIT ?)`,
       args: [last, placesPerQuery],
@@ -79,7 +79,7 @@ function wordsIn(record: Uint8Array): number {
 }
 
 async function readPostings(
-  asked: Queryable,
+  store: Queryable,
   pause: () => Promise<void>,
   occurrences: number,
 ): Promise<StoredPostings> {
@@ -89,7 +89,7 @@ async function readPostings(
   let unpaused = 0;
   for (;;) {
     // Columns are told apart by their first letter; the table yields stems in order, and the profiles of each.
-    const { rows } = await asked.execute({
+    const { rows } = await store.raw.execute({
       sql: `SELECT group_concat(term || ' ' || found, char(10)) AS chunk, max(term) AS last
             FROM (
               SELECT term, group_concat((doc & 4294967295) * 128 + unicode(col)) AS found
@@ -113,10 +113,10 @@ async function readPostings(
   }
 }
 
-async function readWords(asked: Queryable, pause: () => Promise<void>): Promise<SortedWords> {
+async function readWords(store: Queryable, pause: () => Promise<void>): Promise<SortedWords> {
   const words = new SortedWords();
   for (let last = ""; ;) {
-    const { rows } = await asked.execute({
+    const { rows } = await store.raw.execute({
       sql: `SELECT json_group_array(term) AS found
             FROM (SELECT term FROM search_vocabulary WHERE term > ? LIMIT ?)`,
       args: [last, wordsPerQuery],

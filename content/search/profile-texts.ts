@@ -15,12 +15,12 @@ const noSummaries = new TextEncoder().encode("[]");
 /** Names and summaries of profiles, kept until they are told to have changed. */
 export class ProfileTexts {
   #page = new Uint8Array(64 * 1_024);
-  readonly #asked: Queryable;
+  readonly #store: Queryable;
   readonly #names = new Map<number, string>();
   readonly #summaries = new TextShelf(summaryBytesMax);
 
-  constructor(asked: Queryable) {
-    this.#asked = asked;
+  constructor(store: Queryable) {
+    this.#store = store;
   }
 
   /** Forgets one profile, or all. */
@@ -50,7 +50,7 @@ export class ProfileTexts {
   /** Takes in the summaries of these ids, for `page`. */
   async learnSummaries(ids: readonly number[]): Promise<void> {
     const missing = ids.filter((id) => !this.#summaries.has(id));
-    for (const summary of await summariesById(this.#asked, missing)) {
+    for (const summary of await summariesById(this.#store, missing)) {
       this.#summaries.put(Number(summary.id), JSON.stringify(summary));
     }
   }
@@ -76,7 +76,7 @@ export class ProfileTexts {
   }
 
   async #namesOf(ids: readonly number[]): Promise<[number, string][]> {
-    const { rows } = await this.#asked.execute({
+    const { rows } = await this.#store.raw.execute({
       sql: `SELECT json_group_array(json_array(id, name)) AS names
             FROM nonprofits
             WHERE id IN (SELECT value FROM json_each(?))`,

@@ -25,7 +25,7 @@ const nothing: SearchPage = { total: 0, ids: [], match: null };
  * result. Any text is good: none is a syntax error. Source: decisions, "Search".
  */
 export async function searchNonprofits(
-  where: { asked: Queryable; index: SearchIndex; texts: ProfileTexts },
+  where: { store: Queryable; index: SearchIndex; texts: ProfileTexts },
   query: SearchQuery,
 ): Promise<SearchPage> {
   const facets = facetsOf(query);

@@ -39,7 +39,7 @@ const quietBeforeLoadMs = 2_000;
  * was answered has them. Embedded stores are asked one question after another: each is synchronous anyway.
  */
 export class Searcher {
-  readonly #asked: Queryable;
+  readonly #store: Queryable;
   readonly #options: SearcherOptions;
   readonly #texts: ProfileTexts;
   readonly #fts: FtsIndex;
@@ -54,11 +54,11 @@ export class Searcher {
   #closed = false;
   readonly #loaded = Promise.withResolvers<void>();
 
-  constructor(asked: Queryable, options: SearcherOptions) {
-    this.#asked = asked;
+  constructor(store: Queryable, options: SearcherOptions) {
+    this.#store = store;
     this.#options = options;
-    this.#texts = new ProfileTexts(asked);
-    this.#fts = new FtsIndex(asked);
+    this.#texts = new ProfileTexts(store);
+    this.#fts = new FtsIndex(store);
     if (options.inMemory) this.#loadAfter(0);
     else this.#loaded.resolve();
   }
@@ -74,7 +74,7 @@ export class Searcher {
       this.#memory?.begin();
       const index = this.#memory ?? this.#fts;
       const found = await searchNonprofits(
-        { asked: this.#asked, index, texts: this.#texts },
+        { store: this.#store, index, texts: this.#texts },
         query,
       );
       const { total, ids } = found;
@@ -133,7 +133,7 @@ export class Searcher {
 
   /** What the index holds of a profile; undefined when it is in no list. Queryable for several at once, SQLite scans all. */
   async #document(id: number): Promise<{ rank: number; texts: Texts } | undefined> {
-    const { rows } = await this.#asked.execute({
+    const { rows } = await this.#store.raw.execute({
       sql: `SELECT json_array(place, name, tagline, mission, description, facets) AS found
             FROM search_documents
             WHERE nonprofit_id = ?`,
@@ -158,7 +158,7 @@ export class Searcher {
     this.#changedMeanwhile = meanwhile;
     const bell = new MessageChannel();
     try {
-      const loaded = await loadIndex(this.#asked, () => turnOf(bell));
+      const loaded = await loadIndex(this.#store, () => turnOf(bell));
       await this.#inTurn(async () => {
         if (loaded === null || upheavals !== this.#upheavals) return;
         this.#memory = new PostingsIndex(loaded, this.#stemmer, this.#fts);

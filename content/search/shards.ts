@@ -5,10 +5,10 @@ export type PartOfList = { list: string; parts: number; residue: number };
 
 /** Ids of a part of a list, ascending. One JSON text: fetching row by row takes several times as long. */
 export async function idsInPart(
-  asked: Queryable,
+  store: Queryable,
   { list, parts, residue }: PartOfList,
 ): Promise<number[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT json_group_array(nonprofit_id) AS ids
           FROM (
             SELECT nonprofit_id FROM listings
@@ -31,11 +31,11 @@ export type ChangeSpan = { after: number; upTo: number };
  * grouped by the id's residue of `parts`.
  */
 export async function newestByCausePart(
-  asked: Queryable,
+  store: Queryable,
   { after, upTo }: ChangeSpan,
   parts: number,
 ): Promise<NewestInPart[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `WITH changed AS (
             SELECT nonprofit_id, moved_lists, sequence FROM changes
             WHERE sequence > ?1 AND sequence <= ?2 AND nonprofit_id IS NOT NULL
@@ -59,11 +59,11 @@ export async function newestByCausePart(
 
 /** The newest change of each part of all nonprofits, by the id's residue of `parts`. */
 export async function newestByPart(
-  asked: Queryable,
+  store: Queryable,
   { after, upTo }: ChangeSpan,
   parts: number,
 ): Promise<NewestInPart[]> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT nonprofit_id % ?3 AS residue, max(sequence) AS sequence FROM changes
           WHERE sequence > ?1 AND sequence <= ?2 AND nonprofit_id IS NOT NULL
           GROUP BY 1`,
@@ -78,11 +78,11 @@ export async function newestByPart(
 
 /** How many of a list stand in each of its parts, by residue; empty parts are left out. */
 export async function countsByPart(
-  asked: Queryable,
+  store: Queryable,
   list: string,
   parts: number,
 ): Promise<Map<number, number>> {
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT nonprofit_id % ? AS residue, count(*) AS count FROM listings
           WHERE list = ? GROUP BY 1`,
     args: [parts, list],

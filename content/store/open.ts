@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Client, createClient, type InArgs, type Row, type Transaction } from "@libsql/client";
+import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { retryWhileBusy } from "./busy.ts";
@@ -8,10 +8,8 @@ import { checkpointApart } from "./checkpoints.ts";
 
 type Db = LibSQLDatabase;
 
-/** A store or a transaction: what takes queries in SQL. */
-export type Queryable = {
-  execute(statement: { sql: string; args: InArgs }): Promise<{ rows: Row[] }>;
-};
+/** A store or a transaction: `db` takes queries in drizzle's words, `raw` those of hot paths in SQL. */
+export type Queryable = { readonly db: Db; readonly raw: Pick<Client | Transaction, "execute"> };
 
 /** A write transaction: `db` speaks drizzle, `raw` speaks SQL for bulk and conditional statements. */
 export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };
@@ -134,16 +132,19 @@ async function migrateAmongOthers(writer: Client): Promise<void> {
   });
 }
 
+/** What drizzle asks of a transaction is what it asks of a client: `execute` and `batch`. */
+export const queryable = (raw: Client | Transaction): Queryable & { readonly db: Db } => ({
+  raw,
+  get db() {
+    return drizzle(raw as Client);
+  },
+});
+
 async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => Promise<Value>) {
   const raw = await writer.transaction("write");
   try {
-    const value = await work({
-      raw,
-      // A transaction answers execute and batch as a client does, which is all that drizzle asks of it.
-      get db() {
-        return drizzle(raw as unknown as Client);
-      },
-    });
+    const { db } = queryable(raw);
+    const value = await work({ raw, db });
     await raw.commit();
     return value;
   } finally {

@@ -1,3 +1,4 @@
+import type { Store } from "#content/store/open.ts";
 import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { numbers } from "./support/search-queries.ts";
@@ -24,7 +25,7 @@ const command = defineCommand({
     const dataDir = args["data-dir"];
     const service = await serveService({ dataDir, profiles, port: Number(args.port) });
     try {
-      const hostile = hostileQueries(await commonWords(service.store.raw));
+      const hostile = hostileQueries(await commonWords(service.store));
       const timesMs: number[] = [];
       let failed = 0;
       let slowest = { tookMs: 0, query: "" };
@@ -68,11 +69,11 @@ const command = defineCommand({
 });
 
 /** The words that cost most: those that most profiles have. */
-async function commonWords(asked: { execute(sql: string): Promise<{ rows: unknown[] }> }) {
-  const { rows } = await asked.execute(
+async function commonWords(store: Store) {
+  const { rows } = await store.raw.execute(
     "SELECT term FROM search_vocabulary ORDER BY doc DESC LIMIT 300",
   );
-  return (rows as { term: string }[]).map(({ term }) => term);
+  return rows.map(({ term }) => String(term));
 }
 
 /** Query strings: common words by the dozen, half words, operators, quotes, other scripts, random bytes. */

@@ -74,7 +74,7 @@ async function edited(
   parts: (r: NonprofitRecord) => Partial<NonprofitRecord>,
 ) {
   return served.store.write(async (tx) => {
-    const records = await recordsById(tx.raw, ids);
+    const records = await recordsById(tx, ids);
     const saves: Save[] = records.map((before) => ({
       before,
       after: { ...before, ...parts(before) },
@@ -219,7 +219,7 @@ async function sameAsFullBuild(served: ServedDirectory, profiles: number): Promi
 
 async function addOne(served: ServedDirectory): Promise<void> {
   await served.store.write(async (tx) => {
-    const [like] = await recordsById(tx.raw, [1]);
+    const [like] = await recordsById(tx, [1]);
     if (like === undefined) return;
     const slug = `newcomer-${round++}`;
     const after = {

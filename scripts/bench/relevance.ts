@@ -126,7 +126,7 @@ async function almoner(texts: readonly RegisterText[]) {
     }));
     await store.write((tx) => saveNonprofits(tx, saves, { origin: "seed", now: new Date(0) }));
   }
-  const searcher = new Searcher(store.raw, { inMemory: true });
+  const searcher = new Searcher(store, { inMemory: true });
   await searcher.loaded;
   const none = { cause: null, country: null, ghd_aligned: false, limit: bestOf, offset: 0 };
   const engine: Engine = {

@@ -30,7 +30,7 @@ const command = defineCommand({
     const service = await serveService({ dataDir, profiles, port: Number(args.port) });
     try {
       const { store, url, pid } = service;
-      const all = await mixedQueries(store.raw, { count: 2 * Number(args.queries), seed: 7 });
+      const all = await mixedQueries(store, { count: 2 * Number(args.queries), seed: 7 });
       const urls = all.map((query) => `${url}/api/search?${query}`);
       const [warm, fresh] = [urls.slice(0, urls.length / 2), urls.slice(urls.length / 2)];
       await sendAll(warm, { concurrency }); // The engine compiles what runs often.
@@ -103,7 +103,7 @@ const writeEveryMs = 50;
 async function whileWriting<Value>(store: Store, work: () => Promise<Value>): Promise<Value> {
   const done = new AbortController();
   const writer = (async () => {
-    let [record] = await recordsById(store.raw, [1]);
+    let [record] = await recordsById(store, [1]);
     for (let n = 0; !done.signal.aborted && record !== undefined; n++) {
       const after = { ...record, mission: `Quite another mission, the ${n}th` };
       const save = { before: record, after };

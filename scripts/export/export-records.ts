@@ -1,7 +1,7 @@
 import type { Transaction } from "@libsql/client";
 import { recordLine } from "#content/nonprofit/record-line.ts";
 import { idsAfter } from "#content/register/imports.ts";
-import type { Store } from "#content/store/open.ts";
+import { queryable, type Store } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
 
 const recordsAtOnce = 1_000;
@@ -18,14 +18,14 @@ export async function* exportRecords(
   const snapshot: Transaction | null = store.embedded
     ? await store.raw.transaction("deferred")
     : null;
-  const asked = snapshot ?? store.raw;
+  const source = snapshot === null ? store : queryable(snapshot);
   try {
     for (let after = 0; ;) {
-      const ids = await idsAfter(asked, after, recordsAtOnce);
+      const ids = await idsAfter(source, after, recordsAtOnce);
       const last = ids.at(-1);
       if (last === undefined) return;
       after = last;
-      yield (await recordsById(asked, ids)).map((record) => recordLine(record, asks));
+      yield (await recordsById(source, ids)).map((record) => recordLine(record, asks));
     }
   } finally {
     snapshot?.close();

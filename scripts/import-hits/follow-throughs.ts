@@ -24,7 +24,7 @@ const lookedUpTogether = 1_000;
  */
 export async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promise<ViewsOfLog> {
   // Nothing before the oldest call that is kept can be followed.
-  const sinceMs = (await oldestCall(store.raw)) ?? Infinity;
+  const sinceMs = (await oldestCall(store)) ?? Infinity;
   let waiting: FollowUp[] = [];
   let stored = 0;
   const look = async () => {

@@ -37,16 +37,16 @@ export async function applyRegister(
     const rows = staged.map(draftOf);
     const now = clock();
     // What does not change is found without the write lock; what may change is looked at again inside.
-    const open = await standing(store.raw, rows, terms, now);
+    const open = await standing(store, rows, terms, now);
     report.unchanged += open.unchanged;
     for (let count = 0; count < open.unknown; count++) countSkip(report, "not_joined");
     if (open.rows.length > 0) {
       const counted = await pace.run(() =>
         store.write(async (tx) => {
-          const found = await standing(tx.raw, open.rows, terms, now);
+          const found = await standing(tx, open.rows, terms, now);
           const saves = [
             ...found.saves,
-            ...(await additions(tx.raw, slugsFor, found.added, terms, now)),
+            ...(await additions(tx, slugsFor, found.added, terms, now)),
           ];
           await saveNonprofits(tx, saves, { origin: `import:${terms.register}`, now });
           return found;
@@ -77,16 +77,16 @@ type Standing = {
 
 /** How the directory stands to these rows: what they change, add, leave, or do not concern. */
 async function standing(
-  asked: Queryable,
+  store: Queryable,
   rows: readonly Drafted[],
   terms: Omit<RegisterTerms, "scope">,
   now: Date,
 ): Promise<Standing> {
   const ids = await idsByOrgId(
-    asked,
+    store,
     rows.map(({ draft }) => draft.org_id),
   );
-  const stored = await recordsById(asked, [...new Set(ids.values())]);
+  const stored = await recordsById(store, [...new Set(ids.values())]);
   const records = new Map(stored.map((record) => [record.id, record]));
   const found: Standing = { saves: [], added: [], rows: [], unchanged: 0, unknown: 0 };
   for (const row of rows) {
@@ -111,7 +111,7 @@ async function standing(
 }
 
 async function additions(
-  asked: Queryable,
+  store: Queryable,
   slugsFor: SlugGiver,
   added: Standing["added"],
   terms: Omit<RegisterTerms, "scope">,
@@ -119,7 +119,7 @@ async function additions(
 ): Promise<Save[]> {
   if (added.length === 0) return [];
   const slugs = await slugsFor(
-    asked,
+    store,
     added.map(({ draft: { slug_name, org_id, fields } }) => ({
       slug_name,
       org_id,

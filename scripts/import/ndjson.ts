@@ -107,7 +107,7 @@ export async function applyRecords(applying: Applying): Promise<void> {
     const now = clock();
     const found = await pace.run(() =>
       store.write(async (tx) => {
-        const plan = await planRecords(tx.raw, rows);
+        const plan = await planRecords(tx, rows);
         await saveNonprofits(tx, plan.saves, { origin: "import:ndjson", now, keepTimes: true });
         return plan;
       }),
@@ -121,19 +121,19 @@ export async function applyRecords(applying: Applying): Promise<void> {
 type Plan = { saves: Save[]; unchanged: number; conflicts: number };
 
 /** A record is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over. */
-async function planRecords(asked: Queryable, rows: readonly Staged[]): Promise<Plan> {
+async function planRecords(store: Queryable, rows: readonly Staged[]): Promise<Plan> {
   const lines = rows.map(({ payload }) => JSON.parse(payload) as RecordLine);
   const orgIds = lines.flatMap(orgIdsOf);
   const bySlug = await idsBySlug(
-    asked,
+    store,
     lines.map(({ slug }) => slug),
   );
-  const byOrgId = await idsByOrgId(asked, orgIds);
+  const byOrgId = await idsByOrgId(store, orgIds);
   const used = await knownIds(
-    asked,
+    store,
     lines.map(({ id }) => id),
   );
-  const stored = await recordsById(asked, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
+  const stored = await recordsById(store, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
   const records = new Map(stored.map((record) => [record.id, record]));
   const plan: Plan = { saves: [], unchanged: 0, conflicts: 0 };
   for (const line of lines) {

@@ -24,7 +24,7 @@ export async function findAbsent(
 ): Promise<Absent> {
   const absent: Absent = { ids: [], listed: 0 };
   for (let after = 0; ;) {
-    const part = await listedInScopes(store.raw, register, scopes, {
+    const part = await listedInScopes(store, register, scopes, {
       after,
       limit: lookedAtAtOnce,
     });
@@ -48,7 +48,7 @@ export async function withdrawAbsent(
     at += part.length;
     report.withdrawn += await pace.run(() =>
       store.write(async (tx) => {
-        const records = await recordsById(tx.raw, part);
+        const records = await recordsById(tx, part);
         const saves = records.flatMap((before) => {
           const after = before.register === register ? withdrawnByRegister(before) : null;
           return after === null ? [] : [{ before, after }];

@@ -29,12 +29,12 @@ type Queryable = {
  */
 export async function askResident(
   config: Config,
-  asked: Queryable,
+  store: Queryable,
   { json, heldToo }: { json: boolean; heldToo: boolean },
 ): Promise<void> {
   const manifest = openManifest(publisherFolders(config.dataDir).bundle);
   await untilResident(manifest);
-  const request = requestOf(asked, manifest);
+  const request = requestOf(store, manifest);
   const newest = await newestChange(config);
   claim(manifest, request);
   await untilDone(manifest, request, newest);
@@ -79,7 +79,7 @@ async function newestChange(config: Config): Promise<number> {
   const { databaseUrl: url, databaseToken: authToken } = config;
   const store = await openStore({ url, authToken, migrated: true });
   try {
-    return await newestSequence(store.raw);
+    return await newestSequence(store);
   } finally {
     store.close();
   }
@@ -133,8 +133,8 @@ function isTaken(state: State, request: string, newest: number): boolean {
   return state.current_release > 0 && reached >= newest;
 }
 
-function requestOf(asked: Queryable, manifest: Manifest): string {
-  if (asked.rollback !== undefined) return `rollback ${targetOf(asked.rollback, manifest)}`;
-  if (asked.full === true) return "full";
-  return asked.resume === true ? "resume" : "";
+function requestOf(store: Queryable, manifest: Manifest): string {
+  if (store.rollback !== undefined) return `rollback ${targetOf(store.rollback, manifest)}`;
+  if (store.full === true) return "full";
+  return store.resume === true ? "resume" : "";
 }

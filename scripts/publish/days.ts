@@ -29,9 +29,9 @@ export async function keepDays(
 /** Does nothing while the stored day is today. */
 export async function turnDay(store: Store, now: Date): Promise<void> {
   const day = isoDay(now.getTime());
-  if ((await directoryFact(store.raw, "publication_day")) === day) return;
+  if ((await directoryFact(store, "publication_day")) === day) return;
   await checkpointCounters(store, now);
-  const totals = JSON.stringify(await helpWantedTotals(store.raw));
+  const totals = JSON.stringify(await helpWantedTotals(store));
   await store.write(async (tx) => {
     await saveDirectoryFact(tx, { name: "help_wanted_totals", value: totals, now });
     await saveDirectoryFact(tx, { name: "publication_day", value: day, now });

@@ -80,8 +80,8 @@ async function waitingOf(
   try {
     const store = await openStore({ url, authToken, migrated: true });
     try {
-      const newest = await newestSequence(store.raw);
-      const since = await firstChangeAfter(store.raw, Math.min(fast_sequence, slow_sequence));
+      const newest = await newestSequence(store);
+      const since = await firstChangeAfter(store, Math.min(fast_sequence, slow_sequence));
       return {
         profiles: Math.max(0, newest - fast_sequence),
         lists: Math.max(0, newest - slow_sequence),

@@ -124,9 +124,7 @@ function followerOf(
 /** Whether the bundle should be what store and code make of it: nothing waits, and the site is the same. */
 async function isInStep({ manifest, source, inputsDigest }: PublisherParts): Promise<boolean> {
   const { slow_sequence, inputs_digest } = manifest.state();
-  return (
-    inputs_digest === inputsDigest && slow_sequence >= (await newestSequence(source.store.raw))
-  );
+  return inputs_digest === inputsDigest && slow_sequence >= (await newestSequence(source.store));
 }
 
 /** Full rebuilds at the times the operator set, in UTC. */

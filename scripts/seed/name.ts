@@ -6,7 +6,7 @@ import { weightedTable } from "./random.ts";
 export type SampleName = { name: string; short: string };
 export type Flavour = keyof typeof names.flavours;
 
-type Queryable = {
+type NameWishes = {
   flavour: Flavour;
   themes: readonly string[];
   /** What an association of friends can be about; empty when that makes no sense for the cause. */
@@ -18,18 +18,18 @@ type Queryable = {
  * A name built around a coined or unlikely word, so that it belongs to no real organisation: "Wrenfold Literacy
  * Trust", "Patient Kettle Arts Collective". Different calls may give the same name.
  */
-export function sampleName(random: Random, asked: Queryable): SampleName {
+export function sampleName(random: Random, asked: NameWishes): SampleName {
   return random.weighted(patterns)(random, asked);
 }
 
 /** What it does and what kind of body it is: "Literacy Trust". No "Senior Centre Centre". */
-function subject(random: Random, { flavour, themes }: Queryable): string {
+function subject(random: Random, { flavour, themes }: NameWishes): string {
   const theme = random.pick(themes);
   const [type = "", other = ""] = random.some(names.types[flavour], 2);
   return `${theme} ${theme.endsWith(type) ? other : type}`;
 }
 
-const patterns = weightedTable<(random: Random, asked: Queryable) => SampleName>([
+const patterns = weightedTable<(random: Random, asked: NameWishes) => SampleName>([
   [
     (random, asked) => {
       const short = coined(random, asked.flavour);

@@ -35,7 +35,7 @@ export async function seedDirectory(
   store: Store,
   { profiles, seedNumber, onProgress, stop }: SeedOptions,
 ): Promise<{ added: number; done: number }> {
-  const states = await sampleStates(store.raw);
+  const states = await sampleStates(store);
   const start = states.find((state) => state.seed_number === seedNumber)?.done ?? 0;
   onProgress?.(Math.min(start, profiles), profiles);
   await tune(store, bulkPragmas);
@@ -56,8 +56,8 @@ export async function seedDirectory(
 }
 
 /** The samples that the store holds, finished or not. */
-export async function sampleStates(asked: Queryable): Promise<SampleState[]> {
-  const { rows } = await asked.execute({
+export async function sampleStates(store: Queryable): Promise<SampleState[]> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT value FROM directory_facts WHERE name LIKE 'sample:%' ORDER BY name",
     args: [],
   });
@@ -65,8 +65,8 @@ export async function sampleStates(asked: Queryable): Promise<SampleState[]> {
 }
 
 /** The sample whose making was interrupted, or null: hand it to seedDirectory to complete it. */
-export async function unfinishedSample(asked: Queryable): Promise<SampleState | null> {
-  const states = await sampleStates(asked);
+export async function unfinishedSample(store: Queryable): Promise<SampleState | null> {
+  const states = await sampleStates(store);
   return states.find(({ done, profiles }) => done < profiles) ?? null;
 }
 
@@ -87,7 +87,7 @@ type Batch = { profiles: number; seedNumber: number; from: number; to: number };
 async function writeBatch(tx: WriteTransaction, { profiles, seedNumber, from, to }: Batch) {
   const now = new Date(firstBatchMs + Math.floor(from / batchSize) * batchMs);
   const outlines = Array.from({ length: to - from }, (_, at) => outlineAt(seedNumber, from + at));
-  const slugs = await settleSlugs(tx.raw, outlines);
+  const slugs = await settleSlugs(tx, outlines);
   const saves = outlines.map((outline, at) => ({
     before: null,
     after: profileOf(seedNumber, outline, slugs[at] ?? ""),

@@ -10,16 +10,16 @@ const numbersAtOnce = 50;
  * region, then with a number. The same whatever the size of the batches.
  */
 export async function settleSlugs(
-  asked: Queryable,
+  store: Queryable,
   outlines: readonly Outline[],
 ): Promise<string[]> {
   const wanted = outlines.map((outline) => slugCandidates(outline.name, outline, "sample"));
-  const taken = await storedSlugs(asked, wanted.flat());
+  const taken = await storedSlugs(store, wanted.flat());
   const settled: string[] = [];
   for (const candidates of wanted) {
     const slug =
       candidates.find((candidate) => !taken.has(candidate)) ??
-      (await numbered(asked, candidates.at(-1) ?? candidates[0], taken));
+      (await numbered(store, candidates.at(-1) ?? candidates[0], taken));
     taken.add(slug);
     settled.push(slug);
   }
@@ -27,7 +27,7 @@ export async function settleSlugs(
 }
 
 async function numbered(
-  asked: Queryable,
+  store: Queryable,
   slug: string,
   taken: ReadonlySet<string>,
 ): Promise<string> {
@@ -35,15 +35,15 @@ async function numbered(
     const candidates = Array.from({ length: numbersAtOnce }, (_, at) =>
       numberedSlug(slug, from + at),
     );
-    const stored = await storedSlugs(asked, candidates);
+    const stored = await storedSlugs(store, candidates);
     const free = candidates.find((one) => !stored.has(one) && !taken.has(one));
     if (free !== undefined) return free;
   }
   throw new Error(`no free slug is left for ${slug}`);
 }
 
-async function storedSlugs(asked: Queryable, slugs: readonly string[]): Promise<Set<string>> {
-  const { rows } = await asked.execute({
+async function storedSlugs(store: Queryable, slugs: readonly string[]): Promise<Set<string>> {
+  const { rows } = await store.raw.execute({
     sql: "SELECT slug FROM nonprofits WHERE slug IN (SELECT value FROM json_each(?))",
     args: [JSON.stringify(slugs)],
   });

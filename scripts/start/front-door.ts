@@ -57,7 +57,7 @@ async function openFirstPages(config: Config, store: Store): Promise<FirstPages>
   const renderer = await openRenderer(compiled.folder);
   const { baseUrl, network } = config;
   return createFirstPages(
-    { store, lists: openListIndex(store.raw), renderer, baseUrl, network },
+    { store, lists: openListIndex(store), renderer, baseUrl, network },
     documentKinds,
   );
 }

@@ -21,9 +21,9 @@ export async function fillEmptyStore(
   if (!Number.isInteger(profiles) || profiles < 1) {
     stopWith("--profiles: give a whole number of at least 1.", 2);
   }
-  const unfinished = await unfinishedSample(store.raw);
-  if (network === "solana" && (await countOf(store.raw, "nonprofits")) === 0) stopWith(noSample, 2);
-  if (unfinished === null && (await countOf(store.raw, "nonprofits")) > 0) return;
+  const unfinished = await unfinishedSample(store);
+  if (network === "solana" && (await countOf(store, "nonprofits")) === 0) stopWith(noSample, 2);
+  if (unfinished === null && (await countOf(store, "nonprofits")) > 0) return;
   const sample = unfinished ?? { profiles, seed_number: seedNumber };
   console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
   const progress = startProgress("Sample nonprofits", sample.profiles);

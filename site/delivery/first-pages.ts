@@ -76,7 +76,7 @@ async function keyFor(source: Source, pathname: string): Promise<DocumentKey | n
     .split("/");
   if (more.length > 0) return null;
   if ((section === "nonprofits" || section === "donate") && name !== "") {
-    const record = await recordBySlug(source.store.raw, name.replace(/\.(html|json|md)$/, ""));
+    const record = await recordBySlug(source.store, name.replace(/\.(html|json|md)$/, ""));
     if (record === null) return null;
     return name.endsWith(".md") ? keyOf.profileMarkdown(record.id) : keyOf.profile(record.id);
   }

@@ -19,10 +19,10 @@ const answer = (
 });
 
 export const causesAnswer = answer(keyOf.causes, "api/causes.json", ({ store }) =>
-  causeList(store.raw),
+  causeList(store),
 );
 
 /** The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store. */
 export const statsAnswer = answer(keyOf.stats, "api/stats.json", async ({ store }) =>
-  directoryStats(store.raw, await storedCounters(store.raw)),
+  directoryStats(store, await storedCounters(store)),
 );

@@ -61,7 +61,7 @@ const agents = openGuide("agents.md");
 const workflows = openGuide("agents.arazzo.yaml");
 
 async function llmsText({ store, baseUrl }: Source): Promise<string> {
-  const { nonprofits, countries } = await directoryNumbers(store.raw);
+  const { nonprofits, countries } = await directoryNumbers(store);
   return llms({
     base_url: baseUrl,
     nonprofits: grouped(nonprofits),
@@ -80,8 +80,8 @@ async function agentsGuide(source: Source): Promise<string> {
   const { store, baseUrl } = source;
   const day = await publicationDay(source);
   const foremost = { ...helpWantedDefault(day), limit: helpWantedPool };
-  const ids = shareOfDay(await helpWantedIds(store.raw, foremost), day, helpWantedShown);
-  const records = await recordsById(store.raw, ids, { summaries: true });
+  const ids = shareOfDay(await helpWantedIds(store, foremost), day, helpWantedShown);
+  const records = await recordsById(store, ids, { summaries: true });
   const wanted = records.map((one) => ({ slug: one.slug, name: one.name, needs: thinFields(one) }));
   const queued = (fields: readonly string[]) =>
     fields.find((field) => queuedFields.includes(field));
@@ -100,7 +100,7 @@ async function agentsGuide(source: Source): Promise<string> {
 
 /** The first of the whole list; in an empty directory a name that nobody has. */
 async function anySlug({ store }: Source): Promise<string> {
-  const ids = await idsInList(store.raw, "all", { limit: 1, offset: 0 });
-  const [first] = await recordsById(store.raw, ids, { summaries: true });
+  const ids = await idsInList(store, "all", { limit: 1, offset: 0 });
+  const [first] = await recordsById(store, ids, { summaries: true });
   return first?.slug ?? "none-yet";
 }

@@ -15,7 +15,7 @@ const filesPerBatch = 20;
 export const feed: DocumentKind = {
   kind: "feed",
   async *all({ store }) {
-    const newest = (await newestFeedFile(store.raw))?.number ?? 0;
+    const newest = (await newestFeedFile(store))?.number ?? 0;
     for (let first = 1; first <= newest; first += filesPerBatch) {
       const count = Math.min(filesPerBatch, newest - first + 1);
       yield Array.from({ length: count }, (_, at) => keyOf.feed(first + at));
@@ -27,15 +27,15 @@ export const feed: DocumentKind = {
 async function renderFile(key: DocumentKey, { store }: Source): Promise<Rendered> {
   const number = Number(partsOf(key)[1]);
   const path = feedPaths.file(number);
-  const range = await feedFile(store.raw, number);
+  const range = await feedFile(store, number);
   // Numbers are left out where a new epoch began.
   if (range === null) return { key, files: [{ path, body: null }] };
   const file: FeedFile = {
-    epoch: await feedEpoch(store.raw),
+    epoch: await feedEpoch(store),
     number,
     first_sequence: range.first_sequence,
     last_sequence: range.last_sequence,
-    entries: await feedEntries(store.raw, range),
+    entries: await feedEntries(store, range),
   };
   return { key, files: [{ path, body: `${JSON.stringify(file)}\n` }] };
 }

@@ -19,9 +19,9 @@ export const helpWanted: DocumentKind = {
   all: () => [[keyOf.helpWanted]],
   render: async (keys, { store, baseUrl }) => {
     const day = await publicationDay({ store });
-    const answer = await helpWantedAnswer(store.raw, helpWantedDefault(day), {
+    const answer = await helpWantedAnswer(store, helpWantedDefault(day), {
       baseUrl,
-      totals: await storedHelpWantedTotals(store.raw),
+      totals: await storedHelpWantedTotals(store),
       secondOpinions: null,
     });
     const files = [{ path: helpWantedPath, body: answerBytes(answer) }];

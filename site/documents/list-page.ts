@@ -14,7 +14,7 @@ const itemsPerBatch = 1_000;
 export const listPage: DocumentKind = {
   kind: "list-page",
   async *all({ store }) {
-    const counts = await listCounts(store.raw);
+    const counts = await listCounts(store);
     const lists = new Set(["all", ...causes.map(({ id }) => `cause:${id}`), ...counts.keys()]);
     let batch: string[] = [];
     let items = 0;
@@ -52,9 +52,9 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
   const idsOf = (whole: boolean) => [
     ...new Set(places.flatMap(({ list, ids }) => ((list === "all") === whole ? ids : []))),
   ];
-  const records = await recordsById(source.store.raw, idsOf(true), { summaries: true });
+  const records = await recordsById(source.store, idsOf(true), { summaries: true });
   const summaries = new Map(records.map((record) => [record.id, toSummary(record)]));
-  const items = await listItemsById(source.store.raw, idsOf(false));
+  const items = await listItemsById(source.store, idsOf(false));
   return Promise.all(
     places.map(async (place): Promise<BundleFile> => {
       const { total } = place;

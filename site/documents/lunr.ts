@@ -21,7 +21,7 @@ export const lunr = {
   kind: "lunr",
   async *all({ store }) {
     const counts = await countsOfLists(
-      store.raw,
+      store,
       causes.map(({ id }) => `cause:${id}`),
     );
     for (const [list, count] of counts) {
@@ -45,9 +45,9 @@ async function renderPart(key: DocumentKey, { store }: Pick<Source, "store">): P
   const [, cause = "", number] = partsOf(key);
   const part = Number(number);
   const list = `cause:${cause}`;
-  const parts = lunrPartsFor(await countInList(store.raw, list));
+  const parts = lunrPartsFor(await countInList(store, list));
   const path = lunrPath(cause, part, parts);
-  const documents = await searchDocuments(store.raw, { list, parts, residue: part - 1 });
+  const documents = await searchDocuments(store, { list, parts, residue: part - 1 });
   if (documents.length === 0) return { key, files: [{ path, body: null }] };
   return { key, files: [{ path, body: lunrShard({ cause, part, parts }, documents) }] };
 }

@@ -25,23 +25,23 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
   home: async (source) => {
     const { baseUrl, renderer, store } = source;
     const stats = await statsOf(source);
-    const { causes } = await causeList(store.raw);
-    const countries = await countryList(store.raw);
+    const { causes } = await causeList(store);
+    const countries = await countryList(store);
     const body = await renderer.render("/", { baseUrl, stats, causes, countries });
     return { path: "index.html", body };
   },
   causes: async ({ baseUrl, renderer, store }) => {
-    const { causes } = await causeList(store.raw);
+    const { causes } = await causeList(store);
     return { path: "causes.html", body: await renderer.render("/causes", { baseUrl, causes }) };
   },
   countries: async ({ baseUrl, renderer, store }) => {
-    const countries = await countryList(store.raw);
+    const countries = await countryList(store);
     const body = await renderer.render("/countries", { baseUrl, countries });
     return { path: "countries.html", body };
   },
   statistics: async (source) => {
     const { baseUrl, renderer, store } = source;
-    const publicationDay = await directoryFact(store.raw, "publication_day");
+    const publicationDay = await directoryFact(store, "publication_day");
     const stats = await statsOf(source);
     const body = await renderer.render("/statistics", { baseUrl, stats, publicationDay });
     return { path: "statistics.html", body };
@@ -51,7 +51,7 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
     body: await renderer.render("/methodology", { baseUrl }),
   }),
   agents: async ({ baseUrl, renderer, store }) => {
-    const leaderboard = (await storedLeaderboard(store.raw)) ?? noAgentsYet;
+    const leaderboard = (await storedLeaderboard(store)) ?? noAgentsYet;
     const body = await renderer.render("/agents", { baseUrl, leaderboard });
     return { path: "agents.html", body };
   },
@@ -78,8 +78,7 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
   robots: ({ baseUrl }) => Promise.resolve({ path: "robots.txt", body: robotsText(baseUrl) }),
 };
 
-const statsOf = async ({ store }: Source) =>
-  directoryStats(store.raw, await storedCounters(store.raw));
+const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
 
 const noAgentsYet: Leaderboard = {
   message: "",

@@ -12,14 +12,14 @@ const batchSize = 1_000;
 export const profileHistory: DocumentKind = {
   kind: "profile-history",
   async *all({ store }) {
-    for (let ids = await changedIdsAfter(store.raw, 0, batchSize); ids.length > 0;) {
+    for (let ids = await changedIdsAfter(store, 0, batchSize); ids.length > 0;) {
       yield ids.map(keyOf.profileHistory);
-      ids = await changedIdsAfter(store.raw, ids.at(-1) ?? 0, batchSize);
+      ids = await changedIdsAfter(store, ids.at(-1) ?? 0, batchSize);
     }
   },
   render: async (keys, { store }) => {
     const ids = keys.map((key) => Number(partsOf(key)[1]));
-    const histories = await historiesOf(store.raw, ids);
+    const histories = await historiesOf(store, ids);
     return [...histories].map(([id, history]) => {
       const path = `api/nonprofits/${history.slug}/history.json`;
       const body = isChanged(history) ? answerBytes(history) : null;

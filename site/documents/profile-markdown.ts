@@ -20,7 +20,7 @@ export const profileMarkdown: DocumentKind = {
   },
   render: async (keys, { store, baseUrl }) => {
     const records = await recordsById(
-      store.raw,
+      store,
       keys.map((key) => Number(partsOf(key)[1])),
     );
     return records.map((record) => ({

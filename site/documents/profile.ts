@@ -23,14 +23,14 @@ const batchSize = 1_000;
 export const profile: DocumentKind = {
   kind: "profile",
   async *all({ store }) {
-    for (let ids = await nonprofitIdsAfter(store.raw, 0, batchSize); ids.length > 0;) {
+    for (let ids = await nonprofitIdsAfter(store, 0, batchSize); ids.length > 0;) {
       yield ids.map(keyOf.profile);
-      ids = await nonprofitIdsAfter(store.raw, ids.at(-1) ?? 0, batchSize);
+      ids = await nonprofitIdsAfter(store, ids.at(-1) ?? 0, batchSize);
     }
   },
   async render(keys, source) {
     const ids = keys.map((key) => Number(partsOf(key)[1]));
-    const records = await recordsById(source.store.raw, ids);
+    const records = await recordsById(source.store, ids);
     const rendered: Rendered[] = [];
     for (const record of records) rendered.push(await renderProfile(record, source));
     return rendered;

@@ -6,4 +6,4 @@ const firstDay = "2026-01-01";
 
 /** The day that documents are of, "YYYY-MM-DD": a fact of the store, so that the bundle is a function of it. */
 export const publicationDay = async ({ store }: Pick<Source, "store">): Promise<string> =>
-  (await directoryFact(store.raw, "publication_day")) ?? firstDay;
+  (await directoryFact(store, "publication_day")) ?? firstDay;

@@ -13,7 +13,7 @@ export const sitemapIndex: DocumentKind = {
   kind: "sitemap-index",
   all: () => [[keyOf.sitemapIndex]],
   render: async (keys, { store, baseUrl }) => {
-    const chunks = await sitemapChunks(store.raw, sitemapChunkSize);
+    const chunks = await sitemapChunks(store, sitemapChunkSize);
     const body = xml("sitemapindex", [
       item("sitemap", `${baseUrl}/sitemaps/pages.xml`),
       ...chunks.map(({ chunk, updated_at }) =>
@@ -29,7 +29,7 @@ export const sitemapPages: DocumentKind = {
   kind: "sitemap-pages",
   all: () => [[keyOf.sitemapPages]],
   render: async (keys, { store, baseUrl }) => {
-    const counts = await listCounts(store.raw);
+    const counts = await listCounts(store);
     const paths = [
       "/",
       "/causes",
@@ -57,7 +57,7 @@ export const sitemapPages: DocumentKind = {
 export const sitemap: DocumentKind = {
   kind: "sitemap",
   async *all({ store }) {
-    for (const { chunk } of await sitemapChunks(store.raw, sitemapChunkSize)) {
+    for (const { chunk } of await sitemapChunks(store, sitemapChunkSize)) {
       yield [keyOf.sitemap(chunk)];
     }
   },
@@ -71,7 +71,7 @@ export const sitemap: DocumentKind = {
 async function renderChunk(key: string, { store, baseUrl }: Source): Promise<Rendered> {
   const chunk = Number(partsOf(key)[1]);
   const last = chunk * sitemapChunkSize;
-  const entries = await sitemapEntries(store.raw, { after: last - sitemapChunkSize, last });
+  const entries = await sitemapEntries(store, { after: last - sitemapChunkSize, last });
   const items = entries.map(({ slug, updated_at }) =>
     item("url", `${baseUrl}/nonprofits/${slug}`, updated_at),
   );

@@ -43,16 +43,16 @@ async function renderPart(key: DocumentKey, { store }: Source): Promise<Rendered
   const part = Number(partsOf(key)[1]);
   const firstId = (part - 1) * snapshotPartSize + 1;
   const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
-  const lines = await snapshotLines(store.raw, ids);
+  const lines = await snapshotLines(store, ids);
   return { key, files: [{ path: feedPaths.snapshotPart(part), body: await packed(lines) }] };
 }
 
 /** The line of each of these nonprofits. Ask for about 1,000 at a time. */
 export async function snapshotLines(
-  asked: Queryable,
+  store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, string>> {
-  const records = await recordsById(asked, ids);
+  const records = await recordsById(store, ids);
   return new Map(records.map((record) => [record.id, `${JSON.stringify(toDetail(record))}\n`]));
 }
 

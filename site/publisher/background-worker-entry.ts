@@ -25,7 +25,7 @@ async function serve(settings: SlowWorkSettings): Promise<void> {
   const work = slowWorkHere({
     source: {
       store,
-      lists: openListIndex(store.raw),
+      lists: openListIndex(store),
       renderer: await openRenderer(settings.compiledFolder),
       baseUrl,
       network,

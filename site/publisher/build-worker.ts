@@ -39,7 +39,7 @@ async function serve(settings: WorkerSettings): Promise<void> {
   });
   const renderer = await openRenderer(settings.compiledFolder);
   const { baseUrl, network } = settings;
-  const source = { store, lists: openListIndex(store.raw), renderer, baseUrl, network };
+  const source = { store, lists: openListIndex(store), renderer, baseUrl, network };
   const damaged = new Set<string>();
   const blobs = openBlobs(settings.blobsFolder, {
     exclusive: settings.exportFolder !== null,

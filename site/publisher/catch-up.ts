@@ -15,7 +15,7 @@ export async function catchUp(parts: PublisherParts): Promise<number> {
   const { current_release, slow_sequence, inputs_digest } = manifest.state();
   // The first build differs from nothing.
   if (current_release === 0) return 0;
-  const waiting = (await newestSequence(source.store.raw)) - slow_sequence;
+  const waiting = (await newestSequence(source.store)) - slow_sequence;
   if (waiting > changesMax || inputs_digest !== inputsDigest) return waiting;
   while ((await runFastLane(parts)) > 0);
   while ((await runSecondLane(parts, () => Bun.sleep(0))) !== null);

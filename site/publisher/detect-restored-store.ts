@@ -14,8 +14,8 @@ export async function meetStore(
   const { manifest, source, clock, log } = parts;
   const { current_release, fast_sequence, epoch } = manifest.state();
   if (current_release === 0) return;
-  const own = await findEpoch(source.store.raw);
-  const newest = await newestSequence(source.store.raw);
+  const own = await findEpoch(source.store);
+  const newest = await newestSequence(source.store);
   const isAnother = epoch !== "" && own !== epoch;
   if (!isAnother && newest >= fast_sequence) return;
   log(

@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 /** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
 export async function draftFeed(parts: DraftParts, job: FeedJob): Promise<FeedDraft> {
   const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
-  const epoch = await feedEpoch(parts.source.store.raw);
+  const epoch = await feedEpoch(parts.source.store);
   const own = [
     ...snapshot,
     textFile(parts, feedPaths.keys, job.keySet),
@@ -30,7 +30,7 @@ async function currentSnapshot(
 ): Promise<{ file: NewFile[]; state: Joined }> {
   const { manifest, source, blobs } = parts;
   const state = manifest.state();
-  const newest = (await newestFeedFile(source.store.raw, state.slow_sequence))?.number ?? 0;
+  const newest = (await newestFeedFile(source.store, state.slow_sequence))?.number ?? 0;
   const { parts: pieces, digest } = snapshotParts(manifest);
   const held = manifest.find(feedPaths.snapshot);
   const there = held !== null && blobs.has(held.digest);
@@ -51,7 +51,7 @@ async function feedState(
   joined: Joined,
   epoch: string,
 ): Promise<string> {
-  const newest = await newestFeedFile(source.store.raw, manifest.state().slow_sequence);
+  const newest = await newestFeedFile(source.store, manifest.state().slow_sequence);
   const state: FeedState = {
     epoch,
     sequence: newest?.number ?? 0,

@@ -35,7 +35,7 @@ export async function buildAll(
 ): Promise<FullBuildOutcome> {
   const { manifest, source, blobs, exported, inputsDigest } = parts;
   const startedAt = parts.clock().getTime();
-  const asOf = await newestSequence(source.store.raw);
+  const asOf = await newestSequence(source.store);
   await options.prepare?.(parts, asOf);
   const first = manifest.state().current_release === 0;
   if (first) removeLeftovers(parts);

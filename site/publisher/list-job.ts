@@ -18,7 +18,7 @@ export async function runSecondLane(
   const { manifest, source, clock, slowWork } = parts;
   const { slow_sequence: after, fast_sequence } = manifest.state();
   const within = { after, upTo: fast_sequence, limit: listChangesMax };
-  const upTo = await newestSequenceWithin(source.store.raw, within);
+  const upTo = await newestSequenceWithin(source.store, within);
   if (upTo === null) return null;
   const feedFiles = await closeFeedFiles(source.store, { after, upTo, now: clock() });
   const made = await slowWork.makeLists({ after, upTo, feedFiles });

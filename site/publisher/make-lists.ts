@@ -23,7 +23,7 @@ const keysPerBatch = 20;
  */
 export async function makeLists(parts: MakingParts, job: ListsJob): Promise<MadeLists> {
   const { source, kinds, manifest, blobs } = parts;
-  const changes = (await changesAfter(source.store.raw, job.after, listChangesMax)).filter(
+  const changes = (await changesAfter(source.store, job.after, listChangesMax)).filter(
     ({ sequence }) => sequence <= job.upTo,
   );
   const moved = new Set(changes.flatMap(({ moved_lists }) => moved_lists));
@@ -58,10 +58,7 @@ async function patchSnapshot(
     const path = feedPaths.snapshotPart(part);
     const held = manifest.find(path);
     if (held === null || !blobs.has(held.digest)) continue;
-    const body = await patchedPart(
-      blobs.read(held.digest),
-      await snapshotLines(source.store.raw, own),
-    );
+    const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source.store, own));
     kept.push({ path, digest: blobs.put(body), size: body.length });
     keys.add(keyOf.snapshotPart(part));
   }

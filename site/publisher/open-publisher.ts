@@ -96,7 +96,7 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   };
   const { baseUrl, network } = settings;
   const made = {
-    source: { store, lists: openListIndex(store.raw), renderer, baseUrl, network },
+    source: { store, lists: openListIndex(store), renderer, baseUrl, network },
     kinds: documentKinds,
     manifest: openManifest(folders.bundle, { checkpointsApart: settings.apart === true }),
     blobs: openBlobs(folders.blobs),
@@ -142,7 +142,7 @@ async function openedStore(
   lock: { release(): void },
 ): Promise<Store> {
   const store = await openStore({ url: databaseUrl, authToken: databaseToken });
-  const trouble = await sampleTrouble(store.raw, network);
+  const trouble = await sampleTrouble(store, network);
   if (trouble === null) return store;
   store.close();
   lock.release();

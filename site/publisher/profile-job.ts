@@ -23,7 +23,7 @@ const listPagesWaitingMax = 1_000;
 export async function runFastLane(parts: PublisherParts): Promise<number> {
   const { manifest, source, soon } = parts;
   const from = manifest.state().fast_sequence;
-  const changes = await changesAfter(source.store.raw, from, changesPerReleaseMax);
+  const changes = await changesAfter(source.store, from, changesPerReleaseMax);
   const last = changes.at(-1);
   if (last === undefined) return runLists(parts, from);
   const moved = changes.flatMap(({ moved_lists }) => moved_lists);

@@ -24,13 +24,13 @@ const documentsPerQuery = 1_000;
 
 /** The documents of a part of a list by ascending id, so that the same store gives the same index. */
 export async function searchDocuments(
-  asked: Queryable,
+  store: Queryable,
   part: PartOfList,
 ): Promise<SearchDocument[]> {
-  const ids = await idsInPart(asked, part);
+  const ids = await idsInPart(store, part);
   const documents: SearchDocument[] = [];
   for (let at = 0; at < ids.length; at += documentsPerQuery) {
-    const summaries = await summariesById(asked, ids.slice(at, at + documentsPerQuery));
+    const summaries = await summariesById(store, ids.slice(at, at + documentsPerQuery));
     for (const one of summaries) {
       documents.push({
         url: `/nonprofits/${one.slug}`,

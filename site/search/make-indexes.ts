@@ -38,8 +38,8 @@ export async function makeIndexes(
   { store, manifest, blobs }: IndexParts,
   job: IndexJob,
 ): Promise<MadeIndexes> {
-  const asOf = await newestSequence(store.raw);
-  const question = { ...job, store: store.raw, db: manifest.db, blobs, upTo: asOf };
+  const asOf = await newestSequence(store);
+  const question = { ...job, store, db: manifest.db, blobs, upTo: asOf };
   const plan = await planIndexing(question);
   const made: MadeIndexes = {
     asOf,
@@ -60,7 +60,7 @@ export async function makeIndexes(
   try {
     for (const shard of plan.pagefind) {
       const part = { list: "all", parts: pagefindShards, residue: shard - 1 };
-      const files = await pagefindShard(shard, await searchDocuments(store.raw, part));
+      const files = await pagefindShard(shard, await searchDocuments(store, part));
       made.pagefind.push({ shard, files: storeFiles({ blobs }, files).kept });
     }
   } finally {

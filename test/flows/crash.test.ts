@@ -107,7 +107,7 @@ let line = 0;
 async function edit(slug: string): Promise<string> {
   const tagline = `line ${++line}`;
   await store.write(async (tx) => {
-    const before = await recordBySlug(tx.raw, slug);
+    const before = await recordBySlug(tx, slug);
     if (before === null) throw new Error(`no ${slug}`);
     await saveNonprofits(tx, [{ before, after: { ...before, tagline } }], {
       origin: "test",

@@ -126,7 +126,7 @@ function jobOf(one: Sent, at: number, mode: EnrichJob["mode"]): EnrichJob {
 async function operate(store: Store, event: Event & { kind: "fill" | "empty" }, at: number) {
   const field = fields[event.field] as StructuredField;
   const now = new Date(1_000 + at);
-  const record = await recordBySlug(store.raw, slugAt(event.profile));
+  const record = await recordBySlug(store, slugAt(event.profile));
   if (record === null || record.status === "withdrawn") return;
   await store.write(async (tx) => {
     if (event.kind === "empty") {

@@ -65,7 +65,7 @@ test("a recommendation, its page, a payment and the donation make one line of th
     { slug: "pumps", action: "profile", form: "page", rank: 1 },
     { slug: "pumps", action: "donate", form: null, rank: 1 },
   ]);
-  expect(await recommendationFunnel(at.service.store.raw, 0)).toEqual([
+  expect(await recommendationFunnel(at.service.store, 0)).toEqual([
     {
       phase: 1,
       intent: "discover",

@@ -74,7 +74,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   const done = new Set(approved.map((row) => String(row["id"])));
   expect([...said].filter((id) => !done.has(id))).toEqual([]);
   store.close();
-  // Queryable anew: SQLite 3.45 takes its own cache of an index that another connection changed for damage.
+  // Asked again: SQLite 3.45 takes its own cache of an index that another connection changed for damage.
   const again = await openStore({ url });
   const checked = await again.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");

@@ -278,7 +278,7 @@ describe("phase 3", () => {
     const other = await draft({ agent_id: "bot-d", recommended_for: ["schools"] });
     expect(other.promotion_note).toContain("recommended already");
     // A lower phase shows what persons decided only.
-    const picks = await curatedPicks(service.store.raw, { phase: 2 });
+    const picks = await curatedPicks(service.store, { phase: 2 });
     expect(picks.map(({ origin }) => origin)).toEqual(["operator"]);
   });
 

@@ -138,7 +138,7 @@ async function play(steps: readonly Step[], start: { wallet: boolean; verified: 
   const promised = new Promised(usdc_wallet, start.verified);
   for (const one of steps) {
     await take(one, slug, promised);
-    const target = await donateTarget(service.store.raw, slug, new Date(nowMs));
+    const target = await donateTarget(service.store, slug, new Date(nowMs));
     expect(target?.usdc_wallet ?? null).toBe(promised.inEffect(nowMs));
     const { rows } = await service.store.raw.execute({
       sql: "SELECT usdc_wallet, verified FROM nonprofits WHERE id = ?",
@@ -230,7 +230,7 @@ test(`in ${interleavings} random interleavings the wallet in effect is the appro
       const slug = await play(steps, from);
       // The real answer of the service, for some of them.
       if (made % 50 > 1) return;
-      const target = await donateTarget(service.store.raw, slug, new Date(nowMs));
+      const target = await donateTarget(service.store, slug, new Date(nowMs));
       // Each from a client of its own: a limit must not stand in for an answer.
       const client = { "x-forwarded-for": `10.4.${(made >> 8) & 255}.${made & 255}` };
       const response = await service.get(`/api/donate/${slug}`, client);

@@ -104,7 +104,7 @@ test("every change is heard of at least once, through five kills and a receiver 
   await until("all changes", () => heard().size === Number(rows[0]?.["all_changes"]));
   await until(
     "all deliveries",
-    async () => (await deliveries(store.raw, { status: "pending", before: null }, 9)).length === 0,
+    async () => (await deliveries(store, { status: "pending", before: null }, 9)).length === 0,
   );
   expect(failures).toBeGreaterThan(0);
   expect(receiver.got.every(({ verified }) => verified !== null)).toBe(true);
@@ -128,7 +128,7 @@ test("a process that is told to stop ends at once, though a receiver hangs, and 
   expect(await child.exited).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect((await store.raw.execute("SELECT 1 FROM leases")).rows).toEqual([]);
-  expect(await deliveries(store.raw, { status: null, before: null }, 9)).toMatchObject([
+  expect(await deliveries(store, { status: null, before: null }, 9)).toMatchObject([
     { status: "pending", attempts: 0 },
   ]);
   await receiver.stop();

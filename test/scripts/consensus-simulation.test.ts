@@ -155,7 +155,7 @@ type Live = Record<string, Partial<Record<StructuredField, string>>>;
 async function liveIn(store: Store, { world }: Run): Promise<Live> {
   const live: Live = {};
   for (const { slug, missing } of world) {
-    const record = await recordBySlug(store.raw, slug);
+    const record = await recordBySlug(store, slug);
     const held = structuredFields.filter((field) => missing.includes(field) && record?.[field]);
     live[slug] = Object.fromEntries(held.map((field) => [field, String(record?.[field])]));
   }
@@ -191,7 +191,7 @@ async function opinionsIn(store: Store, mode: ConsensusMode): Promise<string[]> 
   const query = { day: "2026-01-05", limit: 50, field: null, cause: null, pending: false };
   const totals = { total_enrichments_received: 0, second_opinions_available: 0 };
   const shown = { baseUrl: "https://almoner.example", totals, secondOpinions: mode };
-  const { nonprofits } = await helpWantedAnswer(store.raw, query, shown);
+  const { nonprofits } = await helpWantedAnswer(store, query, shown);
   return nonprofits
     .flatMap(({ slug, second_opinion_needed = [] }) =>
       second_opinion_needed.map(({ field, pending_value }) => `${slug} ${field} ${pending_value}`),

@@ -140,7 +140,7 @@ describe("bun run import-hits", () => {
   };
   const queries = async () => {
     const store = await openStore({ url: `file:${join(folder, "store.db")}` });
-    const counters = await liveCounters(store.raw, new Date());
+    const counters = await liveCounters(store, new Date());
     store.close();
     return counters.queries;
   };

@@ -39,14 +39,14 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     const slugs = await importing.slugs();
     expect(new Set(slugs).size).toBe(18_123 + 4_104);
     expect(slugs.filter((slug) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug))).toEqual([]);
-    const lists = await listCounts(importing.store.raw);
+    const lists = await listCounts(importing.store);
     expect(lists.get("country:GB")).toBe(4_104);
     expect(lists.get("country:US")).toBe(18_123);
   }, 120_000);
 
   test("names and texts are readable, and no line of the street or person is kept", async () => {
     const [sample] = await recordsById(
-      importing.store.raw,
+      importing.store,
       await ids("register = 'irs-bmf' AND mission IS NOT NULL ORDER BY id LIMIT 1"),
     );
     expect(sample?.mission).toMatch(/\p{Ll}/u);

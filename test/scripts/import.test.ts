@@ -101,7 +101,7 @@ describe("the IRS master file", () => {
       withdrawn: 2,
     });
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("withdrawn");
-    expect(await idsInList(importing.store.raw, "all", { limit: 9, offset: 0 })).toHaveLength(5);
+    expect(await idsInList(importing.store, "all", { limit: 9, offset: 0 })).toHaveLength(5);
     expect(await importing.run("irs-bmf", ["eo_aa.csv"])).toMatchObject({
       changed: 2,
       restored: 2,

@@ -32,7 +32,7 @@ async function review(...args: string[]) {
   return { code: await child.exited, out, err };
 }
 
-const picks = () => curatedPicks(service.store.raw, { phase: 1 });
+const picks = () => curatedPicks(service.store, { phase: 1 });
 
 test("an operator adds, edits, lists and removes picks at the command line", async () => {
   const words = ["--for", "donors interested in wells; repairs", "--why", "Mends wells."];

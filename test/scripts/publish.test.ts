@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 async function edit(tagline: string): Promise<void> {
-  const before = await recordBySlug(store.raw, "trust-a");
+  const before = await recordBySlug(store, "trust-a");
   if (before === null) throw new Error("no trust-a");
   await store.write((tx) =>
     saveNonprofits(tx, [{ before, after: { ...before, tagline } }], {

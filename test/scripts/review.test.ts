@@ -50,7 +50,7 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
 
   const accepted = await review("approve", mission ?? "", "--value", "Food for everyone.");
   expect(accepted).toMatchObject({ code: 0 });
-  expect((await recordBySlug(service.store.raw, slug))?.mission).toBe("Food for everyone.");
+  expect((await recordBySlug(service.store, slug))?.mission).toBe("Food for everyone.");
   expect((await review("approve", mission ?? "")).code).toBe(1);
 
   expect((await review("reject", tagline ?? "")).code).toBe(2); // No reason.
@@ -65,7 +65,7 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
     recommendations: 0,
     complete: true,
   });
-  expect((await recordBySlug(service.store.raw, slug))?.city).toBeNull();
+  expect((await recordBySlug(service.store, slug))?.city).toBeNull();
   expect((await review("revert", "--agent", "bot-a")).code).toBe(1);
 }, 30_000);
 

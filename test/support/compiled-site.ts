@@ -41,7 +41,7 @@ export async function aSite(
 ): Promise<TestSite> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-site-"));
   const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
-  const lists = openListIndex(store.raw);
+  const lists = openListIndex(store);
   const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
   const files = async (key: DocumentKey) => {
     const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);

@@ -50,7 +50,7 @@ export async function discoveryFiles(
   { store }: Pick<TestService, "store">,
   baseUrl: string,
 ): Promise<Map<string, string>> {
-  const lists = openListIndex(store.raw);
+  const lists = openListIndex(store);
   const source = { store, lists, baseUrl, network: "local" as const, renderer: undefined as never };
   const files = new Map<string, string>();
   for await (const keys of discovery.all(source)) {

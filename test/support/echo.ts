@@ -1,5 +1,5 @@
 /** What a service behind an edge was asked. */
-export type Queryable = {
+export type EchoedRequest = {
   method: string;
   target: string;
   forwardedFor: string | null;
@@ -9,7 +9,7 @@ export type Queryable = {
 
 /** A service that says what it was asked, with headers of its own; not found for slugs named "unknown". */
 export function anEchoService() {
-  const asked: Queryable[] = [];
+  const asked: EchoedRequest[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

@@ -61,7 +61,7 @@ export async function anImporting(): Promise<TestImporting> {
       writeFileSync(path, content);
       return path;
     },
-    record: (slug) => recordBySlug(store.raw, slug),
+    record: (slug) => recordBySlug(store, slug),
     slugs: () => column("SELECT slug FROM nonprofits ORDER BY id"),
     changes: () => column("SELECT kind || ' ' || slug FROM changes ORDER BY sequence"),
     leftovers: () => readdirSync(dataDir).filter((name) => name.endsWith(".staging")),

@@ -6,7 +6,7 @@ import { onboardingQueue } from "#content/onboarding/store.ts";
 const [url = ""] = process.argv.slice(2);
 const store = await openStore({ url, busyWaitMs: 10_000, migrated: true });
 const parts = { store, clock: () => new Date(), config: { walletHoldMs: 72 * 3_600_000 } };
-const waiting = await onboardingQueue(store.raw, { after: { at: -1, id: "" }, limit: 10_000 });
+const waiting = await onboardingQueue(store, { after: { at: -1, id: "" }, limit: 10_000 });
 process.stdout.write("ready\n");
 for (const { id } of waiting) {
   const call = {

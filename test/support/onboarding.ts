@@ -65,7 +65,7 @@ export async function anOnboardingService(
     decide: (id, decision, body = {}, operator = "ada") =>
       service.post(`/api/admin/reviews/${id}/${decision}`, body, bearer(operator)),
     live: async (slug) => {
-      const record = await recordBySlug(service.store.raw, slug);
+      const record = await recordBySlug(service.store, slug);
       if (record === null) throw new Error(`no ${slug}`);
       return record;
     },

@@ -63,7 +63,7 @@ export async function aDirectory(
     store,
     publisher,
     edit: async (slug, changed) => {
-      const before = await recordBySlug(store.raw, slug);
+      const before = await recordBySlug(store, slug);
       if (before === null) throw new Error(`no nonprofit ${slug} in this test`);
       await save([{ before, after: { ...before, ...changed } }]);
     },

@@ -13,7 +13,7 @@ export async function logPage({ parts, request }: Visit): Promise<Page> {
   const before = query.number("before");
   const filter = filterIn(query);
   const page = { ...filter, before: before.ok ? before.value : null, limit: rowsPerPage };
-  const [log, names] = [await readAudit(parts, page), await auditNames(parts.store.raw)];
+  const [log, names] = [await readAudit(parts, page), await auditNames(parts.store)];
   const older = olderPage(filter, log.next);
   return {
     title: "Log",

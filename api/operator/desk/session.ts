@@ -49,7 +49,7 @@ export async function sessionOf(parts: Needed, request: Request): Promise<Sessio
         requiredClaims: ["jti", "exp"],
       });
       const { jti: id = "", exp = 0 } = payload;
-      if (protectedHeader.kid !== name || (await isEnded(parts.store.raw, id))) return null;
+      if (protectedHeader.kid !== name || (await isEnded(parts.store, id))) return null;
       return { operator: name, id, until: new Date(exp * 1_000) };
     } catch (error) {
       if (!isRefusedStatement(error)) throw error;

@@ -18,14 +18,14 @@ export async function writeHugoSite(store: Store, folder: string): Promise<void>
   await mkdir(content, { recursive: true });
   await cp(join(import.meta.dirname, "layouts"), join(folder, "layouts"), { recursive: true });
   await writeFile(join(folder, "config.json"), JSON.stringify(settings));
-  for (let ids = await nonprofitIdsAfter(store.raw, 0, batchSize); ids.length > 0;) {
-    for (const record of await recordsById(store.raw, ids)) {
+  for (let ids = await nonprofitIdsAfter(store, 0, batchSize); ids.length > 0;) {
+    for (const record of await recordsById(store, ids)) {
       const detail = toDetail(record);
       const view = profileView(record, detail, { baseUrl: origin, network: "local" });
       const page = { title: record.name, outputs: ["html", "json"], view, detail };
       await writeFile(join(content, `${record.slug}.md`), `${JSON.stringify(page)}\n`);
     }
-    ids = await nonprofitIdsAfter(store.raw, ids.at(-1) ?? 0, batchSize);
+    ids = await nonprofitIdsAfter(store, ids.at(-1) ?? 0, batchSize);
   }
 }
 

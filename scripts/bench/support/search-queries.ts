@@ -14,16 +14,16 @@ export function numbers(seed: number): () => number {
  * different: beginnings of names, runs of words of a mission, single words, half-typed words; some with filters.
  */
 export async function mixedQueries(
-  asked: Queryable,
+  store: Queryable,
   { count, seed }: { count: number; seed: number },
 ): Promise<string[]> {
   const random = numbers(seed);
-  const { rows } = await asked.execute({
+  const { rows } = await store.raw.execute({
     sql: `SELECT name, coalesce(mission, description, name) AS text, country_code
           FROM nonprofits
           WHERE id % ? = 0 AND status <> 'withdrawn'
           LIMIT 20000`,
-    args: [Math.max(1, Math.floor((await sizeOf(asked)) / 10_000))],
+    args: [Math.max(1, Math.floor((await sizeOf(store)) / 10_000))],
   });
   const pick = <Value>(values: readonly Value[]): Value =>
     values[Math.floor(random() * values.length)] as Value;
@@ -48,7 +48,10 @@ function wordsOf(name: string[], text: string[], random: () => number): string {
   return kind < 0.9 ? word : word.slice(0, 2 + Math.floor(random() * 3));
 }
 
-async function sizeOf(asked: Queryable): Promise<number> {
-  const { rows } = await asked.execute({ sql: "SELECT max(id) AS size FROM nonprofits", args: [] });
+async function sizeOf(store: Queryable): Promise<number> {
+  const { rows } = await store.raw.execute({
+    sql: "SELECT max(id) AS size FROM nonprofits",
+    args: [],
+  });
   return Number(rows[0]?.["size"] ?? 1);
 }

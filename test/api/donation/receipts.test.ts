@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function record(slug: string, tx_signature: string, parts: Partial<Donation> = {}) {
-  const nonprofit = await recordBySlug(service.store.raw, slug);
+  const nonprofit = await recordBySlug(service.store, slug);
   const recorded = await service.store.write((tx) =>
     recordDonation(tx, {
       nonprofit_id: nonprofit?.id ?? 0,

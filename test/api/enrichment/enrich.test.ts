@@ -27,7 +27,7 @@ async function submit(agent_id: string, field: string, value: string, more: obje
 }
 
 const live = async (of = slug) => {
-  const record = await recordBySlug(service.store.raw, of);
+  const record = await recordBySlug(service.store, of);
   if (record === null) throw new Error(`no nonprofit ${of}`);
   return record;
 };
@@ -169,7 +169,7 @@ describe("a structured field", () => {
         { field: "region", value: "Viken" },
       ],
     });
-    const changes = (await changesAfter(service.store.raw, 0, 10_000)).filter(
+    const changes = (await changesAfter(service.store, 0, 10_000)).filter(
       (one) => one.nonprofit_id === id && one.origin === "consensus",
     );
     expect(changes.map(({ fields }) => fields)).toEqual([
@@ -200,7 +200,7 @@ test("applied is said only once the published profile holds the value", async ()
   });
   expect(second.submissions[0]?.promotion_note).toContain("being published");
   expect(second.release).toBeNull();
-  const [change] = (await changesAfter(slow.store.raw, 0, 100)).filter(
+  const [change] = (await changesAfter(slow.store, 0, 100)).filter(
     ({ origin }) => origin === "consensus",
   );
   expect(asked).toEqual([change?.sequence ?? 0]);

@@ -43,7 +43,7 @@ async function change(slug: string, wallet: string, more: object = {}): Promise<
 
 /** Whom the 402 names. */
 const recipient = async (slug: string) => {
-  const target = await donateTarget(service.store.raw, slug, new Date(service.now()));
+  const target = await donateTarget(service.store, slug, new Date(service.now()));
   return target?.usdc_wallet ?? null;
 };
 const published = async (slug: string) =>

@@ -201,7 +201,7 @@ test("an agent is undone through the service, a part at a time", async () => {
     complete: true,
   });
   expect(await undo()).toMatchObject({ submissions: 0 });
-  expect((await recordBySlug(service.store.raw, slugs[0] ?? ""))?.region).toBeNull();
+  expect((await recordBySlug(service.store, slugs[0] ?? ""))?.region).toBeNull();
   const { entries } = AuditLog.parse(await ask("audit?action=revert.agent"));
   expect(entries[0]).toMatchObject({ operator: "ada", subject: "bot-1" });
 });

@@ -41,7 +41,7 @@ async function submit(slug: string, agent_id: string, field: string, value: stri
 }
 
 const live = async (slug: string) => {
-  const record = await recordBySlug(service.store.raw, slug);
+  const record = await recordBySlug(service.store, slug);
   if (record === null) throw new Error(`no ${slug}`);
   return record;
 };

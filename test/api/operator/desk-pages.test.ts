@@ -44,7 +44,7 @@ const from = () => ({ "x-forwarded-for": `10.4.${(callers >> 8) & 255}.${callers
 const shown = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 const alerts = (page: DeskPage): string => shown(page.$("[role=alert], [role=status]").text());
 const live = async (slug: string) => {
-  const record = await recordBySlug(service.store.raw, slug);
+  const record = await recordBySlug(service.store, slug);
   if (record === null) throw new Error(`no ${slug}`);
   return record;
 };

@@ -39,7 +39,7 @@ async function submit(slug: string, agent_id: string, field: string, value: stri
 }
 
 async function live(slug: string) {
-  const record = await recordBySlug(service.store.raw, slug);
+  const record = await recordBySlug(service.store, slug);
   if (record === null) throw new Error(`no ${slug}`);
   return record;
 }

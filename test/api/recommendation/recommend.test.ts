@@ -201,7 +201,7 @@ describe("GET /api/recommend", () => {
   });
 
   test("follows a change of a curated profile at once", async () => {
-    const before = await recordBySlug(service.store.raw, "thin");
+    const before = await recordBySlug(service.store, "thin");
     if (before === null) throw new Error("it was saved");
     const after = { ...before, mission: "Teaching zoology" };
     const save = (pair: { before: NonprofitRecord; after: NonprofitRecord }) =>

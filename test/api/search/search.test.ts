@@ -150,12 +150,12 @@ describe("answers that are kept", () => {
         for (const { at, change } of writes) {
           const id = made[at]?.id ?? 0;
           for (const query of queries) await engine.find(query);
-          const [before] = await recordsById(store.raw, [id]);
+          const [before] = await recordsById(store, [id]);
           if (before === undefined) throw new Error("it was saved");
           await rewrite(store, before, { ...before, ...change } as NonprofitRecord);
           for (const query of queries) {
             const kept = await engine.find(query);
-            const searcher = new Searcher(store.raw, { inMemory: false });
+            const searcher = new Searcher(store, { inMemory: false });
             const anew = await searcher.find(query, ({ total, ids }) => ({ total, ids }));
             searcher.close();
             const { total, count, nonprofits } = answerOf(kept);
@@ -179,7 +179,7 @@ describe("answers that are kept", () => {
     const service = await aService();
     const { store } = service;
     const asked: (string | null)[] = [];
-    const here = runHere(store.raw, { baseUrl: "https://almoner.example", inMemory: true });
+    const here = runHere(store, { baseUrl: "https://almoner.example", inMemory: true });
     const runner: SearchRunner = {
       ...here,
       run: (query) => {

@@ -45,7 +45,7 @@ const partsFor = (...urls: string[]) => ({
 });
 
 async function change(fields: object, slug = "oak"): Promise<void> {
-  const before = await recordBySlug(service.store.raw, slug);
+  const before = await recordBySlug(service.store, slug);
   if (before === null) throw new Error(`no ${slug}`);
   await service.store.write((tx) =>
     saveNonprofits(tx, [{ before, after: { ...before, ...fields } }], {
@@ -77,7 +77,7 @@ const donate = (at = now) =>
   );
 
 const log = async () =>
-  (await deliveries(service.store.raw, { status: null, before: null }, 200)).toReversed();
+  (await deliveries(service.store, { status: null, before: null }, 200)).toReversed();
 
 describe("what is sent", () => {
   test("begins with the present, then holds every change once, signed, without values", async () => {

@@ -48,11 +48,11 @@ const give = (network: string, usdc: number) =>
 
 /** All that says how much was given. */
 async function told() {
-  const { count, total } = await donationTotals(store.raw, 1);
-  const recent = await recentDonations(store.raw, 1, 50);
-  const ranked = await donationCounts(store.raw, [{ nonprofit_id: 1 }]);
-  const { total_donations } = await liveCounters(store.raw, now);
-  const daily = await donationsByDay(store.raw, 0);
+  const { count, total } = await donationTotals(store, 1);
+  const recent = await recentDonations(store, 1, 50);
+  const ranked = await donationCounts(store, [{ nonprofit_id: 1 }]);
+  const { total_donations } = await liveCounters(store, now);
+  const daily = await donationsByDay(store, 0);
   return [
     count,
     Number(total),
@@ -69,5 +69,5 @@ test("what was given on a test network counts nowhere once the directory settles
   expect(await told()).toEqual([2, 12_000_000, 2, 2, 2, [2]]);
   await settleOn(store, mainnet, now);
   expect(await told()).toEqual([1, 2_000_000, 1, 1, 1, [1]]);
-  for (const id of ids) expect((await donationById(store.raw, 1, id))?.id).toBe(id);
+  for (const id of ids) expect((await donationById(store, 1, id))?.id).toBe(id);
 });

@@ -87,8 +87,8 @@ describe("applying an agreed value has the effect of a save", () => {
       ),
     );
     const own = { id: 0, slug: "" };
-    expect({ ...(await recordBySlug(service.store.raw, enriched.slug)), ...own }).toEqual({
-      ...(await recordBySlug(service.store.raw, saved.slug)),
+    expect({ ...(await recordBySlug(service.store, enriched.slug)), ...own }).toEqual({
+      ...(await recordBySlug(service.store, saved.slug)),
       ...own,
     });
     const lists = (id: number) =>
@@ -97,7 +97,7 @@ describe("applying an agreed value has the effect of a save", () => {
         [id],
       );
     expect(await lists(enriched.id)).toEqual(await lists(saved.id));
-    const changes = await changesAfter(service.store.raw, 0, 10_000);
+    const changes = await changesAfter(service.store, 0, 10_000);
     const last = (id: number) => {
       const {
         sequence: _sequence,
@@ -194,7 +194,7 @@ test("a withdrawn nonprofit waits for nothing, a restored one again", async () =
     rowsOf("SELECT field FROM pending_fields WHERE nonprofit_id = ?", [record.id]);
   expect(await waiting()).toHaveLength(1);
   const save = async (status: "listed" | "withdrawn") => {
-    const before = await recordBySlug(service.store.raw, record.slug);
+    const before = await recordBySlug(service.store, record.slug);
     if (before === null) throw new Error("gone");
     await service.store.write((tx) =>
       saveNonprofits(tx, [{ before, after: { ...before, status } }], {
@@ -211,7 +211,7 @@ test("a withdrawn nonprofit waits for nothing, a restored one again", async () =
 
 describe("what a profile holds", () => {
   const change = async (slug: string, parts: Partial<NonprofitRecord>) => {
-    const before = await recordBySlug(service.store.raw, slug);
+    const before = await recordBySlug(service.store, slug);
     if (before === null) throw new Error("gone");
     await service.store.write((tx) =>
       saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], {
@@ -231,7 +231,7 @@ describe("what a profile holds", () => {
       expect((await submit(slug, agent, "city", "Oslo")).promotion_note).toContain("audit");
     }
     await submit(slug, "b1", "city", "Bergen");
-    const record = await recordBySlug(service.store.raw, slug);
+    const record = await recordBySlug(service.store, slug);
     expect(record).toMatchObject({ founded_year: 850, city: "," });
   });
 
@@ -266,9 +266,7 @@ describe("what a profile holds", () => {
     const again = await submit(slug, "d1", "city", "Oslo");
     expect(again).toMatchObject({ status: "pending", confidence: 1 });
     expect(again.promotion_note).toContain("named among its sources");
-    expect((await recordBySlug(service.store.raw, slug))?.provenance["city"]?.agents).toEqual([
-      "d1",
-    ]);
+    expect((await recordBySlug(service.store, slug))?.provenance["city"]?.agents).toEqual(["d1"]);
   });
 });
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const ask = (query: Partial<HelpWantedQuery> = {}) =>
-  helpWantedIds(service.store.raw, { ...helpWantedDefault("2026-06-01"), limit: 50, ...query });
+  helpWantedIds(service.store, { ...helpWantedDefault("2026-06-01"), limit: 50, ...query });
 
 const isWanted = (record: (typeof records)[number]) =>
   record.status !== "withdrawn" && thinFields(record).length > 0;
@@ -133,13 +133,13 @@ describe("help wanted", () => {
       thin?.id ?? 0,
     ]);
     await send("bot-3", "Oslo");
-    expect((await helpWantedTotals(service.store.raw)).second_opinions_available).toBe(0);
+    expect((await helpWantedTotals(service.store)).second_opinions_available).toBe(0);
   });
 
   test("the bundle's file does not depend on pending submissions", async () => {
     const totals = { total_enrichments_received: 1, second_opinions_available: 2 };
     const shown = { baseUrl: "https://a.example", totals, secondOpinions: null };
-    const file = await helpWantedAnswer(service.store.raw, helpWantedDefault("2026-06-01"), shown);
+    const file = await helpWantedAnswer(service.store, helpWantedDefault("2026-06-01"), shown);
     expect(HelpWanted.parse(file).nonprofits).toHaveLength(10);
     expect(JSON.stringify(file)).not.toContain("second_opinion_needed");
     expect(file).toMatchObject(totals);

@@ -39,18 +39,18 @@ describe("closing feed files", () => {
   test("puts at most 1,000 changes into each, without a gap", async () => {
     await add(2_300);
     expect(await closeFeedFiles(store, { after: 0, upTo: 2_300, now })).toEqual([1, 2, 3]);
-    expect(await feedFile(store.raw, 2)).toMatchObject({
+    expect(await feedFile(store, 2)).toMatchObject({
       first_sequence: 1_001,
       last_sequence: 2_000,
     });
-    expect(await newestFeedFile(store.raw)).toMatchObject({ number: 3, last_sequence: 2_300 });
+    expect(await newestFeedFile(store)).toMatchObject({ number: 3, last_sequence: 2_300 });
   });
   test("leaves later changes for later files and never touches a closed one", async () => {
     await add(5);
     expect(await closeFeedFiles(store, { after: 0, upTo: 3, now })).toEqual([1]);
     expect(await closeFeedFiles(store, { after: 3, upTo: 5, now })).toEqual([2]);
-    expect(await feedFile(store.raw, 1)).toMatchObject({ first_sequence: 1, last_sequence: 3 });
-    expect(await feedFile(store.raw, 2)).toMatchObject({ first_sequence: 4, last_sequence: 5 });
+    expect(await feedFile(store, 1)).toMatchObject({ first_sequence: 1, last_sequence: 3 });
+    expect(await feedFile(store, 2)).toMatchObject({ first_sequence: 4, last_sequence: 5 });
   });
   test("done again after a publication that was cut off answers the same files", async () => {
     await add(5);
@@ -74,10 +74,10 @@ describe("closing feed files", () => {
   });
   test("makes the epoch once, even with nothing to close", async () => {
     expect(await closeFeedFiles(store, { after: 0, upTo: 0, now })).toEqual([]);
-    const epoch = await feedEpoch(store.raw);
+    const epoch = await feedEpoch(store);
     await add(1);
     await closeFeedFiles(store, { after: 0, upTo: 1, now });
-    expect(await feedEpoch(store.raw)).toBe(epoch);
+    expect(await feedEpoch(store)).toBe(epoch);
   });
 });
 
@@ -94,9 +94,9 @@ describe("the entries of a feed file", () => {
     };
     await store.write((tx) => saveNonprofits(tx, [{ before, after }], { origin: "test", now }));
     await closeFeedFiles(store, { after: 0, upTo: 2, now });
-    const range = await feedFile(store.raw, 1);
+    const range = await feedFile(store, 1);
     if (range === null) throw new Error("no feed file was closed");
-    const entries = await feedEntries(store.raw, range);
+    const entries = await feedEntries(store, range);
     expect(entries[1]).toEqual({
       sequence: 2,
       slug: before.slug,
@@ -112,7 +112,7 @@ describe("the entries of a feed file", () => {
     const after = { ...before, status: "withdrawn" as const };
     await store.write((tx) => saveNonprofits(tx, [{ before, after }], { origin: "test", now }));
     await closeFeedFiles(store, { after: 0, upTo: 2, now });
-    const entries = await feedEntries(store.raw, {
+    const entries = await feedEntries(store, {
       number: 1,
       first_sequence: 2,
       last_sequence: 2,

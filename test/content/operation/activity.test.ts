@@ -88,8 +88,8 @@ describe("a checkpoint", () => {
     await activity.flush();
     await checkpointCounters(store, now);
     await checkpointCounters(store, now);
-    expect((await storedCounters(store.raw)).queries.agents_md).toBe(1);
-    const changes = await changesAfter(store.raw, 0, 10);
+    expect((await storedCounters(store)).queries.agents_md).toBe(1);
+    const changes = await changesAfter(store, 0, 10);
     expect(changes).toMatchObject([{ kind: "directory", fields: ["counters"] }]);
   });
 });

@@ -43,7 +43,7 @@ const inFile = (slug: string, why_recommended = "Mends pumps within three days."
 test("picks of the store and of the file are one list, and the file wins", async () => {
   const [a, b] = await stored("a", "b");
   await store.write((tx) => saveCuratedPicks(tx, [aPick(a?.id ?? 0), aPick(b?.id ?? 0)]));
-  const picks = await curatedPicks(store.raw, {
+  const picks = await curatedPicks(store, {
     phase: 1,
     file: { picks: [{ ...inFile("b"), causes: ["education"] }, inFile("not-in-the-store")] },
   });
@@ -72,7 +72,7 @@ test("a withdrawn nonprofit is recommended to nobody", async () => {
     }));
     await saveNonprofits(tx, gone, { origin: "test", now });
   });
-  expect(await curatedPicks(store.raw, { phase: 1, file: { picks: [inFile("b")] } })).toEqual([]);
+  expect(await curatedPicks(store, { phase: 1, file: { picks: [inFile("b")] } })).toEqual([]);
 });
 
 const refusal = (work: Promise<unknown>): Promise<string> =>
@@ -84,7 +84,7 @@ const refusal = (work: Promise<unknown>): Promise<string> =>
 test("a sentence that claims too much is refused where it is loaded and where it is saved", async () => {
   const [a] = await stored("a");
   const file = { picks: [inFile("a", "The most effective charity in Kenya.")] };
-  expect(await refusal(curatedPicks(store.raw, { phase: 1, file }))).toContain(
+  expect(await refusal(curatedPicks(store, { phase: 1, file }))).toContain(
     'starter set, a: "most effective"',
   );
   const claiming = { ...aPick(a?.id ?? 0), recommended_for: ["the best wells"] };
@@ -94,14 +94,12 @@ test("a sentence that claims too much is refused where it is loaded and where it
 
 test("a malformed file is refused", async () => {
   expect(
-    await refusal(curatedPicks(store.raw, { phase: 1, file: { picks: [{ slug: "a" }] } })),
+    await refusal(curatedPicks(store, { phase: 1, file: { picks: [{ slug: "a" }] } })),
   ).toContain("recommended_for");
   const unknownCause = { picks: [{ ...inFile("a"), causes: ["knitting"] }] };
-  expect(await refusal(curatedPicks(store.raw, { phase: 1, file: unknownCause }))).toContain(
-    "causes",
-  );
+  expect(await refusal(curatedPicks(store, { phase: 1, file: unknownCause }))).toContain("causes");
 });
 
 test("the operator's own file is sound", async () => {
-  expect(await curatedPicks(store.raw, { phase: 1 })).toEqual([]);
+  expect(await curatedPicks(store, { phase: 1 })).toEqual([]);
 });

@@ -6,7 +6,7 @@ import {
   type WaitingDraft,
 } from "#content/recommendation/draft-decision.ts";
 
-type Queryable = Parameters<typeof decideDraft>[0];
+type DraftSituation = Parameters<typeof decideDraft>[0];
 const voice = (agent_id: string, normalised_value = "wells", network: string | null = null) => ({
   agent_id,
   normalised_value,
@@ -17,7 +17,7 @@ const waits = (id: number, said: ReturnType<typeof voice>, sensitive = false): W
   ...said,
   counts: !sensitive,
 });
-const alone: Queryable = {
+const alone: DraftSituation = {
   phase: 3,
   mine: voice("b"),
   sensitive: false,
@@ -30,7 +30,7 @@ const alone: Queryable = {
 const operator = (because: string, confidence = 1) =>
   ({ kind: "operator", because, confidence }) as DraftDecision;
 
-const cases: [title: string, given: Partial<Queryable>, becomes: DraftDecision][] = [
+const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecision][] = [
   ["in phase 2 a draft waits for the operator", { phase: 2 }, operator("phase_2")],
   [
     "in phase 2 agreement changes nothing",

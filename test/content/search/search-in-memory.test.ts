@@ -1,3 +1,4 @@
+import type { InArgs } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +42,7 @@ const foundBy = (searcher: Searcher, query: SearchQuery) =>
     ),
   }));
 async function byFts(query: SearchQuery) {
-  const searcher = new Searcher(store.raw, { inMemory: false });
+  const searcher = new Searcher(store, { inMemory: false });
   const found = await foundBy(searcher, query);
   searcher.close();
   return found;
@@ -102,7 +103,7 @@ const filters = {
 
 describe("postings in memory", () => {
   test("find what FTS5 finds, in the same order, for the queries of the bench", async () => {
-    for (const params of await mixedQueries(store.raw, { count: 300, seed: 5 })) {
+    for (const params of await mixedQueries(store, { count: 300, seed: 5 })) {
       const given = new URLSearchParams(params);
       const query = {
         ...none,
@@ -149,7 +150,7 @@ describe("postings in memory", () => {
         queries,
         async (changes, asked) => {
           for (const { id, change } of changes) {
-            const [before] = await recordsById(store.raw, [id]);
+            const [before] = await recordsById(store, [id]);
             if (before === undefined) throw new Error("it was seeded");
             const after = { ...before, ...change } as NonprofitRecord;
             await store.write((tx) =>
@@ -181,7 +182,7 @@ describe("postings in memory", () => {
 
   test("tell what changed profiles say now", async () => {
     const [words] = (await memory.change([{ id: 401, searched: true }])) ?? [];
-    const [record] = await recordsById(store.raw, [401]);
+    const [record] = await recordsById(store, [401]);
     expect(words?.id).toBe(401);
     for (const word of record?.name.toLowerCase().match(/[a-z]+/g) ?? []) {
       expect(words?.words).toContain(word);
@@ -195,10 +196,13 @@ test("a store that cannot be read into memory is searched through FTS5", async (
   const errors: unknown[] = [];
   const broken = new Searcher(
     {
-      execute: (statement) =>
-        statement.sql.includes("search_instances")
-          ? Promise.reject(new Error("no such table"))
-          : reader.execute(statement),
+      db: reader.db,
+      raw: {
+        execute: (statement: { sql: string; args: InArgs }) =>
+          statement.sql.includes("search_instances")
+            ? Promise.reject(new Error("no such table"))
+            : reader.raw.execute(statement),
+      },
     },
     { inMemory: true, onError: (error) => errors.push(error) },
   );

@@ -36,7 +36,7 @@ const all: SearchQuery = {
 };
 /** What a new searcher finds through FTS5. */
 async function find(query: Partial<SearchQuery>) {
-  const searcher = new Searcher(store.raw, { inMemory: false });
+  const searcher = new Searcher(store, { inMemory: false });
   const found = await searcher.find({ ...all, ...query }, ({ nonprofits, ...page }) => ({
     ...page,
     nonprofits: JSON.parse(new TextDecoder().decode(nonprofits)) as NonprofitSummary[],

@@ -59,16 +59,16 @@ test("a killed run is completed by the same command", async () => {
   const child = start("--profiles", String(profiles));
   const store = await openedStore();
   for (let tries = 0; tries < 2_000; tries += 1) {
-    const [state] = await sampleStates(store.raw);
+    const [state] = await sampleStates(store);
     if (state !== undefined && state.done > 0) break;
     await Bun.sleep(5);
   }
   child.kill("SIGKILL");
   await child.exited;
-  const [cut] = await sampleStates(store.raw);
+  const [cut] = await sampleStates(store);
   expect(cut?.done).toBeGreaterThan(0);
-  expect(await countOf(store.raw, "nonprofits")).toBe(cut?.done ?? 0);
+  expect(await countOf(store, "nonprofits")).toBe(cut?.done ?? 0);
   expect((await run("--profiles", String(profiles))).code).toBe(0);
-  expect(await countOf(store.raw, "nonprofits")).toBe(profiles);
+  expect(await countOf(store, "nonprofits")).toBe(profiles);
   store.close();
 }, 30_000);

@@ -54,9 +54,9 @@ describe("the sample directory", () => {
         if (done > 0) stop.abort();
       },
     });
-    expect(await unfinishedSample(cut.raw)).toEqual({ seed_number: 1, profiles, done: 2_000 });
+    expect(await unfinishedSample(cut)).toEqual({ seed_number: 1, profiles, done: 2_000 });
     await seedDirectory(cut, { profiles, seedNumber: 1 });
-    expect(await unfinishedSample(cut.raw)).toBeNull();
+    expect(await unfinishedSample(cut)).toBeNull();
     expect(await contentOf(cut)).toEqual(await contentOf(whole));
     cut.close();
     whole.close();
@@ -66,7 +66,7 @@ describe("the sample directory", () => {
     const store = await open("two");
     await seedDirectory(store, { profiles: 60, seedNumber: 1 });
     await seedDirectory(store, { profiles: 60, seedNumber: 2 });
-    expect(await sampleStates(store.raw)).toHaveLength(2);
+    expect(await sampleStates(store)).toHaveLength(2);
     const { rows } = await store.raw.execute(
       "SELECT count(*) AS stored, count(DISTINCT slug) AS slugs FROM nonprofits",
     );

@@ -26,7 +26,7 @@ const path = (slug: string) => `api/nonprofits/${slug}/history.json`;
 test("is the same bytes in the bundle as from the service, alone and in a batch", async () => {
   await submit("bot-a", "contact_email", "Jane@oak.example");
   await submit("bot-b", "contact_email", "jane@oak.example");
-  const before = await recordBySlug(site.store.raw, "elm");
+  const before = await recordBySlug(site.store, "elm");
   if (before === null) throw new Error("elm is missing");
   await site.save([{ ...before, country_code: "NO" }], [before]);
   expect(await site.files(keyOf.profileHistory(1))).toEqual({ [path("oak")]: await served("oak") });

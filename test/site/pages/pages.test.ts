@@ -231,9 +231,9 @@ describe("the page of agents", () => {
     const now = new Date("2026-11-04T00:00:00Z");
     await saveLeaderboard(site.store, now);
     expect((await site.page("page agents")).$("tbody").length).toBe(0);
-    const before = await newestSequence(site.store.raw);
+    const before = await newestSequence(site.store);
     await saveLeaderboard(site.store, now);
-    expect(await newestSequence(site.store.raw)).toBe(before);
+    expect(await newestSequence(site.store)).toBe(before);
   });
 });
 

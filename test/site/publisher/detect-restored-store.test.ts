@@ -33,19 +33,19 @@ test("a store that was restored is published anew, and later changes are not los
     }
     await meetStore(parts);
     expect(publisher.isOutdated()).toBe(false);
-    const epoch = await findEpoch(store.raw);
+    const epoch = await findEpoch(store);
     await restoreTo(store, 2);
     await meetStore(parts);
     expect(publisher.isOutdated()).toBe(true);
     await publisher.buildAll({ processes: 1 });
     expect(directory.read("nonprofits/trust-a.html")).toContain("from the backup");
     // Caches keep files of the feed for ever: their numbers must not come again with another content.
-    expect(await findEpoch(store.raw)).not.toBe(epoch);
+    expect(await findEpoch(store)).not.toBe(epoch);
     expect(directory.read("changes/4.json")).toBeNull();
     await directory.edit("trust-b", { tagline: "after the backup" });
     await directory.drain();
     expect(directory.read("nonprofits/trust-b.html")).toContain("after the backup");
-    expect((await newestFeedFile(store.raw))?.number).toBe(6);
+    expect((await newestFeedFile(store))?.number).toBe(6);
     expect(JSON.parse(directory.read("changes/state.json") ?? "")).toMatchObject({ sequence: 6 });
     expect((await publisher.buildAll({ processes: 1 })).differing).toEqual([]);
     expect(releaseBefore(parts.manifest, 1)).not.toBeNull();
