@@ -5,7 +5,7 @@ import { openLog } from "#api/log.ts";
 import { openService } from "#api/open-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/time.ts";
-import { changedProfile } from "#content/nonprofit/changes.ts";
+import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { idsInList } from "#content/nonprofit/lists.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/records.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import { directoryNumbers } from "#content/operation/stats.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import type { Parts } from "#api/context.ts";

@@ -1,4 +1,4 @@
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Watch } from "#content/feed/watch.ts";
 
 /** A value made from the store, and how to tell that a change of public data makes it wrong. */

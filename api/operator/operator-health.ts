@@ -4,7 +4,7 @@ import { healthWarnings } from "#content/operation/health-warnings.ts";
 import { type Clock, isoTime } from "#content/contract/time.ts";
 import type { OperatorHealth } from "#content/contract/operations.ts";
 import type { Result } from "#content/contract/result.ts";
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import {
   firstChangeAfter,

@@ -2,7 +2,7 @@ import { mayAlter } from "#content/search/kept-search.ts";
 import type { ProfileWords } from "#content/search/match.ts";
 import { facetsOf } from "#content/search/query.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { KeptPage } from "./cached-page.ts";
 
 type Entry = {

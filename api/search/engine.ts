@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { SearchQuery } from "#content/contract/search.ts";
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import { Prepared } from "#api/http/encoded-body.ts";

@@ -3,7 +3,7 @@ import { webhookAgeMaxMs } from "#content/operation/webhook-retries.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { feedEntriesMax } from "#content/contract/feed.ts";
 import { changesPerMessageMax } from "#content/contract/webhook.ts";
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { feedEntries } from "#content/feed/feed.ts";
 import type { Store } from "#content/store/open.ts";
 import {

@@ -1,4 +1,4 @@
-import { type Change, changesAfter, newestSequence } from "#content/nonprofit/changes.ts";
+import { type Change, changesAfter, newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 
 /** Hears of every change of public data, whichever process made it. */

@@ -133,18 +133,20 @@ async function migrateAmongOthers(writer: Client): Promise<void> {
 }
 
 /** What drizzle asks of a transaction is what it asks of a client: `execute` and `batch`. */
-export const queryable = (raw: Client | Transaction): Queryable & { readonly db: Db } => ({
-  raw,
-  get db() {
-    return drizzle(raw as Client);
-  },
-});
+export const queryable = <Raw extends Client | Transaction>(raw: Raw) => {
+  let db: Db | null = null; // Made when it is first used: hot paths speak SQL.
+  return {
+    raw,
+    get db() {
+      return (db ??= drizzle(raw as Client));
+    },
+  };
+};
 
 async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => Promise<Value>) {
   const raw = await writer.transaction("write");
   try {
-    const { db } = queryable(raw);
-    const value = await work({ raw, db });
+    const value = await work(queryable(raw));
     await raw.commit();
     return value;
   } finally {

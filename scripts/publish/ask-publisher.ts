@@ -1,5 +1,5 @@
 import type { Config } from "#api/config.ts";
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { differingFiles } from "#site/publisher/build-bundle.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "#api/config.ts";
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { firstChangeAfter } from "#content/operation/upkeep.ts";
 import { differingFiles } from "#site/publisher/build-bundle.ts";

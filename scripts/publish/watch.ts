@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";

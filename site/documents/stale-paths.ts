@@ -1,4 +1,4 @@
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import { keyOf, pageOf, sitemapChunkOf, snapshotPartOf } from "./keys.ts";
 import type { DocumentKey } from "./document.ts";
 

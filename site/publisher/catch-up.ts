@@ -1,4 +1,4 @@
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { runFastLane } from "./profile-job.ts";
 import type { PublisherParts } from "./publisher-parts.ts";
 import { runSecondLane } from "./list-job.ts";

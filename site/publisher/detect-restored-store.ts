@@ -1,4 +1,4 @@
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { beginEpoch, findEpoch } from "#content/feed/feed.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { PublisherParts } from "./publisher-parts.ts";

@@ -1,4 +1,4 @@
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { BatchResult, WorkerSettings } from "./build-worker.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { commitNextFiles, type NextFiles, openNextFiles } from "./next-files.ts";

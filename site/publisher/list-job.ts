@@ -1,4 +1,4 @@
-import { newestSequenceWithin } from "#content/nonprofit/changes.ts";
+import { newestSequenceWithin } from "#content/nonprofit/changes-store.ts";
 import { closeFeedFiles } from "#content/feed/feed.ts";
 import { exportInSlices, type GiveWay } from "#site/bundle/export-step.ts";
 import { listChangesMax } from "./make-lists.ts";

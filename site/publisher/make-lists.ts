@@ -1,4 +1,4 @@
-import { type Change, changesAfter } from "#content/nonprofit/changes.ts";
+import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { folderOf, keyOf, pageSizeOf, snapshotPartOf } from "#site/documents/keys.ts";
 import { patchedPart, snapshotLines } from "#site/documents/snapshot.ts";

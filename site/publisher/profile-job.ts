@@ -1,5 +1,5 @@
 import type { HelpWanted } from "#content/contract/enrichment-answers.ts";
-import { type Change, changesAfter } from "#content/nonprofit/changes.ts";
+import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
 import { helpWantedPath } from "#site/documents/help-wanted.ts";
 import { type DocumentKey, partsOf } from "#site/documents/document.ts";
 import { noteFailures, publishFiles, storeFiles } from "#site/bundle/publish-files.ts";

@@ -1,4 +1,4 @@
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { lunr } from "#site/documents/lunr.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";

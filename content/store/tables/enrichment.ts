@@ -7,6 +7,12 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type {
+  EnrichableField,
+  FieldType,
+  StructuredField,
+  SubmissionStatus,
+} from "#content/contract/enrichment.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -17,15 +23,15 @@ export const submissions = sqliteTable(
   {
     id: integer().primaryKey({ autoIncrement: true }),
     nonprofit_id: integer().notNull(),
-    field: text().notNull(),
-    field_type: text({ enum: ["structured", "prose"] }).notNull(),
+    field: text().notNull().$type<EnrichableField>(),
+    field_type: text().notNull().$type<FieldType>(),
     value: text().notNull(), // Cleaned, in the letter case in which it goes live.
     normalised_value: text().notNull(), // For comparing only.
     source_url: text(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
     network: text(), // Keyed hash of the client's network, in the strict consensus mode, until it is decided.
-    status: text({ enum: ["pending", "applied", "rejected"] }).notNull(),
+    status: text().notNull().$type<SubmissionStatus>(),
     audit_only: integer().notNull().default(0), // The field held a value: takes no part in consensus.
     test_data: integer().notNull().default(0), // Kept out of leaderboard, agents.md and second opinions.
     confidence: integer().notNull().default(1), // Distinct agents for the same normalised value.
@@ -71,7 +77,7 @@ export const pendingFields = sqliteTable(
   "pending_fields",
   {
     nonprofit_id: integer().notNull(),
-    field: text().notNull(),
+    field: text().notNull().$type<StructuredField>(),
     pending: integer().notNull(), // Pending submissions that are no test data.
     list_order: integer().notNull(), // As in listings.
   },

@@ -9,6 +9,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { NonprofitStatus, SetBy } from "#content/contract/nonprofit.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -39,9 +40,7 @@ export const nonprofits = sqliteTable(
     team_size: integer(),
     ghd_aligned: integer().notNull().default(0),
     verified: integer().notNull().default(0),
-    status: text({ enum: ["listed", "claimed", "withdrawn"] })
-      .notNull()
-      .default("listed"),
+    status: text().notNull().default("listed").$type<NonprofitStatus>(),
     register: text(), // The import format that lists it, null for one that registered itself.
     register_scope: text(), // The part of the register (a file) in which it was last seen.
     created_at: integer().notNull(),
@@ -125,16 +124,16 @@ export const registrations = sqliteTable(
   ],
 );
 
-/** Where each live value came from. `agents` is a JSON array of agent names, empty but for consensus. */
+/** Where each live value came from. `agents` names the agents that agreed. */
 export const provenance = sqliteTable(
   "provenance",
   {
     nonprofit_id: integer().notNull(),
     field: text().notNull(),
-    set_by: text({ enum: ["register", "consensus", "operator", "organisation"] }).notNull(),
+    set_by: text().notNull().$type<SetBy>(),
     source: text().notNull(),
     source_url: text(),
-    agents: text().notNull().default("[]"),
+    agents: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     applied_at: integer().notNull(),
   },
   (p) => [primaryKey({ columns: [p.nonprofit_id, p.field] })],

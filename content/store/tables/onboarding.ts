@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { Duplicate } from "#content/contract/onboarding.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -11,10 +12,10 @@ export const onboardingSubmissions = sqliteTable(
     id: text().primaryKey(),
     type: text({ enum: ["claim", "registration", "change"] }).notNull(),
     nonprofit_id: integer(), // Of a registration: null until it is approved.
-    request: text().notNull(), // The request as JSON, checked and cleaned. Private.
+    request: text({ mode: "json" }).notNull(), // The request, checked and cleaned. Private.
     request_digest: text().notNull(), // Equal for equal requests.
     status_digest: text().notNull(), // SHA-256 of the token in the link of the status page.
-    duplicates: text().notNull().default("[]"), // JSON: what may be the same organisation, as last looked for.
+    duplicates: text({ mode: "json" }).notNull().default([]).$type<Duplicate[]>(), // What may be the same organisation, as last looked for.
     wallet_challenge: text(),
     wallet_signature: text(),
     status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),

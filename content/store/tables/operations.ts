@@ -12,7 +12,7 @@ export const auditLog = sqliteTable(
     operator: text().notNull(),
     action: text().notNull(),
     subject: text().notNull(),
-    detail: text().notNull().default("{}"),
+    detail: text({ mode: "json" }).notNull().default({}).$type<Record<string, unknown>>(),
     happened_at: integer().notNull(),
   },
   (a) => [

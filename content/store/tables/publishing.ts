@@ -5,8 +5,8 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
  * Every change of public data, appended in the transaction that makes it; the publisher drains it in order.
- * `fields` names the changed fields (JSON array). `moved_lists` names the lists in which the nonprofit appeared,
- * vanished or changed place (JSON array): those are what shifts other pages.
+ * `fields` names the changed fields. `moved_lists` names the lists in which the nonprofit appeared,
+ * vanished or changed place: those are what shifts other pages.
  */
 export const changes = sqliteTable(
   "changes",
@@ -15,8 +15,8 @@ export const changes = sqliteTable(
     kind: text({ enum: ["added", "changed", "withdrawn", "restored", "directory"] }).notNull(),
     nonprofit_id: integer(), // Null for a change of the directory itself (counters, publication day).
     slug: text(),
-    fields: text().notNull().default("[]"),
-    moved_lists: text().notNull().default("[]"),
+    fields: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
+    moved_lists: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     origin: text().notNull(), // For example import:irs-bmf, consensus, review, seed.
     changed_at: integer().notNull(),
   },
@@ -41,7 +41,7 @@ export const directoryFacts = sqliteTable("directory_facts", {
 export const imports = sqliteTable("imports", {
   id: integer().primaryKey({ autoIncrement: true }),
   format: text().notNull(),
-  files: text().notNull(), // JSON array of file names, without folders.
+  files: text({ mode: "json" }).notNull().$type<string[]>(), // Names without folders.
   status: text({ enum: ["running", "finished"] }).notNull(),
   added: integer().notNull().default(0),
   changed: integer().notNull().default(0),

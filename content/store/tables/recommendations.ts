@@ -1,5 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { DraftStatus } from "#content/contract/recommendation-draft.ts";
+import type { RecommendQuery } from "#content/contract/recommendation.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -9,11 +11,11 @@ export const recommendationLog = sqliteTable(
   "recommendation_log",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    query: text().notNull(), // JSON: cause, country, q, intent.
+    query: text({ mode: "json" }).notNull().$type<Omit<RecommendQuery, "limit">>(),
     result_count: integer().notNull(),
     top_slug: text(),
-    slugs: text().notNull().default("[]"), // JSON array of what was recommended, in its order.
-    ranking_signals: text().notNull(),
+    slugs: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // What was recommended, in its order.
+    ranking_signals: text({ mode: "json" }).notNull().$type<string[]>(),
     phase: integer().notNull().default(1), // Of the governance of recommendations: 1, 2 or 3.
     client: text().notNull(),
     called_at: integer().notNull(),
@@ -46,9 +48,9 @@ export const recommendationFollowThroughs = sqliteTable(
  */
 export const curatedPicks = sqliteTable("curated_picks", {
   nonprofit_id: integer().primaryKey(),
-  recommended_for: text().notNull(), // JSON array of donor-intent phrases.
+  recommended_for: text({ mode: "json" }).notNull().$type<string[]>(), // Donor-intent phrases.
   why_recommended: text().notNull(),
-  causes: text(), // JSON array of cause ids; null: all causes of the profile.
+  causes: text({ mode: "json" }).$type<string[]>(), // Null: all causes of the profile.
   origin: text({ enum: ["operator", "draft", "consensus"] })
     .notNull()
     .default("operator"), // A draft was approved by the operator; a consensus by nobody.
@@ -63,17 +65,17 @@ export const recommendationDrafts = sqliteTable(
   {
     id: integer().primaryKey({ autoIncrement: true }),
     nonprofit_id: integer().notNull(),
-    recommended_for: text().notNull(), // JSON array, cleaned, as the agent wrote it.
-    normalised: text().notNull(), // JSON array, for comparing only.
+    recommended_for: text({ mode: "json" }).notNull().$type<string[]>(), // Cleaned, as the agent wrote it.
+    normalised: text({ mode: "json" }).notNull().$type<string[]>(), // For comparing only.
     why_recommended: text().notNull(),
     source_url: text().notNull(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
     network: text(), // Keyed hash of the client's network, for the strict consensus mode.
-    sensitive_claims: text().notNull().default("[]"), // JSON array: words on impact or effectiveness.
+    sensitive_claims: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // Words on impact or effectiveness.
     test_data: integer().notNull().default(0),
     phase: integer().notNull(), // In which it was sent.
-    status: text({ enum: ["pending", "applied", "rejected"] }).notNull(),
+    status: text().notNull().$type<DraftStatus>(),
     reason: text(), // Why it was rejected.
     decided_by: text(), // "operator:<name>", "consensus", or "agent" for one that the agent itself replaced.
     created_at: integer().notNull(),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Kept, keepFresh } from "#api/http/response-cache.ts";
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { watchChanges } from "#content/feed/watch.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createApp } from "#api/app.ts";
 import { listReviews } from "#api/operator/review.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { changesAfter } from "#content/nonprofit/changes.ts";
+import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { groupCommit } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkpointCounters, countActivity } from "#content/operation/activity.ts";
-import { changesAfter } from "#content/nonprofit/changes.ts";
+import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { storedCounters } from "#content/operation/stats.ts";
 

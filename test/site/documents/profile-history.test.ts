@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Change } from "#content/nonprofit/changes.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import { profileHistory } from "#site/documents/profile-history.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
-import { newestSequence } from "#content/nonprofit/changes.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-fact.ts";
 import { saveDirectoryFact } from "#content/operation/stats.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
