@@ -16,21 +16,23 @@ import { adminLogRoutes } from "./operator/admin-log.ts";
 import { adminWebhookRoutes } from "./operator/admin-webhooks.ts";
 import { adminPickRoutes } from "./operator/admin-picks.ts";
 import { adminVerificationRoutes } from "./operator/admin-verification.ts";
-import { agentRoutes } from "./enrichment/agents-routes.ts";
+import {
+  agentRoutes,
+  enrichHelp,
+  enrichRoutes,
+  enrichmentStatsRoutes,
+  needsEnrichmentRoutes,
+} from "./enrichment/routes.ts";
 import { causeRoutes } from "./directory/causes.ts";
 import { donateRoutes } from "./donation/routes.ts";
 import { donationRoutes } from "./donation/history-routes.ts";
-import { enrichHelp, enrichRoutes } from "./enrichment/routes.ts";
-import { enrichmentStatsRoutes } from "./enrichment/stats-routes.ts";
 import { healthRoutes } from "./directory/health.ts";
 import { historyRoutes } from "./directory/history.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
-import { needsEnrichmentRoutes } from "./enrichment/needs-enrichment-routes.ts";
 import { nonprofitRoutes } from "./directory/nonprofits.ts";
 import { onboardForm, onboardHelp, onboardRoutes } from "./onboarding/routes.ts";
-import { recommendDraftRoutes } from "./recommendation/draft-routes.ts";
+import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { receiptRoutes } from "./donation/receipt-routes.ts";
-import { recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { statsRoutes } from "./directory/stats.ts";
 

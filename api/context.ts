@@ -1,7 +1,7 @@
 import type { Clock } from "#content/contract/time.ts";
 import type { Activity } from "#content/operation/activity.ts";
 import type { Store } from "#content/store/open.ts";
-import type { RecommendationLog } from "#content/recommendation/log.ts";
+import type { RecommendationLog } from "#content/recommendation/log-store.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Config } from "./config.ts";
 import type { Curated } from "./recommendation/curated.ts";

@@ -3,7 +3,7 @@ import { systemClock } from "#content/contract/time.ts";
 import { countActivity } from "#content/operation/activity.ts";
 import { settleOn } from "#content/donation/network.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
-import { logRecommendations } from "#content/recommendation/log.ts";
+import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";

@@ -1,6 +1,10 @@
 import { defineCommand } from "citty";
 import { isoTime, systemClock } from "#content/contract/time.ts";
-import { oldestCall, openedByRank, recommendationFunnel } from "#content/recommendation/funnel.ts";
+import {
+  oldestCall,
+  openedByRank,
+  recommendationFunnel,
+} from "#content/recommendation/follow-through-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { asJson, asTable, type Report } from "./report/print.ts";
 import { sinceFrom } from "./report/since.ts";

@@ -1,9 +1,25 @@
 import { Elysia } from "elysia";
-import { enrichmentExample } from "#content/contract/enrichment.ts";
-import { agentRefusals } from "./agent-refusals.ts";
-import { consensusNetwork } from "./consensus-network.ts";
 import type { Parts } from "#api/context.ts";
+import { preparedJson } from "#api/http/encoded-body.ts";
+import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
+import { queryOf, refuseParameter } from "#api/http/query.ts";
+import { enrichableFields, enrichmentExample } from "#content/contract/enrichment.ts";
+import { isoDay } from "#content/contract/time.ts";
+import {
+  enrichmentStats,
+  exemplars,
+  exemplarsLimit,
+  leaderboard,
+} from "#content/enrichment/leaderboard-store.ts";
+import {
+  helpWantedAnswer,
+  helpWantedFilters,
+  helpWantedLimit,
+  helpWantedTotals,
+} from "#content/enrichment/needs-store.ts";
+import { directoryFact } from "#content/operation/stats.ts";
+import { agentRefusals, consensusNetwork } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
 
 /** POST /api/enrich/{slug}. */
@@ -77,3 +93,50 @@ const answersTo = (baseUrl: string) => {
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;
 };
+
+/** GET /api/agents/leaderboard and GET /api/agents/exemplars. */
+export const agentRoutes = ({ store }: Pick<Parts, "store">) =>
+  new Elysia()
+    .get("/api/agents/leaderboard", async () =>
+      preparedJson(await leaderboard(store), freshCacheControl),
+    )
+    .get("/api/agents/exemplars", async ({ request }) => {
+      const query = queryOf(request.url);
+      const limit = query.limit({ fallback: exemplarsLimit.default, max: exemplarsLimit.max });
+      const field = query.choice("field", { values: enrichableFields, fallback: null });
+      if (!limit.ok) return refuseParameter(limit.failure);
+      if (!field.ok) return refuseParameter(field.failure);
+      const answer = await exemplars(store, { field: field.value, limit: limit.value });
+      return preparedJson(answer, freshCacheControl);
+    });
+
+/** GET /api/enrichments/stats. */
+export const enrichmentStatsRoutes = ({ store }: Pick<Parts, "store">) =>
+  new Elysia().get("/api/enrichments/stats", async () =>
+    preparedJson(await enrichmentStats(store), freshCacheControl),
+  );
+
+/** GET /api/needs-enrichment. */
+export const needsEnrichmentRoutes = ({ store, clock, config }: Parts) =>
+  new Elysia().get("/api/needs-enrichment", async ({ request }) => {
+    const query = queryOf(request.url);
+    const limit = query.limit({ fallback: helpWantedLimit.default, max: helpWantedLimit.max });
+    const field = query.choice("field", { values: helpWantedFilters, fallback: null });
+    if (!limit.ok) return refuseParameter(limit.failure);
+    if (!field.ok) return refuseParameter(field.failure);
+    const asked = {
+      day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
+      limit: limit.value,
+      field: field.value,
+      cause: query.text("cause"),
+      pending: query.flag("pending"),
+    };
+    const totals = await helpWantedTotals(store);
+    const { baseUrl } = config;
+    const answer = await helpWantedAnswer(store, asked, {
+      baseUrl,
+      totals,
+      secondOpinions: config.consensus,
+    });
+    return preparedJson(answer, freshCacheControl);
+  });

@@ -1,5 +1,5 @@
 import { isoDay } from "#content/contract/time.ts";
-import { followThroughWindowMs } from "#content/recommendation/follow-through.ts";
+import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 import { dailyHash } from "./client.ts";
 
 const knownMax = 2_000;

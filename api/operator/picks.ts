@@ -3,17 +3,18 @@ import { type Clock, isoTime } from "#content/contract/time.ts";
 import type { PickBody, PickChange, PickEdit, PickItem, PickList } from "#content/contract/pick.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-log.ts";
-import { fileSlugs, isInFile } from "#content/recommendation/curation.ts";
-import { rejectApplied } from "#content/recommendation/drafts.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
 import {
+  type StoredPick,
   addPick,
   deletePick,
+  fileSlugs,
+  isInFile,
   pickList,
   pickOf,
   replacePick,
-  type StoredPick,
-} from "#content/recommendation/picks.ts";
+} from "#content/recommendation/pick-store.ts";
+import { rejectApplied } from "#content/recommendation/draft-store.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 
 export type PickParts = { store: Store; clock: Clock };

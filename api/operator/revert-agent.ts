@@ -1,4 +1,4 @@
-import { foldAgentId } from "#content/enrichment/agent-id.ts";
+import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { Reverted } from "#content/contract/review.ts";
 import { EnrichmentTally } from "#content/enrichment/tally.ts";

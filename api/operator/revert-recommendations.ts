@@ -1,14 +1,14 @@
 import { agentsNeeded } from "#content/enrichment/consensus.ts";
 import type { Clock } from "#content/contract/time.ts";
 import {
+  type QueuedDraft,
   agentsAgreed,
   agreedDraftsOf,
   rejectAgreed,
-} from "#content/recommendation/agreed-drafts.ts";
+} from "#content/recommendation/draft-store.ts";
 import { logOperator } from "#content/operation/audit-log.ts";
-import type { QueuedDraft } from "#content/recommendation/drafts.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
-import { deletePick, pickOf } from "#content/recommendation/picks.ts";
+import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
 
 type Reverting = { agent_id: string; operator: string; reason: string };
 

@@ -1,5 +1,5 @@
 import { describeFaults, wordingFaults } from "#content/recommendation/wording.ts";
-import { checkValue } from "#content/enrichment/validity.ts";
+import { checkValue } from "#content/enrichment/value.ts";
 import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
 

@@ -1,6 +1,6 @@
-import { agentFlags } from "#content/enrichment/agent-id.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
 import { isoTime } from "#content/contract/time.ts";
-import { checkValue } from "#content/enrichment/validity.ts";
+import { checkValue } from "#content/enrichment/value.ts";
 import { isStructured } from "#content/contract/enrichment.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -15,8 +15,8 @@ import {
   fieldVoices,
   rejectPending,
   type WaitingField,
-} from "#content/enrichment/review-queues.ts";
-import type { StoredSubmission } from "#content/enrichment/submissions.ts";
+} from "#content/enrichment/review-store.ts";
+import type { StoredSubmission } from "#content/enrichment/submission-store.ts";
 import { checksOf } from "./review-checks.ts";
 import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 

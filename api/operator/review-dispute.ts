@@ -1,4 +1,4 @@
-import { agentFlags } from "#content/enrichment/agent-id.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { FoundReview } from "#content/contract/review.ts";
@@ -10,7 +10,7 @@ import {
   disputingVoices,
   rejectDisputes,
   type WaitingField,
-} from "#content/enrichment/review-queues.ts";
+} from "#content/enrichment/review-store.ts";
 import { revertField } from "#content/enrichment/revert.ts";
 import { checksOf } from "./review-checks.ts";
 import { distinct, fieldFrom, voiceOf } from "./review-contested.ts";

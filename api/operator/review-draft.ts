@@ -1,12 +1,18 @@
 import { z } from "zod";
-import { agentFlags } from "#content/enrichment/agent-id.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
 import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { sensitiveClaims } from "#content/recommendation/wording.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { isInFile } from "#content/recommendation/curation.ts";
+import {
+  type StoredPick,
+  addPick,
+  isInFile,
+  pickOf,
+  replacePick,
+} from "#content/recommendation/pick-store.ts";
 import {
   agentsBehind,
   applyAgreeing,
@@ -15,9 +21,8 @@ import {
   type QueuedDraft,
   settleDraft,
   waitingDraftCount,
-} from "#content/recommendation/drafts.ts";
+} from "#content/recommendation/draft-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { addPick, pickOf, replacePick, type StoredPick } from "#content/recommendation/picks.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
 import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 

@@ -1,8 +1,8 @@
-import { agentFlags } from "#content/enrichment/agent-id.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
 import { isBrokenObject } from "#content/contract/json-object.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
 import { isoTime } from "#content/contract/time.ts";
-import { checkValue } from "#content/enrichment/validity.ts";
+import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -16,13 +16,13 @@ import {
   proseWaiting,
   type QueuedSubmission,
   rejectOtherProse,
-} from "#content/enrichment/review-queues.ts";
+} from "#content/enrichment/review-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
   rejectSubmission,
   type StoredSubmission,
   submissionById,
-} from "#content/enrichment/submissions.ts";
+} from "#content/enrichment/submission-store.ts";
 import { checksOf } from "./review-checks.ts";
 import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
 

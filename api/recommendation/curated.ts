@@ -6,9 +6,9 @@ import {
   donationCounts,
   loadCandidates,
   withinLimit,
-} from "#content/recommendation/candidates.ts";
+} from "#content/recommendation/candidate-store.ts";
 import { openCuratedIndex } from "#content/recommendation/curated-index.ts";
-import { type CuratedPick, curatedPicks, fileSlugs } from "#content/recommendation/curation.ts";
+import { type CuratedPick, curatedPicks, fileSlugs } from "#content/recommendation/pick-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/feed/watch.ts";
 

@@ -1,4 +1,4 @@
-import type { FollowUp } from "#content/recommendation/follow-through.ts";
+import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
 import type { Parts } from "#api/context.ts";
 import { recentHashes } from "#api/http/user-agent.ts";
 

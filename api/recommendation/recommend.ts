@@ -1,24 +1,33 @@
+import { causeIds } from "#content/contract/cause.ts";
+import type {
+  GovernancePhase,
+  Intent,
+  RecommendAnswer,
+  Recommendation,
+  RecommendQuery,
+} from "#content/contract/recommendation.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import disclosures from "#content/editorial/disclosures.json";
+import unspecificWords from "#content/editorial/unspecific-words.json";
+import { countryCode } from "#content/nonprofit/country.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { causeName, countryName } from "#content/nonprofit/wire.ts";
+import type { Candidate, Curation } from "#content/recommendation/candidate-store.ts";
 import {
-  noRecommendationDisclosure,
-  recommendationDisclosure,
-} from "#content/recommendation/editorial-disclosure.ts";
-import { signals } from "#content/recommendation/ranking.ts";
+  explainScore,
+  matchHundredths,
+  signals,
+  type Signs,
+} from "#content/recommendation/ranking.ts";
 import {
   bestNextAction,
   donationMethods,
+  noRecommendationDisclosure,
+  recommendationDisclosure,
   trustSignals,
-} from "#content/recommendation/recommendation-words.ts";
-import { countryName } from "#content/nonprofit/wire.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import type {
-  GovernancePhase,
-  Recommendation,
-  RecommendAnswer,
-  RecommendQuery,
-} from "#content/contract/recommendation.ts";
-import type { Curation } from "#content/recommendation/candidates.ts";
-import { candidatesFor, type Ranked, rank } from "./rank-candidates.ts";
+} from "#content/recommendation/words.ts";
+import { type SearchWord, searchWords } from "#content/search/query.ts";
 
 export type RecommendFailure = { kind: "nothing_asked" };
 
@@ -113,3 +122,177 @@ function nothingCurated(
     no_recommendations_reason: "starter_set_does_not_cover_this_query",
   };
 }
+
+export type Ranked = { candidate: Candidate } & ReturnType<typeof explainScore>;
+
+/** The recommended profiles that match all that was asked; of q all words, or any when all give fewer than the limit. */
+export function candidatesFor(
+  curation: Curation,
+  { cause, country, q, limit }: RecommendQuery,
+): readonly Candidate[] {
+  const filtered = filteredBy(curation, { cause, country });
+  if (q === null || filtered.length === 0) return filtered;
+  const words = specificWords(q);
+  if (words === null) return [];
+  if (words.length === 0) return filtered;
+  const { index } = curation;
+  const withAll = index.matching(words, "all");
+  const matching =
+    withAll.size === 0 ? [] : filtered.filter(({ record }) => withAll.has(record.id));
+  if (matching.length >= limit || words.length === 1) return matching;
+  const withAny = index.matching(words, "any");
+  return filtered.filter(({ record }) => withAny.has(record.id));
+}
+
+type Lists = {
+  byCause: ReadonlyMap<string, readonly Candidate[]>;
+  byCountry: ReadonlyMap<string, readonly Candidate[]>;
+};
+const listsOf = new WeakMap<Curation, Lists>();
+
+/** By cause and country, from lists that are made once for a curation. */
+function filteredBy(
+  curation: Curation,
+  { cause, country }: Pick<RecommendQuery, "cause" | "country">,
+): readonly Candidate[] {
+  let lists = listsOf.get(curation);
+  if (lists === undefined) {
+    const { candidates } = curation;
+    const byCause = grouped(candidates, ({ pick, record }) => pick.causes ?? record.causes);
+    const byCountry = grouped(candidates, ({ record }) => record.country_code ?? []);
+    listsOf.set(curation, (lists = { byCause, byCountry }));
+  }
+  const code = country === null ? null : countryCode(country);
+  if (country !== null && code === null) return [];
+  const ofCountry = code === null ? curation.candidates : (lists.byCountry.get(code) ?? []);
+  if (cause === null) return ofCountry;
+  const ofCause = lists.byCause.get(cause.trim().toLowerCase()) ?? [];
+  return code === null ? ofCause : ofCause.filter(({ record }) => record.country_code === code);
+}
+
+function grouped(
+  candidates: readonly Candidate[],
+  keysOf: (one: Candidate) => string | readonly string[],
+): Map<string, Candidate[]> {
+  const groups = new Map<string, Candidate[]>();
+  for (const one of candidates) {
+    for (const key of new Set([keysOf(one)].flat())) {
+      const known = groups.get(key);
+      if (known === undefined) groups.set(key, [one]);
+      else known.push(one);
+    }
+  }
+  return groups;
+}
+
+const unspecific = new Set(unspecificWords);
+
+/** The words of q that say what for; "charity" or "donate" is said of every profile. Null for a q without words. */
+function specificWords(q: string): SearchWord[] | null {
+  const words = searchWords(q);
+  if (words.length === 0) return null;
+  return words.filter(({ forms }) => !unspecific.has(fold(forms[0] ?? "")));
+}
+
+/** The foremost of these candidates, at most as many as were asked for, with their points. */
+export function rank(
+  curation: Curation,
+  candidates: readonly Candidate[],
+  { cause, q, intent, limit }: RecommendQuery,
+  now: Date,
+): Ranked[] {
+  const strengths = strengthsOf(curation, { cause, q });
+  const strengthOf = ({ record }: Candidate) => strengths.get(record.id) ?? 0;
+  const best = candidates.reduce((most, one) => Math.max(most, strengthOf(one)), 0);
+  const shareOf = (one: Candidate) => (best === 0 ? 0 : strengthOf(one) / best);
+  const base = baseScores(curation, now);
+  // Points are worked out for all, and spelled out for the foremost only.
+  const foremost: Scored[] = [];
+  for (const candidate of candidates) {
+    const matched = best === 0 ? 0 : matchHundredths(shareOf(candidate), intent);
+    insert(
+      foremost,
+      { candidate, hundredths: (base.get(candidate)?.[intent] ?? 0) + matched },
+      limit,
+    );
+  }
+  return foremost.map(({ candidate }) => {
+    const signs = signsOf(candidate, { share: shareOf(candidate), curation, now });
+    return { candidate, ...explainScore(signs, intent, now) };
+  });
+}
+
+type Scored = { candidate: Candidate; hundredths: number };
+
+/** Puts one into its place among the foremost, of which `limit` are kept: far fewer than there are candidates. */
+function insert(foremost: Scored[], one: Scored, limit: number): void {
+  const last = foremost.at(-1);
+  if (foremost.length === limit && last !== undefined && !isBefore(one, last)) return;
+  const place = foremost.findIndex((other) => isBefore(one, other));
+  foremost.splice(place === -1 ? foremost.length : place, 0, one);
+  if (foremost.length > limit) foremost.pop();
+}
+
+const isBefore = (a: Scored, b: Scored): boolean =>
+  a.hundredths > b.hundredths ||
+  (a.hundredths === b.hundredths && byImpact(a.candidate, b.candidate) < 0);
+
+/** bm25 of the words of q and of the cause's name. */
+function strengthsOf(
+  { index }: Curation,
+  { cause, q }: Pick<RecommendQuery, "cause" | "q">,
+): ReadonlyMap<number, number> {
+  const known =
+    cause === null ? undefined : causeIds.find((id) => id === cause.trim().toLowerCase());
+  const words = searchWords(q ?? "");
+  if (known !== undefined) words.push(...searchWords(causeName(known)).map(whole));
+  return words.length === 0 ? new Map() : index.strengths(words);
+}
+
+/** The name of a cause is never half typed. */
+const whole = (word: SearchWord): SearchWord => ({ ...word, prefix: false });
+
+const byImpact = ({ record: a }: Candidate, { record: b }: Candidate): number =>
+  (b.beneficiaries_per_year ?? -1) - (a.beneficiaries_per_year ?? -1) || a.id - b.id;
+
+type BaseScores = ReadonlyMap<Candidate, Readonly<Record<Intent, number>>>;
+const known = new WeakMap<Curation, { atMs: number; scores: BaseScores }>();
+
+/** What every candidate has without any words, in hundredths of points: worked out once for each instant asked about. */
+function baseScores(curation: Curation, now: Date): BaseScores {
+  const before = known.get(curation);
+  if (before?.atMs === now.getTime()) return before.scores;
+  const scores: BaseScores = new Map(
+    curation.candidates.map((candidate) => {
+      const signs = signsOf(candidate, { share: 0, curation, now });
+      const of = (intent: Intent) => Math.round(100 * explainScore(signs, intent, now).score);
+      return [
+        candidate,
+        {
+          discover: of("discover"),
+          donate: of("donate"),
+          compare: of("compare"),
+          verify: of("verify"),
+        },
+      ];
+    }),
+  );
+  known.set(curation, { atMs: now.getTime(), scores });
+  return scores;
+}
+
+const dayMs = 86_400_000;
+
+const signsOf = (
+  { record, donations, enriched_at, pick }: Candidate,
+  { share, curation, now }: { share: number; curation: Curation; now: Date },
+): Signs => ({
+  editorial_curated: pick.origin !== "consensus",
+  consensus_share: curation.consensus_share,
+  verified: record.verified === 1,
+  has_wallet: record.usdc_wallet !== null,
+  match_share: share,
+  enriched_days_ago: enriched_at === null ? null : (now.getTime() - enriched_at) / dayMs,
+  donations,
+  thin_fields: thinFields(record).length,
+});

@@ -1,4 +1,12 @@
 import { Elysia } from "elysia";
+import type { Parts } from "#api/context.ts";
+import { agentRefusals, consensusNetwork } from "#api/enrichment/proposal.ts";
+import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+import { askedCacheControl } from "#api/http/headers.ts";
+import { type FailureTable, refuse } from "#api/http/problem.ts";
+import { queryOf, refuseParameter } from "#api/http/query.ts";
+import { userAgentHash } from "#api/http/user-agent.ts";
+import { draftExample } from "#content/contract/recommendation-draft.ts";
 import {
   intents,
   recommendLimitDefault,
@@ -6,14 +14,9 @@ import {
   type RecommendQuery,
 } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
-import type { Curation } from "#content/recommendation/candidates.ts";
-import type { LoggedRecommendation } from "#content/recommendation/log.ts";
-import { askedCacheControl } from "#api/http/headers.ts";
-import type { Parts } from "#api/context.ts";
-import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
-import { type FailureTable, refuse } from "#api/http/problem.ts";
-import { queryOf, refuseParameter } from "#api/http/query.ts";
-import { userAgentHash } from "#api/http/user-agent.ts";
+import type { Curation } from "#content/recommendation/candidate-store.ts";
+import type { LoggedRecommendation } from "#content/recommendation/log-store.ts";
+import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
 import { recommend, type RecommendFailure } from "./recommend.ts";
 
 type Told = {
@@ -96,4 +99,66 @@ function tell(
 
 const answers: FailureTable<RecommendFailure> = {
   nothing_asked: { status: 400, detail: "Give at least one of cause, country and q." },
+};
+
+/** POST /api/recommend/drafts. */
+export const recommendDraftRoutes = (parts: Parts) => {
+  const { store, clock, config, limits, curated } = parts;
+  const verb = {
+    store,
+    clock,
+    baseUrl: config.baseUrl,
+    phase: config.recommendationPhase,
+    mode: config.consensus,
+    takeAgent: async (agentId: string, submissions: number) => {
+      const { allowed, resetMs } = await limits.agent(agentId, submissions);
+      return { allowed, retryAfterMs: resetMs };
+    },
+    onRecommended: () => curated.lookAgain(),
+  };
+  const draftAnswers = answersTo(config.baseUrl);
+  return new Elysia().post("/api/recommend/drafts", async ({ body, request }) => {
+    const outcome = await draftRecommendation(verb, {
+      body,
+      idempotencyKey: request.headers.get("idempotency-key"),
+      network: consensusNetwork(parts, request),
+    });
+    return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
+  });
+};
+
+const answersTo = (baseUrl: string) => {
+  const example = {
+    method: "POST",
+    url: `${baseUrl}/api/recommend/drafts`,
+    headers: { "content-type": "application/json" },
+    body: draftExample,
+  };
+  const faulty = ({ errors }: { errors: { path: string; message: string }[] }) => ({
+    status: 400,
+    detail: `Nothing was stored. ${errors
+      .map(({ path, message }) => `${path}: ${message}`)
+      .join(" ")
+      .slice(0, 1_000)}`,
+    errors: errors.map(({ path, message }) => ({ path, message })),
+    extra: { example },
+  });
+  return {
+    drafts_not_open: {
+      status: 403,
+      detail:
+        "The governance of recommendations is in phase 1 here: the operator picks them, and drafts of agents are not taken yet.",
+    },
+    invalid_draft: faulty,
+    wording_claims_too_much: faulty,
+    nonprofit_not_found: {
+      status: 404,
+      detail: `No nonprofit has this slug. GET ${baseUrl}/api/search?q=name finds one.`,
+    },
+    nonprofit_withdrawn: {
+      status: 410,
+      detail: "This nonprofit is withdrawn from its register: it cannot be recommended.",
+    },
+    ...agentRefusals,
+  } as const satisfies FailureTable<DraftRefusal>;
 };

@@ -1,5 +1,5 @@
 import { type WantedField, wantedFields } from "#content/nonprofit/thin-fields.ts";
-import { rejectionReasons } from "./promotion-note.ts";
+import { rejectionReasons } from "./consensus.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
 import type { EnrichmentTally } from "./tally.ts";
 import type { WriteTransaction } from "#content/store/open.ts";

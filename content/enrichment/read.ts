@@ -9,9 +9,8 @@ import {
   fieldTypeOf,
 } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { type Agent, readAgent } from "./read-agent.ts";
-import { isTestData } from "./test-data.ts";
-import { checkSourceUrl, checkValue } from "./validity.ts";
+import { type Agent, readAgent } from "./agent.ts";
+import { checkSourceUrl, checkValue, isTestData } from "./value.ts";
 
 export type ReadItem = {
   field: EnrichableField;

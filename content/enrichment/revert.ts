@@ -1,4 +1,4 @@
-import { comparedValue } from "./normalise.ts";
+import { comparedValue } from "./value.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { applied } from "./apply-field.ts";

@@ -3,7 +3,11 @@ import { EnrichmentTally } from "./tally.ts";
 import { keepAnswers, type NewAnswer } from "#content/operation/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { countPending } from "#content/nonprofit/pending-fields.ts";
-import { type NewSubmission, type StoredSubmission, submissionColumns } from "./submissions.ts";
+import {
+  type NewSubmission,
+  type StoredSubmission,
+  submissionColumns,
+} from "./submission-store.ts";
 
 /**
  * What a group of submissions adds to the store, gathered in memory so that it takes a few statements however many they

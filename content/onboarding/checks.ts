@@ -1,14 +1,13 @@
 import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
-import { isMixedScript } from "#content/enrichment/agent-id.ts";
+import { isMixedScript } from "#content/enrichment/agent.ts";
 import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
-import { normalise } from "#content/enrichment/normalise.ts";
+import { isTestData, normalise } from "#content/enrichment/value.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { plainLetters } from "#content/nonprofit/plain-letters.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
-import { isTestData } from "#content/enrichment/test-data.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 

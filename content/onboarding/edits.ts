@@ -6,7 +6,7 @@ import { countryCode } from "#content/nonprofit/country.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
-import { checkValue } from "#content/enrichment/validity.ts";
+import { checkValue } from "#content/enrichment/value.ts";
 import { countryName } from "#content/nonprofit/wire.ts";
 
 /** What an operator changes of a request while approving it. Null: the value is not taken over. */

@@ -7,7 +7,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { Wrong } from "#content/enrichment/read.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
-import { checkLine, checkValue } from "#content/enrichment/validity.ts";
+import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 
 /** What an organisation asks for, checked and cleaned: this is what is stored, and never shown to the public as such. */

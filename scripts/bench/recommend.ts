@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { causeIds } from "#content/contract/cause.ts";
 import { intents } from "#content/contract/recommendation.ts";
-import { saveCuratedPicks } from "#content/recommendation/curation.ts";
+import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { cpuMs, type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { numbers } from "./support/search-queries.ts";

@@ -2,9 +2,9 @@ import { recentHashes } from "#api/http/user-agent.ts";
 import {
   type FollowUp,
   followThroughsOf,
+  oldestCall,
   saveFollowThroughs,
-} from "#content/recommendation/follow-through.ts";
-import { oldestCall } from "#content/recommendation/funnel.ts";
+} from "#content/recommendation/follow-through-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { type LoggedRequest, profileOf } from "./log-line.ts";
 

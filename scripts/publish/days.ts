@@ -1,7 +1,7 @@
 import { isoDay, type Clock } from "#content/contract/time.ts";
 import { checkpointCounters } from "#content/operation/activity.ts";
-import { helpWantedTotals } from "#content/enrichment/help-wanted-answer.ts";
-import { saveLeaderboard } from "#content/enrichment/leaderboard-fact.ts";
+import { helpWantedTotals } from "#content/enrichment/needs-store.ts";
+import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { directoryFact, saveDirectoryFact } from "#content/operation/stats.ts";
 

@@ -1,4 +1,4 @@
-import type { FunnelStep } from "#content/recommendation/funnel.ts";
+import type { FunnelStep } from "#content/recommendation/follow-through-store.ts";
 
 const nothing: FunnelStep = {
   calls: 0,

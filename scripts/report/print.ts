@@ -1,6 +1,6 @@
 import { micro, usdcNumber, usdcText } from "#content/donation/money.ts";
 import { sum, totalOf } from "./fold.ts";
-import type { FunnelRow, FunnelStep } from "#content/recommendation/funnel.ts";
+import type { FunnelRow, FunnelStep } from "#content/recommendation/follow-through-store.ts";
 
 export type Report = {
   /** ISO 8601, UTC. */

@@ -1,6 +1,6 @@
 import { describeFaults, wordingFaults } from "#content/recommendation/wording.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { CuratedPick } from "#content/recommendation/curation.ts";
+import type { CuratedPick } from "#content/recommendation/pick-store.ts";
 import causes from "./causes.json";
 import { type Outline, round } from "./outline.ts";
 import { sentencesOf } from "./prose.ts";

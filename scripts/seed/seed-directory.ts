@@ -1,4 +1,4 @@
-import { saveCuratedPicks } from "#content/recommendation/curation.ts";
+import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { outlineAt } from "./outline.ts";

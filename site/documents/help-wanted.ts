@@ -3,7 +3,7 @@ import {
   helpWantedAnswer,
   helpWantedDefault,
   storedHelpWantedTotals,
-} from "#content/enrichment/help-wanted-answer.ts";
+} from "#content/enrichment/needs-store.ts";
 import type { DocumentKind } from "./document.ts";
 import { keyOf } from "./keys.ts";
 import { publicationDay } from "./publication-day.ts";

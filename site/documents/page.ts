@@ -1,5 +1,5 @@
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
-import { storedLeaderboard } from "#content/enrichment/leaderboard-fact.ts";
+import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { causeList, countryList } from "#content/nonprofit/overview.ts";
 import { directoryFact, directoryStats, storedCounters } from "#content/operation/stats.ts";
 import type { BundleFile, DocumentKind, Source } from "./document.ts";

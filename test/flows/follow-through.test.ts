@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { recommendationFunnel } from "#content/recommendation/funnel.ts";
+import { recommendationFunnel } from "#content/recommendation/follow-through-store.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/bundle/bundle-reader.ts";
 import { aBundle, type TestBundle } from "../support/bundle.ts";

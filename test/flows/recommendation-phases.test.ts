@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DraftAnswer } from "#content/contract/recommendation-draft.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import { ReviewList } from "#content/contract/review.ts";
-import { curatedPicks } from "#content/recommendation/curation.ts";
+import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { curate } from "../support/curate.ts";

@@ -9,7 +9,7 @@ import {
   type SimulationParameters,
 } from "#content/contract/consensus-simulation.ts";
 import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
-import { helpWantedAnswer } from "#content/enrichment/help-wanted-answer.ts";
+import { helpWantedAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

@@ -7,7 +7,7 @@ import { openStore } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/stats.ts";
 import { dailyHashKeyOf } from "#api/secrets.ts";
 import { userAgentHash } from "#api/http/user-agent.ts";
-import { logRecommendations } from "#content/recommendation/log.ts";
+import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits/log-line.ts";
 
 const root = join(import.meta.dirname, "../..");

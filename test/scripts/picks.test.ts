@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { curatedPicks } from "#content/recommendation/curation.ts";
+import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { draftExample } from "#content/contract/recommendation-draft.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { saveCuratedPicks } from "#content/recommendation/curation.ts";
+import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import type { TestService } from "./service.ts";
 
 /** Stores a nonprofit as new and as one that the operator picked for recommendations. */

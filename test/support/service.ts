@@ -13,7 +13,7 @@ import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { countActivity } from "#content/operation/activity.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { logRecommendations } from "#content/recommendation/log.ts";
+import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 

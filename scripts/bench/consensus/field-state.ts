@@ -1,6 +1,6 @@
 import { type ConsensusMode, decide, type PendingVoice } from "#content/enrichment/consensus.ts";
 import { publicValue } from "#content/nonprofit/mask.ts";
-import { comparedValue } from "#content/enrichment/normalise.ts";
+import { comparedValue } from "#content/enrichment/value.ts";
 import type { ReadItem } from "#content/enrichment/read.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
 
@@ -29,7 +29,7 @@ export type Submitted = {
 };
 
 /**
- * Does with a field what api/enrichment/store-submission.ts does: the rules decide, and their decision is carried out.
+ * Does with a field what api/enrichment/store-enrichment.ts does: the rules decide, and their decision is carried out.
  * Answers the ids of the agents whose agreement made a value live, null when none did.
  */
 export function submitTo(
@@ -62,7 +62,7 @@ export function submitTo(
 /** A waiting value as GET /api/needs-enrichment shows it: e-mail addresses masked. */
 export type Opinion = { field: StructuredField; value: string; masked: boolean };
 
-/** Source: content/enrichment/help-wanted-answer.ts. */
+/** Source: content/enrichment/needs-store.ts. */
 const opinionsPerFieldMax = 3;
 
 /** The values that want one more agent, each as it was sent first, the earliest first. */

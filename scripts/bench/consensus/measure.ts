@@ -1,5 +1,5 @@
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
-import { comparedValue } from "#content/enrichment/normalise.ts";
+import { comparedValue } from "#content/enrichment/value.ts";
 import type {
   SimulationOutcome,
   SimulationParameters,

@@ -1,4 +1,4 @@
-import { foldAgentId } from "#content/enrichment/agent-id.ts";
+import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import { isoDay } from "#content/contract/time.ts";
 import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";

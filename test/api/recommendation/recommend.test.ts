@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { wordingFaults } from "#content/recommendation/wording.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { saveCuratedPicks } from "#content/recommendation/curation.ts";
+import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { micro } from "#content/donation/money.ts";
-import { donationCounts } from "#content/recommendation/candidates.ts";
+import { donationCounts } from "#content/recommendation/candidate-store.ts";
 import { donationsByDay } from "#content/operation/daily.ts";
 import { settleOn } from "#content/donation/network.ts";
 import {

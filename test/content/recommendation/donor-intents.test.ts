@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { normaliseIntent, normaliseIntents } from "#content/recommendation/donor-intents.ts";
+import { normaliseIntent, normaliseIntents } from "#content/recommendation/pick-text.ts";
 
 describe("a donor intent", () => {
   test.each([

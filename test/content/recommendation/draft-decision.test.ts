@@ -4,7 +4,7 @@ import {
   type DraftDecision,
   draftNote,
   type WaitingDraft,
-} from "#content/recommendation/draft-decision.ts";
+} from "#content/recommendation/draft.ts";
 
 type DraftSituation = Parameters<typeof decideDraft>[0];
 const voice = (agent_id: string, normalised_value = "wells", network: string | null = null) => ({

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FollowUp } from "#content/recommendation/follow-through.ts";
+import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
   type LoggedRecommendation,
   logRecommendations,
   type RecommendationLog,
-} from "#content/recommendation/log.ts";
+} from "#content/recommendation/log-store.ts";
 
 const noonMs = Date.parse("2026-06-01T12:00:00Z");
 const dayMs = 86_400_000;

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import {
   recommendationDisclosure,
   noRecommendationDisclosure,
-} from "#content/recommendation/editorial-disclosure.ts";
+} from "#content/recommendation/words.ts";
 import {
   editorialPoints,
   editorialSteps,

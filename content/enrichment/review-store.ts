@@ -3,7 +3,7 @@ import type { EnrichableField, StructuredField } from "#content/contract/enrichm
 import { countUpTo } from "#content/store/count-up-to.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inConsensus } from "#content/nonprofit/pending-fields.ts";
-import type { StoredSubmission } from "./submissions.ts";
+import type { StoredSubmission } from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */
 export type QueuedSubmission = StoredSubmission & { slug: string; name: string };

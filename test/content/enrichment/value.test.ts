@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { normalise } from "#content/enrichment/normalise.ts";
+import { normalise } from "#content/enrichment/value.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import { enrichableFields } from "#content/contract/enrichment.ts";
 

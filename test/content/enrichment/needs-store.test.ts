@@ -7,12 +7,13 @@ import {
   Leaderboard,
 } from "#content/contract/enrichment-answers.ts";
 import { thinFields } from "#content/nonprofit/thin-fields.ts";
-import { helpWantedIds, type HelpWantedQuery } from "#content/enrichment/help-wanted.ts";
 import {
+  type HelpWantedQuery,
   helpWantedAnswer,
   helpWantedDefault,
+  helpWantedIds,
   helpWantedTotals,
-} from "#content/enrichment/help-wanted-answer.ts";
+} from "#content/enrichment/needs-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 

@@ -1,9 +1,13 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { withoutContacts } from "#content/operation/personal-data.ts";
 import { insertMany } from "#content/store/bulk.ts";
-import type { FollowUp } from "./follow-through.ts";
-import { gatherFollowUps } from "./follow-ups.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
+import {
+  followThroughsOf,
+  followThroughWindowMs,
+  type FollowUp,
+  saveFollowThroughs,
+} from "./follow-through-store.ts";
 
 /** One call of recommend. Source: spec, "Events". */
 export type LoggedRecommendation = {
@@ -34,7 +38,7 @@ export type RecommendationLog = {
 };
 
 const dayMs = 86_400_000;
-const waitingMax = 20_000;
+const waitingCallsMax = 20_000;
 const flushAfterMs = 1_000;
 const queryLengthMax = 300;
 /** An embedded store works synchronously: a larger write would keep requests waiting. */
@@ -63,7 +67,7 @@ export function logRecommendations(
       });
     } catch (error) {
       // With the store out of reach for long, the oldest are let go.
-      calls = [...taken, ...calls].slice(-waitingMax);
+      calls = [...taken, ...calls].slice(-waitingCallsMax);
       throw error;
     }
   };
@@ -90,7 +94,7 @@ export function logRecommendations(
   return {
     add: (call) => {
       followUps.called(call.client, call.called_at.getTime());
-      if (calls.length < waitingMax) calls.push(call);
+      if (calls.length < waitingCallsMax) calls.push(call);
       soon();
     },
     isFollowed: (atMs) => followUps.isAnyFollowed(atMs),
@@ -147,3 +151,93 @@ const rowOf = (call: LoggedRecommendation) => [
 
 const loggedText = (text: string | null): string | null =>
   text === null ? null : withoutContacts(text.slice(0, queryLengthMax));
+
+/** What clients did after recommendations, waiting in memory to be stored with the log. */
+export type FollowUps = {
+  /** Remembers that a client was given a recommendation. */
+  called(client: string, atMs: number): void;
+  /** Whether anybody's recommendation may be followed at this instant. */
+  isAnyFollowed(atMs: number): boolean;
+  /** Takes a follow-up, and says so; it leaves alone what follows no recommendation that could be meant. */
+  take(followUp: FollowUp, elsewhere: boolean): boolean;
+  /** Stores what follows a logged recommendation. Answers whether something waits for another look. */
+  write(): Promise<boolean>;
+};
+
+/** Of a second. Beyond it, telemetry is a sample: looking for more would slow down what is served. */
+const waitingFollowUpsMax = 2_000;
+/** Follow-ups of calls that this process does not remember: each costs a look at the store. */
+const unsureMax = 500;
+/** Another process writes its calls within a second or two. */
+const looksMax = 3;
+
+type Waiting = { followUp: FollowUp; looks: number };
+
+export function gatherFollowUps(store: Store): FollowUps {
+  const recent = rememberClients();
+  let waiting: Waiting[] = [];
+  let noted = new Set<string>();
+  let unsure = 0;
+  return {
+    called: (client, atMs) => recent.add(client, atMs),
+    isAnyFollowed: (atMs) => recent.mayAny(atMs),
+    take: (followUp, elsewhere) => {
+      const { clients, atMs } = followUp;
+      const key = `${clients[0]} ${followUp.action} ${followUp.slug} ${followUp.intent_id ?? ""}`;
+      if (noted.has(key)) return false;
+      const isKnown = clients.some((client) => recent.mayFollow(client, atMs));
+      const isWanted = isKnown || (elsewhere && unsure < unsureMax);
+      if (!isWanted || waiting.length >= waitingFollowUpsMax) return false;
+      if (!isKnown) unsure += 1;
+      noted.add(key);
+      waiting.push({ followUp, looks: isKnown ? 1 : looksMax });
+      return true;
+    },
+    write: async () => {
+      const taken = waiting;
+      waiting = [];
+      noted = new Set();
+      unsure = 0;
+      if (taken.length === 0) return false;
+      try {
+        const found = await followThroughsOf(
+          store,
+          taken.map(({ followUp }) => followUp),
+        );
+        await saveFollowThroughs(
+          store,
+          found.filter((one) => one !== null),
+        );
+        waiting.push(
+          ...taken.flatMap(({ followUp, looks }, place) =>
+            looks > 1 && found[place] === null ? [{ followUp, looks: looks - 1 }] : [],
+          ),
+        );
+      } catch (error) {
+        waiting = [...taken, ...waiting].slice(-waitingFollowUpsMax);
+        throw error;
+      }
+      return waiting.length > 0;
+    },
+  };
+}
+
+const clientsMax = 20_000;
+
+/** The clients that asked a moment ago, at most 20,000: nearly all page views follow no recommendation. */
+function rememberClients() {
+  const calledAt = new Map<string, number>();
+  let newest = -Infinity;
+  const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
+  return {
+    add: (client: string, atMs: number) => {
+      calledAt.delete(client); // So that the map stays in the order of the calls.
+      calledAt.set(client, atMs);
+      newest = atMs;
+      const [oldest] = calledAt.size > clientsMax ? calledAt.keys() : [];
+      if (oldest !== undefined) calledAt.delete(oldest);
+    },
+    mayFollow: (client: string, atMs: number) => within(calledAt.get(client) ?? -Infinity, atMs),
+    mayAny: (atMs: number) => within(newest, atMs),
+  };
+}
