@@ -6,7 +6,7 @@ import { answerError } from "./http/errors.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { isForm } from "./http/form-fields.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
-import type { Parts } from "./context.ts";
+import type { Context } from "./context.ts";
 import { methodsByPath, pathOf } from "./http/paths.ts";
 import { problem } from "./http/problem.ts";
 import type { Allowance, Policy } from "./http/rate-limit.ts";
@@ -45,7 +45,7 @@ export type App = {
 };
 
 /** Every route. A new one is a route file of its capability and one line here. */
-const routesOf = (parts: Parts, askFor: AskFor) =>
+const routesOf = (context: Context, askFor: AskFor) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType, path }) => {
       // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
@@ -55,46 +55,46 @@ const routesOf = (parts: Parts, askFor: AskFor) =>
         : readJson(request, contentType);
     })
     .onError({ as: "global" }, ({ error, code, path }) =>
-      answerError(parts.log, error, code, helpAt(path, parts)),
+      answerError(context.log, error, code, helpAt(path, context)),
     )
     .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
       answerOf(responseValue, request, set),
     )
     .use(healthRoutes())
-    .use(nonprofitRoutes(parts))
-    .use(searchRoutes(parts))
-    .use(recommendRoutes(parts))
-    .use(recommendDraftRoutes(parts))
-    .use(causeRoutes(parts))
-    .use(statsRoutes(parts))
-    .use(enrichRoutes(parts))
-    .use(donateRoutes(parts))
-    .use(donationRoutes(parts))
-    .use(receiptRoutes(parts))
-    .use(needsEnrichmentRoutes(parts))
-    .use(onboardRoutes(parts))
-    .use(enrichmentStatsRoutes(parts))
-    .use(agentRoutes(parts))
-    .use(historyRoutes(parts))
-    .use(adminRoutes(parts))
-    .use(adminLogRoutes(parts))
-    .use(adminHealthRoutes(parts))
-    .use(adminWebhookRoutes(parts))
-    .use(adminPickRoutes(parts))
-    .use(adminVerificationRoutes(parts))
-    .use(deskRoutes(parts))
-    .use(mcpRoutes(parts, askFor));
+    .use(nonprofitRoutes(context))
+    .use(searchRoutes(context))
+    .use(recommendRoutes(context))
+    .use(recommendDraftRoutes(context))
+    .use(causeRoutes(context))
+    .use(statsRoutes(context))
+    .use(enrichRoutes(context))
+    .use(donateRoutes(context))
+    .use(donationRoutes(context))
+    .use(receiptRoutes(context))
+    .use(needsEnrichmentRoutes(context))
+    .use(onboardRoutes(context))
+    .use(enrichmentStatsRoutes(context))
+    .use(agentRoutes(context))
+    .use(historyRoutes(context))
+    .use(adminRoutes(context))
+    .use(adminLogRoutes(context))
+    .use(adminHealthRoutes(context))
+    .use(adminWebhookRoutes(context))
+    .use(adminPickRoutes(context))
+    .use(adminVerificationRoutes(context))
+    .use(deskRoutes(context))
+    .use(mcpRoutes(context, askFor));
 
-/** Makes the service: `createApp(parts).handle(new Request("http://localhost/healthz"))`. */
-export function createApp(parts: Parts): App {
-  const routes = routesOf(parts, (call, client) => askFor(call, client));
+/** Makes the service: `createApp(context).handle(new Request("http://localhost/healthz"))`. */
+export function createApp(context: Context): App {
+  const routes = routesOf(context, (call, client) => askFor(call, client));
   const methodsOfRoutes = methodsByPath(routes.routes);
   const methodsAt = (path: string): readonly string[] => {
     const methods = methodsOfRoutes(path);
-    return methods.length === 0 && parts.bundleHolds?.(path) === true ? fileMethods : methods;
+    return methods.length === 0 && context.bundleHolds?.(path) === true ? fileMethods : methods;
   };
   const limited = (allowance: Allowance, policy: Policy | null): Response => {
-    parts.activity.count(`limited:${policy ?? "read"}`);
+    context.activity.count(`limited:${policy ?? "read"}`);
     return tooMany(allowance);
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
@@ -103,14 +103,14 @@ export function createApp(parts: Parts): App {
     if (path === "") return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const policy = policyOf(method, path);
-    const allowance = policy === null ? null : await parts.limits.request(policy, request);
+    const allowance = policy === null ? null : await context.limits.request(policy, request);
     if (allowance?.allowed === false) return [limited(allowance, policy), allowance];
     const response = await routes.handle(request);
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
     const known = (method === "GET" ? methodsOfRoutes : methodsAt)(path);
-    return [noSuchPath(method, known, helpAt(path, parts)), allowance];
+    return [noSuchPath(method, known, helpAt(path, context)), allowance];
   };
   // What a tool asks was counted as a read with the request that called it; writes have limits of their own.
   const askFor: AskFor = async ({ method, path, body }, client) => {
@@ -125,7 +125,7 @@ export function createApp(parts: Parts): App {
     sameClient(request, client);
     const policy = policyOf(method, pathOf(request.url));
     const allowance =
-      policy === null || policy === "read" ? null : await parts.limits.request(policy, request);
+      policy === null || policy === "read" ? null : await context.limits.request(policy, request);
     return allowance?.allowed === false ? limited(allowance, policy) : routes.handle(request);
   };
   return {
@@ -139,7 +139,7 @@ export function createApp(parts: Parts): App {
       try {
         [response, allowance] = await handle(asked);
       } catch (error) {
-        response = answerError(parts.log, error, "UNKNOWN");
+        response = answerError(context.log, error, "UNKNOWN");
       }
       addHeaders(response, asked.method, allowance);
       return head ? withoutBody(response) : response;
@@ -169,7 +169,7 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
   });
 
 /** What to send instead, for whoever sent something to these routes that they cannot take. */
-const helpAt = (path: string, { config }: Pick<Parts, "config">): Record<string, unknown> => ({
+const helpAt = (path: string, { config }: Pick<Context, "config">): Record<string, unknown> => ({
   ...enrichHelp(path, config.baseUrl),
   ...onboardHelp(path, config.baseUrl),
 });

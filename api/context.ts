@@ -5,7 +5,7 @@ import type { RecommendationLog } from "#content/recommendation/log-store.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Config } from "./config.ts";
 import type { Curated } from "./recommendation/curated.ts";
-import type { Kept } from "./http/response-cache.ts";
+import type { ResponseCache } from "./http/response-cache.ts";
 import type { Log } from "./log.ts";
 import type { Limits } from "./http/rate-limit.ts";
 import type { SearchEngine } from "./search/engine.ts";
@@ -29,7 +29,7 @@ export type Publication = {
 };
 
 /** What the service is made of. Every route takes this and nothing else; tests hand in their own. */
-export type Parts = {
+export type Context = {
   readonly store: Store;
   readonly clock: Clock;
   readonly config: Config;
@@ -38,7 +38,7 @@ export type Parts = {
   /** Requests of clients and submissions of agents, counted. */
   readonly limits: Limits;
   /** Answers kept until a change of public data makes them stale. */
-  readonly kept: Kept;
+  readonly cache: ResponseCache;
   /** Finds nonprofits by words and filters: `openSearch`. */
   readonly search: SearchEngine;
   /** The profiles picked for recommendations: `openCurated`. */

@@ -6,7 +6,7 @@ import { openService } from "./open-service.ts";
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const service = await openService(config);
-  const { log, secrets } = service.parts;
+  const { log, secrets } = service.context;
   for (const name of unknownSettings(process.env)) log.warn({ name }, "no setting has this name");
   await service.ready;
   const listening = listen(service.app, config, {

@@ -9,9 +9,9 @@ import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openCurated } from "./recommendation/curated.ts";
 import { openDonationChain, refuseSample } from "./donation/donation-chain.ts";
-import { keepFresh } from "./http/response-cache.ts";
+import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
-import type { Parts } from "./context.ts";
+import type { Context } from "./context.ts";
 import { openLimits } from "./http/rate-limit.ts";
 import { donatingOf } from "./donation/donating.ts";
 import { openSearch } from "./search/engine.ts";
@@ -23,22 +23,22 @@ import { startWebhooks } from "./webhooks/start.ts";
 
 export type Service = {
   app: App;
-  parts: Parts;
+  context: Context;
   /** Settled once the first request will be answered as fast as later ones, within seconds in any case. */
   ready: Promise<void>;
   /** Writes what is still in memory and closes everything. */
   close(): Promise<void>;
 };
 
-/** Parts that the caller brings; undefined is as good as absent. */
-export type Given = { [Name in keyof Parts]?: Parts[Name] };
+/** What the caller brings; undefined is as good as absent. */
+export type Given = { [Name in keyof Context]?: Context[Name] };
 
 const flushEveryMs = 1_000;
 /** The index of 100,000 profiles is read in this time; a larger directory answers more slowly for a while. */
 const readyWaitMaxMs = 3_000;
 
 /**
- * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds parts, for
+ * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
  * example the bundle and the wait for publication when a publisher runs in the same process.
  */
 export async function openService(config: Config, given: Given = {}): Promise<Service> {
@@ -51,36 +51,39 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
       ...servingStore,
     }));
   await refuseSample(config, store);
-  const parts = await partsOf(config, store, log, given);
-  await settleOn(store, parts.chain.caip2, parts.clock());
-  const flushing = { activity: quietly(parts, "counters"), log: quietly(parts, "recommendations") };
-  const flushCounters = () => flushing.activity(() => parts.activity.flush());
-  const sweeping = sweepAlways(donatingOf(parts), log);
-  const wallets = settleWalletsAlways(parts);
-  const webhooks = startWebhooks(parts);
+  const context = await contextOf(config, store, log, given);
+  await settleOn(store, context.chain.caip2, context.clock());
+  const flushing = {
+    activity: quietly(context, "counters"),
+    log: quietly(context, "recommendations"),
+  };
+  const flushCounters = () => flushing.activity(() => context.activity.flush());
+  const sweeping = sweepAlways(donatingOf(context), log);
+  const wallets = settleWalletsAlways(context);
+  const webhooks = startWebhooks(context);
   const timer = setInterval(() => void flushCounters(), flushEveryMs);
   return {
-    app: createApp(parts),
-    parts,
-    ready: within(parts.search.ready, readyWaitMaxMs).then(() => undefined),
+    app: createApp(context),
+    context,
+    ready: within(context.search.ready, readyWaitMaxMs).then(() => undefined),
     close: async () => {
       clearInterval(timer);
       await Promise.all([sweeping.stop(), wallets.stop(), webhooks?.stop()]);
       await flushCounters();
-      await flushing.log(() => parts.recommendationLog.flush());
-      if (given.limits === undefined) parts.limits.close();
-      if (given.search === undefined) await parts.search.close();
+      await flushing.log(() => context.recommendationLog.flush());
+      if (given.limits === undefined) context.limits.close();
+      if (given.search === undefined) await context.search.close();
       if (given.store === undefined) store.close();
     },
   };
 }
 
-async function partsOf(
+async function contextOf(
   config: Config,
   store: Store,
-  log: Parts["log"],
+  log: Context["log"],
   given: Given,
-): Promise<Parts> {
+): Promise<Context> {
   const clock = given.clock ?? systemClock;
   const secrets = given.secrets ?? loadSecrets(config);
   const watch = watchChanges(store);
@@ -93,7 +96,7 @@ async function partsOf(
     clock,
     secrets,
     limits: given.limits ?? openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
-    kept: given.kept ?? keepFresh(watch),
+    cache: given.cache ?? openResponseCache(watch),
     search:
       given.search ??
       openSearch(store, watch, {
@@ -111,7 +114,7 @@ async function partsOf(
 }
 
 /** Runs work whose failure is mended the next time: one line says so, not one a second. */
-function quietly({ log }: Pick<Parts, "log">, what: string) {
+function quietly({ log }: Pick<Context, "log">, what: string) {
   let failing = false;
   return async (work: () => Promise<void>): Promise<void> => {
     try {

@@ -62,7 +62,7 @@ const command = defineCommand({
       publication: () => publicationOf(reader),
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
     });
-    const frontDoor = await openFrontDoor(service.parts, reader);
+    const frontDoor = await openFrontDoor(service.context, reader);
     await service.ready;
     const listening = listen(service.app, config, { before: frontDoor });
     showAddresses(config, secrets, {

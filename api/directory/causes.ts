@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 import { causeList } from "#content/nonprofit/overview.ts";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 
 /** GET /api/causes. */
-export const causeRoutes = ({ store, kept }: Pick<Parts, "store" | "kept">) =>
+export const causeRoutes = ({ store, cache }: Pick<Context, "store" | "cache">) =>
   new Elysia().get("/api/causes", () =>
-    kept.get("causes", async () => {
-      const value = preparedJson(await causeList(store));
+    cache.get("causes", async () => {
+      const value = encodedJson(await causeList(store));
       return {
         value,
         bytes: value.body.byteLength,

@@ -2,18 +2,18 @@ import { Elysia } from "elysia";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { directoryNumbers } from "#content/operation/stats.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
-import type { Parts } from "#api/context.ts";
-import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 
 /** GET /api/stats: the numbers of the directory with the counters as of now. */
 export const statsRoutes = ({
   store,
-  kept,
+  cache,
   activity,
-}: Pick<Parts, "store" | "kept" | "activity">) => {
-  let last: { of: readonly unknown[]; answer: Prepared } | null = null;
+}: Pick<Context, "store" | "cache" | "activity">) => {
+  let last: { of: readonly unknown[]; answer: EncodedBody } | null = null;
   return new Elysia().get("/api/stats", async () => {
-    const numbers = await kept.get("stats", async () => ({
+    const numbers = await cache.get("stats", async () => ({
       value: await directoryNumbers(store),
       bytes: 200,
       staleBy,
@@ -21,7 +21,7 @@ export const statsRoutes = ({
     const counters = await activity.counters();
     // Both are the same objects as long as nothing new was counted.
     if (last?.of[0] !== numbers || last.of[1] !== counters) {
-      const answer = preparedJson({ ...numbers, ...counters }, freshCacheControl);
+      const answer = encodedJson({ ...numbers, ...counters }, freshCacheControl);
       last = { of: [numbers, counters], answer };
     }
     return last.answer;

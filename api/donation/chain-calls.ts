@@ -1,7 +1,7 @@
 import type { ChainUnclear } from "#api/chain/chain.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Landed } from "#content/contract/transfer.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { once } from "#content/runtime/keyed-lock.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
@@ -27,19 +27,19 @@ export async function inTime<Value, Failure>(
 
 /** The facts of a transaction. Those who ask for the same one at the same time share an answer. */
 export const landedOnce = (
-  { chain }: Pick<DonateParts, "chain">,
+  { chain }: Pick<DonateContext, "chain">,
   txSignature: string,
 ): Promise<Result<Landed | null, ChainUnclear>> =>
   once(chain, `landed ${txSignature}`, () => chain.landed(txSignature));
 
 /** Whether the chain knows a transaction at all, at whatever commitment. Asks in two ways: nodes lag, and forget. */
 export async function isKnown(
-  parts: Pick<DonateParts, "chain">,
+  context: Pick<DonateContext, "chain">,
   txSignature: string,
 ): Promise<Result<boolean, ChainUnclear>> {
   const [states, landed] = await Promise.all([
-    parts.chain.statesOf([txSignature]),
-    landedOnce(parts, txSignature),
+    context.chain.statesOf([txSignature]),
+    landedOnce(context, txSignature),
   ]);
   if (!states.ok) return states;
   if (!landed.ok) return landed;

@@ -5,8 +5,8 @@ import type { Commitment, MicroUsdc } from "#content/contract/transfer.ts";
 import type { DonateTarget } from "#content/donation/target.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** What the verbs of donating work with; the service fills it from its parts. */
-export type DonateParts = {
+/** What the verbs of donating work with; the service fills it from its own context. */
+export type DonateContext = {
   store: Store;
   clock: Clock;
   chain: Chain;

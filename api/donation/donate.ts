@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { DonateTarget } from "#content/donation/target.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import type { PaymentFailure, PaymentNotTaken } from "./payment-failures.ts";
 import { notTakenWords } from "./payment-words.ts";
 import { type Demand, demandPayment } from "./payment-requirements.ts";
@@ -43,26 +43,26 @@ const asking = {
  * answered only where no money has moved. Source: decisions.md, "Donation".
  */
 export async function donate(
-  parts: DonateParts,
+  context: DonateContext,
   call: DonateCall,
 ): Promise<Result<DonateOutcome, DonateFailure>> {
-  const found = await openTarget(parts, call.slug);
+  const found = await openTarget(context, call.slug);
   if (!found.ok) return found;
   const target = found.value;
   const { proof, amount: asked } = call;
   if (proof?.kind === "signature") {
-    return settleProof(parts, { target, txSignature: proof.tx_signature, asked });
+    return settleProof(context, { target, txSignature: proof.tx_signature, asked });
   }
-  if (proof === null) return demanded(parts, call, target, asking);
-  const outcome = await settlePayment(parts, { target, asked, payment: proof.payment });
+  if (proof === null) return demanded(context, call, target, asking);
+  const outcome = await settlePayment(context, { target, asked, payment: proof.payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<Settled | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
-  return demanded(parts, call, target, notTakenWords(outcome.failure));
+  return demanded(context, call, target, notTakenWords(outcome.failure));
 }
 
 async function demanded(
-  parts: DonateParts,
+  context: DonateContext,
   { amount, payer }: DonateCall,
   target: DonateTarget,
   why: { code: string; error: string },
@@ -70,13 +70,13 @@ async function demanded(
   const { slug, usdc_wallet, donation_url } = target;
   if (usdc_wallet === null) return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
   const payable = { ...target, usdc_wallet };
-  const demand = await demandPayment(parts, { target: payable, amount, payer }, why);
+  const demand = await demandPayment(context, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });
 }
 
 /** The nonprofit that a request names, unless it takes no donations any more. */
 export async function openTarget(
-  { targetOf }: Pick<DonateParts, "targetOf">,
+  { targetOf }: Pick<DonateContext, "targetOf">,
   slug: string,
 ): Promise<Result<DonateTarget, TargetFailure>> {
   const target = await targetOf(slug);

@@ -8,7 +8,7 @@ import { donationById } from "#content/donation/store.ts";
 import type { Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 
-export type ReceiptParts = {
+export type ReceiptContext = {
   store: Store;
   signer: Signer;
   /** Without a trailing slash. */
@@ -21,7 +21,7 @@ export type DonationReceiptFailure =
 
 /** The signed receipt of a donation; also of a withdrawn nonprofit, because what was given stays given. */
 export async function donationReceipt(
-  { store, signer, baseUrl }: ReceiptParts,
+  { store, signer, baseUrl }: ReceiptContext,
   slug: string,
   id: string,
 ): Promise<Result<SignedReceipt, DonationReceiptFailure>> {

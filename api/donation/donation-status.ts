@@ -6,7 +6,7 @@ import type { DonateTarget } from "#content/donation/target.ts";
 import { intentOf, keepIntent } from "#content/donation/intents.ts";
 import { donationsFor } from "#content/donation/store.ts";
 import { inTime, patience } from "./chain-calls.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { openTarget, type TargetFailure } from "./donate.ts";
 import { writeTogether } from "./donation-writes.ts";
 import { settled } from "./record-donation.ts";
@@ -23,19 +23,19 @@ const firstSweepMs = 30_000;
  * of a transfer; a memo that was asked for once is looked for from then on, at most two hours.
  */
 export async function donationStatus(
-  parts: DonateParts,
+  context: DonateContext,
   { slug, memo }: { slug: string; memo: string },
 ): Promise<Result<DonationStatus, StatusFailure>> {
-  const found = await openTarget(parts, slug);
+  const found = await openTarget(context, slug);
   if (!found.ok) return found;
   const target = found.value;
-  const read = readMemo(memo, parts.seal);
+  const read = readMemo(memo, context.seal);
   if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
-  const given = await donationsFor(parts.store, memo);
+  const given = await donationsFor(context.store, memo);
   const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
-  if (mine !== undefined) return ok(received(memo, settled(parts, target, mine).settlement));
-  await watch(parts, target, { memo, amount: read.amount });
-  const outcome = await inTime(patience(), findByMemo(parts, target, memo));
+  if (mine !== undefined) return ok(received(memo, settled(context, target, mine).settlement));
+  await watch(context, target, { memo, amount: read.amount });
+  const outcome = await inTime(patience(), findByMemo(context, target, memo));
   if (!outcome.ok) return outcome;
   if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));
   return ok({ status: "pending", memo, retry_after_s: askAgainSeconds.pending, settlement: null });
@@ -49,7 +49,7 @@ const received = (memo: string, settlement: DonationStatus["settlement"]): Donat
 });
 
 async function watch(
-  { store, clock }: DonateParts,
+  { store, clock }: DonateContext,
   { id, usdc_wallet }: DonateTarget,
   { memo, amount }: { memo: string; amount: NonNullable<ReturnType<typeof readMemo>>["amount"] },
 ): Promise<void> {

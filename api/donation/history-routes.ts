@@ -3,8 +3,8 @@ import { historyOf } from "#content/donation/answers.ts";
 import { donateTarget } from "#content/donation/target.ts";
 import { donationTotals, recentDonations } from "#content/donation/store.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { problem } from "#api/http/problem.ts";
 
 /** Source: decisions.md, "recent_donations item". */
@@ -16,7 +16,7 @@ export const donationRoutes = ({
   clock,
   chain,
   config,
-}: Pick<Parts, "store" | "clock" | "chain" | "config">) =>
+}: Pick<Context, "store" | "clock" | "chain" | "config">) =>
   new Elysia().get("/api/donations/:slug", async ({ params }) => {
     const target = await donateTarget(store, params.slug, clock());
     if (target === null) {
@@ -26,5 +26,5 @@ export const donationRoutes = ({
     const totals = await donationTotals(store, target.id);
     const recent = await recentDonations(store, target.id, recentMax);
     const place = { cluster: chain.cluster, baseUrl: config.baseUrl };
-    return preparedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
+    return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
   });

@@ -10,7 +10,7 @@ import type {
 } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { DonateTarget } from "#content/donation/target.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** How long a client has to sign. Source: facts on x402. */
@@ -39,16 +39,16 @@ type Resource = { url: string; description: string; mimeType: "application/json"
 
 /** Asks for a payment: nothing is stored, the memo carries all that settling needs. Source: decision 0051. */
 export async function demandPayment(
-  parts: DonateParts,
+  context: DonateContext,
   { target, amount, payer }: Wanted,
   why: { code: string; error: string },
 ): Promise<Demand> {
-  const { chain, baseUrl, seal } = parts;
+  const { chain, baseUrl, seal } = context;
   const recipient = target.usdc_wallet;
-  const issued_at_s = Math.floor(parts.clock().getTime() / 1_000);
+  const issued_at_s = Math.floor(context.clock().getTime() / 1_000);
   const nonce = randomInt(nonces);
   const memo = writeMemo({ nonprofit_id: target.id, amount, issued_at_s, nonce }, recipient, seal);
-  const reference = parts.addressOf(referenceOf(memo));
+  const reference = context.addressOf(referenceOf(memo));
   const text = usdcText(amount);
   const donateUrl = `${baseUrl}/api/donate/${target.slug}`;
   const resource: Resource = {
@@ -56,9 +56,9 @@ export async function demandPayment(
     description: `Donation of ${text} USDC to ${target.slug}`,
     mimeType: "application/json",
   };
-  const feePayer = await feePayerOf(parts, { recipient, amount, payer });
+  const feePayer = await feePayerOf(context, { recipient, amount, payer });
   const accepts =
-    feePayer === null ? [] : [optionV1(parts, { recipient, amount, memo, feePayer, resource })];
+    feePayer === null ? [] : [optionV1(context, { recipient, amount, memo, feePayer, resource })];
   const contractFields = {
     x402: true,
     recipient,
@@ -96,7 +96,7 @@ export async function demandPayment(
       x402Version: 2,
       error: why.error,
       resource,
-      accepts: accepts.map((one) => optionV2(parts.offeredNetwork, one)),
+      accepts: accepts.map((one) => optionV2(context.offeredNetwork, one)),
     },
     contract: {
       ...contractFields,
@@ -112,7 +112,7 @@ export async function demandPayment(
 
 /** Who pays the network fee; null when no x402 client can pay: nobody does, or there is no account to pay into. */
 async function feePayerOf(
-  { chain, sponsoredMin }: DonateParts,
+  { chain, sponsoredMin }: DonateContext,
   { recipient, amount, payer }: { recipient: string; amount: MicroUsdc; payer: string | null },
 ): Promise<string | null> {
   const sponsor = amount >= sponsoredMin ? chain.sponsor : null;
@@ -124,7 +124,7 @@ async function feePayerOf(
 }
 
 const optionV1 = (
-  { chain }: DonateParts,
+  { chain }: DonateContext,
   one: { recipient: string; amount: MicroUsdc; memo: string; feePayer: string; resource: Resource },
 ): PaymentOptionV1 => ({
   scheme: "exact",

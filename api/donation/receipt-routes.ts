@@ -2,8 +2,8 @@ import { Elysia } from "elysia";
 import { openSigner } from "#content/feed/keys.ts";
 import { donationReceipt, type DonationReceiptFailure } from "./donation-receipt.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
 
 /** GET /api/donations/{slug}/{id}: a donation with its evidence, signed by the directory. */
@@ -11,13 +11,13 @@ export const receiptRoutes = ({
   store,
   secrets,
   config,
-}: Pick<Parts, "store" | "secrets" | "config">) => {
+}: Pick<Context, "store" | "secrets" | "config">) => {
   const opening = openSigner(secrets.signingKey);
   return new Elysia().get("/api/donations/:slug/:donation_id", async ({ params }) => {
-    const parts = { store, signer: await opening, baseUrl: config.baseUrl };
-    const outcome = await donationReceipt(parts, params.slug, params.donation_id);
+    const context = { store, signer: await opening, baseUrl: config.baseUrl };
+    const outcome = await donationReceipt(context, params.slug, params.donation_id);
     if (!outcome.ok) return refuse(answers, outcome.failure);
-    return preparedJson(outcome.value, freshCacheControl);
+    return encodedJson(outcome.value, freshCacheControl);
   });
 };
 

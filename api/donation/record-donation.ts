@@ -5,7 +5,7 @@ import type { Landed } from "#content/contract/transfer.ts";
 import type { DonateTarget } from "#content/donation/target.ts";
 import { closeIntent } from "#content/donation/intents.ts";
 import { type Donation, recordDonation, type Recorded } from "#content/donation/store.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { writeTogether } from "./donation-writes.ts";
 
 /**
@@ -13,7 +13,7 @@ import { writeTogether } from "./donation-writes.ts";
  * second, in whatever process, gets what the first one stored.
  */
 export async function recordGift(
-  { store, clock, seal }: DonateParts,
+  { store, clock, seal }: DonateContext,
   { target, landed, gift }: { target: DonateTarget; landed: Landed; gift: Gift },
 ): Promise<Recorded> {
   const now = clock().getTime();
@@ -53,7 +53,7 @@ export type Settled = {
 
 /** What the donor is told of a recorded donation. */
 export const settled = (
-  { chain, baseUrl }: DonateParts,
+  { chain, baseUrl }: DonateContext,
   target: DonateTarget,
   donation: Donation,
 ): Settled => ({

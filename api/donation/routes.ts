@@ -15,15 +15,15 @@ import {
   statusAnswers,
 } from "./donate-answers.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { paymentHeaderOf } from "./payment-header.ts";
 import { refuse } from "#api/http/problem.ts";
 import { type BadParameter, queryOf, refuseParameter } from "#api/http/query.ts";
 
 /** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */
-export const donateRoutes = (parts: Parts) => {
-  const verb = donatingOf(parts);
-  const answers = donateAnswers(parts.config.baseUrl);
+export const donateRoutes = (context: Context) => {
+  const verb = donatingOf(context);
+  const answers = donateAnswers(context.config.baseUrl);
   const answer = async (request: Request, slug: string, body: unknown): Promise<Response> => {
     const asked = askedOf(request.url);
     if (!asked.ok) return refuseParameter(asked.failure);
@@ -33,14 +33,14 @@ export const donateRoutes = (parts: Parts) => {
     if (!outcome.ok) {
       // Whoever follows a recommendation to a nonprofit without a wallet follows it all the same.
       if (outcome.failure.kind === "nonprofit_without_wallet") {
-        noteFollowUp(parts, request, { action: "donate", slug, intent_id: null });
+        noteFollowUp(context, request, { action: "donate", slug, intent_id: null });
       }
       return refuse(answers, outcome.failure);
     }
-    if (outcome.value.kind === "settled") return settled(outcome.value, parts.chain);
+    if (outcome.value.kind === "settled") return settled(outcome.value, context.chain);
     if (outcome.value.kind === "pending") return pending(outcome.value);
     const { memo } = outcome.value.demand.body;
-    noteFollowUp(parts, request, { action: "donate", slug, intent_id: memo });
+    noteFollowUp(context, request, { action: "donate", slug, intent_id: memo });
     return demanded(outcome.value.demand);
   };
   return new Elysia()
@@ -49,7 +49,7 @@ export const donateRoutes = (parts: Parts) => {
     .get("/api/donate/:slug/status", async ({ request, params, set }) => {
       const memo = queryOf(request.url).raw("memo") ?? "";
       const outcome = await donationStatus(verb, { slug: params.slug, memo });
-      if (!outcome.ok) return refuse(statusAnswers(parts.config.baseUrl), outcome.failure);
+      if (!outcome.ok) return refuse(statusAnswers(context.config.baseUrl), outcome.failure);
       set.headers["cache-control"] = "no-store";
       return outcome.value;
     });

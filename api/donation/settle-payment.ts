@@ -8,7 +8,7 @@ import { intentOf, isUnderWay } from "#content/donation/intents.ts";
 import { donationsOf } from "#content/donation/store.ts";
 import { broadcast } from "./broadcast-payment.ts";
 import { inTime, isKnown, patience } from "./chain-calls.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import {
   notTaken,
   type PaymentFailure,
@@ -40,27 +40,27 @@ type Outcome = Result<Settled | Pending, PaymentFailure>;
  * Takes a signed payment: checks it, adds the sponsor's signature where that is missing, broadcasts it and records what
  * landed. Nothing is sent before every check has passed. Source: facts on x402; decisions.md, "Donation".
  */
-export async function settlePayment(parts: DonateParts, call: PaymentCall): Promise<Outcome> {
-  const read = parts.chain.readPayment(call.payment.transaction);
+export async function settlePayment(context: DonateContext, call: PaymentCall): Promise<Outcome> {
+  const read = context.chain.readPayment(call.payment.transaction);
   if (!read.ok) return read;
-  const checked = check(parts, call, read.value);
-  if (!checked.ok) return unlessMade(parts, call, read.value, checked.failure);
+  const checked = check(context, call, read.value);
+  if (!checked.ok) return unlessMade(context, call, read.value, checked.failure);
   const { signed, amount } = checked.value;
   const proof = { target: call.target, txSignature: signed.tx_signature, asked: amount };
-  const known = await recordedOf(parts, proof);
-  return known === null ? broadcast(parts, proof, signed) : ok(known);
+  const known = await recordedOf(context, proof);
+  return known === null ? broadcast(context, proof, signed) : ok(known);
 }
 
 function check(
-  parts: DonateParts,
+  context: DonateContext,
   call: PaymentCall,
   payment: Payment,
 ): Result<{ signed: Signed; amount: MicroUsdc }, PaymentNotTaken> {
-  const amount = amountOf(parts, call, payment);
+  const amount = amountOf(context, call, payment);
   if (!amount.ok) return amount;
-  const judged = judgePayment(payment, dueOf(parts, call, amount.value));
+  const judged = judgePayment(payment, dueOf(context, call, amount.value));
   if (!judged.ok) return notTaken(judged.failure.kind);
-  const signed = signedBy(parts, payment);
+  const signed = signedBy(context, payment);
   return signed.ok ? ok({ signed: signed.value, amount: amount.value }) : signed;
 }
 
@@ -69,39 +69,39 @@ function check(
  * the chain says what it is worth. Another demand for payment would be paid twice.
  */
 async function unlessMade(
-  parts: DonateParts,
+  context: DonateContext,
   call: PaymentCall,
   payment: Payment,
   refusal: PaymentNotTaken,
 ): Promise<Outcome> {
   const { target, asked } = call;
-  const txSignature = signatureOf(parts, call, payment);
+  const txSignature = signatureOf(context, call, payment);
   if (txSignature === null) return fail(refusal);
   const patient = patience();
   const proof = { target, txSignature, asked };
-  if (await wasTaken(parts, proof, payment)) return settleProof(parts, proof, patient);
+  if (await wasTaken(context, proof, payment)) return settleProof(context, proof, patient);
   // Only who has every signature can have sent it without us.
   if (payment.unsigned.length > 0) return fail(refusal);
-  const known = await inTime(patient, isKnown(parts, txSignature));
+  const known = await inTime(patient, isKnown(context, txSignature));
   if (!known.ok) return fail({ ...known.failure, tx_signature: txSignature });
-  return known.value ? settleProof(parts, proof, patient) : fail(refusal);
+  return known.value ? settleProof(context, proof, patient) : fail(refusal);
 }
 
 /**
  * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made anew
  * to look for it, only for what the sponsor would have signed, and told to nobody unless it was found.
  */
-function signatureOf(parts: DonateParts, call: PaymentCall, payment: Payment): string | null {
+function signatureOf(context: DonateContext, call: PaymentCall, payment: Payment): string | null {
   if (payment.badly_signed.length > 0) return null;
   if (payment.unsigned.length === 0) return payment.tx_signature;
-  if (!isSound(payment, dueOf(parts, call, call.asked))) return null;
-  const signed = signedBy(parts, payment);
+  if (!isSound(payment, dueOf(context, call, call.asked))) return null;
+  const signed = signedBy(context, payment);
   return signed.ok ? signed.value.tx_signature : null;
 }
 
 /** Whether an earlier request brought it: for this nonprofit, or for one that its memos name. */
 async function wasTaken(
-  { store, seal }: DonateParts,
+  { store, seal }: DonateContext,
   { target, txSignature }: Proof,
   { memos }: Payment,
 ): Promise<boolean> {
@@ -115,7 +115,7 @@ async function wasTaken(
 
 /** What this payment is to hold: the amount of our memo, or of the request when the client dropped the memo. */
 function amountOf(
-  { chain, offeredNetwork, seal }: DonateParts,
+  { chain, offeredNetwork, seal }: DonateContext,
   { target, asked, payment: { network, scheme } }: PaymentCall,
   { memos }: Payment,
 ): Result<MicroUsdc, PaymentNotTaken> {
@@ -136,7 +136,7 @@ function amountOf(
 }
 
 const dueOf = (
-  { chain, sponsoredMin }: DonateParts,
+  { chain, sponsoredMin }: DonateContext,
   { target }: PaymentCall,
   amount: MicroUsdc,
 ): PaymentDue => ({
@@ -151,7 +151,7 @@ const dueOf = (
 });
 
 /** The payment with every signature it needs. */
-function signedBy({ chain }: DonateParts, payment: Payment): Result<Signed, PaymentNotTaken> {
+function signedBy({ chain }: DonateContext, payment: Payment): Result<Signed, PaymentNotTaken> {
   const { tx_signature, unsigned } = payment;
   if (tx_signature !== null && unsigned.length === 0) return ok({ ...payment, tx_signature });
   const signed = chain.sponsored(payment);

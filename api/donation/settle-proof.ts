@@ -12,7 +12,7 @@ import {
 } from "#content/donation/intents.ts";
 import { donationsOf } from "#content/donation/store.ts";
 import { inTime, landedOnce, type Patience, patience } from "./chain-calls.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { writeTogether } from "./donation-writes.ts";
 import { recordGift, type Settled, settled } from "./record-donation.ts";
 
@@ -39,60 +39,60 @@ const firstSweepMs = 4_000;
  * until it lands or can no more: a donor who asks once and leaves is credited all the same.
  */
 export async function settleProof(
-  parts: DonateParts,
+  context: DonateContext,
   proof: Proof,
   patient: Patience = patience(),
 ): Promise<Result<Settled | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
-  const known = await recordedOf(parts, proof);
+  const known = await recordedOf(context, proof);
   if (known !== null) return ok(known);
-  const landed = await inTime(patient, landedOnce(parts, txSignature));
-  if (landed.ok && landed.value !== null) return settleLanded(parts, proof, landed.value);
-  await keepProof(parts, proof);
+  const landed = await inTime(patient, landedOnce(context, txSignature));
+  if (landed.ok && landed.value !== null) return settleLanded(context, proof, landed.value);
+  await keepProof(context, proof);
   if (!landed.ok) return fail({ ...landed.failure, tx_signature: txSignature });
   return ok(pendingOf(target, txSignature));
 }
 
 /** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
 export async function recordedOf(
-  parts: DonateParts,
+  context: DonateContext,
   { target, txSignature }: Pick<Proof, "target" | "txSignature">,
 ): Promise<Settled | null> {
-  const known = await donationsOf(parts.store, txSignature);
+  const known = await donationsOf(context.store, txSignature);
   const mine = known.find(({ nonprofit_id }) => nonprofit_id === target.id);
-  return mine === undefined ? null : settled(parts, target, mine);
+  return mine === undefined ? null : settled(context, target, mine);
 }
 
 /** Judges what the chain showed, and records it when it is a gift. */
 export async function settleLanded(
-  parts: DonateParts,
+  context: DonateContext,
   proof: Proof,
   landed: Landed,
 ): Promise<Result<Settled | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
-  const intent = await intentOf(parts.store, target.id, txSignature);
-  const judged = judgeProof(landed, dueOf(parts, proof, intent));
+  const intent = await intentOf(context.store, target.id, txSignature);
+  const judged = judgeProof(landed, dueOf(context, proof, intent));
   if (judged.ok) {
-    const { donation } = await recordGift(parts, { target, landed, gift: judged.value });
+    const { donation } = await recordGift(context, { target, landed, gift: judged.value });
     if (donation.nonprofit_id !== target.id) {
-      return refuse(parts, proof, "recorded_elsewhere");
+      return refuse(context, proof, "recorded_elsewhere");
     }
-    return ok(settled(parts, target, donation));
+    return ok(settled(context, target, donation));
   }
   const { kind } = judged.failure;
   if (kind === "not_confirmed" || kind === "age_unknown") {
-    await keepProof(parts, proof);
+    await keepProof(context, proof);
     if (kind === "not_confirmed") return ok(pendingOf(target, txSignature));
     const why = "the chain does not say when it was";
     return fail({ kind: "chain_unclear", why, tx_signature: txSignature });
   }
-  const others = await donationsOf(parts.store, txSignature);
-  return refuse(parts, proof, others.length > 0 ? "recorded_elsewhere" : kind);
+  const others = await donationsOf(context.store, txSignature);
+  return refuse(context, proof, others.length > 0 ? "recorded_elsewhere" : kind);
 }
 
 /** Whoever asks again later is no later: a kept proof keeps the instant at which it first came, and the wallet of then. */
 const dueOf = (
-  { clock, chain, seal, windowMs, commitment }: DonateParts,
+  { clock, chain, seal, windowMs, commitment }: DonateContext,
   { target, asked }: Proof,
   intent: DonationIntent | null,
 ): Due => ({
@@ -110,7 +110,7 @@ const dueOf = (
 });
 
 async function refuse(
-  { store }: DonateParts,
+  { store }: DonateContext,
   { target, txSignature }: Proof,
   kind: Exclude<ProofFailure["kind"], "chain_unclear">,
 ): Promise<Result<Settled | Pending, ProofFailure>> {
@@ -128,7 +128,7 @@ async function refuse(
 }
 
 async function keepProof(
-  { store, clock }: DonateParts,
+  { store, clock }: DonateContext,
   { target, txSignature, asked }: Proof,
 ): Promise<void> {
   const intent = await intentOf(store, target.id, txSignature);

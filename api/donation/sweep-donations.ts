@@ -12,7 +12,7 @@ import {
   takeDueIntents,
 } from "#content/donation/intents.ts";
 import { landedOnce } from "./chain-calls.ts";
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { writeTogether } from "./donation-writes.ts";
 import type { Settled } from "./record-donation.ts";
 import { settleLanded } from "./settle-proof.ts";
@@ -38,8 +38,8 @@ export type Swept = { looked: number; settled: number; unclear: number };
  * of transactions that no node knew, memos that somebody waits for. Each is looked at until it has landed, or can no more.
  * Bounded: at most 200 at a time. Runs beside other processes that do the same. Throws what the store throws.
  */
-export async function sweepDonations(parts: DonateParts): Promise<Swept> {
-  const { store, clock } = parts;
+export async function sweepDonations(context: DonateContext): Promise<Swept> {
+  const { store, clock } = context;
   const now = clock();
   const before = new Date(now.getTime() - keptMs);
   // Nearly always nothing is due: then nobody waits for the write lock.
@@ -50,11 +50,11 @@ export async function sweepDonations(parts: DonateParts): Promise<Swept> {
   });
   const swept: Swept = { looked: due.length, settled: 0, unclear: 0 };
   const signed = due.filter(({ kind }) => kind !== "watch");
-  const states = await statesOf(parts, signed);
+  const states = await statesOf(context, signed);
   const look = (intent: DonationIntent): Promise<Looked> => {
-    if (intent.kind === "watch") return lookFor(parts, intent);
+    if (intent.kind === "watch") return lookFor(context, intent);
     if (!states.ok) return Promise.resolve("unclear");
-    return follow(parts, intent, states.value[signed.indexOf(intent)]);
+    return follow(context, intent, states.value[signed.indexOf(intent)]);
   };
   for (let at = 0; at < due.length; at += atOnce) {
     for (const outcome of await Promise.all(due.slice(at, at + atOnce).map(look))) {
@@ -68,7 +68,7 @@ export async function sweepDonations(parts: DonateParts): Promise<Swept> {
 type Looked = "settled" | "unclear" | "ended" | "waiting";
 
 const statesOf = (
-  { chain }: DonateParts,
+  { chain }: DonateContext,
   intents: readonly DonationIntent[],
 ): Promise<Result<SignatureState[], ChainUnclear>> =>
   intents.length === 0
@@ -77,45 +77,45 @@ const statesOf = (
 
 /** One transaction by its signature. */
 async function follow(
-  parts: DonateParts,
+  context: DonateContext,
   intent: DonationIntent,
   state: SignatureState | undefined,
 ): Promise<Looked> {
-  if (state?.state === "landed") return settle(parts, intent, intent.proof);
-  const ageMs = parts.clock().getTime() - intent.created_at;
+  if (state?.state === "landed") return settle(context, intent, intent.proof);
+  const ageMs = context.clock().getTime() - intent.created_at;
   if (intent.payment === null || intent.blockhash === null) {
-    return ageMs < proofLapsesMs ? "waiting" : doubt(parts, intent);
+    return ageMs < proofLapsesMs ? "waiting" : doubt(context, intent);
   }
-  if (ageMs < blockhashYoungMs) return resend(parts, intent.payment);
-  const valid = await parts.chain.stillValid(intent.blockhash);
+  if (ageMs < blockhashYoungMs) return resend(context, intent.payment);
+  const valid = await context.chain.stillValid(intent.blockhash);
   if (!valid.ok) return "unclear";
   // It may have landed between the two answers: the next look will tell.
-  return valid.value ? resend(parts, intent.payment) : doubt(parts, intent);
+  return valid.value ? resend(context, intent.payment) : doubt(context, intent);
 }
 
 /** It is not there, and should be by now. Given up only when that has been said often. */
-async function doubt(parts: DonateParts, intent: DonationIntent): Promise<Looked> {
-  if (intent.unknown >= unknownsNeeded) return end(parts, intent, "lapsed");
-  await writeTogether(parts.store, (tx) => noteUnknown(tx, intent));
+async function doubt(context: DonateContext, intent: DonationIntent): Promise<Looked> {
+  if (intent.unknown >= unknownsNeeded) return end(context, intent, "lapsed");
+  await writeTogether(context.store, (tx) => noteUnknown(tx, intent));
   return "waiting";
 }
 
 /** Nodes forget what they could not place; sending a payment twice moves the money once. */
-async function resend({ chain }: DonateParts, payment: string): Promise<Looked> {
+async function resend({ chain }: DonateContext, payment: string): Promise<Looked> {
   const read = chain.readPayment(payment);
   if (read.ok) await chain.send(read.value);
   return "waiting";
 }
 
 /** A transfer by its memo, whoever made it. */
-async function lookFor(parts: DonateParts, intent: DonationIntent): Promise<Looked> {
-  const target = await donateTargetById(parts.store, intent.nonprofit_id, parts.clock());
-  if (target === null) return end(parts, intent, "lapsed");
-  const found = await findByMemo(parts, target, intent.proof);
+async function lookFor(context: DonateContext, intent: DonationIntent): Promise<Looked> {
+  const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
+  if (target === null) return end(context, intent, "lapsed");
+  const found = await findByMemo(context, target, intent.proof);
   if (!found.ok) return "unclear";
   if (found.value !== null) return "settled";
-  const ageMs = parts.clock().getTime() - intent.created_at;
-  return ageMs < watchLapsesMs ? "waiting" : doubt(parts, intent);
+  const ageMs = context.clock().getTime() - intent.created_at;
+  return ageMs < watchLapsesMs ? "waiting" : doubt(context, intent);
 }
 
 /** More than anybody pays by mistake: others could name a reference only to hide a transfer. */
@@ -123,18 +123,18 @@ const perMemoMax = 50;
 
 /** Looks for transfers that name a memo's reference, and records those that are gifts. Null while there is none. */
 export async function findByMemo(
-  parts: DonateParts,
+  context: DonateContext,
   target: DonateTarget,
   memo: string,
 ): Promise<Result<Settled | null, ChainUnclear>> {
-  const reference = parts.addressOf(referenceOf(memo));
-  const touching = await parts.chain.signaturesOf(reference, { limit: perMemoMax });
+  const reference = context.addressOf(referenceOf(memo));
+  const touching = await context.chain.signaturesOf(reference, { limit: perMemoMax });
   if (!touching.ok) return touching;
   let settled: Settled | null = null;
   // Anybody can name a reference in a transaction: only what is a gift counts.
   for (const { tx_signature, failed } of touching.value.toReversed()) {
     if (failed) continue;
-    const outcome = await settleSignature(parts, target, { txSignature: tx_signature, memo });
+    const outcome = await settleSignature(context, target, { txSignature: tx_signature, memo });
     if (!outcome.ok) return outcome;
     settled ??= outcome.value;
   }
@@ -142,36 +142,36 @@ export async function findByMemo(
 }
 
 async function settleSignature(
-  parts: DonateParts,
+  context: DonateContext,
   target: DonateTarget,
   { txSignature, memo }: { txSignature: string; memo: string },
 ): Promise<Result<Settled | null, ChainUnclear>> {
-  const landed = await landedOnce(parts, txSignature);
+  const landed = await landedOnce(context, txSignature);
   if (!landed.ok) return fail(landed.failure);
   if (landed.value === null || !landed.value.memos.includes(memo)) return ok(null);
   const asked = micro(0n);
-  const outcome = await settleLanded(parts, { target, txSignature, asked }, landed.value);
+  const outcome = await settleLanded(context, { target, txSignature, asked }, landed.value);
   return ok(outcome.ok && outcome.value.kind === "settled" ? outcome.value : null);
 }
 
 async function settle(
-  parts: DonateParts,
+  context: DonateContext,
   intent: DonationIntent,
   txSignature: string,
 ): Promise<Looked> {
-  const target = await donateTargetById(parts.store, intent.nonprofit_id, parts.clock());
-  if (target === null) return end(parts, intent, "refused");
-  const landed = await landedOnce(parts, txSignature);
+  const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
+  if (target === null) return end(context, intent, "refused");
+  const landed = await landedOnce(context, txSignature);
   if (!landed.ok) return "unclear";
   if (landed.value === null) return "waiting"; // Not yet at the commitment that counts.
   const asked = intent.amount_micro_usdc;
-  const outcome = await settleLanded(parts, { target, txSignature, asked }, landed.value);
+  const outcome = await settleLanded(context, { target, txSignature, asked }, landed.value);
   if (outcome.ok) return outcome.value.kind === "settled" ? "settled" : "waiting";
   return outcome.failure.kind === "chain_unclear" ? "unclear" : "ended";
 }
 
 async function end(
-  { store }: DonateParts,
+  { store }: DonateContext,
   { nonprofit_id, proof }: DonationIntent,
   status: "lapsed" | "refused",
 ): Promise<Looked> {

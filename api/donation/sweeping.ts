@@ -1,4 +1,4 @@
-import type { DonateParts } from "./donate-context.ts";
+import type { DonateContext } from "./donate-context.ts";
 import { sweepDonations } from "./sweep-donations.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Log } from "#api/log.ts";
@@ -13,13 +13,13 @@ export type Sweeping = {
 };
 
 /** Looks after donations that are not settled yet: at once, because a crash may have left some, then every 2 s. */
-export function sweepAlways(parts: DonateParts, log: Pick<Log, "warn" | "info">): Sweeping {
+export function sweepAlways(context: DonateContext, log: Pick<Log, "warn" | "info">): Sweeping {
   let stopped = false;
   let failing = false;
   const stopping = Promise.withResolvers<void>();
   const sweep = async () => {
     try {
-      const { looked, settled } = await sweepDonations(parts);
+      const { looked, settled } = await sweepDonations(context);
       if (settled > 0) log.info({ looked, settled }, "donations found on chain");
       failing = false;
     } catch (error) {

@@ -25,8 +25,8 @@ import {
   storeEnrichments,
 } from "./store-enrichment.ts";
 
-/** What the verb works with; the service fills it from its parts. */
-export type EnrichParts = {
+/** What the verb works with; the service fills it from its own context. */
+export type EnrichContext = {
   store: Store;
   clock: Clock;
   /** Without a trailing slash. */
@@ -62,27 +62,27 @@ const idempotencyKeyLengthMax = 255;
  * published profile holds it or the wait for that ended. Nothing is ever fetched. Source: spec, "Enrichment".
  */
 export async function enrich(
-  parts: EnrichParts,
+  context: EnrichContext,
   call: EnrichCall,
 ): Promise<Result<EnrichmentAnswer, EnrichFailure>> {
-  const read = readEnrichment(call.body, { thisYear: parts.clock().getUTCFullYear() });
+  const read = readEnrichment(call.body, { thisYear: context.clock().getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_enrichment", errors: read.failure });
   const key = call.idempotencyKey;
   if (key !== null && !isUsableKey(key)) return fail({ kind: "invalid_idempotency_key" });
-  const limited = await limitAgent(parts, read.value);
+  const limited = await limitAgent(context, read.value);
   if (limited !== null) return fail(limited);
-  const stored = await groupOf(parts.store).run({
+  const stored = await groupOf(context.store).run({
     request: read.value,
     slug: call.slug,
     idempotencyKey: key,
-    network: parts.mode === "networks" ? call.network : null,
-    mode: parts.mode,
-    now: parts.clock(),
+    network: context.mode === "networks" ? call.network : null,
+    mode: context.mode,
+    now: context.clock(),
   });
   if (!stored.ok) return stored;
-  const published = await publication(parts, stored.value);
+  const published = await publication(context, stored.value);
   return ok(
-    enrichmentAnswer(stored.value, { ...published, baseUrl: parts.baseUrl, mode: parts.mode }),
+    enrichmentAnswer(stored.value, { ...published, baseUrl: context.baseUrl, mode: context.mode }),
   );
 }
 
@@ -91,7 +91,7 @@ export const isUsableKey = (key: string): boolean =>
   key.length <= idempotencyKeyLengthMax && /^[\x21-\x7e]+$/.test(key);
 
 async function limitAgent(
-  { takeAgent }: EnrichParts,
+  { takeAgent }: EnrichContext,
   { agent_id, items }: EnrichmentRequest,
 ): Promise<EnrichFailure | null> {
   const { allowed, retryAfterMs } = await takeAgent(agent_id, items.length);
@@ -100,7 +100,7 @@ async function limitAgent(
 
 /** `applied: true` is said only once the published profile holds the value. */
 async function publication(
-  { waitForPublication }: EnrichParts,
+  { waitForPublication }: EnrichContext,
   { sequence }: EnrichOutcome,
 ): Promise<{ live: boolean; release: string | null }> {
   if (sequence === null || waitForPublication === undefined) return { live: false, release: null };

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { networkOf } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 
@@ -29,7 +29,7 @@ export const agentRefusals = {
  * Not by the day, because agreement may take longer than that; without the mode nothing is kept.
  */
 export function consensusNetwork(
-  { config, secrets }: Pick<Parts, "config" | "secrets">,
+  { config, secrets }: Pick<Context, "config" | "secrets">,
   request: Request,
 ): string | null {
   if (config.consensus !== "networks") return null;

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
@@ -23,8 +23,8 @@ import { agentRefusals, consensusNetwork } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
 
 /** POST /api/enrich/{slug}. */
-export const enrichRoutes = (parts: Parts) => {
-  const { store, clock, config, limits, activity, waitForPublication } = parts;
+export const enrichRoutes = (context: Context) => {
+  const { store, clock, config, limits, activity, waitForPublication } = context;
   const verb = {
     store,
     clock,
@@ -42,7 +42,7 @@ export const enrichRoutes = (parts: Parts) => {
       slug: params.slug,
       body,
       idempotencyKey: request.headers.get("idempotency-key"),
-      network: consensusNetwork(parts, request),
+      network: consensusNetwork(context, request),
     });
     if (!outcome.ok) return refuse(answers, outcome.failure);
     const { submissions } = outcome.value;
@@ -95,10 +95,10 @@ const answersTo = (baseUrl: string) => {
 };
 
 /** GET /api/agents/leaderboard and GET /api/agents/exemplars. */
-export const agentRoutes = ({ store }: Pick<Parts, "store">) =>
+export const agentRoutes = ({ store }: Pick<Context, "store">) =>
   new Elysia()
     .get("/api/agents/leaderboard", async () =>
-      preparedJson(await leaderboard(store), freshCacheControl),
+      encodedJson(await leaderboard(store), freshCacheControl),
     )
     .get("/api/agents/exemplars", async ({ request }) => {
       const query = queryOf(request.url);
@@ -107,17 +107,17 @@ export const agentRoutes = ({ store }: Pick<Parts, "store">) =>
       if (!limit.ok) return refuseParameter(limit.failure);
       if (!field.ok) return refuseParameter(field.failure);
       const answer = await exemplars(store, { field: field.value, limit: limit.value });
-      return preparedJson(answer, freshCacheControl);
+      return encodedJson(answer, freshCacheControl);
     });
 
 /** GET /api/enrichments/stats. */
-export const enrichmentStatsRoutes = ({ store }: Pick<Parts, "store">) =>
+export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>
   new Elysia().get("/api/enrichments/stats", async () =>
-    preparedJson(await enrichmentStats(store), freshCacheControl),
+    encodedJson(await enrichmentStats(store), freshCacheControl),
   );
 
 /** GET /api/needs-enrichment. */
-export const needsEnrichmentRoutes = ({ store, clock, config }: Parts) =>
+export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
   new Elysia().get("/api/needs-enrichment", async ({ request }) => {
     const query = queryOf(request.url);
     const limit = query.limit({ fallback: helpWantedLimit.default, max: helpWantedLimit.max });
@@ -138,5 +138,5 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Parts) =>
       totals,
       secondOpinions: config.consensus,
     });
-    return preparedJson(answer, freshCacheControl);
+    return encodedJson(answer, freshCacheControl);
   });

@@ -1,5 +1,5 @@
 import { readCacheControl } from "./headers.ts";
-import { Prepared, preparedJson } from "./encoded-body.ts";
+import { EncodedBody, encodedJson } from "./encoded-body.ts";
 
 type Set = {
   status?: number | string | undefined;
@@ -13,7 +13,7 @@ type Set = {
 export function answerOf(value: unknown, request: Request, set: Set): Response | undefined {
   if (value instanceof Response) return undefined;
   const status = typeof set.status === "number" ? set.status : 200;
-  const prepared = value instanceof Prepared ? value : preparedJson(value);
+  const prepared = value instanceof EncodedBody ? value : encodedJson(value);
   const headers = new Headers();
   for (const [name, given] of Object.entries(set.headers)) {
     if (typeof given === "string" || typeof given === "number") headers.set(name, String(given));

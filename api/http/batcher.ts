@@ -1,4 +1,4 @@
-export type Together<Question, Answer> = {
+export type Batcher<Question, Answer> = {
   /** Answers at the end of this turn of the event loop. Throws what asking threw, for all who asked together. */
   ask(question: Question): Promise<Answer>;
   /** Asks now what is waiting. */
@@ -15,9 +15,9 @@ type Waiting<Question, Answer> = {
  * Asks questions that come in one turn of the event loop together, where asking costs more than what is asked: a
  * transaction for instance. `askAll` answers in the order of the questions, at once or later.
  */
-export function together<Question, Answer>(
+export function batcher<Question, Answer>(
   askAll: (questions: readonly Question[]) => readonly Answer[] | Promise<readonly Answer[]>,
-): Together<Question, Answer> {
+): Batcher<Question, Answer> {
   let waiting: Waiting<Question, Answer>[] = [];
   const flush = () => {
     const asked = waiting;

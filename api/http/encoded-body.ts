@@ -10,7 +10,7 @@ type Encoding = "identity" | "br" | "gzip";
 export type AnswerParts = readonly Uint8Array<ArrayBuffer>[];
 
 /** The bytes of an answer with their ETag, compressed at most once each way. */
-export class Prepared {
+export class EncodedBody {
   readonly contentType: string;
   readonly cacheControl: string | null;
   /** Of the whole answer, in bytes. */
@@ -87,8 +87,8 @@ export class Prepared {
 }
 
 /** An answer in JSON: the same bytes as the bundle's file of it. */
-export const preparedJson = (value: unknown, cacheControl: string | null = null): Prepared =>
-  new Prepared(answerBytes(value), "application/json", cacheControl);
+export const encodedJson = (value: unknown, cacheControl: string | null = null): EncodedBody =>
+  new EncodedBody(answerBytes(value), "application/json", cacheControl);
 
 const utf8 = new TextEncoder();
 const namesMax = 50;

@@ -1,4 +1,4 @@
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { problem, type Refusal, Refused, storeRefusal } from "./problem.ts";
 
 /**
@@ -6,7 +6,7 @@ import { problem, type Refusal, Refused, storeRefusal } from "./problem.ts";
  * added to a refused request, for example a body that could be sent.
  */
 export function answerError(
-  log: Parts["log"],
+  log: Context["log"],
   error: unknown,
   code: unknown,
   help: Record<string, unknown> = {},

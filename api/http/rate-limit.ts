@@ -4,7 +4,7 @@ import type { Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import { countReads } from "./read-limiter.ts";
 import type { Secrets } from "#api/secrets.ts";
-import { together } from "./batcher.ts";
+import { batcher } from "./batcher.ts";
 import { type Hits, openWindows, type Taken, type Window, type Windows } from "./sliding-window.ts";
 
 const minuteMs = 60_000;
@@ -61,7 +61,7 @@ export function openLimits(
   const take: Windows["take"] = (windows, clients, count) =>
     ask((asked) => asked.take(windows, clients, count));
   // Those that come together share a transaction: it costs several times what is counted in it.
-  const taking = together((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
+  const taking = batcher((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
   const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   const now = () => shared.now();
   const names = clientNames(secrets.dailyHashKey, now);

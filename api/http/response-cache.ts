@@ -4,7 +4,7 @@ import type { Watch } from "#content/feed/watch.ts";
 /** A value made from the store, and how to tell that a change of public data makes it wrong. */
 export type Made<Value> = { value: Value; staleBy: (change: Change) => boolean; bytes: number };
 
-export type Kept = {
+export type ResponseCache = {
   /**
    * The value kept under `key`, or a new one by `make`, which is called once for callers that come together. A change
    * drops only what it makes stale: writing one profile leaves the answers about the others.
@@ -20,7 +20,7 @@ const entryBytesMax = 4 * 1024 * 1024;
 const recentMax = 1_000;
 
 /** Keeps values until a change makes them stale; the longest unused go first when there are too many. */
-export function keepFresh(watch: Watch): Kept {
+export function openResponseCache(watch: Watch): ResponseCache {
   const shelf = new Shelf();
   const making = new Map<string, Promise<unknown>>();
   watch.listen((changes) => {

@@ -2,7 +2,7 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { Elysia } from "elysia";
 import type { Call } from "./calls.ts";
 import { mcpServer } from "./server.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { problem } from "#api/http/problem.ts";
 
 /** Asks the service itself on behalf of a client. */
@@ -15,7 +15,7 @@ const messagesMax = 10;
  * which nothing is ever said, so it is 405 like any other method.
  */
 export const mcpRoutes = (
-  { activity, config }: Pick<Parts, "activity" | "config">,
+  { activity, config }: Pick<Context, "activity" | "config">,
   askFor: AskFor,
 ) =>
   new Elysia().post("/mcp", async ({ request, body }) => {

@@ -23,7 +23,7 @@ import {
   storeOnboarding,
 } from "./store-onboarding.ts";
 
-export type OnboardParts = {
+export type OnboardContext = {
   store: Store;
   clock: Clock;
   /** Without a trailing slash. */
@@ -47,26 +47,26 @@ export type OnboardFailure =
  * is public before an operator approves it. A refused request stores nothing. Source: spec, "Onboarding"; decisions.md.
  */
 export async function onboard(
-  parts: OnboardParts,
+  context: OnboardContext,
   call: OnboardCall,
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
-  const now = parts.clock();
+  const now = context.clock();
   const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
   const { request, proof } = read.value;
   const key = call.idempotencyKey;
   if (key !== null && !isUsableKey(key)) return fail({ kind: "invalid_idempotency_key" });
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
-  const { issuer } = parts;
+  const { issuer } = context;
   // An old request is answered as it was, although its challenge has expired by now: so this is judged inside.
   const proven =
     proof === null || wallet?.ok !== true
       ? ok(null)
       : checkProof(wallet.value, proof, { now, issuer });
-  const profile = await profileOf(parts, request);
-  const duplicates = await findDuplicates(parts.store, soughtFor(request, profile));
+  const profile = await profileOf(context, request);
+  const duplicates = await findDuplicates(context.store, soughtFor(request, profile));
   const id = randomBytes(10).toString("hex");
-  const stored = await parts.store.write((tx) =>
+  const stored = await context.store.write((tx) =>
     storeOnboarding(tx, {
       id,
       request,
@@ -77,19 +77,19 @@ export async function onboard(
       refusedProof: proven.ok ? null : proven.failure,
       duplicates,
       digest: digestOf(JSON.stringify([request, proof?.signature ?? null])),
-      statusDigest: digestOf(parts.statusToken(id)),
+      statusDigest: digestOf(context.statusToken(id)),
       idempotencyKey: key,
       now,
     }),
   );
-  return stored.ok ? ok(await answerOf(parts, request, stored.value)) : stored;
+  return stored.ok ? ok(await answerOf(context, request, stored.value)) : stored;
 }
 
 /** What is stored in the place of a secret, and of a request. */
 export const digestOf = (text: string): string =>
   createHash("sha256").update(text).digest("base64url");
 
-const profileOf = ({ store }: OnboardParts, { claim_slug }: OnboardingRequest) =>
+const profileOf = ({ store }: OnboardContext, { claim_slug }: OnboardingRequest) =>
   claim_slug === null ? Promise.resolve(null) : recordBySlug(store, claim_slug);
 
 /** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
@@ -122,7 +122,7 @@ export const slugFor = async (
 };
 
 async function answerOf(
-  { store, baseUrl, statusToken }: OnboardParts,
+  { store, baseUrl, statusToken }: OnboardContext,
   { name, city }: OnboardingRequest,
   { id, type, slug, status, status_digest }: OnboardingStored,
 ): Promise<OnboardingAnswer> {

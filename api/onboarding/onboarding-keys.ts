@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Issuer } from "#content/onboarding/wallet-challenge.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 
 export type OnboardingKeys = {
   issuer: Issuer;
@@ -14,7 +14,7 @@ export type OnboardingKeys = {
 export function onboardingKeys({
   config,
   secrets,
-}: Pick<Parts, "config" | "secrets">): OnboardingKeys {
+}: Pick<Context, "config" | "secrets">): OnboardingKeys {
   const key = createHmac("sha256", secrets.signingKey).update("almoner onboarding").digest();
   const code = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
   return {

@@ -9,11 +9,11 @@ import { digestOf } from "./onboard.ts";
 
 export type StatusFailure = { kind: "submission_not_found" };
 
-type StatusParts = { store: Queryable; baseUrl: string; now: Date };
+type StatusContext = { store: Queryable; baseUrl: string; now: Date };
 
 /** What became of a submission, for whoever holds its link. The token is known by its digest only. */
 export async function onboardingStatus(
-  { store, baseUrl, now }: StatusParts,
+  { store, baseUrl, now }: StatusContext,
   token: string,
 ): Promise<Result<OnboardingStatus, StatusFailure>> {
   const one = await onboardingByToken(store, digestOf(token));

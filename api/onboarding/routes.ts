@@ -7,8 +7,8 @@ import {
 import { bearerOf } from "#api/http/bearer.ts";
 import { formFields, isForm } from "#api/http/form-fields.ts";
 import { onboardingKeys } from "./onboarding-keys.ts";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, refusalOf, refuse } from "#api/http/problem.ts";
 import { queryOf } from "#api/http/query.ts";
 import { onboard, type OnboardFailure } from "./onboard.ts";
@@ -16,10 +16,10 @@ import { onboardingStatus, type StatusFailure } from "./onboarding-status.ts";
 import { type ChallengeFailure, walletChallenge } from "./wallet-challenge.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
-export const onboardRoutes = (parts: Parts) => {
-  const { store, clock, config } = parts;
+export const onboardRoutes = (context: Context) => {
+  const { store, clock, config } = context;
   const { baseUrl } = config;
-  const keys = onboardingKeys(parts);
+  const keys = onboardingKeys(context);
   const verb = { store, clock, baseUrl, ...keys };
   const answers = answersTo(baseUrl);
   return new Elysia()
@@ -35,15 +35,15 @@ export const onboardRoutes = (parts: Parts) => {
       const wallet = queryOf(request.url).raw("wallet");
       const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, wallet);
       return outcome.ok
-        ? preparedJson(outcome.value, "no-store")
+        ? encodedJson(outcome.value, "no-store")
         : refuse(challengeAnswers, outcome.failure);
     })
     .get("/api/onboard/status", async ({ request }) => {
-      const context = { store, baseUrl, now: clock() };
+      const asking = { store, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
-      const outcome = await onboardingStatus(context, bearerOf(request) ?? "");
+      const outcome = await onboardingStatus(asking, bearerOf(request) ?? "");
       return outcome.ok
-        ? preparedJson(outcome.value, "no-store")
+        ? encodedJson(outcome.value, "no-store")
         : refuse(statusAnswers, outcome.failure);
     });
 };

@@ -1,5 +1,5 @@
 import { settleDueWallets } from "#content/onboarding/wallet-holds.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 
 const everyMs = 60_000;
 
@@ -11,7 +11,7 @@ export function settleWalletsAlways({
   store,
   clock,
   log,
-}: Pick<Parts, "store" | "clock" | "log">): { stop(): Promise<void> } {
+}: Pick<Context, "store" | "clock" | "log">): { stop(): Promise<void> } {
   let failing = false;
   const settle = async () => {
     try {

@@ -3,8 +3,8 @@ import { RevertBody } from "#content/contract/review.ts";
 import { auditPageMax, readAudit } from "./audit.ts";
 import { revertAgent } from "./revert-agent.ts";
 import { operatorOf } from "./operators.ts";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
 import { refuseBody } from "./admin-reviews.ts";
 
@@ -12,10 +12,10 @@ import { refuseBody } from "./admin-reviews.ts";
 export const revertedPerRequest = 500;
 
 /** What operators did, and undoing what an agent did. Never cached. */
-export const adminLogRoutes = (parts: Parts) =>
+export const adminLogRoutes = (context: Context) =>
   new Elysia()
     .get("/api/admin/audit", async ({ request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const query = queryOf(request.url);
       const before = query.number("before");
@@ -29,20 +29,20 @@ export const adminLogRoutes = (parts: Parts) =>
         before: before.value,
         limit: limit.value,
       };
-      return preparedJson(await readAudit(parts, page), "no-store");
+      return encodedJson(await readAudit(context, page), "no-store");
     })
     .post("/api/admin/agents/revert", async ({ body, request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const read = RevertBody.safeParse(body);
       if (!read.success) return refuseBody(read.error, 'Send {"agent_id": "…", "reason": "…"}.');
       const { agent_id, reason } = read.data;
-      const done = await revertAgent(parts, {
+      const done = await revertAgent(context, {
         agent: agent_id,
         operator: operator.name,
         reason,
         submissionsMax: revertedPerRequest,
       });
-      if (done.recommendations > 0) parts.curated.lookAgain();
-      return preparedJson(done, "no-store");
+      if (done.recommendations > 0) context.curated.lookAgain();
+      return encodedJson(done, "no-store");
     });

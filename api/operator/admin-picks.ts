@@ -10,52 +10,52 @@ import {
   removePick,
 } from "./picks.ts";
 import { operatorOf } from "./operators.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { pickRefusals } from "./pick-refusals.ts";
-import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { refuse } from "#api/http/problem.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
 import { refuseBody } from "./admin-reviews.ts";
 
 /** The profiles that are recommended: list, add, edit and remove. Never cached. */
-export const adminPickRoutes = (parts: Parts) => {
-  const changed = (outcome: Result<PickChange, PickFailure>): Prepared | Response => {
+export const adminPickRoutes = (context: Context) => {
+  const changed = (outcome: Result<PickChange, PickFailure>): EncodedBody | Response => {
     if (!outcome.ok) return refuse(pickRefusals, outcome.failure);
-    parts.curated.lookAgain();
-    return preparedJson(outcome.value, "no-store");
+    context.curated.lookAgain();
+    return encodedJson(outcome.value, "no-store");
   };
   return new Elysia()
     .get("/api/admin/picks", async ({ request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const query = queryOf(request.url);
       const limit = query.limit({ fallback: 50, max: picksPageMax });
       if (!limit.ok) return refuseParameter(limit.failure);
       const page = { after: query.text("after", 200), limit: limit.value };
-      return preparedJson(await listPicks(parts, page), "no-store");
+      return encodedJson(await listPicks(context, page), "no-store");
     })
     .post("/api/admin/picks", async ({ body, request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const read = PickBody.safeParse(body);
       if (!read.success) return refuseBody(read.error, help);
-      return changed(await addToPicks(parts, { ...read.data, operator: operator.name }));
+      return changed(await addToPicks(context, { ...read.data, operator: operator.name }));
     })
     .post("/api/admin/picks/:slug", async ({ params, body, request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const read = PickEdit.safeParse(body);
       if (!read.success) return refuseBody(read.error, help);
       const { slug } = params;
-      return changed(await editPick(parts, { ...read.data, slug, operator: operator.name }));
+      return changed(await editPick(context, { ...read.data, slug, operator: operator.name }));
     })
     .post("/api/admin/picks/:slug/remove", async ({ params, body, request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const read = PickRemoval.safeParse(body);
       if (!read.success) return refuseBody(read.error, 'Send {"reason": "…"}.');
       const { slug } = params;
-      return changed(await removePick(parts, { ...read.data, slug, operator: operator.name }));
+      return changed(await removePick(context, { ...read.data, slug, operator: operator.name }));
     });
 };
 

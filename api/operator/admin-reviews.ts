@@ -2,23 +2,23 @@ import { Elysia } from "elysia";
 import type { z } from "zod";
 import { ApproveBody, RejectBody, reviewKinds } from "#content/contract/review.ts";
 import { operatorOf } from "./operators.ts";
-import type { Parts } from "#api/context.ts";
-import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { problem, refuse } from "#api/http/problem.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
 import { reviewRefusals } from "./review-refusals.ts";
 import { decideReview, findReview, listReviews, reviewQueues, reviewsMax } from "./review.ts";
 
 /** The operator's reviews for programs: queues, one of them, and approve and reject of one. Never cached. */
-export const adminRoutes = (parts: Parts) =>
+export const adminRoutes = (context: Context) =>
   new Elysia()
     .get("/api/admin/queues", async ({ request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
-      return preparedJson({ queues: await reviewQueues(parts) }, "no-store");
+      return encodedJson({ queues: await reviewQueues(context) }, "no-store");
     })
     .get("/api/admin/reviews", async ({ request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const query = queryOf(request.url);
       const kind = query.choice("kind", { values: reviewKinds, fallback: null });
@@ -26,21 +26,21 @@ export const adminRoutes = (parts: Parts) =>
       if (!kind.ok) return refuseParameter(kind.failure);
       if (!limit.ok) return refuseParameter(limit.failure);
       const page = { kind: kind.value, limit: limit.value, after: query.text("after") };
-      const { reviews, next } = await listReviews(parts, page);
-      return preparedJson({ count: reviews.length, reviews, next }, "no-store");
+      const { reviews, next } = await listReviews(context, page);
+      return encodedJson({ count: reviews.length, reviews, next }, "no-store");
     })
     .get("/api/admin/reviews/:id", async ({ params, request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
-      const review = await findReview(parts, params.id);
+      const review = await findReview(context, params.id);
       const notFound = { kind: "review_not_found", id: params.id } as const;
-      return review === null ? refuse(reviewRefusals, notFound) : preparedJson(review, "no-store");
+      return review === null ? refuse(reviewRefusals, notFound) : encodedJson(review, "no-store");
     })
     .post("/api/admin/reviews/:id/approve", ({ params, body, request }) =>
-      decide(parts, request, { id: params.id, decision: "approved", body, shape: ApproveBody }),
+      decide(context, request, { id: params.id, decision: "approved", body, shape: ApproveBody }),
     )
     .post("/api/admin/reviews/:id/reject", ({ params, body, request }) =>
-      decide(parts, request, { id: params.id, decision: "rejected", body, shape: RejectBody }),
+      decide(context, request, { id: params.id, decision: "rejected", body, shape: RejectBody }),
     );
 
 type Call = {
@@ -51,11 +51,11 @@ type Call = {
 };
 
 async function decide(
-  parts: Parts,
+  context: Context,
   request: Request,
   { id, decision, body, shape }: Call,
-): Promise<Response | Prepared> {
-  const operator = operatorOf(parts, request);
+): Promise<Response | EncodedBody> {
+  const operator = operatorOf(context, request);
   if (operator instanceof Response) return operator;
   // Approving as it stands needs no body at all.
   const read = shape.safeParse(body ?? {});
@@ -67,7 +67,7 @@ async function decide(
   }
   const given: { value?: string | null | undefined; reason?: string | null | undefined } =
     read.data;
-  const outcome = await decideReview(parts, {
+  const outcome = await decideReview(context, {
     id,
     decision,
     operator: operator.name,
@@ -75,7 +75,7 @@ async function decide(
     reason: given.reason ?? null,
   });
   return outcome.ok
-    ? preparedJson(outcome.value, "no-store")
+    ? encodedJson(outcome.value, "no-store")
     : refuse(reviewRefusals, outcome.failure);
 }
 

@@ -8,19 +8,19 @@ import {
   type WebhookFailure,
 } from "#api/webhooks/webhooks.ts";
 import { operatorOf } from "./operators.ts";
-import type { Parts } from "#api/context.ts";
-import { preparedJson } from "#api/http/encoded-body.ts";
+import type { Context } from "#api/context.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
 import { testPost } from "#api/webhooks/post.ts";
 
 /** The log of webhooks for operators; testing the addresses, and sending once more. Never cached. */
-export const adminWebhookRoutes = (parts: Parts) => {
-  const { store, clock, config, secrets } = parts;
+export const adminWebhookRoutes = (context: Context) => {
+  const { store, clock, config, secrets } = context;
   const verb = { store, clock, urls: config.webhookUrls, post: testPost(secrets, clock) };
   return new Elysia()
     .get("/api/admin/webhooks", async ({ request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const query = queryOf(request.url);
       const status = query.choice("status", { values: webhookStatuses, fallback: null });
@@ -30,23 +30,23 @@ export const adminWebhookRoutes = (parts: Parts) => {
       if (!before.ok) return refuseParameter(before.failure);
       if (!limit.ok) return refuseParameter(limit.failure);
       const page = { status: status.value, before: before.value, limit: limit.value };
-      return preparedJson(await readDeliveries(verb, page), "no-store");
+      return encodedJson(await readDeliveries(verb, page), "no-store");
     })
     .post("/api/admin/webhooks/test", async ({ request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const tested = await testWebhooks(verb, operator.name);
       return tested.ok
-        ? preparedJson(tested.value, "no-store")
+        ? encodedJson(tested.value, "no-store")
         : refuse(webhookRefusals, tested.failure);
     })
     .post("/api/admin/webhooks/:delivery/resend", async ({ params, request }) => {
-      const operator = operatorOf(parts, request);
+      const operator = operatorOf(context, request);
       if (operator instanceof Response) return operator;
       const id = /^\d{1,15}$/.test(params.delivery) ? Number(params.delivery) : 0;
       const queued = await resendDelivery(verb, { id, operator: operator.name });
       return queued.ok
-        ? preparedJson(queued.value, "no-store")
+        ? encodedJson(queued.value, "no-store")
         : refuse(webhookRefusals, queued.failure);
     });
 };

@@ -30,7 +30,7 @@ type AskedChain = {
   stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
 };
 
-export type HealthParts = {
+export type HealthContext = {
   store: Store;
   clock: Clock;
   /** Null where nothing is published beside this process. */
@@ -48,15 +48,15 @@ const countedMax = 100_000;
 export const backupMark = "last-backup";
 
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
-export async function operatorHealth(parts: HealthParts): Promise<OperatorHealth> {
-  const { store, clock, dataDir, webhookUrls } = parts;
+export async function operatorHealth(context: HealthContext): Promise<OperatorHealth> {
+  const { store, clock, dataDir, webhookUrls } = context;
   const now = clock().getTime();
   const newest = await newestSequence(store);
   const pendingSince = await oldestPendingWebhook(store);
   const health = {
     at: isoTime(now),
-    publication: await publicationHealth(parts, newest, now),
-    chain: await chainHealth(parts.chain),
+    publication: await publicationHealth(context, newest, now),
+    chain: await chainHealth(context.chain),
     backup: await lastBackup(dataDir, now),
     refused: {
       hours: refusedHours,
@@ -81,7 +81,7 @@ const secondsBetween = (fromMs: number, toMs: number): number =>
   Math.max(0, Math.round((toMs - fromMs) / 1_000));
 
 async function publicationHealth(
-  { store, publication }: Pick<HealthParts, "store" | "publication">,
+  { store, publication }: Pick<HealthContext, "store" | "publication">,
   newest: number,
   now: number,
 ): Promise<OperatorHealth["publication"]> {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerOf } from "#api/http/bearer.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { problem } from "#api/http/problem.ts";
 
 /** Who a client is by the token it gave; a client with five failures in the last minute is not looked at. */
@@ -11,7 +11,7 @@ export type TokenAnswer =
 
 /** Finds the operator of a token in constant time, and counts failures. Source: promises.md, 10. */
 export function checkToken(
-  { secrets, limits, activity }: Pick<Parts, "secrets" | "limits" | "activity">,
+  { secrets, limits, activity }: Pick<Context, "secrets" | "limits" | "activity">,
   request: Request,
   token: string | null,
 ): TokenAnswer {
@@ -31,10 +31,10 @@ export function checkToken(
  * is locked out, whatever it sends.
  */
 export function operatorOf(
-  parts: Pick<Parts, "secrets" | "limits" | "activity">,
+  context: Pick<Context, "secrets" | "limits" | "activity">,
   request: Request,
 ): { name: string } | Response {
-  const answer = checkToken(parts, request, bearerOf(request));
+  const answer = checkToken(context, request, bearerOf(request));
   if (answer.kind === "operator") return { name: answer.name };
   if (answer.kind === "locked_out") return lockedOut(answer.resetMs);
   return problem({
@@ -58,7 +58,7 @@ export const retryAfter = (resetMs: number): string =>
   String(Math.max(1, Math.ceil(resetMs / 1_000)));
 
 /** Looks at every token, also after a match, so that time tells nothing about which one nearly fits. */
-function known(tokens: Parts["secrets"]["adminTokens"], given: string): string | null {
+function known(tokens: Context["secrets"]["adminTokens"], given: string): string | null {
   const digest = digestOf(given);
   let found: string | null = null;
   for (const { name, token } of tokens) {

@@ -17,7 +17,7 @@ import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 
-export type PickParts = { store: Store; clock: Clock };
+export type PickContext = { store: Store; clock: Clock };
 
 export type PickFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -31,7 +31,7 @@ export const picksPageMax = 200;
 
 /** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
 export async function listPicks(
-  { store }: Pick<PickParts, "store">,
+  { store }: Pick<PickContext, "store">,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<PickList> {
   const found = await pickList(store, { after, limit: limit + 1 });
@@ -42,7 +42,7 @@ export async function listPicks(
 
 /** What is said of one recommended nonprofit of the store; null when it is not recommended. */
 export async function findPick(
-  { store }: Pick<PickParts, "store">,
+  { store }: Pick<PickContext, "store">,
   slug: string,
 ): Promise<PickItem | null> {
   const record = await recordBySlug(store, slug);
@@ -65,8 +65,8 @@ const itemOf = (pick: StoredPick): PickItem => ({
 type Operated<Body> = Body & { slug: string; operator: string };
 
 /** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
-export const addToPicks = (parts: PickParts, { operator, ...body }: Operated<PickBody>) =>
-  changing(parts, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
+export const addToPicks = (context: PickContext, { operator, ...body }: Operated<PickBody>) =>
+  changing(context, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
     const text = checkPickText(body, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure } as const);
     const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
@@ -75,8 +75,8 @@ export const addToPicks = (parts: PickParts, { operator, ...body }: Operated<Pic
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
-export const editPick = (parts: PickParts, { operator, slug, ...edit }: Operated<PickEdit>) =>
-  changing(parts, { slug, operator, change: "edited", detail: edit }, async (of) => {
+export const editPick = (context: PickContext, { operator, slug, ...edit }: Operated<PickEdit>) =>
+  changing(context, { slug, operator, change: "edited", detail: edit }, async (of) => {
     const before = await pickOf(of.tx, of.made.nonprofit_id);
     if (before === null) return fail({ kind: "pick_not_found", slug } as const);
     const { recommended_for = before.recommended_for, why_recommended = before.why_recommended } =
@@ -90,10 +90,10 @@ export const editPick = (parts: PickParts, { operator, slug, ...edit }: Operated
 
 /** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
 export const removePick = (
-  parts: PickParts,
+  context: PickContext,
   { operator, slug, reason }: Operated<{ reason: string }>,
 ) =>
-  changing(parts, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
+  changing(context, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
     const { nonprofit_id, updated_at: at } = of.made;
     if (!(await deletePick(of.tx, nonprofit_id))) {
       return fail({ kind: "pick_not_found", slug } as const);
@@ -111,7 +111,7 @@ type Of = {
 
 /** One change in one transaction, with a line in the audit log. */
 async function changing(
-  { store, clock }: PickParts,
+  { store, clock }: PickContext,
   { slug, operator, change, detail }: Change,
   work: (of: Of) => Promise<Result<null, PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {

@@ -183,12 +183,12 @@ async function closed(
 }
 
 function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): string {
-  const parts = ["It is approved."];
-  if (kept.length > 0) parts.push(`The profile keeps its ${kept.join(", ")}.`);
+  const said = ["It is approved."];
+  if (kept.length > 0) said.push(`The profile keeps its ${kept.join(", ")}.`);
   if (wallet?.held === true) {
-    parts.push(
+    said.push(
       `The new wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before.`,
     );
   }
-  return parts.join(" ");
+  return said.join(" ");
 }

@@ -18,7 +18,7 @@ import { holdDesk } from "./review-hold.ts";
 import { onboardingDesk } from "./review-onboarding.ts";
 import { proseDesk } from "./review-prose.ts";
 
-export type ReviewParts = {
+export type ReviewContext = {
   store: Store;
   clock: Clock;
   config: { walletHoldMs: number };
@@ -49,7 +49,7 @@ export type ReviewPage = {
  * stands for. A place stays good when what stood there was decided.
  */
 export async function listReviews(
-  { store, clock }: Pick<ReviewParts, "store" | "clock">,
+  { store, clock }: Pick<ReviewContext, "store" | "clock">,
   { kind, limit, after }: { kind: ReviewKind | null; limit: number; after: string | null },
 ): Promise<ReviewPage> {
   const [, startKind = null, startAfter = null] =
@@ -76,7 +76,7 @@ export async function listReviews(
 
 /** One thing that waits, by its id; null when nothing waits under it. */
 export async function findReview(
-  { store, clock }: Pick<ReviewParts, "store" | "clock">,
+  { store, clock }: Pick<ReviewContext, "store" | "clock">,
   id: string,
 ): Promise<ReviewItem | null> {
   const { desk, key } = deskOf(id);
@@ -89,7 +89,7 @@ export const waitingMax = 100_000;
 
 /** How many of each kind, or of one, wait; at most waitingMax. */
 export async function reviewQueues(
-  { store }: Pick<ReviewParts, "store">,
+  { store }: Pick<ReviewContext, "store">,
   only: ReviewKind | null = null,
 ): Promise<{ kind: ReviewKind; waiting: number }[]> {
   const queues: { kind: ReviewKind; waiting: number }[] = [];
@@ -123,18 +123,18 @@ export type ReviewCall = {
 
 /** Decides one review in one transaction, with a line in the audit log. The first operator to decide wins. */
 export async function decideReview(
-  parts: ReviewParts,
+  context: ReviewContext,
   call: ReviewCall,
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
   const { desk, key } = deskOf(call.id);
   if (desk === undefined) return fail({ kind: "review_not_found", id: call.id });
   const decide = call.decision === "approved" ? desk.approve : desk.reject;
-  const outcome = await parts.store.write(async (tx) => {
-    const now = parts.clock();
+  const outcome = await context.store.write(async (tx) => {
+    const now = context.clock();
     const tally = new EnrichmentTally();
     const reason = call.reason ?? "";
     const { value, operator } = call;
-    const { walletHoldMs } = parts.config;
+    const { walletHoldMs } = context.config;
     const decided = await decide(tx, tally, { key, value, reason, operator, now, walletHoldMs });
     if (!decided.ok) return decided;
     await tally.write(tx);
@@ -149,12 +149,12 @@ export async function decideReview(
   });
   if (!outcome.ok) return outcome;
   const { slug, sequence, message } = outcome.value;
-  const live = await isLive(parts, sequence);
+  const live = await isLive(context, sequence);
   return ok({ id: call.id, decision: call.decision, slug, live, message });
 }
 
 /** Null when the decision changed nothing that is public. */
-async function isLive({ waitForPublication }: ReviewParts, sequence: number | null) {
+async function isLive({ waitForPublication }: ReviewContext, sequence: number | null) {
   if (sequence === null) return null;
   return waitForPublication === undefined ? false : (await waitForPublication(sequence)) !== null;
 }

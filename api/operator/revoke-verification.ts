@@ -10,7 +10,7 @@ import { recordBySlug } from "#content/nonprofit/records.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { closeHold, heldOf, logWallet, settleDue } from "#content/onboarding/wallet-holds.ts";
 
-export type RevokeParts = {
+export type RevokeContext = {
   store: Store;
   clock: Clock;
   /** As for reviews: absent where nothing is published beside this process. */
@@ -35,18 +35,18 @@ export type RevokeCall = {
  * believed. One transaction, written to the audit log.
  */
 export async function revokeVerification(
-  parts: RevokeParts,
+  context: RevokeContext,
   call: RevokeCall,
 ): Promise<Result<RevokeAnswer, RevokeFailure>> {
-  const done = await parts.store.write((tx) => revoked(tx, call, parts.clock()));
+  const done = await context.store.write((tx) => revoked(tx, call, context.clock()));
   if (!done.ok) return done;
   const { sequence, ...answer } = done.value;
   const live =
     sequence === null
       ? null
-      : parts.waitForPublication === undefined
+      : context.waitForPublication === undefined
         ? false
-        : (await parts.waitForPublication(sequence)) !== null;
+        : (await context.waitForPublication(sequence)) !== null;
   return ok({ ...answer, live });
 }
 

@@ -29,7 +29,7 @@ import { addPick, isInFile, pickOf } from "#content/recommendation/pick-store.ts
 import { normaliseIntents, type PickFault } from "#content/recommendation/pick-text.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
-export type DraftParts = {
+export type DraftContext = {
   store: Store;
   clock: Clock;
   /** Without a trailing slash. */
@@ -65,10 +65,10 @@ export type DraftRefusal =
  * agree make it a recommendation. Nothing is ever fetched. Source: spec, "Versioning" 3; docs/decisions/0061.
  */
 export async function draftRecommendation(
-  parts: DraftParts,
+  context: DraftContext,
   call: DraftCall,
 ): Promise<Result<DraftAnswer, DraftRefusal>> {
-  const { phase } = parts;
+  const { phase } = context;
   if (phase === 1) return fail({ kind: "drafts_not_open" });
   const read = readDraft(call.body);
   if (!read.ok) {
@@ -82,23 +82,23 @@ export async function draftRecommendation(
     return fail({ kind: "invalid_idempotency_key" });
   }
   const request = read.value;
-  const { allowed, retryAfterMs } = await parts.takeAgent(request.agent_id, 1);
+  const { allowed, retryAfterMs } = await context.takeAgent(request.agent_id, 1);
   if (!allowed) {
     return fail({ kind: "agent_rate_limited", agent_id: request.agent_id, retryAfterMs });
   }
-  const network = parts.mode === "networks" ? call.network : null;
-  const { mode } = parts;
-  const stored = await parts.store.write((tx) =>
-    storeDraft(tx, { request, idempotencyKey: key, network, phase, mode, now: parts.clock() }),
+  const network = context.mode === "networks" ? call.network : null;
+  const { mode } = context;
+  const stored = await context.store.write((tx) =>
+    storeDraft(tx, { request, idempotencyKey: key, network, phase, mode, now: context.clock() }),
   );
   if (!stored.ok) return stored;
-  if (stored.value.decision.kind === "promoted") parts.onRecommended();
-  return ok(answerOf(stored.value, parts, phase));
+  if (stored.value.decision.kind === "promoted") context.onRecommended();
+  return ok(answerOf(stored.value, context, phase));
 }
 
 function answerOf(
   { draft_id, slug, name, status, decision, confidence, sensitive_claims, refused }: DraftOutcome,
-  { baseUrl, mode }: DraftParts,
+  { baseUrl, mode }: DraftContext,
   phase: GovernancePhase,
 ): DraftAnswer {
   return {

@@ -1,8 +1,8 @@
 import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { recentHashes } from "#api/http/user-agent.ts";
 
-type Needed = Pick<Parts, "clock" | "secrets" | "recommendationLog">;
+type Needed = Pick<Context, "clock" | "secrets" | "recommendationLog">;
 
 /** A profile that was opened, or a donation for which payment requirements were asked (`intent_id`: their memo). */
 export type Step =

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { agentRefusals, consensusNetwork } from "#api/enrichment/proposal.ts";
-import { type Prepared, preparedJson } from "#api/http/encoded-body.ts";
+import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
@@ -20,7 +20,7 @@ import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.t
 import { recommend, type RecommendFailure } from "./recommend.ts";
 
 type Told = {
-  answer: Prepared;
+  answer: EncodedBody;
   toLog: Pick<LoggedRecommendation, "result_count" | "top_slug" | "slugs" | "ranking_signals">;
 };
 
@@ -28,7 +28,7 @@ const toldMax = 1_000;
 const minuteMs = 60_000;
 
 /** GET /api/recommend. */
-export const recommendRoutes = (parts: Parts) => {
+export const recommendRoutes = (context: Context) => {
   const told = toldBefore();
   return new Elysia().get("/api/recommend", async ({ request }) => {
     const query = queryOf(request.url);
@@ -43,27 +43,27 @@ export const recommendRoutes = (parts: Parts) => {
       intent: intent.value,
       limit: limit.value,
     };
-    const now = parts.clock();
+    const now = context.clock();
     // Points fade with time: told to the minute, so that an answer can be given again. Those for curation end with one.
     const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
-    const curation = await parts.curated.current();
+    const curation = await context.curated.current();
     const before = told(curation, minute.getTime());
     const key = JSON.stringify(asked);
     let known = before.get(key);
     if (known === undefined) {
-      const outcome = tell(parts, { curation, now: minute }, asked);
+      const outcome = tell(context, { curation, now: minute }, asked);
       if (!outcome.ok) return refuse(answers, outcome.failure);
       known = outcome.value;
       if (before.size < toldMax) before.set(key, known);
     }
-    parts.activity.count("query:recommend");
+    context.activity.count("query:recommend");
     const client = userAgentHash(
-      parts.secrets.dailyHashKey,
+      context.secrets.dailyHashKey,
       request.headers.get("user-agent") ?? "",
       now.getTime(),
     );
-    const phase = parts.config.recommendationPhase;
-    parts.recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
+    const phase = context.config.recommendationPhase;
+    context.recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
     return known.answer;
   });
 };
@@ -84,7 +84,7 @@ function toldBefore() {
 }
 
 function tell(
-  { config }: Parts,
+  { config }: Context,
   of: { curation: Curation; now: Date },
   asked: RecommendQuery,
 ): Result<Told, RecommendFailure> {
@@ -94,7 +94,7 @@ function tell(
   const { count, recommendations, ranking_signals } = outcome.value;
   const slugs = recommendations.map(({ slug }) => slug);
   const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
-  return { ok: true, value: { answer: preparedJson(outcome.value, askedCacheControl), toLog } };
+  return { ok: true, value: { answer: encodedJson(outcome.value, askedCacheControl), toLog } };
 }
 
 const answers: FailureTable<RecommendFailure> = {
@@ -102,8 +102,8 @@ const answers: FailureTable<RecommendFailure> = {
 };
 
 /** POST /api/recommend/drafts. */
-export const recommendDraftRoutes = (parts: Parts) => {
-  const { store, clock, config, limits, curated } = parts;
+export const recommendDraftRoutes = (context: Context) => {
+  const { store, clock, config, limits, curated } = context;
   const verb = {
     store,
     clock,
@@ -121,7 +121,7 @@ export const recommendDraftRoutes = (parts: Parts) => {
     const outcome = await draftRecommendation(verb, {
       body,
       idempotencyKey: request.headers.get("idempotency-key"),
-      network: consensusNetwork(parts, request),
+      network: consensusNetwork(context, request),
     });
     return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
   });

@@ -3,7 +3,7 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/feed/watch.ts";
-import { Prepared } from "#api/http/encoded-body.ts";
+import { EncodedBody } from "#api/http/encoded-body.ts";
 import { isSearched, SearchCache } from "./cache.ts";
 import type { KeptPage } from "./cached-page.ts";
 import { runInPool } from "./pool.ts";
@@ -71,7 +71,7 @@ export function searchEngine(watch: Watch, runner: SearchRunner): SearchEngine {
     const known = cache.look(key, performance.now());
     if (known !== null) return known;
     const { answer, ids, kept } = await runner.run(query);
-    const page = { ids, kept, answer: new Prepared(answerParts(answer), "application/json") };
+    const page = { ids, kept, answer: new EncodedBody(answerParts(answer), "application/json") };
     // With a change heard of meanwhile, nobody knows what it did to this page.
     if (watch.sequence() === sequence) cache.keep(key, query, page, performance.now());
     return page;

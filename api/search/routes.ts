@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 import { searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { isAskedByTool } from "#api/http/client.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
 
-type Needed = Pick<Parts, "search" | "activity" | "log">;
+type Needed = Pick<Context, "search" | "activity" | "log">;
 
 /** GET /api/search. */
 export const searchRoutes = ({ search, activity, log }: Needed) =>

@@ -13,7 +13,7 @@ import {
   webhookCursor,
 } from "#content/operation/webhook-queue.ts";
 
-export type CollectParts = {
+export type CollectContext = {
   store: Store;
   clock: Clock;
   /** Without a trailing slash. */
@@ -31,9 +31,9 @@ const donationsAtOnce = 200;
  * Makes events of what happened since the last time, in the transaction that moves the cursor on. True when there may
  * be more. The very first time it begins with the present: what happened before webhooks were switched on is not sent.
  */
-export async function collectEvents(parts: CollectParts): Promise<boolean> {
-  const changes = await collectChanges(parts);
-  const donations = await collectDonations(parts);
+export async function collectEvents(context: CollectContext): Promise<boolean> {
+  const changes = await collectChanges(context);
+  const donations = await collectDonations(context);
   return changes || donations;
 }
 
@@ -43,7 +43,7 @@ async function collectChanges({
   baseUrl,
   urls,
   publishedTo,
-}: CollectParts): Promise<boolean> {
+}: CollectContext): Promise<boolean> {
   const newest = await newestSequence(store);
   // A message names a profile to be read: it is sent when the profile shows the change.
   const upTo = Math.min(newest, publishedTo?.() ?? newest);
@@ -68,7 +68,7 @@ async function collectChanges({
   return last < upTo;
 }
 
-async function collectDonations({ store, clock, baseUrl, urls }: CollectParts): Promise<boolean> {
+async function collectDonations({ store, clock, baseUrl, urls }: CollectContext): Promise<boolean> {
   const now = clock();
   const cursor = await webhookCursor(store, "donations");
   if (cursor === null) {

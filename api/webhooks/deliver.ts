@@ -9,7 +9,7 @@ import {
 } from "#content/operation/webhook-queue.ts";
 import type { Post, Posted } from "./webhooks.ts";
 
-export type DeliverParts = {
+export type DeliverContext = {
   store: Store;
   clock: Clock;
   post: Post;
@@ -33,7 +33,7 @@ const atOnce = 4;
  * now. When `stop` fires, what is under way is left as if it had not been tried.
  */
 export async function deliverDue(
-  { store, clock, post, chance }: DeliverParts,
+  { store, clock, post, chance }: DeliverContext,
   receiver: Receiver,
   stop: AbortSignal,
 ): Promise<boolean> {

@@ -8,15 +8,15 @@ import {
   pruneDeliveries,
 } from "#content/operation/webhook-queue.ts";
 import type { Log } from "../log.ts";
-import { collectEvents, type CollectParts } from "./collect.ts";
-import { deliverDue, type DeliverParts, newReceiver, type Receiver } from "./deliver.ts";
+import { collectEvents, type CollectContext } from "./collect.ts";
+import { deliverDue, type DeliverContext, newReceiver, type Receiver } from "./deliver.ts";
 
 export type Sender = {
   /** Leaves what is under way, gives the work to whoever waits for it, and ends. */
   stop(): Promise<void>;
 };
 
-type SenderParts = CollectParts & DeliverParts & { log: Pick<Log, "info" | "warn"> };
+type SenderContext = CollectContext & DeliverContext & { log: Pick<Log, "info" | "warn"> };
 
 const everyMs = 1_000;
 const leaseMs = 30_000;
@@ -27,8 +27,8 @@ const keptMs = 30 * 86_400_000;
  * Sends webhooks for as long as this process holds the lease: of several processes one does it, and another takes over
  * half a minute after it died. What was sent and not noted by then is sent once more.
  */
-export function startSender(parts: SenderParts): Sender {
-  const { store, clock, log, urls } = parts;
+export function startSender(context: SenderContext): Sender {
+  const { store, clock, log, urls } = context;
   const lease = openLease(store, clock, { name: "webhooks", ms: leaseMs });
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -43,12 +43,12 @@ export function startSender(parts: SenderParts): Sender {
     failing = true;
   };
   const deliver = async (receiver: Receiver) => {
-    while (lease.isHeld() && (await deliverDue(parts, receiver, signal)));
+    while (lease.isHeld() && (await deliverDue(context, receiver, signal)));
   };
   const turn = async () => {
     if (!(await lease.hold())) return;
     await tidy();
-    while ((await collectEvents(parts)) && lease.isHeld() && !signal.aborted);
+    while ((await collectEvents(context)) && lease.isHeld() && !signal.aborted);
     for (const receiver of receivers) {
       const { url } = receiver;
       // A receiver that hangs keeps nobody else waiting.

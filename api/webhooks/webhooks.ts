@@ -30,7 +30,7 @@ export type Posted = {
 /** Sends one message once. Throws only when `stop` fires: then nobody knows what became of it. */
 export type Post = (message: MessageToPost, stop: AbortSignal) => Promise<Posted>;
 
-type WebhookParts = { store: Store; clock: Clock; urls: readonly string[] };
+type WebhookContext = { store: Store; clock: Clock; urls: readonly string[] };
 
 export type WebhookFailure =
   | { kind: "webhooks_off" }
@@ -43,7 +43,7 @@ const countedMax = 100_000;
 
 /** A page of the log of deliveries, the newest first, and how many are on their way or failed. */
 export async function readDeliveries(
-  { store, urls }: Pick<WebhookParts, "store" | "urls">,
+  { store, urls }: Pick<WebhookContext, "store" | "urls">,
   { limit, ...filter }: DeliveryFilter & { limit: number },
 ): Promise<WebhookLog> {
   const found = await deliveries(store, filter, limit + 1);
@@ -60,7 +60,7 @@ export async function readDeliveries(
 
 /** Sends a message that says nothing to every address, once, and answers what came back. It is not tried again. */
 export async function testWebhooks(
-  { store, clock, urls, post }: WebhookParts & { post: Post },
+  { store, clock, urls, post }: WebhookContext & { post: Post },
   operator: string,
 ): Promise<Result<WebhookTest, WebhookFailure>> {
   if (urls.length === 0) return fail({ kind: "webhooks_off" });
@@ -96,7 +96,7 @@ export async function testWebhooks(
 
 /** Puts a delivery that is finished, well or badly, on its way once more. */
 export async function resendDelivery(
-  { store, clock, urls }: WebhookParts,
+  { store, clock, urls }: WebhookContext,
   { id, operator }: { id: number; operator: string },
 ): Promise<Result<WebhookDelivery, WebhookFailure>> {
   const known = await deliveryById(store, id);

@@ -33,8 +33,8 @@ const command = defineCommand({
     });
     const service = await openService(config);
     try {
-      await seedDirectory(service.parts.store, { profiles, seedNumber: 1 });
-      const { rows } = await service.parts.store.raw.execute("SELECT slug FROM nonprofits");
+      await seedDirectory(service.context.store, { profiles, seedNumber: 1 });
+      const { rows } = await service.context.store.raw.execute("SELECT slug FROM nonprofits");
       const slugs = rows.map((row) => String(row["slug"]));
       const found = await fuzz(service.app, Number(args.requests), Number(args.seed), slugs);
       const statuses = [...found.statuses].toSorted(([a], [b]) => a - b);

@@ -16,8 +16,8 @@ export async function healthShown(args: Output) {
     const { bundle } = publisherFolders(dataDir);
     const reader = bundleExists(bundle) ? openBundleReader(bundle) : null;
     const publication = reader === null ? null : () => publicationOf(reader);
-    const parts = { store, clock: systemClock, publication, chain: null, dataDir, webhookUrls };
-    const { warnings, at, ...health } = await operatorHealth(parts);
+    const context = { store, clock: systemClock, publication, chain: null, dataDir, webhookUrls };
+    const { warnings, at, ...health } = await operatorHealth(context);
     reader?.close();
     if (args.json === true) console.log(JSON.stringify({ at, warnings, ...health }));
     else {

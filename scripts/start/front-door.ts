@@ -1,6 +1,6 @@
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import type { ActivityKind } from "#content/operation/activity.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
@@ -24,15 +24,15 @@ const counted: ReadonlyMap<string, ActivityKind> = new Map([
 ]);
 
 /** Puts the bundle before the service. Until there is a first release, pages come from the renderer. */
-export async function openFrontDoor(parts: Parts, reader: BundleReader): Promise<FrontDoor> {
-  const { config, store, activity, recommendationLog, clock } = parts;
+export async function openFrontDoor(context: Context, reader: BundleReader): Promise<FrontDoor> {
+  const { config, store, activity, recommendationLog, clock } = context;
   const onServed = (path: string, request: Request) => {
     const kind = counted.get(path);
     if (kind !== undefined) activity.count(kind);
     // Most of the time nobody can be following a recommendation, and a page costs not even a hash.
     if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;
     const step = profileAt(path);
-    if (step !== null) noteFollowUp(parts, request, step);
+    if (step !== null) noteFollowUp(context, request, step);
   };
   const bundle = createBundleServer(reader, { onServed });
   let firstPages: FirstPages | null =

@@ -19,7 +19,7 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
   beforeAll(async () => {
     service = await aService({
       env: { ALMONER_ADMIN_TOKENS: `ada:${token}`, ALMONER_TRUSTED_HOPS: "2" },
-      parts: { clock: () => new Date() },
+      context: { clock: () => new Date() },
     });
     listening = listen(service.app, { host: "127.0.0.1", port: 0 });
     bundle = aBundle();

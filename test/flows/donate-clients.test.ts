@@ -25,7 +25,7 @@ beforeAll(async () => {
   directory = await aDirectory({
     env: chain.env,
     records: [aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet })],
-    parts: { clock: chain.clock },
+    context: { clock: chain.clock },
   });
 });
 afterAll(async () => {
@@ -81,14 +81,14 @@ describe("@x402/fetch with @x402/svm, version 2", () => {
       success: true,
       transaction: tx_signature,
       payer: donor.address,
-      network: directory.service.parts.chain.caip2,
+      network: directory.service.context.chain.caip2,
     });
     expect(lamportsOfSponsor() < lamports).toBe(sponsored);
   });
 
   test("keeps to the caps of its owner", async () => {
     const client = await clientOf(chain.donor());
-    const { mint } = directory.service.parts.chain;
+    const { mint } = directory.service.context.chain;
     client.setSpendControls({
       allowedAssets: [{ network: "solana:*", asset: mint, maxAmountPerPayment: "1000000" }],
     });

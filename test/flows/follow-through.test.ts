@@ -25,7 +25,7 @@ beforeAll(async () => {
     "llms.txt": "Almoner",
   });
   const reader = openBundleReader(bundle.folder);
-  const frontDoor = await openFrontDoor(at.service.parts, reader);
+  const frontDoor = await openFrontDoor(at.service.context, reader);
   ask = async (path, agent, method = "GET") => {
     const headers = {
       "user-agent": agent,
@@ -39,10 +39,10 @@ afterAll(async () => {
   await at.stop();
   bundle.close();
 });
-beforeEach(() => at.service.parts.recommendationLog.flush());
+beforeEach(() => at.service.context.recommendationLog.flush());
 
 async function stored(agentsCall: number) {
-  await at.service.parts.recommendationLog.flush();
+  await at.service.context.recommendationLog.flush();
   const { rows } = await at.service.store.raw.execute({
     sql: `SELECT slug, action, form, rank FROM recommendation_follow_throughs
           WHERE recommendation_id = (SELECT max(id) - ? FROM recommendation_log) ORDER BY id`,

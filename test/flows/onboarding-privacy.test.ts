@@ -38,7 +38,7 @@ beforeAll(async () => {
   ]);
   service = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1" },
-    parts: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
+    context: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
   });
   let clients = 0;
   const submit = async (body: Record<string, string>, decision: "rejected" | "approved" | null) => {
@@ -50,7 +50,7 @@ beforeAll(async () => {
     secrets.push(answer.submission_id, answer.status_url.split("#")[1] ?? "");
     const id = `onboarding-${answer.submission_id}`;
     if (decision !== null)
-      await decideReview(service.parts, {
+      await decideReview(service.context, {
         id,
         decision,
         operator: "zqoperator",

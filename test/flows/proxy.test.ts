@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  const description = join(directory.service.parts.config.dataDir, "openapi.json");
+  const description = join(directory.service.context.config.dataDir, "openapi.json");
   await Bun.write(description, directory.files.get("openapi.json") ?? "");
   const upstream = directory.listening.url;
   proxy = Bun.spawn(

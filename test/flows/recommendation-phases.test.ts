@@ -75,7 +75,7 @@ const audit = async () =>
   (await service.store.raw.execute("SELECT operator, action, subject FROM audit_log ORDER BY id"))
     .rows as unknown as { operator: string; action: string; subject: string }[];
 /** What this process wrote is seen at once when it told itself; other ways of writing are seen within 5 s. */
-const lookAgain = () => service.parts.curated.lookAgain();
+const lookAgain = () => service.context.curated.lookAgain();
 
 describe("phase 1", () => {
   test("takes no drafts, and says whose picks these are", async () => {

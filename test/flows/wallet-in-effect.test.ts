@@ -20,7 +20,7 @@ let nowMs = Date.parse("2026-06-01T12:00:00Z");
 beforeAll(async () => {
   service = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1" },
-    parts: { clock: () => new Date(nowMs) },
+    context: { clock: () => new Date(nowMs) },
   });
 });
 afterAll(() => service.close());
@@ -153,11 +153,11 @@ async function play(steps: readonly Step[], start: { wallet: boolean; verified: 
 }
 
 async function take(one: Step, slug: string, promised: Promised): Promise<void> {
-  const { parts, store } = service;
+  const { context, store } = service;
   const picked =
     "pick" in one ? promised.sent[one.pick % Math.max(1, promised.sent.length)] : undefined;
   const decide = async (id: string, decision: "approved" | "rejected", operator: string) =>
-    (await decideReview(parts, { id, decision, operator, value: null, reason: "because" })).ok;
+    (await decideReview(context, { id, decision, operator, value: null, reason: "because" })).ok;
   if (one.kind === "pass") nowMs += one.ms;
   else if (one.kind === "send") await send(one.wallet, slug, promised);
   else if (one.kind === "sweep") {
@@ -165,7 +165,7 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
     promised.settle(nowMs);
   } else if (one.kind === "revoke") {
     const call = { slug, operator: "ada", reason: "test", takeBackValues: false };
-    const revoked = await revokeVerification(parts, call);
+    const revoked = await revokeVerification(context, call);
     promised.settle(nowMs);
     expect(revoked.ok).toBe(promised.verified);
     if (promised.verified) Object.assign(promised, { verified: false, wallet: null, held: null });
@@ -195,12 +195,12 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
 }
 
 async function send(wallet: number | null, slug: string, promised: Promised): Promise<void> {
-  const { parts, store } = service;
+  const { context, store } = service;
   const verb = {
     store,
-    clock: parts.clock,
+    clock: context.clock,
     baseUrl: "https://almoner.example",
-    ...onboardingKeys(parts),
+    ...onboardingKeys(context),
   };
   const usdc_wallet = wallet === null ? null : (wallets[wallet] ?? null);
   const body = {

@@ -28,7 +28,7 @@ async function aHeldChange(slug: string, hoursAgo: number) {
 }
 
 const env = () => {
-  const { dataDir, databaseUrl } = service.parts.config;
+  const { dataDir, databaseUrl } = service.context.config;
   return {
     ...process.env,
     ALMONER_DATA_DIR: dataDir,

@@ -23,7 +23,7 @@ beforeAll(async () => {
   directory = await aDirectory({
     env: chain.env,
     records: [aNonprofit({ slug: "thin-trust" })],
-    parts: { clock: chain.clock },
+    context: { clock: chain.clock },
   });
   await curate(directory.service, aRichNonprofit({ causes: ["health"] }));
   folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));

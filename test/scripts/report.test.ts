@@ -11,7 +11,7 @@ let nowMs = startMs;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await aService({ parts: { clock: () => new Date(nowMs) } });
+  service = await aService({ context: { clock: () => new Date(nowMs) } });
   for (const slug of ["wells", "pumps"]) {
     await curate(service, aNonprofit({ slug, name: slug, causes: ["water-sanitation"] }));
   }
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function report(...args: string[]) {
-  const { dataDir, databaseUrl } = service.parts.config;
+  const { dataDir, databaseUrl } = service.context.config;
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dirname, "../../scripts/report.ts"), ...args],
     {
@@ -43,7 +43,7 @@ const after = (ms: number) => {
 
 /** What a donate route does once it has asked for a payment. */
 const askToPay = (agent: string, slug: string, memo: string) =>
-  noteFollowUp(service.parts, new Request("http://localhost/", { headers: as(agent) }), {
+  noteFollowUp(service.context, new Request("http://localhost/", { headers: as(agent) }), {
     action: "donate",
     slug,
     intent_id: memo,
@@ -73,7 +73,7 @@ test("calls become profiles, payment requirements and donations", async () => {
   after(60_100);
   await service.get("/api/nonprofits/wells", as("C"));
   askToPay("C", "wells", "memo-3");
-  await service.parts.recommendationLog.flush();
+  await service.context.recommendationLog.flush();
   await service.store.raw.execute(`
     INSERT INTO donations (id, nonprofit_id, amount_micro_usdc, network, tx_signature, destination, memo, settled_at, recorded_at)
     VALUES ('d1', 1, 2500000, 'n', 's1', 'x', 'memo-2', 0, 0), ('d2', 1, 1000000, 'n', 's2', 'x', NULL, 0, 0)`);

@@ -16,7 +16,7 @@ afterAll(() => service.close());
 
 /** Runs the command in a process of its own, beside the open service. */
 async function review(...args: string[]) {
-  const { dataDir, databaseUrl } = service.parts.config;
+  const { dataDir, databaseUrl } = service.context.config;
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args],
     {

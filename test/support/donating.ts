@@ -1,4 +1,4 @@
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Donor } from "./donor.ts";
@@ -32,7 +32,7 @@ export async function aDonatingService(
     chain?: TestChainOptions;
     env?: Record<string, string>;
     records?: (chain: TestChain) => NonprofitRecord[];
-    parts?: (chain: TestChain) => Partial<Parts>;
+    context?: (chain: TestChain) => Partial<Context>;
   } = {},
 ): Promise<DonatingService> {
   const chain = await aChain(options.chain);
@@ -43,7 +43,7 @@ export async function aDonatingService(
       aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet }),
       ...(options.records?.(chain) ?? []),
     ],
-    parts: { clock: chain.clock, ...options.parts?.(chain) },
+    context: { clock: chain.clock, ...options.context?.(chain) },
   });
   return {
     chain,

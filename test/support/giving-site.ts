@@ -1,4 +1,4 @@
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type PayLink, readPayLink } from "#scripts/chain/pay-link.ts";
 import { openBundleReader } from "#site/bundle/bundle-reader.ts";
@@ -23,7 +23,7 @@ export type GivingSite = {
 /** The chain keeps real time, because pages do. `nonprofits` are told of a wallet that can receive USDC. */
 export async function aGivingSite(
   nonprofits: (wallet: string) => Partial<NonprofitRecord>[],
-  parts: Partial<Parts> = {},
+  context: Partial<Context> = {},
 ): Promise<GivingSite> {
   const chain = await aChain({ now: () => new Date() });
   const directory = await aDirectory(nonprofits(chain.wallet()));
@@ -31,7 +31,7 @@ export async function aGivingSite(
   await directory.drain();
   const service = await aService({
     env: chain.env,
-    parts: { store: directory.store, clock: chain.clock, ...parts },
+    context: { store: directory.store, clock: chain.clock, ...context },
   });
   const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
   const bundle = createBundleServer(reader);

@@ -36,7 +36,7 @@ export async function anOnboardingService(
         .map((pair) => pair.join(":"))
         .join(","),
     },
-    parts: {
+    context: {
       clock: () => new Date(nowMs),
       waitForPublication: () => Promise.resolve({ release: "r1" }),
     },

@@ -19,7 +19,7 @@ export async function aServedDesk(env: Record<string, string> = {}): Promise<Ser
   const origin = `http://127.0.0.1:${port}`;
   const service = await aService({
     env: { ALMONER_ADMIN_TOKENS: `ada:${deskToken}`, ALMONER_BASE_URL: origin, ...env },
-    parts: { clock: () => new Date() },
+    context: { clock: () => new Date() },
   });
   const listening = listen(service.app, { host: "127.0.0.1", port });
   return {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
-import { keepFresh } from "#api/http/response-cache.ts";
-import type { Parts } from "#api/context.ts";
+import { openResponseCache } from "#api/http/response-cache.ts";
+import type { Context } from "#api/context.ts";
 import { openCurated } from "#api/recommendation/curated.ts";
 import { openDonationChain } from "#api/donation/donation-chain.ts";
 import { openSearch } from "#api/search/engine.ts";
@@ -19,7 +19,7 @@ import { watchChanges } from "#content/feed/watch.ts";
 
 export type TestService = {
   app: App;
-  parts: Parts;
+  context: Context;
   store: Store;
   /** A GET on the service; `path` begins with a slash. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
@@ -38,7 +38,7 @@ export async function aService(
   options: {
     env?: Record<string, string>;
     records?: NonprofitRecord[];
-    parts?: Partial<Parts>;
+    context?: Partial<Context>;
   } = {},
 ): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-test-"));
@@ -51,36 +51,36 @@ export async function aService(
     ...options.env,
   });
   const store =
-    options.parts?.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
-  const clock = options.parts?.clock ?? (() => testNow);
+    options.context?.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
+  const clock = options.context?.clock ?? (() => testNow);
   const secrets = loadSecrets(config);
-  const log = options.parts?.log ?? {
+  const log = options.context?.log ?? {
     info: () => {},
     warn: () => {},
     error: () => {},
     debug: () => {},
   };
   const watch = watchChanges(store);
-  const parts: Parts = {
+  const context: Context = {
     store,
     clock,
     config,
     secrets,
     log,
     limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
-    kept: keepFresh(watch),
+    cache: openResponseCache(watch),
     search: openSearch(store, watch, {
       databaseUrl: config.databaseUrl,
       baseUrl: config.baseUrl,
       threads: 0,
     }),
     curated: openCurated(store, watch, config.recommendationPhase),
-    chain: options.parts?.chain ?? (await openDonationChain(config, { secrets, log, clock })),
+    chain: options.context?.chain ?? (await openDonationChain(config, { secrets, log, clock })),
     recommendationLog: logRecommendations(store, () => {}, {
       keptDays: config.recommendationLogDays,
     }),
     activity: countActivity(store, clock),
-    ...options.parts,
+    ...options.context,
   };
   const add = (...records: NonprofitRecord[]) =>
     store.write((tx) =>
@@ -91,11 +91,11 @@ export async function aService(
       ),
     );
   if (options.records !== undefined) await add(...options.records);
-  const app = createApp(parts);
+  const app = createApp(context);
   const url = (path: string) => `http://localhost${path}`;
   return {
     app,
-    parts,
+    context,
     store,
     get: (path, headers = {}) => app.handle(new Request(url(path), { headers })),
     post: (path, body, headers = {}) =>
@@ -108,8 +108,8 @@ export async function aService(
       ),
     add,
     close: () => {
-      void parts.search.close();
-      parts.limits.close();
+      void context.search.close();
+      context.limits.close();
       store.close();
       rmSync(dataDir, { recursive: true, force: true });
     },

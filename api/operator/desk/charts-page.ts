@@ -7,11 +7,11 @@ import type { Page, Visit } from "./visit.ts";
 const spans = [7, 30, 90, daysMax] as const;
 
 /** /desk/charts: what happened over time. */
-export async function chartsPage({ parts, request }: Visit): Promise<Page> {
+export async function chartsPage({ context, request }: Visit): Promise<Page> {
   const asked = queryOf(request.url).number("days");
   // One day alone makes no line.
   const count = Math.min(Math.max((asked.ok ? asked.value : null) ?? daysDefault, 2), daysMax);
-  const numbers = await dailyNumbers(parts, count);
+  const numbers = await dailyNumbers(context, count);
   const { days } = numbers;
   const drawn = (
     id: string,

@@ -1,5 +1,5 @@
 import { formFields, isForm } from "#api/http/form-fields.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 
 /** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
@@ -23,7 +23,7 @@ export async function formOf(request: Request): Promise<Form> {
  * Whether a form was sent by a page of this very origin, as far as the browser says: by Sec-Fetch-Site, and by Origin,
  * which is the configured one or that of the host that was asked. Beside the form's token, not in its place.
  */
-export function isOwnOrigin({ config }: Pick<Parts, "config">, request: Request): boolean {
+export function isOwnOrigin({ config }: Pick<Context, "config">, request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   const origin = request.headers.get("origin");

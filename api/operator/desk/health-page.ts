@@ -1,14 +1,14 @@
 import type { OperatorHealth } from "#content/contract/operations.ts";
 import { operatorHealth } from "#api/operator/operator-health.ts";
-import { healthParts } from "#api/operator/health-parts.ts";
+import { healthContext } from "#api/operator/health-context.ts";
 import { notice } from "./frame.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { instant } from "./parts.ts";
 import type { Page, Visit } from "./visit.ts";
 
 /** /desk/health: what an operator looks at first. */
-export async function healthPage({ parts }: Visit): Promise<Page> {
-  const health = await operatorHealth(healthParts(parts));
+export async function healthPage({ context }: Visit): Promise<Page> {
+  const health = await operatorHealth(healthContext(context));
   return {
     title: "Health",
     place: "/desk/health",

@@ -8,12 +8,12 @@ import type { Page, Visit } from "./visit.ts";
 const rowsPerPage = 100;
 
 /** /desk/log: what operators did, by operator, action and subject. */
-export async function logPage({ parts, request }: Visit): Promise<Page> {
+export async function logPage({ context, request }: Visit): Promise<Page> {
   const query = queryOf(request.url);
   const before = query.number("before");
   const filter = filterIn(query);
   const page = { ...filter, before: before.ok ? before.value : null, limit: rowsPerPage };
-  const [log, names] = [await readAudit(parts, page), await auditNames(parts.store)];
+  const [log, names] = [await readAudit(context, page), await auditNames(context.store)];
   const older = olderPage(filter, log.next);
   return {
     title: "Log",

@@ -16,7 +16,7 @@ export async function addPickPage(visit: Sent): Promise<Page | Response> {
   const read = PickBody.safeParse({ slug: typed.slug, ...bodyOf(typed) });
   if (!read.success) return again(faultOf(read.error.issues), 400);
   const operator = visit.session.operator;
-  return done(visit, await addToPicks(visit.parts, { ...read.data, operator }), again);
+  return done(visit, await addToPicks(visit.context, { ...read.data, operator }), again);
 }
 
 /** POST /desk/picks/:slug: changes what is said of it. */
@@ -27,7 +27,7 @@ export async function editPickPage(visit: Sent, slug: string): Promise<Page | Re
   const read = PickEdit.safeParse(bodyOf(typed));
   if (!read.success) return again(faultOf(read.error.issues), 400);
   const operator = visit.session.operator;
-  return done(visit, await editPick(visit.parts, { ...read.data, slug, operator }), again);
+  return done(visit, await editPick(visit.context, { ...read.data, slug, operator }), again);
 }
 
 /** POST /desk/picks/:slug/remove. */
@@ -37,11 +37,11 @@ export async function removePickPage(visit: Sent, slug: string): Promise<Page | 
   if (!read.success) return again("Say why, in at most 500 characters.", 400);
   const { reason } = read.data;
   const operator = visit.session.operator;
-  return done(visit, await removePick(visit.parts, { slug, reason, operator }), again);
+  return done(visit, await removePick(visit.context, { slug, reason, operator }), again);
 }
 
 async function done(
-  { parts }: Visit,
+  { context }: Visit,
   outcome: Result<PickChange, PickFailure>,
   again: (trouble: string, status: number) => Promise<Page>,
 ): Promise<Page | Response> {
@@ -49,7 +49,7 @@ async function done(
     const { status, detail } = refusalOf(pickRefusals, outcome.failure);
     return again(detail, status);
   }
-  parts.curated.lookAgain();
+  context.curated.lookAgain();
   return goTo(`/desk/picks?${new URLSearchParams({ done: outcome.value.slug }).toString()}`);
 }
 

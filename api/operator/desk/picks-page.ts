@@ -24,12 +24,12 @@ const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
 export async function picksPage(
-  { parts, request, token }: Visit,
+  { context, request, token }: Visit,
   shown: Shown = {},
 ): Promise<Page> {
   const query = queryOf(request.url);
   const after = request.method === "GET" ? query.text("after", 200) : null;
-  const { picks, next, in_file } = await listPicks(parts, { after, limit: rowsPerPage });
+  const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
   const done = query.text("done", 200);
   const { trouble, typed = noPick, status = 200 } = shown;
   return {
@@ -37,8 +37,9 @@ export async function picksPage(
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${trouble === undefined ? null : notice("bad", trouble)} ${await decisionNotice(parts, done)}
-      ${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks, parts.config.recommendationPhase)}
+      ${trouble === undefined ? null : notice("bad", trouble)}
+      ${await decisionNotice(context, done)}
+      ${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${
         next === null
           ? null
@@ -99,11 +100,11 @@ export const placeOf = (slug: string): string => `/desk/picks/${encodeURICompone
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
 export async function pickPage(
-  { parts, token }: Visit,
+  { context, token }: Visit,
   slug: string,
   shown: Shown = {},
 ): Promise<Page> {
-  const pick = await findPick(parts, slug);
+  const pick = await findPick(context, slug);
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
   const { trouble, typed = typedOf(pick), status = 200 } = shown;
   return {
@@ -114,7 +115,7 @@ export async function pickPage(
       <h1>${profileLink(pick.slug, pick.name)}</h1>
       ${trouble === undefined ? null : notice("bad", trouble)}
       <p class="quiet">
-        ${originName(pick.origin, parts.config.recommendationPhase)}${by(pick.origin, pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
+        ${originName(pick.origin, context.config.recommendationPhase)}${by(pick.origin, pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
       </p>
       <div class="decide">
         <form method="post" action="${placeOf(slug)}">

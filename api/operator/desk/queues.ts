@@ -11,8 +11,8 @@ const rowsPerPage = 50;
 const recentDecisions = 10;
 
 /** /desk: what waits, and what was done of late. */
-export async function overviewPage({ parts }: Visit): Promise<Page> {
-  const log = await readAudit(parts, {
+export async function overviewPage({ context }: Visit): Promise<Page> {
+  const log = await readAudit(context, {
     operator: null,
     action: null,
     subject: null,
@@ -23,7 +23,7 @@ export async function overviewPage({ parts }: Visit): Promise<Page> {
     title: "Overview",
     place: "/desk",
     main: html`<h1>Overview</h1>
-      ${await queueTable({ parts })}
+      ${await queueTable({ context })}
       <h2>Done of late</h2>
       ${log.count === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(log.entries, "The newest first")}
       <p><a href="/desk/log">The whole log</a></p>`,
@@ -31,18 +31,18 @@ export async function overviewPage({ parts }: Visit): Promise<Page> {
 }
 
 /** /desk/queues. */
-export async function queuesPage({ parts, request }: Visit): Promise<Page> {
+export async function queuesPage({ context, request }: Visit): Promise<Page> {
   const done = queryOf(request.url).text("done");
   return {
     title: "Queues",
     place: "/desk/queues",
     main: html`<h1>Queues</h1>
-      ${await decisionNotice(parts, done)}${await queueTable({ parts })}`,
+      ${await decisionNotice(context, done)}${await queueTable({ context })}`,
   };
 }
 
-async function queueTable({ parts }: Pick<Visit, "parts">): Promise<Html> {
-  const queues = await reviewQueues(parts);
+async function queueTable({ context }: Pick<Visit, "context">): Promise<Html> {
+  const queues = await reviewQueues(context);
   return html`<table class="queues">
     <caption>
       What waits for a decision
@@ -71,20 +71,20 @@ const amount = (waiting: number): string =>
     : waiting.toLocaleString("en");
 
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
-export async function queuePage({ parts, request }: Visit, name: string): Promise<Page> {
+export async function queuePage({ context, request }: Visit, name: string): Promise<Page> {
   const kind = reviewKinds.find((one) => one === name);
   if (kind === undefined) return notHere("There is no such queue.");
   const query = queryOf(request.url);
   const after = query.text("after", 400);
   const [{ reviews, next }, queues] = await Promise.all([
-    listReviews(parts, { kind, limit: rowsPerPage, after }),
-    reviewQueues(parts, kind),
+    listReviews(context, { kind, limit: rowsPerPage, after }),
+    reviewQueues(context, kind),
   ]);
   return {
     title: queueNames[kind],
     place: "/desk/queues",
     main: html`<h1>${queueNames[kind]}</h1>
-      ${await decisionNotice(parts, query.text("done"))}
+      ${await decisionNotice(context, query.text("done"))}
       <p class="quiet">${amount(queues[0]?.waiting ?? 0)} waiting, the oldest first.</p>
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === null ? null : " after this place"}.</p>` : reviewTable(reviews)}
       ${pager(kind, after, next)}`,

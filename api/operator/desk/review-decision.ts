@@ -18,8 +18,8 @@ export async function decidePage(
   visit: Visit & { form: Form },
   id: string,
 ): Promise<Page | Response> {
-  const { parts, session, form } = visit;
-  const review = await findReview(parts, id);
+  const { context, session, form } = visit;
+  const review = await findReview(context, id);
   const entered = enteredIn(form, review);
   const decision = entered.decision === "approve" ? "approved" : "rejected";
   const read =
@@ -40,11 +40,11 @@ export async function decidePage(
     reason?: string | null;
   };
   const call = { id, decision, operator: session.operator, value, reason } as const;
-  const outcome = await decideReview(parts, call);
+  const outcome = await decideReview(context, call);
   if (outcome.ok) return goTo(await nextPlace(visit, id, form.text("after")));
   const { status, detail } = refusalOf(reviewRefusals, outcome.failure);
   // It may still be decided otherwise, unless somebody did meanwhile.
-  const waiting = await findReview(parts, id);
+  const waiting = await findReview(context, id);
   return waiting === null
     ? notTaken(visit, id, detail)
     : itemPage(visit, waiting, { trouble: detail, entered, status });
@@ -58,7 +58,7 @@ export async function nextPage(visit: Visit, id: string): Promise<Response> {
 
 /** The next of the queue after this place, else its first, else the list of all queues. */
 async function nextPlace(
-  { parts }: Visit,
+  { context }: Visit,
   id: string,
   after: string,
   decided = true,
@@ -67,7 +67,7 @@ async function nextPlace(
   const done = decided ? `?${new URLSearchParams({ done: id }).toString()}` : "";
   if (kind === null) return `/desk/queues${done}`;
   for (const start of [after === "" ? null : after, null]) {
-    const { reviews } = await listReviews(parts, { kind, limit: 1, after: start });
+    const { reviews } = await listReviews(context, { kind, limit: 1, after: start });
     const [next] = reviews;
     if (next !== undefined && next.id !== id) {
       return `/desk/reviews/${encodeURIComponent(next.id)}${done}`;
@@ -93,8 +93,8 @@ function valueOf({ value, choice }: Entered, review: ReviewItem | null): string 
 }
 
 /** Another operator was faster, or the thing went away. Nothing was done. */
-async function notTaken({ parts }: Visit, id: string, why: string): Promise<Page> {
-  const decision = await lastDecision(parts, id);
+async function notTaken({ context }: Visit, id: string, why: string): Promise<Page> {
+  const decision = await lastDecision(context, id);
   if (decision === null) return notHere(`${why} Nothing was done.`);
   return {
     title: "Decided meanwhile",

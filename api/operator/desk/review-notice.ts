@@ -1,17 +1,17 @@
 import type { AuditEntry } from "#content/contract/audit.ts";
 import { lastDecision } from "#api/operator/audit.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { notice } from "./frame.ts";
 import { html, type Html, type Part } from "./html.ts";
 import { instant } from "./parts.ts";
 
 /** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
 export async function decisionNotice(
-  parts: Pick<Parts, "store">,
+  context: Pick<Context, "store">,
   review: string | null,
 ): Promise<Part> {
   if (review === null) return null;
-  const decision = await lastDecision(parts, review);
+  const decision = await lastDecision(context, review);
   return decision === null ? null : notice("good", decisionSentence(decision));
 }
 

@@ -23,14 +23,14 @@ import { voiceTable } from "./voices.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit, id: string): Promise<Page> {
-  const review = await findReview(visit.parts, id);
+  const review = await findReview(visit.context, id);
   if (review === null) return decidedPage(visit, id);
   return itemPage(visit, review, { done: queryOf(visit.request.url).text("done") });
 }
 
 /** A review with its forms; `trouble` says why a decision was not taken, `entered` what was typed. */
 export async function itemPage(
-  { parts, token }: Visit,
+  { context, token }: Visit,
   review: ReviewItem,
   {
     trouble = null,
@@ -46,7 +46,7 @@ export async function itemPage(
     status,
     main: html`<p><a href="/desk/queues/${kind}">${queueNames[kind]}</a></p>
       <h1>${profileLink(slug, name)}</h1>
-      ${trouble === null ? await decisionNotice(parts, done) : notice("bad", trouble)}
+      ${trouble === null ? await decisionNotice(context, done) : notice("bad", trouble)}
       <p>${summary}</p>
       <p class="quiet">${id}, since ${instant(created_at)}</p>
       ${flagList(review.flags)} ${comparisonTable(review)} ${voiceTable(review.detail["values"])}
@@ -84,8 +84,8 @@ const sourceList = ({ sources }: ReviewItem): Part =>
         <p class="quiet">Nobody has opened them: they are as they were sent.</p>`;
 
 /** Nothing waits under this id: most likely another operator was faster. */
-async function decidedPage({ parts }: Visit, id: string): Promise<Page> {
-  const decision = await lastDecision(parts, id);
+async function decidedPage({ context }: Visit, id: string): Promise<Page> {
+  const decision = await lastDecision(context, id);
   if (decision === null) return notHere("Nothing waits under this id, and nobody decided it.");
   return {
     title: "Decided",

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { redirect, styleAnswer } from "./answer.ts";
 import { chartsPage } from "./charts-page.ts";
 import { style } from "./frame.ts";
@@ -17,67 +17,67 @@ import { notHere, onForm, onSignIn, onVisit } from "./visit.ts";
 import { webhooksForm, webhooksPage } from "./webhooks-page.ts";
 
 /** The operator's desk: pages that work without a script. Every one but the form to sign in needs a session. */
-export const deskRoutes = (parts: Parts) =>
+export const deskRoutes = (context: Context) =>
   new Elysia()
     .get("/desk/desk.css", () => styleAnswer(style))
-    .get("/desk/sign-in", ({ request }) => signInPage(parts, request, { status: 200 }))
-    .post("/desk/sign-in", onSignIn(parts))
+    .get("/desk/sign-in", ({ request }) => signInPage(context, request, { status: 200 }))
+    .post("/desk/sign-in", onSignIn(context))
     .post(
       "/desk/sign-out",
-      onForm(parts, async ({ session }) =>
-        redirect("/desk/sign-in", { "set-cookie": await closeSession(parts, session) }),
+      onForm(context, async ({ session }) =>
+        redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) }),
       ),
     )
-    .get("/desk", onVisit(parts, overviewPage))
-    .get("/desk/queues", onVisit(parts, queuesPage))
+    .get("/desk", onVisit(context, overviewPage))
+    .get("/desk/queues", onVisit(context, queuesPage))
     .get(
       "/desk/queues/:kind",
-      onVisit(parts, (visit, { kind = "" }) => queuePage(visit, kind)),
+      onVisit(context, (visit, { kind = "" }) => queuePage(visit, kind)),
     )
     .get(
       "/desk/reviews/:id",
-      onVisit(parts, (visit, { id = "" }) => reviewPage(visit, id)),
+      onVisit(context, (visit, { id = "" }) => reviewPage(visit, id)),
     )
     .get(
       "/desk/reviews/:id/next",
-      onVisit(parts, (visit, { id = "" }) => nextPage(visit, id)),
+      onVisit(context, (visit, { id = "" }) => nextPage(visit, id)),
     )
     .post(
       "/desk/reviews/:id",
-      onForm(parts, (visit, { id = "" }) => decidePage(visit, id)),
+      onForm(context, (visit, { id = "" }) => decidePage(visit, id)),
     )
     .get(
       "/desk/picks",
-      onVisit(parts, (visit) => picksPage(visit)),
+      onVisit(context, (visit) => picksPage(visit)),
     )
-    .post("/desk/picks", onForm(parts, addPickPage))
+    .post("/desk/picks", onForm(context, addPickPage))
     .get(
       "/desk/picks/:slug",
-      onVisit(parts, (visit, { slug = "" }) => pickPage(visit, slug)),
+      onVisit(context, (visit, { slug = "" }) => pickPage(visit, slug)),
     )
     .post(
       "/desk/picks/:slug",
-      onForm(parts, (visit, { slug = "" }) => editPickPage(visit, slug)),
+      onForm(context, (visit, { slug = "" }) => editPickPage(visit, slug)),
     )
     .post(
       "/desk/picks/:slug/remove",
-      onForm(parts, (visit, { slug = "" }) => removePickPage(visit, slug)),
+      onForm(context, (visit, { slug = "" }) => removePickPage(visit, slug)),
     )
     .get(
       "/desk/undo",
-      onVisit(parts, (visit) => undoPage(visit)),
+      onVisit(context, (visit) => undoPage(visit)),
     )
-    .post("/desk/undo/agent", onForm(parts, undoAgent))
-    .post("/desk/undo/verification", onForm(parts, undoVerification))
-    .get("/desk/log", onVisit(parts, logPage))
-    .get("/desk/health", onVisit(parts, healthPage))
-    .get("/desk/charts", onVisit(parts, chartsPage))
+    .post("/desk/undo/agent", onForm(context, undoAgent))
+    .post("/desk/undo/verification", onForm(context, undoVerification))
+    .get("/desk/log", onVisit(context, logPage))
+    .get("/desk/health", onVisit(context, healthPage))
+    .get("/desk/charts", onVisit(context, chartsPage))
     .get(
       "/desk/webhooks",
-      onVisit(parts, (visit) => webhooksPage(visit)),
+      onVisit(context, (visit) => webhooksPage(visit)),
     )
-    .post("/desk/webhooks", onForm(parts, webhooksForm))
+    .post("/desk/webhooks", onForm(context, webhooksForm))
     .get(
       "/desk/*",
-      onVisit(parts, async () => notHere("There is no such page.")),
+      onVisit(context, async () => notHere("There is no such page.")),
     );

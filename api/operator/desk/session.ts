@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { endSession, isEnded } from "#content/operation/ended-sessions.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 
 /** An operator who signed in to the desk. */
 export type Session = { operator: string; id: string; until: Date };
 
-type Needed = Pick<Parts, "store" | "clock" | "config" | "secrets">;
+type Needed = Pick<Context, "store" | "clock" | "config" | "secrets">;
 
 /** As long as a working day. */
 const sessionMs = 8 * 3_600_000;
@@ -15,18 +15,18 @@ const signing = { alg: "HS256", typ: "desk-session" } as const;
 
 /** Signs an operator in: the cookie holds a signed, expiring statement, and nothing of the token it is signed with. */
 export async function openSession(
-  parts: Needed,
+  context: Needed,
   { operator, token }: { operator: string; token: string },
 ): Promise<string> {
-  const now = parts.clock().getTime();
+  const now = context.clock().getTime();
   const statement = await new SignJWT()
     .setProtectedHeader({ ...signing, kid: operator })
     .setJti(newId())
     .setIssuedAt(new Date(now))
     .setExpirationTime(new Date(now + sessionMs))
-    .sign(keyOf(parts, token));
-  return cookie(parts, {
-    name: sessionCookie(parts),
+    .sign(keyOf(context, token));
+  return cookie(context, {
+    name: sessionCookie(context),
     value: statement,
     path: "/desk",
     maxAgeMs: sessionMs,
@@ -37,19 +37,19 @@ export async function openSession(
  * The session of a request; null when there is none, when it is over or was ended, and when the operator's token is no
  * longer one: the key it was signed with is made of that token.
  */
-export async function sessionOf(parts: Needed, request: Request): Promise<Session | null> {
-  const statement = cookieOf(request, sessionCookie(parts));
+export async function sessionOf(context: Needed, request: Request): Promise<Session | null> {
+  const statement = cookieOf(request, sessionCookie(context));
   if (statement === null) return null;
-  for (const { name, token } of parts.secrets.adminTokens) {
+  for (const { name, token } of context.secrets.adminTokens) {
     try {
-      const { payload, protectedHeader } = await jwtVerify(statement, keyOf(parts, token), {
+      const { payload, protectedHeader } = await jwtVerify(statement, keyOf(context, token), {
         algorithms: [signing.alg],
         typ: signing.typ,
-        currentDate: parts.clock(),
+        currentDate: context.clock(),
         requiredClaims: ["jti", "exp"],
       });
       const { jti: id = "", exp = 0 } = payload;
-      if (protectedHeader.kid !== name || (await isEnded(parts.store, id))) return null;
+      if (protectedHeader.kid !== name || (await isEnded(context.store, id))) return null;
       return { operator: name, id, until: new Date(exp * 1_000) };
     } catch (error) {
       if (!isRefusedStatement(error)) throw error;
@@ -59,28 +59,31 @@ export async function sessionOf(parts: Needed, request: Request): Promise<Sessio
 }
 
 /** Signs an operator out, for every process, and takes the cookie back. */
-export async function closeSession(parts: Needed, session: Session): Promise<string> {
+export async function closeSession(context: Needed, session: Session): Promise<string> {
   const { id, until } = session;
-  await parts.store.write((tx) => endSession(tx, { id, until, now: parts.clock() }));
-  return cookie(parts, { name: sessionCookie(parts), value: "", path: "/desk", maxAgeMs: 0 });
+  await context.store.write((tx) => endSession(tx, { id, until, now: context.clock() }));
+  return cookie(context, { name: sessionCookie(context), value: "", path: "/desk", maxAgeMs: 0 });
 }
 
 /** What proves that a form came from a page of this session: hidden in each form. */
-export const formToken = (parts: Needed, session: Pick<Session, "id">): string =>
-  createHmac("sha256", parts.secrets.deskKey).update(`form ${session.id}`).digest("base64url");
+export const formToken = (context: Needed, session: Pick<Session, "id">): string =>
+  createHmac("sha256", context.secrets.deskKey).update(`form ${session.id}`).digest("base64url");
 
 /** Whether a form holds the token that its session's pages hold. Compared in constant time. */
-export const isFormToken = (parts: Needed, session: Pick<Session, "id">, given: string): boolean =>
-  timingSafeEqual(digestOf(given), digestOf(formToken(parts, session)));
+export const isFormToken = (
+  context: Needed,
+  session: Pick<Session, "id">,
+  given: string,
+): boolean => timingSafeEqual(digestOf(given), digestOf(formToken(context, session)));
 
 /** Before anyone signed in, the form's token is bound to a cookie of its own. */
-export function signInForm(parts: Needed, request: Request): { id: string; cookie: string } {
-  const known = signInFormId(parts, request);
+export function signInForm(context: Needed, request: Request): { id: string; cookie: string } {
+  const known = signInFormId(context, request);
   const id = known ?? newId();
   return {
     id,
-    cookie: cookie(parts, {
-      name: formCookie(parts),
+    cookie: cookie(context, {
+      name: formCookie(context),
       value: id,
       path: "/desk",
       maxAgeMs: formCookieMs,
@@ -88,8 +91,8 @@ export function signInForm(parts: Needed, request: Request): { id: string; cooki
   };
 }
 
-export function signInFormId(parts: Needed, request: Request): string | null {
-  const id = cookieOf(request, formCookie(parts));
+export function signInFormId(context: Needed, request: Request): string | null {
+  const id = cookieOf(request, formCookie(context));
   return id !== null && /^[\w-]{22}$/.test(id) ? id : null;
 }
 
@@ -107,12 +110,12 @@ const isRefusedStatement = (error: unknown): boolean =>
 
 const isSecure = ({ config }: Needed): boolean => config.baseUrl.startsWith("https:");
 /** The prefix tells browsers to take it over TLS only. */
-const prefix = (parts: Needed): string => (isSecure(parts) ? "__Secure-" : "");
-const sessionCookie = (parts: Needed): string => `${prefix(parts)}almoner-desk`;
-const formCookie = (parts: Needed): string => `${prefix(parts)}almoner-desk-form`;
+const prefix = (context: Needed): string => (isSecure(context) ? "__Secure-" : "");
+const sessionCookie = (context: Needed): string => `${prefix(context)}almoner-desk`;
+const formCookie = (context: Needed): string => `${prefix(context)}almoner-desk-form`;
 
 function cookie(
-  parts: Needed,
+  context: Needed,
   given: { name: string; value: string; path: string; maxAgeMs: number },
 ): string {
   const { name, value, path, maxAgeMs } = given;
@@ -121,7 +124,7 @@ function cookie(
     maxAge: Math.floor(maxAgeMs / 1_000),
     httpOnly: true,
     sameSite: "strict",
-    secure: isSecure(parts),
+    secure: isSecure(context),
   }).toString();
 }
 

@@ -1,5 +1,5 @@
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { pathOf } from "#api/http/paths.ts";
 import { pageAnswer, redirect } from "./answer.ts";
 import { formOf, isOwnOrigin } from "./form.ts";
@@ -10,13 +10,17 @@ import { formToken, isFormToken, openSession, signInForm, signInFormId } from ".
 type Shown = { status: number; message?: string; next?: string; headers?: Record<string, string> };
 
 /** The form to sign in, with the page that was asked for in mind. */
-export async function signInPage(parts: Parts, request: Request, shown: Shown): Promise<Response> {
+export async function signInPage(
+  context: Context,
+  request: Request,
+  shown: Shown,
+): Promise<Response> {
   const { status, message, next = placeAsked(request), headers = {} } = shown;
-  const form = signInForm(parts, request);
+  const form = signInForm(context, request);
   const main = html`<h1>Sign in</h1>
     ${message === undefined ? null : notice("bad", message)}
     <form method="post" action="/desk/sign-in">
-      ${tokenField(formToken(parts, form))}
+      ${tokenField(formToken(context, form))}
       <input type="hidden" name="next" value="${next}" />
       <label for="operator-token">Your operator’s token</label>
       <input
@@ -44,16 +48,16 @@ export async function signInPage(parts: Parts, request: Request, shown: Shown): 
 }
 
 /** Takes the form to sign in. A client with five failures in a minute is not looked at. Source: promises.md, 10. */
-export async function signIn(parts: Parts, request: Request): Promise<Response> {
+export async function signIn(context: Context, request: Request): Promise<Response> {
   const form = await formOf(request);
   const next = isPlace(form.text("next")) ? form.text("next") : "/desk";
   const again = (status: number, message: string, headers: Record<string, string> = {}) =>
-    signInPage(parts, request, { status, message, next, headers });
-  const id = signInFormId(parts, request);
+    signInPage(context, request, { status, message, next, headers });
+  const id = signInFormId(context, request);
   if (
-    !isOwnOrigin(parts, request) ||
+    !isOwnOrigin(context, request) ||
     id === null ||
-    !isFormToken(parts, { id }, form.text("token"))
+    !isFormToken(context, { id }, form.text("token"))
   ) {
     return again(
       403,
@@ -61,9 +65,9 @@ export async function signIn(parts: Parts, request: Request): Promise<Response> 
     );
   }
   const token = form.text("operator_token");
-  const answer = checkToken(parts, request, token === "" ? null : token);
+  const answer = checkToken(context, request, token === "" ? null : token);
   if (answer.kind === "operator") {
-    const cookie = await openSession(parts, { operator: answer.name, token });
+    const cookie = await openSession(context, { operator: answer.name, token });
     return redirect(next, { "set-cookie": cookie });
   }
   if (answer.kind === "unknown_token") return again(401, "No operator has this token.");

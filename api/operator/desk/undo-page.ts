@@ -100,7 +100,7 @@ export async function undoPage({ request, token }: Visit, shown: Shown = {}): Pr
 
 /** POST /desk/undo/agent. A part at a time: what is left is undone by sending the same once more. */
 export async function undoAgent(visit: Visit & { form: Form }): Promise<Page> {
-  const { parts, session, form } = visit;
+  const { context, session, form } = visit;
   const typed = { agent_id: form.text("agent_id"), agent_reason: form.text("reason") };
   const read = RevertBody.safeParse({ agent_id: typed.agent_id, reason: typed.agent_reason });
   if (!read.success) {
@@ -109,9 +109,9 @@ export async function undoAgent(visit: Visit & { form: Form }): Promise<Page> {
   }
   const { agent_id: agent, reason } = read.data;
   const asked = { agent, reason, operator: session.operator, submissionsMax: revertedPerRequest };
-  const done = await revertAgent(parts, asked);
+  const done = await revertAgent(context, asked);
   const { submissions, emptied, recommendations, complete, agent_id } = done;
-  if (recommendations > 0) parts.curated.lookAgain();
+  if (recommendations > 0) context.curated.lookAgain();
   const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
   const rest = complete ? null : " There is more: send the form once more.";
   return undoPage(visit, {
@@ -122,7 +122,7 @@ export async function undoAgent(visit: Visit & { form: Form }): Promise<Page> {
 
 /** POST /desk/undo/verification. */
 export async function undoVerification(visit: Visit & { form: Form }): Promise<Page> {
-  const { parts, session, form } = visit;
+  const { context, session, form } = visit;
   const typed = { slug: form.text("slug"), slug_reason: form.text("reason") };
   const read = RevokeBody.safeParse({ reason: typed.slug_reason });
   if (!read.success || typed.slug === "") {
@@ -132,7 +132,7 @@ export async function undoVerification(visit: Visit & { form: Form }): Promise<P
     );
     return undoPage(visit, { said, typed, status: 400 });
   }
-  const outcome = await revokeVerification(parts, {
+  const outcome = await revokeVerification(context, {
     slug: typed.slug,
     operator: session.operator,
     reason: read.data.reason,

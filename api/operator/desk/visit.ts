@@ -1,5 +1,5 @@
 import { wordsOfNetwork } from "#content/donation/network-words.ts";
-import type { Parts } from "#api/context.ts";
+import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 import { pageAnswer, redirect, troubleOf } from "./answer.ts";
 import { type Form, formOf, isOwnOrigin } from "./form.ts";
@@ -10,7 +10,7 @@ import { signIn, signInPage } from "./sign-in.ts";
 
 /** An operator's request for a page of the desk. */
 export type Visit = {
-  readonly parts: Parts;
+  readonly context: Context;
   readonly request: Request;
   readonly session: Session;
   /** Goes into every form of the page. */
@@ -25,15 +25,15 @@ type Called = { request: Request; params: Params };
 type Work<Needs> = (needs: Needs, params: Params) => Promise<Page | Response>;
 
 /** A page for an operator; whoever is not signed in gets 401 and the form to sign in. */
-export const onVisit = (parts: Parts, work: Work<Visit>) =>
-  guarded(parts, (visit, { params }) => work(visit, params));
+export const onVisit = (context: Context, work: Work<Visit>) =>
+  guarded(context, (visit, { params }) => work(visit, params));
 
 /** A form that an operator sent: refused unless it comes from a page of this session and this origin. */
-export const onForm = (parts: Parts, work: Work<Visit & { form: Form }>) =>
-  guarded(parts, async (visit, { request, params }) => {
+export const onForm = (context: Context, work: Work<Visit & { form: Form }>) =>
+  guarded(context, async (visit, { request, params }) => {
     const form = await formOf(request);
     const own =
-      isOwnOrigin(parts, request) && isFormToken(parts, visit.session, form.text("token"));
+      isOwnOrigin(context, request) && isFormToken(context, visit.session, form.text("token"));
     return own ? work({ ...visit, form }, params) : foreignForm;
   });
 
@@ -61,46 +61,49 @@ export const notHere = (message: string): Page => ({
 
 /** The form to sign in, which is sent without a session. */
 export const onSignIn =
-  (parts: Parts) =>
+  (context: Context) =>
   async ({ request }: { request: Request }): Promise<Response> => {
     try {
-      return await signIn(parts, request);
+      return await signIn(context, request);
     } catch (error) {
-      const { retry, ...page } = troublePage(parts, error);
-      return shown(parts, null, page, retry === null ? {} : { "retry-after": retry });
+      const { retry, ...page } = troublePage(context, error);
+      return shown(context, null, page, retry === null ? {} : { "retry-after": retry });
     }
   };
 
-function guarded(parts: Parts, work: (visit: Visit, called: Called) => Promise<Page | Response>) {
+function guarded(
+  context: Context,
+  work: (visit: Visit, called: Called) => Promise<Page | Response>,
+) {
   return async (called: Called): Promise<Response> => {
     const { request } = called;
     let session: Session | null = null;
     try {
-      session = await sessionOf(parts, request);
-      if (session === null) return await signInPage(parts, request, { status: 401 });
-      const visit = { parts, request, session, token: formToken(parts, session) };
+      session = await sessionOf(context, request);
+      if (session === null) return await signInPage(context, request, { status: 401 });
+      const visit = { context, request, session, token: formToken(context, session) };
       const made = await work(visit, called);
-      return made instanceof Response ? made : shown(parts, session, made);
+      return made instanceof Response ? made : shown(context, session, made);
     } catch (error) {
-      const { retry, ...page } = troublePage(parts, error);
-      return shown(parts, session, page, retry === null ? {} : { "retry-after": retry });
+      const { retry, ...page } = troublePage(context, error);
+      return shown(context, session, page, retry === null ? {} : { "retry-after": retry });
     }
   };
 }
 
 function shown(
-  parts: Parts,
+  context: Context,
   session: Session | null,
   { title, place, main, status = 200 }: Page,
   headers: Record<string, string> = {},
 ): Response {
   const operator =
-    session === null ? null : { name: session.operator, token: formToken(parts, session) };
-  const network = session === null ? null : wordsOfNetwork(parts.config.network).notice;
+    session === null ? null : { name: session.operator, token: formToken(context, session) };
+  const network = session === null ? null : wordsOfNetwork(context.config.network).notice;
   return pageAnswer(frame({ title, operator, place, network, main }), { status, headers });
 }
 
-function troublePage({ log }: Parts, error: unknown): Page & { retry: string | null } {
+function troublePage({ log }: Context, error: unknown): Page & { retry: string | null } {
   if (error instanceof Refused) {
     const { status, detail } = error.refusal;
     return { title: "Refused", place: null, status, retry: null, main: trouble(detail) };

@@ -17,13 +17,16 @@ export async function webhooksPage(
   visit: Visit,
   shown: { said?: Part; status?: number } = {},
 ): Promise<Page> {
-  const { parts, request, token } = visit;
+  const { context, request, token } = visit;
   const query = queryOf(request.url);
   const asked = query.choice("status", { values: webhookStatuses, fallback: null });
   const before = query.number("before");
   const status = asked.ok ? asked.value : null;
   const page = { status, before: before.ok ? before.value : null, limit: rowsPerPage };
-  const log = await readDeliveries({ store: parts.store, urls: parts.config.webhookUrls }, page);
+  const log = await readDeliveries(
+    { store: context.store, urls: context.config.webhookUrls },
+    page,
+  );
   const older = new URLSearchParams({
     ...(status === null ? {} : { status }),
     before: String(log.next),
@@ -108,8 +111,8 @@ const resendForm = ({ id }: WebhookDelivery, token: string): Html =>
 
 /** POST /desk/webhooks: tests all receivers, or sends one message again. */
 export async function webhooksForm(visit: Visit & { form: Form }): Promise<Page> {
-  const { parts, session, form } = visit;
-  const { store, clock, config, secrets } = parts;
+  const { context, session, form } = visit;
+  const { store, clock, config, secrets } = context;
   const verb = { store, clock, urls: config.webhookUrls, post: testPost(secrets, clock) };
   const { operator } = session;
   const outcome =

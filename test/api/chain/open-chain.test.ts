@@ -143,9 +143,9 @@ describe("the service", () => {
 
   test("makes and keeps a sponsor of its own on the local chain only", async () => {
     const service = await aService();
-    const { config, chain } = service.parts;
+    const { config, chain } = service.context;
     expect(chain.sponsor).not.toBeNull();
-    const log = service.parts.log;
+    const log = service.context.log;
     const again = await openDonationChain(config, {
       secrets: loadSecrets(config),
       log,

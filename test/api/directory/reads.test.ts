@@ -113,7 +113,10 @@ describe("GET /api/nonprofits/{slug}", () => {
       read: async (path: string) =>
         path === "api/nonprofits/oak.json" ? { body, etag: '"x"' } : null,
     };
-    const published = await aService({ parts: { bundle }, records: [aNonprofit({ slug: "elm" })] });
+    const published = await aService({
+      context: { bundle },
+      records: [aNonprofit({ slug: "elm" })],
+    });
     expect(await (await published.get("/api/nonprofits/oak")).text()).toBe('{"slug":"oak"}\n');
     expect((await published.get("/api/nonprofits/elm")).status).toBe(200);
     published.close();
@@ -174,7 +177,7 @@ describe("GET /api/stats", () => {
       queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
     });
     await service.get("/api/search?q=water");
-    service.parts.activity.count("hit:llms_txt");
+    service.context.activity.count("hit:llms_txt");
     const after = Stats.parse(await (await service.get("/api/stats")).json());
     expect(after).toMatchObject({
       total_queries: 1,

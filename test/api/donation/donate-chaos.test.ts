@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { donatingOf } from "#api/donation/donating.ts";
 import { donate, type DonateCall } from "#api/donation/donate.ts";
-import type { DonateParts } from "#api/donation/donate-context.ts";
+import type { DonateContext } from "#api/donation/donate-context.ts";
 import { donationStatus } from "#api/donation/donation-status.ts";
 import { sweepDonations } from "#api/donation/sweep-donations.ts";
 import { micro } from "#content/donation/money.ts";
@@ -45,7 +45,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
       const response = sponsored
         ? await at.send(
             "/api/donate/well",
-            paymentHeader(payment.bytes, 2, at.service.parts.chain.caip2),
+            paymentHeader(payment.bytes, 2, at.service.context.chain.caip2),
           )
         : await at.prove("/api/donate/well", payment.signature);
       return {
@@ -61,10 +61,10 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
     if (status === 503) expect([tookMs < 3_000, retry]).toEqual([true, "2"]);
   }
   at.chain.chain.chaos.set({});
-  const parts = donatingOf(at.service.parts);
+  const context = donatingOf(at.service.context);
   for (let passed = 0; passed < 60; passed += 2) {
     at.chain.pass(2_000);
-    await sweepDonations(parts);
+    await sweepDonations(context);
   }
   const { recorded, received } = await books(at);
   expect(recorded).toBe(received);
@@ -73,14 +73,14 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
 }, 60_000);
 
 /** Donors who come one after the other for a day, each in one of the ways there are. */
-function donors(at: DonatingService, parts: DonateParts) {
+function donors(at: DonatingService, context: DonateContext) {
   const random = randomOf(11, 0);
   const waiting: { call: DonateCall; payment: Built; watched: string | null }[] = [];
   const paidOut: Built[] = [];
   const come = async () => {
     const amount = micro(BigInt(random.between(100_000, 400_000)));
     const asking: DonateCall = { slug: "well", amount, payer: null, proof: null };
-    const asked = await donate(parts, asking);
+    const asked = await donate(context, asking);
     if (!asked.ok || asked.value.kind !== "demanded") throw new Error("no demand came");
     const { memo, reference, accepts, amount: usdc } = asked.value.demand.body;
     const paying = { to: at.wallet, usdc: String(usdc), memo };
@@ -91,7 +91,7 @@ function donors(at: DonatingService, parts: DonateParts) {
         .pay({ ...paying, ...(feePayer === undefined ? {} : { feePayer }) });
       const proof = {
         kind: "payment",
-        payment: { scheme: "exact", network: parts.chain.caip2, transaction: payment.base64 },
+        payment: { scheme: "exact", network: context.chain.caip2, transaction: payment.base64 },
       } as const;
       waiting.push({ call: { ...asking, proof }, payment, watched: null });
     } else {
@@ -109,10 +109,10 @@ function donors(at: DonatingService, parts: DonateParts) {
   const insist = async () => {
     for (const one of waiting.splice(0)) {
       if (one.watched !== null) {
-        await donationStatus(parts, { slug: "well", memo: one.watched });
+        await donationStatus(context, { slug: "well", memo: one.watched });
         continue;
       }
-      const outcome = await donate(parts, one.call);
+      const outcome = await donate(context, one.call);
       if (!outcome.ok) expect(outcome.failure.kind).toBe("chain_unclear");
       else if (outcome.value.kind === "demanded") paidOut.push(one.payment);
       if (!outcome.ok && random.chance(60)) waiting.push(one);
@@ -130,11 +130,11 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   const { url, chain: local } = at.chain;
   // Three names of one node: a call that fails is asked again at once.
   const chain = await at.chain.open({ rpcUrls: [url, url, url], hedgeMs: 50, deadlineMs: 250 });
-  const parts: DonateParts = {
-    ...donatingOf({ ...at.service.parts, chain }),
+  const context: DonateContext = {
+    ...donatingOf({ ...at.service.context, chain }),
     pause: (ms) => Promise.resolve(at.chain.pass(ms)),
   };
-  const { come, insist, refused } = donors(at, parts);
+  const { come, insist, refused } = donors(at, context);
   for (let passed = 0, step = 0; passed < hours * 3_600_000; passed += stepMs, step++) {
     // Once an hour the chain is nearly out of reach for ten minutes.
     const outage = passed % 3_600_000 < 600_000;
@@ -154,13 +154,13 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
     at.chain.pass(stepMs - 20_000);
     for (const wait of [4_000, 6_000, 10_000]) {
       at.chain.pass(wait);
-      await sweepDonations(parts);
+      await sweepDonations(context);
     }
   }
   local.chaos.set({});
   for (let n = 0; n < 60; n++) {
     at.chain.pass(20_000);
-    await sweepDonations(parts);
+    await sweepDonations(context);
   }
   const { recorded, received } = await books(at);
   expect(recorded).toBe(received);

@@ -49,7 +49,7 @@ type Sending = { url?: string; version?: 1 | 2; method?: "GET" | "POST" };
 
 async function send({ bytes }: { bytes: Uint8Array }, sending: Sending = {}) {
   const { url = path, version = 2, method = "GET" } = sending;
-  const { caip2, network } = at.service.parts.chain;
+  const { caip2, network } = at.service.context.chain;
   const response = await at.send(
     url,
     paymentHeader(bytes, version, version === 2 ? caip2 : network),
@@ -98,7 +98,7 @@ describe("a signed payment is broadcast, recorded and answered", () => {
     const result = { success: true, transaction: body.tx_signature, payer: donor.address };
     expect(decoded(headers.get("payment-response"))).toEqual({
       ...result,
-      network: at.service.parts.chain.caip2,
+      network: at.service.context.chain.caip2,
     });
     expect(decoded(headers.get("x-payment-response"))).toEqual({
       ...result,
@@ -174,7 +174,7 @@ describe("a signed payment is broadcast, recorded and answered", () => {
 
   test("under the other header's name, as some clients send it", async () => {
     const { bytes } = payment(await at.demand());
-    const [text] = Object.values(paymentHeader(bytes, 2, at.service.parts.chain.caip2));
+    const [text] = Object.values(paymentHeader(bytes, 2, at.service.context.chain.caip2));
     expect((await at.send(path, { "x-payment": text ?? "" })).status).toBe(200);
   });
 });

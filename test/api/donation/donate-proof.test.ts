@@ -105,8 +105,8 @@ describe("a transfer that was asked for", () => {
   });
 
   test("goes to the wallet that was in effect when it was asked for", async () => {
-    const { store, parts } = at.service;
-    const seal = { key: parts.secrets.donationMemoKey, network: parts.chain.caip2 };
+    const { store, context } = at.service;
+    const seal = { key: context.secrets.donationMemoKey, network: context.chain.caip2 };
     const issued_at_s = Math.floor(at.chain.clock().getTime() / 1_000);
     const { rows } = await store.raw.execute("SELECT id FROM nonprofits WHERE slug = 'well'");
     const memo = writeMemo(

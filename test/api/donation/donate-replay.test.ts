@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Chain } from "#api/chain/chain.ts";
 import { donatingOf } from "#api/donation/donating.ts";
 import { donate, type DonateOutcome } from "#api/donation/donate.ts";
-import type { DonateParts } from "#api/donation/donate-context.ts";
+import type { DonateContext } from "#api/donation/donate-context.ts";
 import { sweepDonations } from "#api/donation/sweep-donations.ts";
 import { micro } from "#content/donation/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
@@ -59,7 +59,7 @@ const pay = (
   });
 
 async function send({ bytes }: Built, path: string) {
-  const response = await at.send(path, paymentHeader(bytes, 2, at.service.parts.chain.caip2));
+  const response = await at.send(path, paymentHeader(bytes, 2, at.service.context.chain.caip2));
   expect(await contract.problemsOf("GET", path, response.clone())).toEqual([]);
   const body = (await response.json()) as Settlement & { code?: string };
   return { status: response.status, code: body.code ?? null, body };
@@ -135,16 +135,16 @@ describe("a payment that the donor sent alone", () => {
 });
 
 /** As if in a process of its own: it has this chain, and nothing else in memory. */
-function processWith(change: (real: Chain) => Partial<Chain>): DonateParts {
-  const real = at.service.parts.chain;
-  const parts = donatingOf({ ...at.service.parts, chain: { ...real, ...change(real) } });
-  return { ...parts, pause: (ms) => Bun.sleep(ms / 20) };
+function processWith(change: (real: Chain) => Partial<Chain>): DonateContext {
+  const real = at.service.context.chain;
+  const context = donatingOf({ ...at.service.context, chain: { ...real, ...change(real) } });
+  return { ...context, pause: (ms) => Bun.sleep(ms / 20) };
 }
 
-async function handIn(parts: DonateParts, slug: string, { bytes }: Built): Promise<string> {
+async function handIn(context: DonateContext, slug: string, { bytes }: Built): Promise<string> {
   const transaction = Buffer.from(bytes).toString("base64");
-  const payment = { scheme: "exact", network: parts.chain.caip2, transaction };
-  const outcome = await donate(parts, {
+  const payment = { scheme: "exact", network: context.chain.caip2, transaction };
+  const outcome = await donate(context, {
     slug,
     amount: micro(1_000_000n),
     payer: null,
@@ -229,17 +229,17 @@ test("while it is under way, another nonprofit hears 202, and 409 once it has la
   await Bun.sleep(50);
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 202 });
   at.chain.pass(20_000);
-  const parts = donatingOf(at.service.parts);
-  await sweepDonations(parts);
+  const context = donatingOf(at.service.context);
+  await sweepDonations(context);
   at.chain.pass(20_000);
-  await sweepDonations(parts);
+  await sweepDonations(context);
   expect(await send(payment, path)).toMatchObject({ status: 200 });
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 409 });
 });
 
 test("sponsored payments of the same money go one after the other, so that none fails at the sponsor's cost", async () => {
   const seen: string[] = [];
-  const parts = processWith((real) => ({
+  const context = processWith((real) => ({
     simulate: async (one) => {
       seen.push("tried");
       const tried = await real.simulate(one);
@@ -256,7 +256,7 @@ test("sponsored payments of the same money go one after the other, so that none 
   const donor = at.chain.donor({ usdc: "1.5" });
   const payments = [pay(await at.demand(path), {}, donor), pay(await at.demand(path), {}, donor)];
   const before = at.chain.lamportsOf(sponsor());
-  const outcomes = await Promise.all(payments.map((one) => handIn(parts, slug, one)));
+  const outcomes = await Promise.all(payments.map((one) => handIn(context, slug, one)));
   expect(outcomes).toEqual(["settled", "payment_fails"]);
   expect(seen.slice(0, 3)).toEqual(["tried", "landed", "tried"]);
   expect(before - at.chain.lamportsOf(sponsor())).toBe(10_001);
@@ -272,7 +272,7 @@ test("a wallet that changes while a payment without our memo lands is paid all t
   await Bun.sleep(100);
   await moveTo(slug, other);
   at.chain.pass(20_000);
-  await sweepDonations(donatingOf(at.service.parts));
+  await sweepDonations(donatingOf(at.service.context));
   const history = await (await at.service.get(`/api/donations/${slug}`)).json();
   expect(history).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
 });

@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import type { Chain } from "#api/chain/chain.ts";
 import { donatingOf } from "#api/donation/donating.ts";
 import { donate } from "#api/donation/donate.ts";
-import type { DonateParts } from "#api/donation/donate-context.ts";
+import type { DonateContext } from "#api/donation/donate-context.ts";
 import { type Swept, sweepDonations } from "#api/donation/sweep-donations.ts";
 import { donationDefault } from "#content/donation/money.ts";
 import type { DonationStatus, PaymentRequirements } from "#content/contract/donation.ts";
@@ -21,14 +21,14 @@ const path = "/api/donate/well";
 const never = <Value>() => Promise.withResolvers<Value>().promise;
 
 /** The process that comes after: it has the same store and chain, and nothing in memory. */
-const nextProcess = (): DonateParts => donatingOf(at.service.parts);
+const nextProcess = (): DonateContext => donatingOf(at.service.context);
 
 /** Sweeps as time goes by, as the service does, until nothing has happened for a while. */
-async function sweepFor(seconds: number, parts = nextProcess()): Promise<Swept> {
+async function sweepFor(seconds: number, context = nextProcess()): Promise<Swept> {
   const all: Swept = { looked: 0, settled: 0, unclear: 0 };
   for (let passed = 0; passed < seconds; passed += 2) {
     at.chain.pass(2_000);
-    const { looked, settled, unclear } = await sweepDonations(parts);
+    const { looked, settled, unclear } = await sweepDonations(context);
     all.looked += looked;
     all.settled += settled;
     all.unclear += unclear;
@@ -52,12 +52,12 @@ const sponsored = (demand: PaymentRequirements) =>
   });
 
 /** Hands in a payment to a service whose chain or store stops at a point, as if the process died there. */
-async function handInAndStop(parts: {
+async function handInAndStop(context: {
   chain?: (real: Chain) => Chain;
   store?: (real: Store) => Store;
 }) {
-  const { chain, store } = at.service.parts;
-  const dying = donatingOn(parts.chain?.(chain) ?? chain, parts.store?.(store) ?? store);
+  const { chain, store } = at.service.context;
+  const dying = donatingOn(context.chain?.(chain) ?? chain, context.store?.(store) ?? store);
   const payment = sponsored(await at.demand(`${path}?amount=3`));
   const request = dying(payment.bytes);
   await Promise.race([request, Bun.sleep(400)]);
@@ -65,9 +65,9 @@ async function handInAndStop(parts: {
 }
 
 function donatingOn(chain: Chain, store: Store) {
-  const parts = donatingOf({ ...at.service.parts, chain, store });
+  const context = donatingOf({ ...at.service.context, chain, store });
   return (bytes: Uint8Array) =>
-    donate(parts, {
+    donate(context, {
       slug: "well",
       amount: donationDefault,
       payer: null,
@@ -138,7 +138,7 @@ describe("a process that stops while it settles a payment loses nothing", () => 
         landed: (signature) => real.landed(signature).then(() => never()),
       }),
     });
-    const header = paymentHeader(payment.bytes, 2, at.service.parts.chain.caip2);
+    const header = paymentHeader(payment.bytes, 2, at.service.context.chain.caip2);
     expect((await at.send(path, header)).status).toBe(200);
     await sweepFor(60);
     expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 1]);
@@ -147,13 +147,13 @@ describe("a process that stops while it settles a payment loses nothing", () => 
 
 describe("a payment that never lands", () => {
   test("lapses once its blockhash cannot land any more; then no money has moved, and 402 says so", async () => {
-    const chain = at.service.parts.chain;
+    const chain = at.service.context.chain;
     const payment = await handInAndStop({ chain: (real) => ({ ...real, send: () => never() }) });
     // Every attempt of the sweep is lost on its way.
     await sweepFor(
       400,
       donatingOf({
-        ...at.service.parts,
+        ...at.service.context,
         chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) },
       }),
     );

@@ -35,7 +35,7 @@ describe("the one 402", () => {
     const body = await at.demand("/api/donate/well?amount=2.5");
     const { sponsor, chain } = {
       sponsor: at.chain.sponsor.publicKey.toBase58(),
-      chain: at.service.parts.chain,
+      chain: at.service.context.chain,
     };
     expect(body).toMatchObject({
       x402: true,
@@ -70,7 +70,7 @@ describe("the one 402", () => {
   test("says the same in PAYMENT-REQUIRED, in words of version 2", async () => {
     const response = await at.service.get("/api/donate/well?amount=2.5");
     const body = (await response.json()) as PaymentRequirements;
-    const { mint } = at.service.parts.chain;
+    const { mint } = at.service.context.chain;
     expect(decoded(response.headers.get("payment-required"))).toEqual({
       x402Version: 2,
       error: body.error,
@@ -137,8 +137,8 @@ describe("the one 402", () => {
     const [one, two] = [await at.demand(), await at.demand()];
     expect(one.memo).not.toBe(two.memo);
     const seal = {
-      key: at.service.parts.secrets.donationMemoKey,
-      network: at.service.parts.chain.caip2,
+      key: at.service.context.secrets.donationMemoKey,
+      network: at.service.context.chain.caip2,
     };
     expect(readMemo(one.memo, seal)).toMatchObject({
       amount: 1_000_000n,

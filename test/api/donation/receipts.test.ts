@@ -100,7 +100,7 @@ describe("the receipt of a donation", () => {
 
   test("is signed with the key of the snapshots", async () => {
     const answer = await service.get(`/api/donations/lantern/${given.id}`);
-    const { publicKey } = await openSigner(service.parts.secrets.signingKey);
+    const { publicKey } = await openSigner(service.context.secrets.signingKey);
     const claimed = readReceipt(await answer.text());
     if (!claimed.ok) throw new Error(claimed.failure.kind);
     expect(await verifyReceipt(claimed.value, publicKey)).toMatchObject({ ok: true });

@@ -35,7 +35,7 @@ const live = async (of = slug) => {
 beforeAll(async () => {
   service = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1" },
-    parts: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
+    context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
   });
 });
 afterAll(() => service.close());
@@ -182,7 +182,7 @@ describe("a structured field", () => {
 test("applied is said only once the published profile holds the value", async () => {
   const asked: number[] = [];
   const slow = await aService({
-    parts: { waitForPublication: (sequence) => (asked.push(sequence), Promise.resolve(null)) },
+    context: { waitForPublication: (sequence) => (asked.push(sequence), Promise.resolve(null)) },
   });
   const [record] = await slow.add(aNonprofit());
   const post = async (agent_id: string) => {
@@ -416,7 +416,7 @@ describe("Idempotency-Key", () => {
   });
   test("a key is free again after 24 hours", async () => {
     let now = new Date("2026-06-01T12:00:00Z");
-    const timed = await aService({ parts: { clock: () => now } });
+    const timed = await aService({ context: { clock: () => now } });
     const [record] = await timed.add(aNonprofit());
     const post = (value: string) =>
       timed.post(`/api/enrich/${record?.slug}`, { field: "city", value, agent_id: "bot-k" }, key);

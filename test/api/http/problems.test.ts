@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Kept } from "#api/http/response-cache.ts";
+import type { ResponseCache } from "#api/http/response-cache.ts";
 import { storeRefusal } from "#api/http/problem.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -47,7 +47,7 @@ describe("a problem", () => {
 
   test("of a wrong method for a file of the bundle is 405 too, and OPTIONS says what it answers to", async () => {
     const bundleHolds = (path: string) => path === "/llms.txt";
-    const fronted = await aService({ parts: { bundleHolds } });
+    const fronted = await aService({ context: { bundleHolds } });
     const ask = (method: string, path = "/llms.txt") =>
       fronted.app.handle(new Request(`http://localhost${path}`, { method }));
     for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
@@ -161,7 +161,7 @@ async function lockFromAnotherProcess(databaseUrl: string): Promise<() => Promis
 
 describe("trouble of the store", () => {
   test("a lock that another process holds is 503 with Retry-After", async () => {
-    const release = await lockFromAnotherProcess(service.parts.config.databaseUrl);
+    const release = await lockFromAnotherProcess(service.context.config.databaseUrl);
     const sent = { field: "city", value: "Oslo", agent_id: "oak-bot" };
     const answer = await service.post("/api/enrich/oak", sent);
     await release();
@@ -181,14 +181,14 @@ describe("trouble of the store", () => {
 describe("an unexpected error", () => {
   test("is 500, logged once with its cause, and tells the client nothing of it", async () => {
     const logged: unknown[] = [];
-    const log = { ...service.parts.log, error: (...facts: unknown[]) => logged.push(facts) };
-    const kept: Kept = {
+    const log = { ...service.context.log, error: (...facts: unknown[]) => logged.push(facts) };
+    const cache: ResponseCache = {
       get: () => {
         throw new Error("secret path /srv/x", { cause: new Error("deep") });
       },
       size: () => 0,
     };
-    const broken = await aService({ parts: { kept, log } });
+    const broken = await aService({ context: { cache, log } });
     const body = await expectProblem(await broken.get("/api/causes"), 500, "internal");
     expect(JSON.stringify(body)).not.toContain("secret");
     expect(logged).toHaveLength(1);

@@ -25,8 +25,8 @@ afterEach(() => {
 
 function limitsOf(env: Record<string, string> = {}): Limits {
   const config = readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
-  const parts = { config, secrets: loadSecrets(config), log };
-  const limits = openLimits(join(dataDir, "limits.db"), parts, () => uptimeMs);
+  const context = { config, secrets: loadSecrets(config), log };
+  const limits = openLimits(join(dataDir, "limits.db"), context, () => uptimeMs);
   opened.push(limits);
   return limits;
 }

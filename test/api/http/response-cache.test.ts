@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Kept, keepFresh } from "#api/http/response-cache.ts";
+import { type ResponseCache, openResponseCache } from "#api/http/response-cache.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -12,13 +12,13 @@ import { aNonprofit } from "#test/support/records.ts";
 
 let folder: string;
 let store: Store;
-let kept: Kept;
+let cache: ResponseCache;
 let made: string[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-kept-"));
+  folder = mkdtempSync(join(tmpdir(), "almoner-cached-"));
   store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
-  kept = keepFresh(watchChanges(store));
+  cache = openResponseCache(watchChanges(store));
   made = [];
 });
 afterEach(() => {
@@ -41,12 +41,12 @@ const save = (into: Store, ...records: NonprofitRecord[]) =>
 const stale = (slug: string) => (change: Change) => change.slug === slug;
 
 const get = (slug: string) =>
-  kept.get(slug, async () => {
+  cache.get(slug, async () => {
     made.push(slug);
     return { value: `${slug} ${made.length}`, bytes: 10, staleBy: stale(slug) };
   });
 
-describe("a kept answer", () => {
+describe("a cached answer", () => {
   test("is made once, also for callers that come together", async () => {
     await Promise.all([get("oak"), get("oak"), get("oak")]);
     await get("oak");
@@ -72,9 +72,9 @@ describe("a kept answer", () => {
     expect(made).toEqual(["oak", "oak"]);
   });
 
-  test("is not kept when its data changed while it was made", async () => {
+  test("is not cached when its data changed while it was made", async () => {
     await get("elm"); // The watch has begun.
-    const slow = kept.get("oak", async () => {
+    const slow = cache.get("oak", async () => {
       await save(store, aNonprofit({ slug: "oak" }));
       await get("elm"); // Someone else hears of the change meanwhile.
       return { value: "old", bytes: 10, staleBy: stale("oak") };
@@ -90,14 +90,14 @@ describe("a kept answer", () => {
     expect(made).toEqual(["oak", "oak"]);
   });
 
-  test("is not kept when it says so", async () => {
+  test("is not cached when it says so", async () => {
     const never = async () => ({
       value: made.push("never"),
       bytes: Infinity,
       staleBy: () => false,
     });
-    await kept.get("never", never);
-    await kept.get("never", never);
+    await cache.get("never", never);
+    await cache.get("never", never);
     expect(made).toHaveLength(2);
   });
 
@@ -105,14 +105,14 @@ describe("a kept answer", () => {
     const failing = async () => {
       throw new Error("no");
     };
-    expect(Promise.resolve(kept.get("oak", failing))).rejects.toThrow("no");
+    expect(Promise.resolve(cache.get("oak", failing))).rejects.toThrow("no");
     expect(await get("oak")).toBe("oak 1");
   });
 });
 
 test("the longest unused go when there are too many", async () => {
   const big = (key: string) =>
-    kept.get(key, async () => {
+    cache.get(key, async () => {
       made.push(key);
       return { value: key, bytes: 3_000_000, staleBy: () => false };
     });

@@ -177,9 +177,9 @@ describe("POST /mcp", () => {
   });
 
   test("counts as a hit on the channel, and its searches as queries of their own kind", async () => {
-    const { store, parts } = directory.service;
+    const { store, context } = directory.service;
     const counters = async () => {
-      await parts.activity.flush();
+      await context.activity.flush();
       const { rows } = await store.raw.execute(
         "SELECT sum(count) AS count FROM activity_counts WHERE kind = 'query:mcp'",
       );
@@ -270,7 +270,7 @@ describe("the official conformance scenarios that apply", () => {
           "--scenario",
           scenario,
         ],
-        { stdout: "pipe", stderr: "pipe", cwd: directory.service.parts.config.dataDir },
+        { stdout: "pipe", stderr: "pipe", cwd: directory.service.context.config.dataDir },
       );
       const [output, code] = [await new Response(child.stdout).text(), await child.exited];
       expect(output).toMatch(/Passed: (\d)\/\1, 0 failed/);

@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 let made = 0;
-const aSlug = async (parts = {}): Promise<string> => {
+const aSlug = async (context = {}): Promise<string> => {
   const slug = `claimable-${made++}`;
-  await service.add(aNonprofit({ slug, ...parts }));
+  await service.add(aNonprofit({ slug, ...context }));
   return slug;
 };
 const claimOf = (claim_slug: string, more: object = {}) => ({

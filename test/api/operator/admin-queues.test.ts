@@ -213,9 +213,12 @@ test("undoing stops after so many, and says that there is more", async () => {
       await submit(slug, agent, "website", `https://${slug}.example`);
   }
   const asked = { agent: "bot-8", operator: "ada", reason: "made up" };
-  expect(await revertAgent(service.parts, { ...asked, submissionsMax: 5 })).toMatchObject({
+  expect(await revertAgent(service.context, { ...asked, submissionsMax: 5 })).toMatchObject({
     submissions: 12,
     complete: false,
   });
-  expect(await revertAgent(service.parts, asked)).toMatchObject({ submissions: 0, complete: true });
+  expect(await revertAgent(service.context, asked)).toMatchObject({
+    submissions: 0,
+    complete: true,
+  });
 });

@@ -15,7 +15,7 @@ const address = () => ({ "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${calle
 beforeAll(async () => {
   service = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ada:${token}` },
-    parts: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
+    context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
   });
 });
 afterAll(() => service.close());
@@ -220,7 +220,7 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
     };
   const { totals } = await board();
   const asked = { agent: " MALLORY", operator: "ada", reason: "made up" };
-  const { store, clock } = service.parts;
+  const { store, clock } = service.context;
   expect(await revertAgent({ store, clock }, asked)).toEqual({
     agent_id: "mallory",
     submissions: 1,

@@ -18,7 +18,7 @@ beforeEach(async () => {
     ALMONER_WEBHOOK_URLS: `${receiver.url("/a")},${receiver.url("/b")}`,
     ALMONER_WEBHOOK_SECRET: secret,
   };
-  service = await aService({ env, parts: { clock: () => new Date() } });
+  service = await aService({ env, context: { clock: () => new Date() } });
 });
 afterEach(async () => {
   await receiver.stop();
@@ -109,7 +109,7 @@ test("nothing is sent to an address that is not listed, and nothing at all when 
   const off = await aService({ env: { ALMONER_ADMIN_TOKENS: `ada:${token}` } });
   const answer = await off.post("/api/admin/webhooks/test", {}, bearer);
   expect(answer.status).toBe(409);
-  expect(off.parts.secrets.webhookSecret).toBeNull();
+  expect(off.context.secrets.webhookSecret).toBeNull();
   off.close();
 });
 

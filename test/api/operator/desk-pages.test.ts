@@ -29,7 +29,7 @@ beforeAll(async () => {
       ALMONER_WEBHOOK_URLS: receiver.url(),
       ALMONER_WEBHOOK_SECRET: secret,
     },
-    parts: { clock: () => new Date(), publication: () => published },
+    context: { clock: () => new Date(), publication: () => published },
   });
   ada = aVisitor(service);
   await ada.signIn(token);
@@ -273,7 +273,7 @@ describe("health", () => {
 
   test("tells what publishing, backup and disk are like, the same at the desk and for programs", async () => {
     expect((await health()).warnings).toContain("No backup is known.");
-    const mark = join(service.parts.config.dataDir, backupMark);
+    const mark = join(service.context.config.dataDir, backupMark);
     writeFileSync(mark, "");
     expect((await health()).backup?.age_s).toBeLessThan(60);
     const yesterday = Date.now() / 1_000 - 3 * 86_400;
@@ -297,11 +297,11 @@ describe("health", () => {
   });
 
   test("says how the chain answers, and does not wait for one that hangs", async () => {
-    const chain = (stillValid: () => Promise<never>) => ({ ...service.parts.chain, stillValid });
+    const chain = (stillValid: () => Promise<never>) => ({ ...service.context.chain, stillValid });
     const ask = async (stillValid: () => Promise<never>) => {
       const { operatorHealth } = await import("#api/operator/operator-health.ts");
-      const { healthParts } = await import("#api/operator/health-parts.ts");
-      return (await operatorHealth(healthParts({ ...service.parts, chain: chain(stillValid) })))
+      const { healthContext } = await import("#api/operator/health-context.ts");
+      return (await operatorHealth(healthContext({ ...service.context, chain: chain(stillValid) })))
         .chain;
     };
     const startedAt = performance.now();
@@ -330,7 +330,7 @@ describe("health", () => {
     for (let at = 0; at < 12; at++)
       answers.push((await service.post("/api/onboard", {}, address)).status);
     expect(answers.filter((status) => status === 429)).toHaveLength(2);
-    await service.parts.activity.flush();
+    await service.context.activity.flush();
     expect((await health()).refused.requests["onboard"]).toBe(2);
     expect((await ada.get("/desk/health")).$("table").text()).toContain("onboard: 2");
   });
@@ -342,7 +342,7 @@ describe("charts", () => {
     for (const agent_id of ["c-1", "c-2"])
       await service.post(`/api/enrich/${slug}`, { field: "city", value: "Oslo", agent_id }, from());
     await service.get("/api/search?q=books", from());
-    await service.parts.activity.flush();
+    await service.context.activity.flush();
     const path = "/api/admin/numbers?days=7";
     const numbers = DailyNumbers.parse(
       await (await service.get(path, { ...bearer, ...from() })).json(),

@@ -352,7 +352,7 @@ test("a store that is busy is said kindly, and nothing is lost", async () => {
   const id = await submit(slug, "bot-a", "mission", "Food.");
   const { StoreBusy } = await import("#content/store/busy.ts");
   const busy = { ...service.store, write: () => Promise.reject(new StoreBusy()) };
-  const stuck = await aService({ parts: { ...service.parts, store: busy } });
+  const stuck = await aService({ context: { ...service.context, store: busy } });
   const at = aVisitor(stuck);
   for (const [name, value] of ada.cookies) at.cookies.set(name, value);
   const answer = await at.send(await at.get(`/desk/reviews/prose-${id}`), "Approve");

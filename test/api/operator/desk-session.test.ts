@@ -13,7 +13,7 @@ beforeEach(async () => {
   now = testNow;
   service = await aService({
     env: { ALMONER_ADMIN_TOKENS: `ada:${ada},grace:${grace}`, ALMONER_TRUSTED_HOPS: "1" },
-    parts: { clock: () => now },
+    context: { clock: () => now },
   });
   visitor = aVisitor(service, { "x-forwarded-for": "10.9.0.1" });
 });
@@ -188,15 +188,15 @@ describe("a session", () => {
     const request = new Request("http://localhost/desk", {
       headers: { cookie: `${sessionCookie}=${statement}` },
     });
-    const { parts } = service;
+    const { context } = service;
     const withTokens = (adminTokens: { name: string; token: string }[]) =>
-      sessionOf({ ...parts, secrets: { ...parts.secrets, adminTokens } }, request);
+      sessionOf({ ...context, secrets: { ...context.secrets, adminTokens } }, request);
     expect(await withTokens([{ name: "ada", token: ada }])).toMatchObject({ operator: "ada" });
     expect(await withTokens([{ name: "ada", token: grace }])).toBeNull();
     expect(await withTokens([{ name: "grace", token: ada }])).toBeNull();
     expect(await withTokens([])).toBeNull();
-    const otherKey = { ...parts.secrets, deskKey: new Uint8Array(32) };
-    expect(await sessionOf({ ...parts, secrets: otherKey }, request)).toBeNull();
+    const otherKey = { ...context.secrets, deskKey: new Uint8Array(32) };
+    expect(await sessionOf({ ...context, secrets: otherKey }, request)).toBeNull();
   });
 
   test("may rest on either of two tokens of one operator, while they change", async () => {
@@ -207,11 +207,14 @@ describe("a session", () => {
     await visitor.signIn(ada);
     const cookie = `${sessionCookie}=${visitor.cookies.get(sessionCookie)}`;
     const request = new Request("http://localhost/desk", { headers: { cookie } });
-    const parts = { ...service.parts, secrets: { ...service.parts.secrets, adminTokens: both } };
-    const session = await sessionOf(parts, request);
+    const context = {
+      ...service.context,
+      secrets: { ...service.context.secrets, adminTokens: both },
+    };
+    const session = await sessionOf(context, request);
     expect(session).toMatchObject({ operator: "ada" });
-    if (session !== null) await closeSession(parts, session);
-    expect(await sessionOf(parts, request)).toBeNull();
+    if (session !== null) await closeSession(context, session);
+    expect(await sessionOf(context, request)).toBeNull();
   });
 
   test("is of plain HTTP where the directory is", async () => {

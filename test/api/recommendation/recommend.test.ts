@@ -73,7 +73,7 @@ beforeAll(async () => {
   service = await aService();
   await curate(service, await service.add(...Object.values(records)));
   await service.add(aNonprofit({ slug: "not-curated", name: "Water not curated" }));
-  later = await aService({ parts: { clock: () => new Date("2027-01-01T00:00:00Z") } });
+  later = await aService({ context: { clock: () => new Date("2027-01-01T00:00:00Z") } });
   await curate(later, await later.add(records.wells));
 });
 afterAll(() => {
@@ -250,7 +250,7 @@ test("every call is logged without personal data", async () => {
   await service.get("/api/recommend?q=wells%20me%40mail.test%20%2B44%2020%207946%200958", {
     "user-agent": "Agent/1.0",
   });
-  await service.parts.recommendationLog.flush();
+  await service.context.recommendationLog.flush();
   const { rows } = await service.store.raw.execute(
     "SELECT * FROM recommendation_log ORDER BY id DESC LIMIT 1",
   );

@@ -142,8 +142,8 @@ describe("answers that are kept", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
         const service = await aService();
-        const { store, parts } = service;
-        const engine = parts.search;
+        const { store, context } = service;
+        const engine = context.search;
         const made = await service.add(
           ...Array.from({ length: 20 }, (_, n) => aNonprofit({ name: `zak ${n}` })),
         );
@@ -209,7 +209,7 @@ describe("answers that are kept", () => {
 
   test("all go when more changed than can be told", async () => {
     const service = await aService();
-    const engine = service.parts.search;
+    const engine = service.context.search;
     await service.add(aNonprofit({ name: "Lantern" }));
     expect(answerOf(await engine.find({ ...anyQuery, q: "lantern" })).total).toBe(1);
     await service.add(
@@ -223,10 +223,10 @@ describe("answers that are kept", () => {
 const anyQuery = { cause: null, country: null, ghd_aligned: false, limit: 5, offset: 0 };
 
 test("threads of their own find the same", async () => {
-  const { store, parts } = shared;
+  const { store, context } = shared;
   const pooled = openSearch(store, watchChanges(store), {
-    databaseUrl: parts.config.databaseUrl,
-    baseUrl: parts.config.baseUrl,
+    databaseUrl: context.config.databaseUrl,
+    baseUrl: context.config.baseUrl,
     threads: 2,
   });
   const query = {
@@ -237,7 +237,7 @@ test("threads of their own find the same", async () => {
     limit: 9,
     offset: 3,
   };
-  expect(answerOf(await pooled.find(query))).toEqual(answerOf(await parts.search.find(query)));
+  expect(answerOf(await pooled.find(query))).toEqual(answerOf(await context.search.find(query)));
   await pooled.close();
 });
 
@@ -254,8 +254,8 @@ const rewrite = (
   );
 
 test("more searches than can wait are refused, and those that wait are answered", async () => {
-  const { parts } = shared;
-  const { databaseUrl: url, baseUrl } = parts.config;
+  const { context } = shared;
+  const { databaseUrl: url, baseUrl } = context.config;
   const runner = runInPool({ url, baseUrl, threads: 1 });
   const query = {
     q: "lantern",

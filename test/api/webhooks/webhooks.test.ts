@@ -24,7 +24,7 @@ beforeEach(async () => {
   now = Math.floor(Date.now() / 1_000) * 1_000; // Receivers refuse messages whose time is not the present.
   service = await aService({
     records: [aNonprofit({ slug: "oak" })],
-    parts: { clock: () => new Date(now) },
+    context: { clock: () => new Date(now) },
   });
   receiver = aReceiver(secret);
 });
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 const clock = () => new Date(now);
-const partsFor = (...urls: string[]) => ({
+const contextFor = (...urls: string[]) => ({
   store: service.store,
   clock,
   urls,
@@ -81,14 +81,14 @@ const log = async () =>
 
 describe("what is sent", () => {
   test("begins with the present, then holds every change once, signed, without values", async () => {
-    const parts = partsFor(receiver.url());
-    await collectEvents(parts);
+    const context = contextFor(receiver.url());
+    await collectEvents(context);
     expect(await log()).toEqual([]); // What happened before is not sent.
     await change({ city: "Oslo" });
     await change({ contact_email: "office@oak-charity.org", mission: "Trees." });
-    await collectEvents(parts);
-    await collectEvents(parts);
-    await deliverDue(parts, newReceiver(receiver.url()), never);
+    await collectEvents(context);
+    await collectEvents(context);
+    await deliverDue(context, newReceiver(receiver.url()), never);
     const [one] = receiver.got;
     expect(receiver.got).toHaveLength(1);
     const changes = one?.verified?.type === "profiles.changed" ? one.verified.data.changes : [];
@@ -109,12 +109,12 @@ describe("what is sent", () => {
   });
 
   test("is cut into messages of at most thirty changes, in order", async () => {
-    const parts = partsFor(receiver.url());
-    await collectEvents(parts);
+    const context = contextFor(receiver.url());
+    await collectEvents(context);
     await service.add(...Array.from({ length: 95 }, () => aNonprofit()));
-    while (await collectEvents(parts));
+    while (await collectEvents(context));
     const to = newReceiver(receiver.url());
-    while (await deliverDue(parts, to, never));
+    while (await deliverDue(context, to, never));
     const sizes = receiver.got.map(({ verified }) =>
       verified?.type === "profiles.changed" ? verified.data.changes.length : 0,
     );
@@ -129,34 +129,34 @@ describe("what is sent", () => {
 
   test("waits until the published profile shows it", async () => {
     let publishedTo = 0;
-    const parts = { ...partsFor(receiver.url()), publishedTo: () => publishedTo };
-    await collectEvents(parts);
+    const context = { ...contextFor(receiver.url()), publishedTo: () => publishedTo };
+    await collectEvents(context);
     await change({ city: "Oslo" });
-    await collectEvents(parts);
+    await collectEvents(context);
     expect(await log()).toEqual([]);
     publishedTo = 1_000;
-    await collectEvents(parts);
+    await collectEvents(context);
     expect(await log()).toHaveLength(1);
   });
 
   test("are donations, each once, also one that became visible late", async () => {
-    const parts = partsFor(receiver.url());
+    const context = contextFor(receiver.url());
     await donate();
-    await collectEvents(parts);
+    await collectEvents(context);
     expect(await log()).toEqual([]);
     now += 1_000;
     const { donation } = await donate();
-    await collectEvents(parts);
+    await collectEvents(context);
     now += 60_000;
     await donate();
-    await collectEvents(parts);
+    await collectEvents(context);
     await donate(now - 30_000); // Another process noted it earlier, and committed it later.
-    await collectEvents(parts);
-    await collectEvents(parts);
+    await collectEvents(context);
+    await collectEvents(context);
     const told = (await log()).filter(({ type }) => type === "donation.recorded");
     expect(told.map(({ event_id }) => event_id)).toHaveLength(3);
     const to = newReceiver(receiver.url());
-    while (await deliverDue(parts, to, never));
+    while (await deliverDue(context, to, never));
     const first = receiver.got.find(({ id }) => id === `donation-${donation.id}`);
     expect(first?.verified?.data).toMatchObject({
       slug: "oak",
@@ -167,13 +167,13 @@ describe("what is sent", () => {
   });
 
   test("is not what happened more than a day ago, while nobody was sending", async () => {
-    const parts = partsFor(receiver.url());
-    await collectEvents(parts);
+    const context = contextFor(receiver.url());
+    await collectEvents(context);
     await change({ city: "Oslo" });
     await donate();
     now += 25 * 3_600_000;
     await change({ city: "Bergen" });
-    await collectEvents(parts);
+    await collectEvents(context);
     const told = await log();
     expect(told).toHaveLength(1);
     expect(told[0]?.type).toBe("profiles.changed");
@@ -182,11 +182,11 @@ describe("what is sent", () => {
 
 describe("a receiver that fails", () => {
   const queued = async (...urls: string[]) => {
-    const parts = partsFor(...urls);
-    await collectEvents(parts);
+    const context = contextFor(...urls);
+    await collectEvents(context);
     await change({ city: `Town ${Math.random()}` });
-    await collectEvents(parts);
-    return parts;
+    await collectEvents(context);
+    return context;
   };
 
   test.each([500, 503, 429, 404, 301, 308, 204])("with %i", async (status) => {
@@ -199,8 +199,8 @@ describe("a receiver that fails", () => {
           headers,
         }),
     );
-    const parts = await queued(receiver.url());
-    await deliverDue(parts, newReceiver(receiver.url()), never);
+    const context = await queued(receiver.url());
+    await deliverDue(context, newReceiver(receiver.url()), never);
     const [one] = await log();
     expect(one?.status).toBe(status === 204 ? "delivered" : "pending");
     expect(one?.answered_status).toBe(status);
@@ -212,11 +212,11 @@ describe("a receiver that fails", () => {
 
   test("is asked again later and later, with the same id and the same body, until it takes it", async () => {
     receiver.answerWith((_, count) => new Response("", { status: count < 4 ? 500 : 200 }));
-    const parts = await queued(receiver.url());
+    const context = await queued(receiver.url());
     const to = newReceiver(receiver.url());
     const dueAt: number[] = [];
     for (let tried = 0; tried < 4; tried++) {
-      await deliverDue(parts, to, never);
+      await deliverDue(context, to, never);
       const [one] = await log();
       if (one?.due_at !== null) dueAt.push(Date.parse(one?.due_at ?? "") - now);
       now += 3 * 3_600_000;
@@ -228,19 +228,19 @@ describe("a receiver that fails", () => {
 
   test("is given up after twelve attempts, and at once when it says that it is gone", async () => {
     receiver.answerWith(() => new Response("", { status: 500 }));
-    const parts = await queued(receiver.url());
+    const context = await queued(receiver.url());
     const to = newReceiver(receiver.url());
     const started = now;
     for (let tried = 0; tried < 20; tried++) {
-      await deliverDue(parts, to, never);
+      await deliverDue(context, to, never);
       now += 2 * 3_600_000;
       if (now - started > 23 * 3_600_000) now = started + 23 * 3_600_000;
     }
     expect(await log()).toMatchObject([{ status: "failed", attempts: 12, due_at: null }]);
     receiver.answerWith(() => new Response("", { status: 410 }));
     await change({ city: "Another" });
-    await collectEvents(parts);
-    await deliverDue(parts, newReceiver(receiver.url()), never);
+    await collectEvents(context);
+    await deliverDue(context, newReceiver(receiver.url()), never);
     expect((await log()).at(-1)).toMatchObject({
       status: "failed",
       attempts: 1,
@@ -250,8 +250,8 @@ describe("a receiver that fails", () => {
 
   test("by hanging is cut off, and keeps no other waiting", async () => {
     const hanging = aReceiver(secret, () => new Promise(() => {}));
-    const parts = await queued(hanging.url(), receiver.url());
-    const sender = startSender(parts);
+    const context = await queued(hanging.url(), receiver.url());
+    const sender = startSender(context);
     await until("the other's delivery", () => receiver.got.length === 1);
     await until("the end of the hanging one", async () =>
       (await log()).some(({ answer }) => answer?.startsWith("no answer within") === true),
@@ -274,27 +274,27 @@ describe("a receiver that fails", () => {
           }),
         ),
     );
-    const parts = await queued(receiver.url());
-    await deliverDue(parts, newReceiver(receiver.url()), never);
+    const context = await queued(receiver.url());
+    await deliverDue(context, newReceiver(receiver.url()), never);
     expect(await log()).toMatchObject([{ status: "delivered", answer: "x".repeat(200) }]);
     expect(sent).toBeLessThan(500);
   });
 
   test("by not being there is left alone for a while, so that a queue keeps its attempts", async () => {
     const url = receiver.url();
-    const parts = await queued(url);
+    const context = await queued(url);
     await service.add(...Array.from({ length: 400 }, () => aNonprofit()));
-    while (await collectEvents(parts));
+    while (await collectEvents(context));
     await receiver.stop();
     const to = newReceiver(url);
-    expect(await deliverDue(parts, to, never)).toBe(false);
-    expect(await deliverDue(parts, to, never)).toBe(false);
+    expect(await deliverDue(context, to, never)).toBe(false);
+    expect(await deliverDue(context, to, never)).toBe(false);
     const tried = (await log()).filter(({ attempts }) => attempts > 0);
     expect(tried).toHaveLength(4);
     expect(tried[0]?.answered_status).toBeNull();
     expect(tried[0]?.answer).not.toBe("");
     now += 1_001;
-    await deliverDue(parts, to, never);
+    await deliverDue(context, to, never);
     expect((await log()).filter(({ attempts }) => attempts > 0)).toHaveLength(8);
     expect(to.pausedUntilMs - now).toBe(2_000);
   });
@@ -330,8 +330,8 @@ describe("of several processes", () => {
 
   test("two senders send each message once", async () => {
     now = Date.now();
-    const parts = { ...partsFor(receiver.url()), clock: () => new Date() };
-    const senders = [startSender(parts), startSender(parts)];
+    const context = { ...contextFor(receiver.url()), clock: () => new Date() };
+    const senders = [startSender(context), startSender(context)];
     await until(
       "a cursor",
       async () =>
@@ -353,12 +353,12 @@ describe("of several processes", () => {
 });
 
 test("what goes to an address that is no longer listed is given up, and never sent", async () => {
-  const parts = partsFor(receiver.url());
-  await collectEvents(parts);
+  const context = contextFor(receiver.url());
+  await collectEvents(context);
   await change({ city: "Oslo" });
-  await collectEvents(parts);
+  await collectEvents(context);
   const other = aReceiver(secret);
-  const sender = startSender(partsFor(other.url()));
+  const sender = startSender(contextFor(other.url()));
   await until("giving up", async () => (await log())[0]?.status === "failed");
   expect((await log())[0]?.answer).toBe("not listed any more");
   await sender.stop();

@@ -318,7 +318,7 @@ describe("the strict mode", () => {
     expect(asked.map((one) => one.submitted_by)).toEqual(["a"]);
     expect(asked[0]?.action).toContain("on another network");
     const reviews = async () =>
-      (await listReviews(strict.parts, { kind: "contested", limit: 5, after: null })).reviews.map(
+      (await listReviews(strict.context, { kind: "contested", limit: 5, after: null })).reviews.map(
         ({ summary }) => summary,
       );
     expect(await reviews()).toEqual([expect.stringContaining("Agents agree on city")]);
@@ -331,8 +331,8 @@ describe("the strict mode", () => {
     const { slug } = await add();
     await submit(slug, "early", "city", "Oslo");
     const parts = {
-      ...service.parts,
-      config: { ...service.parts.config, consensus: "networks" as const },
+      ...service.context,
+      config: { ...service.context.config, consensus: "networks" as const },
     };
     const strict = createApp(parts);
     const from = async (ip: string, agent_id: string) => {
@@ -356,7 +356,7 @@ describe("the strict mode", () => {
   test("what two agents of one network sent goes live, once it is switched off and one sends it again", async () => {
     const { slug, id } = await add();
     const under = (consensus: "agents" | "networks") =>
-      createApp({ ...service.parts, config: { ...service.parts.config, consensus } });
+      createApp({ ...service.context, config: { ...service.context.config, consensus } });
     const [strict, plain] = [under("networks"), under("agents")];
     const from = async (app: typeof strict, agent_id: string) => {
       const headers = { "content-type": "application/json", "x-forwarded-for": "192.0.2.7" };

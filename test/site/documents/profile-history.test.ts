@@ -13,7 +13,7 @@ let service: TestService;
 
 beforeAll(async () => {
   site = await aSite([{ slug: "oak" }, { slug: "elm" }]);
-  service = await aService({ parts: { store: site.store } });
+  service = await aService({ context: { store: site.store } });
 });
 afterAll(() => service.close());
 

@@ -21,7 +21,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
   });
 
   const decide = (id: string, decision: "approved" | "rejected", reason: string | null) =>
-    decideReview(site.service.parts, {
+    decideReview(site.service.context, {
       id,
       decision,
       operator: Object.keys(operatorTokens)[0] ?? "",
