@@ -8,7 +8,6 @@ async function main(): Promise<void> {
   const service = await openService(config);
   const { log, secrets } = service.context;
   for (const name of unknownSettings(process.env)) log.warn({ name }, "no setting has this name");
-  await service.ready;
   const listening = listen(service.app, config, {
     reusePort: process.argv.includes("--share-port"),
   });

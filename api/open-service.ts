@@ -18,14 +18,11 @@ import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { sweepAlways } from "./donation/sweeping.ts";
 import { settleWalletsAlways } from "./onboarding/wallet-sweep.ts";
-import { within } from "#content/runtime/with-timeout.ts";
 import { startWebhooks } from "./webhooks/start.ts";
 
 export type Service = {
   app: App;
   context: Context;
-  /** Settled once the first request will be answered as fast as later ones, within seconds in any case. */
-  ready: Promise<void>;
   /** Writes what is still in memory and closes everything. */
   close(): Promise<void>;
 };
@@ -34,8 +31,6 @@ export type Service = {
 export type Given = { [Name in keyof Context]?: Context[Name] };
 
 const flushEveryMs = 1_000;
-/** The index of 100,000 profiles is read in this time; a larger directory answers more slowly for a while. */
-const readyWaitMaxMs = 3_000;
 
 /**
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
@@ -65,7 +60,6 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   return {
     app: createApp(context),
     context,
-    ready: within(context.search.ready, readyWaitMaxMs).then(() => undefined),
     close: async () => {
       clearInterval(timer);
       await Promise.all([sweeping.stop(), wallets.stop(), webhooks?.stop()]);
@@ -102,7 +96,6 @@ async function contextOf(
       openSearch(store, watch, {
         databaseUrl: config.databaseUrl,
         baseUrl: config.baseUrl,
-        onWarning: (message) => log.warn({ message }, "search goes on without an index in memory"),
       }),
     curated: given.curated ?? openCurated(store, watch, config.recommendationPhase),
     chain: given.chain ?? (await openDonationChain(config, { secrets, log, clock })),

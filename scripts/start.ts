@@ -63,7 +63,6 @@ const command = defineCommand({
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
     });
     const frontDoor = await openFrontDoor(service.context, reader);
-    await service.ready;
     const listening = listen(service.app, config, { before: frontDoor });
     showAddresses(config, secrets, {
       example: await exampleSlug(store),

@@ -23,7 +23,6 @@ export const searchRoutes = ({ search, activity, log }: Needed) =>
       limit: limit.value,
       offset: offset.value,
     };
-    const { answer, ids } = await search.find(asked);
-    log.debug({ asked, found: ids.length }, "search");
-    return answer;
+    log.debug({ asked }, "search");
+    return search.find(asked);
   });

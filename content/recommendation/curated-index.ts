@@ -1,5 +1,4 @@
 import { Database } from "bun:sqlite";
-import { ftsQuery } from "#content/search/match.ts";
 import { type SearchWord, wordMatch } from "#content/search/query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
@@ -49,8 +48,7 @@ export function openCuratedIndex(): CuratedIndex {
     if (match.length <= keptLengthMax) kept.set(match, found);
     return found;
   };
-  const each = (words: readonly SearchWord[]) =>
-    words.map((word) => find(ftsQuery(wordMatch(word, []))));
+  const each = (words: readonly SearchWord[]) => words.map((word) => find(wordMatch(word, [])));
   return {
     update: (records, gone) => {
       kept.clear();

@@ -8,7 +8,7 @@ import MiniSearch from "minisearch";
 import { fold } from "#content/nonprofit/text.ts";
 import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { Searcher } from "#content/search/searcher.ts";
+import { searchIn } from "#content/search/search.ts";
 import { type RegisterText, registerTexts } from "./support/register-texts.ts";
 import { numbers } from "./support/search-queries.ts";
 import { runCommand } from "../support/command.ts";
@@ -126,15 +126,13 @@ async function almoner(texts: readonly RegisterText[]) {
     }));
     await store.write((tx) => saveNonprofits(tx, saves, { origin: "seed", now: new Date(0) }));
   }
-  const searcher = new Searcher(store, { inMemory: true });
-  await searcher.loaded;
+  const search = searchIn(store);
   const none = { cause: null, country: null, ghd_aligned: false, limit: bestOf, offset: 0 };
   const engine: Engine = {
     name: "almoner",
-    find: (q) => searcher.find({ ...none, q }, ({ ids }) => ids.map((id) => id - 1)),
+    find: async (q) => (await search({ ...none, q }, 0)).ids.map((id) => id - 1),
   };
   const close = () => {
-    searcher.close();
     store.close();
     rmSync(folder, { recursive: true, force: true });
   };

@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { allOf, anyOf, ftsQuery } from "#content/search/match.ts";
-import { searchWords, wordMatch } from "#content/search/query.ts";
+import { allOf, anyOf, searchWords, wordMatch } from "#content/search/query.ts";
 import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curated-index.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -62,7 +61,7 @@ const asked = (text: string, which: typeof allOf) =>
     .query<{ id: number; strength: number }, [string]>(
       "SELECT rowid AS id, -bm25(whole, 10.0, 5.0, 2.0, 1.0) AS strength FROM whole WHERE whole MATCH ? ORDER BY rowid",
     )
-    .all(ftsQuery(which(searchWords(text).map((word) => wordMatch(word, [])))));
+    .all(which(searchWords(text).map((word) => wordMatch(word, []))));
 
 const ascending = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
 const someWords = fc

@@ -1,16 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { allOf, ftsQuery } from "#content/search/match.ts";
-import {
-  completionsToAdd,
-  facetsOf,
-  halfTypedWord,
-  searchWords,
-  wordMatch,
-} from "#content/search/query.ts";
+import { completionsToAdd, halfTypedWord } from "#content/search/half-typed.ts";
+import { allOf, facetsOf, searchWords, wordMatch } from "#content/search/query.ts";
 
-const matchOf = (text: string) =>
-  ftsQuery(allOf(searchWords(text).map((word) => wordMatch(word, []))));
+const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, [])));
 
 describe("a search text", () => {
   test.each([

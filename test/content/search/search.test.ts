@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { Searcher } from "#content/search/searcher.ts";
+import { searchIn } from "#content/search/search.ts";
+import { summariesById } from "#content/nonprofit/summaries.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");
@@ -34,15 +34,9 @@ const all: SearchQuery = {
   limit: 20,
   offset: 0,
 };
-/** What a new searcher finds through FTS5. */
 async function find(query: Partial<SearchQuery>) {
-  const searcher = new Searcher(store, { inMemory: false });
-  const found = await searcher.find({ ...all, ...query }, ({ nonprofits, ...page }) => ({
-    ...page,
-    nonprofits: JSON.parse(new TextDecoder().decode(nonprofits)) as NonprofitSummary[],
-  }));
-  searcher.close();
-  return found;
+  const { total, ids } = await searchIn(store)({ ...all, ...query });
+  return { total, ids, nonprofits: await summariesById(store, ids) };
 }
 const names = async (query: Partial<SearchQuery>) =>
   (await find(query)).nonprofits.map(({ name }) => name);

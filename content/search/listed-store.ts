@@ -1,7 +1,6 @@
-import { allOf, ftsQuery } from "./match.ts";
-import type { Facet } from "./query.ts";
+import { allOf, type Facet } from "./query.ts";
 import type { Queryable } from "#content/store/open.ts";
-import type { SearchIndex } from "./index.ts";
+import type { SearchIndex } from "./index-store.ts";
 
 /** Up to so many members are fetched and sorted; more are found by walking along a list. */
 const sortedMax = 4_000;
@@ -19,14 +18,17 @@ export async function listedPage(
   const [list = "all", other = null] = lists;
   const args = { list, other, limit, offset };
   if (facets.length === lists.length && lists.length <= 1) {
-    const total = await numberAt(store, "SELECT count(*) FROM listings WHERE list = $list", {
-      list,
-    });
+    const total = await numberAt(
+      store,
+      "SELECT count(*) AS total FROM listings WHERE list = $list",
+      {
+        list,
+      },
+    );
     return { total, ids: await idsOf(store, listWalk("true"), { list, limit, offset }) };
   }
-  const all = allOf(facets.map((facet) => facet.match));
-  const match = ftsQuery(all);
-  const total = await index.count(all);
+  const match = allOf(facets.map((facet) => facet.match));
+  const total = await index.count(match);
   if (total <= sortedMax) {
     return { total, ids: await idsOf(store, sorted, { match, limit, offset }) };
   }
@@ -66,5 +68,5 @@ async function idsOf(store: Queryable, sql: string, args: Args): Promise<number[
 
 async function numberAt(store: Queryable, sql: string, args: Args): Promise<number> {
   const { rows } = await store.raw.execute({ sql, args });
-  return Number(rows[0]?.[0] ?? 0);
+  return Number(rows[0]?.["total"] ?? 0);
 }

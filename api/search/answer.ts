@@ -1,0 +1,58 @@
+import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
+import { summariesById } from "#content/nonprofit/summaries.ts";
+import { type Lookup, lookupIn } from "#content/search/index-store.ts";
+import { searchIn, type SearchPage } from "#content/search/search.ts";
+import type { Queryable } from "#content/store/open.ts";
+
+/** A SearchAnswer in JSON, in UTF-8, as of the change with the number `version` or a later one. */
+export type AnswerSearch = (
+  query: SearchQuery,
+  version: number,
+) => Promise<Uint8Array<ArrayBuffer>>;
+
+/** Searches a store. `baseUrl` has no trailing slash. */
+export function answerFrom(
+  { store, lookup = lookupIn(store) }: { store: Queryable; lookup?: Lookup },
+  baseUrl: string,
+): AnswerSearch {
+  const search = searchIn(store, lookup);
+  return async (query, version) => {
+    const page = await search(query, version);
+    const head = JSON.stringify(answerHead(query, page, baseUrl)).slice(0, -1);
+    const nonprofits = JSON.stringify(await summariesById(store, page.ids));
+    return utf8.encode(`${head},"nonprofits":${nonprofits},"results":${nonprofits}}`);
+  };
+}
+
+const utf8 = new TextEncoder();
+
+function answerHead(
+  query: SearchQuery,
+  { total, ids }: SearchPage,
+  baseUrl: string,
+): Omit<SearchAnswer, "nonprofits" | "results"> {
+  const { q, cause, country, ghd_aligned, limit, offset } = query;
+  const pageFrom = (from: number) =>
+    `${baseUrl}/api/search?${searchParams({ ...query, offset: from })}`;
+  return {
+    query: { q, cause, country, ghd_aligned },
+    count: ids.length,
+    total,
+    limit,
+    offset,
+    next: offset + limit < total ? pageFrom(offset + limit) : null,
+    prev: offset > 0 ? pageFrom(Math.max(0, Math.min(offset, total) - limit)) : null,
+  };
+}
+
+/** The query string of a search, its parameters in one order. */
+function searchParams(query: SearchQuery): URLSearchParams {
+  const params = new URLSearchParams();
+  if (query.q !== null) params.set("q", query.q);
+  if (query.cause !== null) params.set("cause", query.cause);
+  if (query.country !== null) params.set("country", query.country);
+  if (query.ghd_aligned) params.set("ghd_aligned", "1");
+  params.set("limit", String(query.limit));
+  params.set("offset", String(query.offset));
+  return params;
+}

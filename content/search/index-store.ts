@@ -1,0 +1,167 @@
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import type { Queryable } from "#content/store/open.ts";
+import type { FtsMatch } from "./query.ts";
+
+/**
+ * A row id of the index: the nonprofit's id in the low 32 bits and its rank by impact above them. FTS5 yields matches
+ * in the order of places, so that LIMIT ends the scan of a very common word early.
+ */
+type Place = number;
+
+export const nonprofitIdOf = (place: Place): number => place % 2 ** 32;
+
+/**
+ * bm25 is worked out for so many matches of a query, those with the greatest impact; the others follow by impact alone.
+ * This keeps a query for a very common word at a few ms.
+ */
+export const scoredMax = 500;
+/** So many matches are looked at for their name. */
+const namedMax = 120;
+const completionsMax = 2_000;
+
+/** What one occurrence in name, tagline, mission and description is worth, tuned by scripts/bench/relevance.ts. */
+const bm25 = "bm25(search_index, 8, 4, 1, 0.3, 0)";
+
+/** Runs a statement that answers one row. */
+export type Lookup = (sql: string, args: readonly (string | number)[]) => Promise<unknown>;
+
+/** Looks up in a store. */
+export const lookupIn =
+  (store: Queryable): Lookup =>
+  async (sql, args) => {
+    const { rows } = await store.raw.execute({ sql, args: [...args] });
+    return rows[0];
+  };
+
+/** Looks up the full-text index. SQL, not drizzle: virtual tables and their functions are unknown to it. */
+export class SearchIndex {
+  readonly #lookup: Lookup;
+  readonly #counts = new LRUCache<FtsMatch, number>({ max: 2_000 });
+
+  constructor(lookup: Lookup) {
+    this.#lookup = lookup;
+  }
+
+  /** Places of the first matches by impact, at most `limit`. */
+  async first(match: FtsMatch, limit: number): Promise<Place[]> {
+    return places(await this.#value(firstSql, [match, limit]));
+  }
+
+  /**
+   * Places of the matches by bm25, at most `scoredMax`, and the names of those that match `named`.
+   */
+  async best(match: FtsMatch, named: FtsMatch): Promise<{ places: Place[]; named: Named[] }> {
+    return Best.parse(JSON.parse(String(await this.#value(bestSql, [match, named]))));
+  }
+
+  /** Places by impact of matches that are not in `except`. */
+  async rest(
+    match: FtsMatch,
+    except: readonly Place[],
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<Place[]> {
+    return places(await this.#value(restSql, [match, JSON.stringify(except), limit, offset]));
+  }
+
+  async count(match: FtsMatch): Promise<number> {
+    return Number(await this.#value(countSql, [match]));
+  }
+
+  /** How many match each; known ones may be as old as the last `forgetCounts`. */
+  async counts(matches: readonly FtsMatch[]): Promise<number[]> {
+    const unknown = matches.filter((match) => !this.#counts.has(match));
+    if (unknown.length > 0) {
+      const found = places(await this.#value(countsSql, [JSON.stringify(unknown)]));
+      for (const [at, match] of unknown.entries()) this.#counts.set(match, found[at] ?? 0);
+    }
+    return matches.map((match) => this.#counts.get(match) ?? 0);
+  }
+
+  forgetCounts(): void {
+    this.#counts.clear();
+  }
+
+  /** Words as they are written in profiles that begin so and are longer. */
+  async completions(begun: string): Promise<string[]> {
+    const found = await this.#value(completionsSql, [begun, `${begun}\u{10FFFF}`, completionsMax]);
+    return z.array(z.string()).parse(JSON.parse(String(found)));
+  }
+
+  async #value(sql: string, args: readonly (string | number)[]): Promise<unknown> {
+    return Row.parse(await this.#lookup(sql, args)).found;
+  }
+}
+
+export type Named = { place: Place; name: string };
+
+const Row = z.object({ found: z.union([z.string(), z.number()]) });
+
+const Best = z.object({
+  places: z.array(z.number()),
+  named: z.array(z.object({ place: z.number(), name: z.string() })),
+});
+
+const places = (found: unknown): number[] => z.array(z.number()).parse(JSON.parse(String(found)));
+
+// Every statement answers one JSON text: fetching row by row takes several times as long.
+
+const firstSql = `
+  SELECT json_group_array(place) AS found
+  FROM (
+    SELECT rowid AS place
+    FROM search_index
+    WHERE search_index MATCH ?
+    ORDER BY rowid
+    LIMIT ?
+  )`;
+
+const bestSql = `
+  SELECT json_object(
+    'places', (
+      SELECT json_group_array(place)
+      FROM (
+        SELECT place
+        FROM (
+          SELECT rowid AS place, ${bm25} AS score
+          FROM search_index
+          WHERE search_index MATCH ?
+          ORDER BY rowid
+          LIMIT ${scoredMax}
+        )
+        ORDER BY score, place
+      )
+    ),
+    'named', (
+      SELECT json_group_array(json_object('place', place, 'name', name))
+      FROM (
+        SELECT rowid AS place
+        FROM search_index
+        WHERE search_index MATCH ?
+        ORDER BY rowid
+        LIMIT ${namedMax}
+      )
+      JOIN nonprofits ON nonprofits.id = place & 4294967295
+    )
+  ) AS found`;
+
+// The plus keeps the row ids from being looked up one by one.
+const restSql = `
+  SELECT json_group_array(place) AS found
+  FROM (
+    SELECT rowid AS place
+    FROM search_index
+    WHERE search_index MATCH ? AND +rowid NOT IN (SELECT value FROM json_each(?))
+    ORDER BY rowid
+    LIMIT ? OFFSET ?
+  )`;
+
+const countSql = "SELECT count(*) AS found FROM search_index WHERE search_index MATCH ?";
+
+const countsSql = `
+  SELECT json_group_array((SELECT count(*) FROM search_index WHERE search_index MATCH value)) AS found
+  FROM json_each(?)`;
+
+const completionsSql = `
+  SELECT json_group_array(term) AS found
+  FROM (SELECT term FROM search_vocabulary WHERE term > ? AND term < ? LIMIT ?)`;
