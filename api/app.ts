@@ -24,15 +24,13 @@ import {
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
 import { causeRoutes } from "./directory/causes.ts";
-import { donateRoutes } from "./donation/routes.ts";
-import { donationRoutes } from "./donation/history-routes.ts";
+import { donateRoutes, donationRoutes } from "./donation/routes.ts";
 import { healthRoutes } from "./directory/health.ts";
 import { historyRoutes } from "./directory/history.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { nonprofitRoutes } from "./directory/nonprofits.ts";
 import { onboardForm, onboardHelp, onboardRoutes } from "./onboarding/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
-import { receiptRoutes } from "./donation/receipt-routes.ts";
 import { searchRoutes } from "./search/routes.ts";
 import { statsRoutes } from "./directory/stats.ts";
 
@@ -70,7 +68,6 @@ const routesOf = (context: Context, askFor: AskFor) =>
     .use(enrichRoutes(context))
     .use(donateRoutes(context))
     .use(donationRoutes(context))
-    .use(receiptRoutes(context))
     .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
     .use(enrichmentStatsRoutes(context))

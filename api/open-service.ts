@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
 import { countActivity } from "#content/operation/activity.ts";
-import { settleOn } from "#content/donation/network.ts";
+import { setDonationNetwork } from "#content/donation/store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
@@ -13,10 +13,10 @@ import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
 import type { Context } from "./context.ts";
 import { openLimits } from "./http/rate-limit.ts";
-import { donatingOf } from "./donation/donating.ts";
+import { donateContext } from "./donation/context.ts";
 import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
-import { sweepAlways } from "./donation/sweeping.ts";
+import { startSweep } from "./donation/sweep.ts";
 import { settleWalletsAlways } from "./onboarding/wallet-sweep.ts";
 import { startWebhooks } from "./webhooks/start.ts";
 
@@ -47,13 +47,13 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     }));
   await refuseSample(config, store);
   const context = await contextOf(config, store, log, given);
-  await settleOn(store, context.chain.caip2, context.clock());
+  await setDonationNetwork(store, context.chain.caip2, context.clock());
   const flushing = {
     activity: quietly(context, "counters"),
     log: quietly(context, "recommendations"),
   };
   const flushCounters = () => flushing.activity(() => context.activity.flush());
-  const sweeping = sweepAlways(donatingOf(context), log);
+  const sweeping = startSweep(donateContext(context), log);
   const wallets = settleWalletsAlways(context);
   const webhooks = startWebhooks(context);
   const timer = setInterval(() => void flushCounters(), flushEveryMs);

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { readReceipt, verifyReceipt } from "#content/donation/signed-receipt.ts";
+import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { runCommand } from "./support/command.ts";
 import { evidenceOnChain } from "./verify-receipt/chain-evidence.ts";
 import { keyFor } from "./verify-receipt/public-key.ts";

@@ -1,13 +1,22 @@
+import type { ChainUnclear } from "#api/chain/chain.ts";
+import type { DonationStatus } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import type { DonateTarget } from "#content/donation/target.ts";
-import type { DonateContext } from "./donate-context.ts";
-import type { PaymentFailure, PaymentNotTaken } from "./payment-failures.ts";
-import { notTakenWords } from "./payment-words.ts";
-import { type Demand, demandPayment } from "./payment-requirements.ts";
-import { type SignedPayment, settlePayment } from "./settle-payment.ts";
-import type { Settled } from "./record-donation.ts";
-import { type Pending, settleProof } from "./settle-proof.ts";
+import { intentOf, saveIntent } from "#content/donation/intent-store.ts";
+import { readMemo } from "#content/donation/memo.ts";
+import { type DonateTarget, donationsFor } from "#content/donation/store.ts";
+import type { PaymentNotTaken } from "./broadcast.ts";
+import { batchedWrite, type DonateContext } from "./context.ts";
+import { beforeDeadline, chainDeadline } from "./donation-chain.ts";
+import { type ClientPayment, notTakenWords, type PaymentFailure, takePayment } from "./payment.ts";
+import {
+  type Pending,
+  recordByMemo,
+  recordBySignature,
+  recordedGift,
+  type RecordedGift,
+} from "./proof.ts";
+import { type Demand, demandPayment } from "./requirements.ts";
 
 export type DonateCall = {
   slug: string;
@@ -17,12 +26,12 @@ export type DonateCall = {
   payer: string | null;
   /** A signed payment, or the signature of a transfer that the donor broadcast; null: asks what to pay. */
   proof:
-    | { kind: "payment"; payment: SignedPayment }
+    | { kind: "payment"; payment: ClientPayment }
     | { kind: "signature"; tx_signature: string }
     | null;
 };
 
-export type DonateOutcome = { kind: "demanded"; demand: Demand } | Settled | Pending;
+export type DonateOutcome = { kind: "demanded"; demand: Demand } | RecordedGift | Pending;
 
 export type TargetFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -39,8 +48,8 @@ const asking = {
 };
 
 /**
- * Answers whoever gives: without a proof with what to pay, with one by what the chain holds. A demand for payment is
- * answered only where no money has moved. Source: decisions.md, "Donation".
+ * Without a proof answers what to pay, with one what the chain holds. Demands a payment only where no money has moved.
+ * Source: decisions.md, "Donation".
  */
 export async function donate(
   context: DonateContext,
@@ -51,12 +60,12 @@ export async function donate(
   const target = found.value;
   const { proof, amount: asked } = call;
   if (proof?.kind === "signature") {
-    return settleProof(context, { target, txSignature: proof.tx_signature, asked });
+    return recordBySignature(context, { target, txSignature: proof.tx_signature, asked });
   }
   if (proof === null) return demanded(context, call, target, asking);
-  const outcome = await settlePayment(context, { target, asked, payment: proof.payment });
+  const outcome = await takePayment(context, { target, asked, payment: proof.payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
-    return outcome as Result<Settled | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
+    return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
   return demanded(context, call, target, notTakenWords(outcome.failure));
 }
@@ -83,4 +92,60 @@ export async function openTarget(
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   return ok(target);
+}
+
+export type StatusFailure = TargetFailure | { kind: "memo_unknown" } | ChainUnclear;
+
+const askAgainSeconds = { pending: 3, received: 60 } as const;
+/** The page asks while someone looks at it; the sweep begins when they may have gone. */
+const firstSweepMs = 30_000;
+
+/**
+ * Whether the transfer with a memo has arrived. Looks on chain, and records what it finds, so that the donor
+ * need not tell us of a transfer. From the first such request the sweep looks for the memo, too, at most two hours.
+ */
+export async function donationStatus(
+  context: DonateContext,
+  { slug, memo }: { slug: string; memo: string },
+): Promise<Result<DonationStatus, StatusFailure>> {
+  const found = await openTarget(context, slug);
+  if (!found.ok) return found;
+  const target = found.value;
+  const read = readMemo(memo, context.seal);
+  if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
+  const given = await donationsFor(context.store, memo);
+  const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
+  if (mine !== undefined) return ok(received(memo, recordedGift(context, target, mine).settlement));
+  await watch(context, target, { memo, amount: read.amount });
+  const outcome = await beforeDeadline(chainDeadline(), recordByMemo(context, target, memo));
+  if (!outcome.ok) return outcome;
+  if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));
+  return ok({ status: "pending", memo, retry_after_s: askAgainSeconds.pending, settlement: null });
+}
+
+const received = (memo: string, settlement: DonationStatus["settlement"]): DonationStatus => ({
+  status: "received",
+  memo,
+  retry_after_s: askAgainSeconds.received,
+  settlement,
+});
+
+async function watch(
+  { store, clock }: DonateContext,
+  { id, usdc_wallet }: DonateTarget,
+  { memo, amount }: { memo: string; amount: MicroUsdc },
+): Promise<void> {
+  if ((await intentOf(store, id, memo)) !== null) return;
+  const now = clock();
+  await batchedWrite(store, (tx) =>
+    saveIntent(tx, {
+      kind: "watch",
+      nonprofit_id: id,
+      proof: memo,
+      recipient: usdc_wallet,
+      amount_micro_usdc: amount,
+      now,
+      check_at: now.getTime() + firstSweepMs,
+    }),
+  );
 }

@@ -1,11 +1,15 @@
-import type { Clock } from "#content/contract/time.ts";
-import type { Store } from "#content/store/open.ts";
-import { sampleTrouble } from "#content/operation/sample.ts";
-import type { Chain } from "#api/chain/chain.ts";
+import type { Chain, ChainUnclear } from "#api/chain/chain.ts";
 import { openChain } from "#api/chain/open-chain.ts";
 import { BadSetting, type Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { Clock } from "#content/contract/time.ts";
+import type { Landed } from "#content/contract/transfer.ts";
+import { sampleTrouble } from "#content/operation/sample.ts";
+import { once } from "#content/runtime/keyed-lock.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+import type { Store } from "#content/store/open.ts";
 
 /** Throws BadSetting when invented nonprofits would be offered for real money. */
 export async function refuseSample(
@@ -16,18 +20,18 @@ export async function refuseSample(
   if (trouble !== null) throw new BadSetting(trouble);
 }
 
-/** A node that fails fails often: one line about it in this time is enough. */
-const toldAgainAfterMs = 60_000;
+/** A node that fails once fails often: one warning about it in this time is enough. */
+const warnAgainAfterMs = 60_000;
 
 /**
  * Opens the chain that the settings name. Throws BadSetting when a node serves another network or the sponsor's key is
- * no key; nodes that cannot be reached stop nothing.
+ * not a valid key. Nodes that cannot be reached do not stop the start.
  */
 export async function openDonationChain(
   config: Pick<Config, "network" | "solanaRpcUrls" | "commitment">,
   { secrets, log, clock }: { secrets: Secrets; log: Log; clock: Clock },
 ): Promise<Chain> {
-  const toldAtMs = new Map<string, number>();
+  const warnedAtMs = new Map<string, number>();
   const opened = await openChain({
     network: config.network,
     rpcUrls: config.solanaRpcUrls,
@@ -37,11 +41,52 @@ export async function openDonationChain(
     onTrouble: (trouble) => {
       log.debug(trouble, "an RPC node gave no clear answer");
       const now = performance.now();
-      if (now - (toldAtMs.get(trouble.host) ?? -Infinity) < toldAgainAfterMs) return;
-      toldAtMs.set(trouble.host, now);
+      if (now - (warnedAtMs.get(trouble.host) ?? -Infinity) < warnAgainAfterMs) return;
+      warnedAtMs.set(trouble.host, now);
       log.warn(trouble, "an RPC node is failing");
     },
   });
   if (!opened.ok) throw new BadSetting(opened.failure.message);
   return opened.value;
+}
+
+/** While the chain is out of reach, a request is answered within 3 s: this is what it may spend waiting for nodes. */
+const chainWaitMs = 2_700;
+
+/** How much longer a request may wait for the chain. */
+export type Deadline = { leftMs: () => number };
+
+export function chainDeadline(): Deadline {
+  const endMs = performance.now() + chainWaitMs;
+  return { leftMs: () => Math.max(0, endMs - performance.now()) };
+}
+
+/** What the chain answers before the deadline; after it nothing is known. */
+export async function beforeDeadline<Value, Failure>(
+  { leftMs }: Deadline,
+  call: Promise<Result<Value, Failure>>,
+): Promise<Result<Value, Failure | ChainUnclear>> {
+  const answer = await within(call, leftMs());
+  return answer ?? fail({ kind: "chain_unclear", why: "the chain took too long" });
+}
+
+/** The facts of a transaction. Requests for the same one at the same time share one answer. */
+export const findTransaction = (
+  chain: Chain,
+  txSignature: string,
+): Promise<Result<Landed | null, ChainUnclear>> =>
+  once(chain, `landed ${txSignature}`, () => chain.landed(txSignature));
+
+/** Whether the chain knows a transaction, at any commitment. Asks in two ways, because nodes lag and forget. */
+export async function isOnChain(
+  chain: Chain,
+  txSignature: string,
+): Promise<Result<boolean, ChainUnclear>> {
+  const [states, landed] = await Promise.all([
+    chain.statesOf([txSignature]),
+    findTransaction(chain, txSignature),
+  ]);
+  if (!states.ok) return states;
+  if (!landed.ok) return landed;
+  return ok(states.value[0]?.state === "landed" || landed.value !== null);
 }

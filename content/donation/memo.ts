@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { micro } from "./money.ts";
+import { micro, usdcText } from "./money.ts";
+import { base58Text } from "./wallet.ts";
 
 /** What a memo says: which nonprofit was to be paid how much, asked for when. */
 export type DonationMemo = {
@@ -76,3 +77,44 @@ const sealOf = (head: Uint8Array, recipient: string, { key, network }: MemoSeal)
     .update(`\n${network}\n${recipient}`)
     .digest()
     .subarray(0, sealBytes);
+
+/**
+ * The Solana Pay reference of a transfer: an account that the transfer names, so that it can be found on chain by its
+ * memo alone. No one holds a key to it.
+ */
+export const referenceOf = (memo: string): string =>
+  base58Text(createHash("sha256").update(`almoner donation reference\n${memo}`).digest());
+
+export type TransferRequest = {
+  recipient: string;
+  amount: MicroUsdc;
+  /** The token. */
+  mint: string;
+  /** An account by which the transfer is found. */
+  reference: string;
+  memo: string;
+  /** Whose wallet it is, for the donor's eyes: third-party text. */
+  label: string;
+};
+
+/** A longer name makes the QR code too fine for some cameras. */
+const labelLengthMax = 60;
+/** Characters that do not show, and halves of characters, as a cut leaves them. */
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+
+/** A Solana Pay link, for wallets and QR codes. Source: Solana Pay specification 1.1, Transfer Request. */
+export function solanaPayLink(request: TransferRequest): string {
+  const shown = request.label
+    .replaceAll(hidden, "")
+    .slice(0, labelLengthMax)
+    .replaceAll(hidden, "");
+  const query: readonly [string, string][] = [
+    ["amount", usdcText(request.amount)],
+    ["spl-token", request.mint],
+    ["reference", request.reference],
+    ["memo", request.memo],
+    ["label", shown.trim()],
+  ];
+  const parts = query.filter(([, value]) => value !== "");
+  return `solana:${request.recipient}?${parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
+}

@@ -1,10 +1,13 @@
+import canonicalize from "canonicalize";
+import { decodeProtectedHeader } from "jose";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import type { Receipt, SignedReceipt } from "#content/contract/receipt.ts";
-import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { explorerUrl } from "./answers.ts";
-import { usdcNumber } from "./money.ts";
-import { clusterOfChain } from "./network-words.ts";
+import { Receipt, type SignedReceipt } from "#content/contract/receipt.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
+import { type PublicKey, type Signer, verifyDetached } from "#content/feed/keys.ts";
+import { clusterOfChain, explorerUrl } from "./answers.ts";
+import { usdcNumber } from "./money.ts";
 
 /** What a receipt needs of a recorded donation. */
 type Given = Pick<
@@ -72,4 +75,81 @@ export function signedAnswer(receipt: Receipt, signature: string): SignedReceipt
     page_url: `${issuer}/receipt?${query}`,
     explorer_url: explorerUrl(evidence.tx_signature, evidence.cluster),
   };
+}
+
+const encoder = new TextEncoder();
+
+/** The bytes that are signed: RFC 8785 has one form for a value, whoever wrote it and in whatever order. */
+const canonicalBytes = (value: unknown): Uint8Array => encoder.encode(canonicalize(value));
+
+/** A detached JWS over the canonical JSON of a receipt. An equal receipt and an equal key give an equal signature. */
+export const signReceipt = (receipt: Receipt, signer: Signer): Promise<string> =>
+  signer.sign(canonicalBytes(receipt));
+
+export type ReceiptFailure =
+  /** The text is no receipt at all. */
+  | { kind: "not_a_receipt"; why: string }
+  /** Another key than this one is said to have signed. */
+  | { kind: "wrong_key"; signed_by: string; key: string }
+  /** The key is said to have signed, and did not sign this. */
+  | { kind: "altered" };
+
+/** What a text says it is, before anybody believes it. */
+export type ClaimedReceipt = {
+  receipt: Receipt;
+  signature: string;
+  signed_by: string;
+  whole: unknown;
+};
+
+/** Reads the JSON text of a receipt. Nothing of it is proven yet. */
+export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure> {
+  const { receipt: whole, signature } = parsed(text);
+  if (whole === undefined) return none("it is no JSON with a member `receipt`");
+  if (typeof signature !== "string") return none("it has no signature");
+  const receipt = Receipt.safeParse(whole);
+  if (!receipt.success) {
+    const [issue] = receipt.error.issues;
+    return none(`receipt.${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const signed_by = keyIdOf(signature);
+  if (signed_by === null) return none("its signature is no JWS that names a key");
+  return ok({ receipt: receipt.data, signature, signed_by, whole });
+}
+
+/**
+ * Whether this key signed the receipt. Fields that this version does not know are part of what was signed. Works
+ * offline.
+ */
+export async function verifyReceipt(
+  { receipt, signature, signed_by, whole }: ClaimedReceipt,
+  key: PublicKey,
+): Promise<Result<Receipt, ReceiptFailure>> {
+  if (signed_by !== key.kid) return fail({ kind: "wrong_key", signed_by, key: key.kid });
+  try {
+    const verified = await verifyDetached(signature, canonicalBytes(whole), key);
+    return verified.ok ? ok(receipt) : fail({ kind: "altered" });
+  } catch {
+    // What has no canonical form, half a surrogate pair for example, was never signed.
+    return fail({ kind: "altered" });
+  }
+}
+
+const none = (why: string): Result<never, ReceiptFailure> => fail({ kind: "not_a_receipt", why });
+
+function parsed(text: string): { receipt?: unknown; signature?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function keyIdOf(jws: string): string | null {
+  try {
+    return decodeProtectedHeader(jws).kid ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -1,65 +1,23 @@
 import { createHash } from "node:crypto";
-import { micro } from "./money.ts";
+import { and, asc, desc, eq, getTableColumns, sql, type SQL } from "drizzle-orm";
+import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { countsHere } from "./network.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { jsonOf, unpacked } from "#content/store/packed.ts";
+import { donations } from "#content/store/tables/giving.ts";
+import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { micro } from "./money.ts";
 
-/** A recorded donation with the evidence that the chain gave. */
-export type Donation = {
-  id: string;
-  nonprofit_id: number;
+type Row = typeof donations.$inferSelect;
+
+/** A recorded donation with the evidence that the chain gave. The columns are described in the table. */
+export type Donation = Omit<Row, "amount_micro_usdc"> & {
   /** What arrived. */
   amount_micro_usdc: MicroUsdc;
-  /** CAIP-2. */
-  network: string;
-  tx_signature: string;
-  slot: number;
-  commitment: "confirmed" | "finalized";
-  /** The token account that lost the money; null when several did, or when that was not kept yet. */
-  source: string | null;
-  /** The wallet that was paid. */
-  recipient: string;
-  /** Its token account. */
-  destination: string;
-  mint: string;
-  donor: string | null;
-  memo: string | null;
-  /** Block time, milliseconds since 1970. */
-  settled_at: number;
-  recorded_at: number;
 };
 
 /** `fresh`: this call recorded it; otherwise it was there already. */
 export type Recorded = { donation: Donation; fresh: boolean };
-
-const texts = [
-  "id",
-  "network",
-  "tx_signature",
-  "commitment",
-  "source",
-  "recipient",
-  "destination",
-  "mint",
-  "donor",
-  "memo",
-] as const;
-const numbers = ["nonprofit_id", "slot", "settled_at", "recorded_at"] as const;
-
-// Money leaves the store as text: a double would round what a whale gives.
-const packedDonation = `json_patch(${jsonOf([...texts, ...numbers])},
-  json_object('amount_micro_usdc', CAST(amount_micro_usdc AS TEXT))) AS packed`;
-
-type Packed = Omit<Donation, "amount_micro_usdc"> & { amount_micro_usdc: string };
-
-const donationOf = (row: Packed): Donation => ({
-  ...row,
-  donor: row.donor ?? null,
-  source: row.source ?? null,
-  memo: row.memo ?? null,
-  amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)),
-});
 
 /**
  * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whoever comes
@@ -70,13 +28,11 @@ export async function recordDonation(
   given: Omit<Donation, "id">,
 ): Promise<Recorded> {
   const donation = { ...given, id: idOf(given) };
-  const names = [...texts, ...numbers, "amount_micro_usdc"] as const;
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `INSERT INTO donations (${names.join(", ")})
-          VALUES (${names.map(() => "?").join(", ")})
-          ON CONFLICT DO NOTHING`,
-    args: names.map((name) => donation[name]),
-  });
+  const amount = sql`${donation.amount_micro_usdc}`; // A bigint: a number would round what a whale gives.
+  const { rowsAffected } = await tx.db
+    .insert(donations)
+    .values({ ...donation, amount_micro_usdc: amount })
+    .onConflictDoNothing();
   if (rowsAffected === 1) return { donation, fresh: true };
   const there = (await donationsOf(tx, given.tx_signature)).find(
     ({ destination }) => destination === given.destination,
@@ -94,11 +50,15 @@ const perTransactionMax = 64;
 
 /** What one transaction gave. Index: one_credit_per_transfer. */
 export const donationsOf = (store: Queryable, txSignature: string): Promise<Donation[]> =>
-  select(store, `WHERE tx_signature = ? LIMIT ${perTransactionMax}`, [txSignature]);
+  select(store, { where: eq(donations.tx_signature, txSignature), limit: perTransactionMax });
 
 /** What was given for a memo, the oldest first. Index: donations_by_memo. */
 export const donationsFor = (store: Queryable, memo: string): Promise<Donation[]> =>
-  select(store, `WHERE memo = ? ORDER BY settled_at LIMIT ${perTransactionMax}`, [memo]);
+  select(store, {
+    where: eq(donations.memo, memo),
+    order: [asc(donations.settled_at)],
+    limit: perTransactionMax,
+  });
 
 /** One donation of a nonprofit, null when it has none by this id. */
 export async function donationById(
@@ -106,9 +66,21 @@ export async function donationById(
   nonprofitId: number,
   id: string,
 ): Promise<Donation | null> {
-  const [found] = await select(store, "WHERE id = ? AND nonprofit_id = ?", [id, nonprofitId]);
+  const where = and(eq(donations.id, id), eq(donations.nonprofit_id, nonprofitId));
+  const [found] = await select(store, { where, limit: 1 });
   return found ?? null;
 }
+
+const factName = "donation_network";
+
+/**
+ * In SQL: whether a row of `donations` is of the chain on which the directory settles. A store that no service has
+ * opened settles on none, and all of them count.
+ */
+export const countsHere = `network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
+
+const countedOf = (nonprofitId: number): SQL | undefined =>
+  and(eq(donations.nonprofit_id, nonprofitId), sql.raw(countsHere));
 
 export type DonationTotals = { count: number; total: MicroUsdc };
 
@@ -117,14 +89,14 @@ export async function donationTotals(
   store: Queryable,
   nonprofitId: number,
 ): Promise<DonationTotals> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT count(*) AS count, CAST(coalesce(sum(amount_micro_usdc), 0) AS TEXT) AS total
-          FROM donations
-          WHERE nonprofit_id = ? AND ${countsHere}`,
-    args: [nonprofitId],
-  });
-  const [row] = rows;
-  return { count: Number(row?.["count"] ?? 0), total: micro(BigInt(String(row?.["total"] ?? 0))) };
+  const [row] = await store.db
+    .select({
+      count: sql<number>`count(*)`,
+      total: asText(sql`coalesce(sum(amount_micro_usdc), 0)`),
+    })
+    .from(donations)
+    .where(countedOf(nonprofitId));
+  return { count: row?.count ?? 0, total: micro(BigInt(row?.total ?? 0)) };
 }
 
 /** The newest donations of a nonprofit, newest first. Index: donations_by_nonprofit. */
@@ -133,19 +105,114 @@ export const recentDonations = (
   nonprofitId: number,
   limit: number,
 ): Promise<Donation[]> =>
-  select(store, `WHERE nonprofit_id = ? AND ${countsHere} ORDER BY settled_at DESC, id LIMIT ?`, [
-    nonprofitId,
+  select(store, {
+    where: countedOf(nonprofitId),
+    order: [desc(donations.settled_at), asc(donations.id)],
     limit,
-  ]);
+  });
+
+/** Money leaves the store as text: a double would round what a whale gives. */
+const asText = (amount: SQL) => sql<string>`CAST(${amount} AS TEXT)`;
 
 async function select(
   store: Queryable,
-  where: string,
-  args: (string | number)[],
+  { where, order = [], limit }: { where: SQL | undefined; order?: SQL[]; limit: number },
 ): Promise<Donation[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${packedDonation} FROM donations ${where}`,
-    args,
+  const rows = await store.db
+    .select({
+      ...getTableColumns(donations),
+      amount_micro_usdc: asText(sql`${donations.amount_micro_usdc}`),
+    })
+    .from(donations)
+    .where(where)
+    .orderBy(...order)
+    .limit(limit);
+  return rows.map((row) => ({ ...row, amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)) }));
+}
+
+/**
+ * Says on which chain the directory settles (CAIP-2). What was given on another one, on a test network before it went
+ * live for example, stays with its receipt, and counts nowhere from then on.
+ */
+export async function setDonationNetwork(store: Store, network: string, now: Date): Promise<void> {
+  const [fact] = await store.db
+    .select()
+    .from(directoryFacts)
+    .where(eq(directoryFacts.name, factName));
+  if (fact?.value === network) return;
+  const changed = { value: network, updated_at: now.getTime() };
+  // No page shows this fact, so it is no change of the directory.
+  await store.write((tx) =>
+    tx.db
+      .insert(directoryFacts)
+      .values({ name: factName, ...changed })
+      .onConflictDoUpdate({ target: directoryFacts.name, set: changed })
+      .execute(),
+  );
+}
+
+/** What a donation needs to know of a nonprofit. */
+export type DonateTarget = {
+  id: number;
+  slug: string;
+  name: string;
+  status: NonprofitStatus;
+  /** The wallet in effect at the asked instant, null without one. */
+  usdc_wallet: string | null;
+  /** Where else it takes donations. Third-party text. */
+  donation_url: string | null;
+};
+
+const targetColumns = ["id", "slug", "name", "status", "donation_url"];
+
+/** The nonprofit with this slug, withdrawn ones too; null when there is none. Index: nonprofits_slug. */
+export const donateTarget = (
+  store: Queryable,
+  slug: string,
+  now: Date,
+): Promise<DonateTarget | null> =>
+  donateTargets(store, [slug], now).then(([target]) => target ?? null);
+
+/** The same for several at once, in their order. */
+export async function donateTargets(
+  store: Queryable,
+  slugs: readonly string[],
+  now: Date,
+): Promise<(DonateTarget | null)[]> {
+  const values = JSON.stringify([...new Set(slugs)]);
+  const found = await targetsWhere(store, {
+    where: "slug IN (SELECT value FROM json_each(?2))",
+    value: values,
+    now,
   });
-  return unpacked<Packed>(rows).map(donationOf);
+  const bySlug = new Map(found.map((target) => [target.slug, target]));
+  return slugs.map((slug) => bySlug.get(slug) ?? null);
+}
+
+/** The nonprofit with this id, withdrawn ones too; null when there is none. */
+export const donateTargetById = (
+  store: Queryable,
+  id: number,
+  now: Date,
+): Promise<DonateTarget | null> =>
+  targetsWhere(store, { where: "id = ?2", value: id, now }).then(([target]) => target ?? null);
+
+/**
+ * In SQL and not through drizzle: 5,000 requests for payment a second read nothing else. A held change of wallet counts
+ * from the millisecond at which its hold ends, whether or not it is public yet.
+ */
+async function targetsWhere(
+  store: Queryable,
+  { where, value, now }: { where: string; value: string | number; now: Date },
+): Promise<DonateTarget[]> {
+  const { rows } = await store.raw.execute({
+    sql: `SELECT json_insert(${jsonOf(targetColumns)}, '$.usdc_wallet', coalesce(
+            (SELECT wallet FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held' AND effective_at <= ?1),
+            usdc_wallet
+          )) AS packed
+          FROM nonprofits AS n
+          WHERE ${where}`,
+    args: [now.getTime(), value],
+  });
+  return unpacked<DonateTarget>(rows);
 }

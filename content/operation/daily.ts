@@ -1,5 +1,5 @@
 import type { ActivityKind } from "./activity.ts";
-import { countsHere } from "#content/donation/network.ts";
+import { countsHere } from "#content/donation/store.ts";
 import type { Queryable } from "#content/store/open.ts";
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
 import { causeIds } from "#content/contract/cause.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
-import { countsHere } from "#content/donation/network.ts";
+import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
 const hourMs = 3_600_000;

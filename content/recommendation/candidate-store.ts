@@ -1,7 +1,7 @@
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { CuratedIndex } from "./curated-index.ts";
 import type { CuratedPick } from "./pick-store.ts";
-import { countsHere } from "#content/donation/network.ts";
+import { countsHere } from "#content/donation/store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { causeIds } from "#content/contract/cause.ts";
-import { countsHere } from "#content/donation/network.ts";
+import { countsHere } from "#content/donation/store.ts";
 import { insertMany } from "#content/store/bulk.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 

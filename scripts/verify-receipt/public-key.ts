@@ -1,5 +1,5 @@
 import { KeySet, PublicKey, publicKeyOf } from "#content/feed/keys.ts";
-import type { ClaimedReceipt } from "#content/donation/signed-receipt.ts";
+import type { ClaimedReceipt } from "#content/donation/receipt.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readSource, type SourceFailure } from "./source.ts";

@@ -1,6 +1,6 @@
 import type { Receipt } from "#content/contract/receipt.ts";
 import type { Result } from "#content/contract/result.ts";
-import type { ReceiptFailure } from "#content/donation/signed-receipt.ts";
+import type { ReceiptFailure } from "#content/donation/receipt.ts";
 import type { EvidenceFailure } from "./chain-evidence.ts";
 import type { KeyFailure } from "./public-key.ts";
 import type { SourceFailure } from "./source.ts";

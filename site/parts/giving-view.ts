@@ -1,5 +1,5 @@
 import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
-import { type NetworkWords, wordsOfNetwork } from "#content/donation/network-words.ts";
+import { type NetworkWords, wordsOfNetwork } from "#content/donation/answers.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { BuildInputs } from "./build-inputs.ts";
 

@@ -4,7 +4,7 @@ import { onboardingKeys } from "#api/onboarding/onboarding-keys.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
 import { decideReview } from "#api/operator/review.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";
-import { donateTarget } from "#content/donation/target.ts";
+import { donateTarget } from "#content/donation/store.ts";
 import { settleDueWallets } from "#content/onboarding/wallet-holds.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";

@@ -1,4 +1,4 @@
-import { wordsOfNetwork } from "#content/donation/network-words.ts";
+import { wordsOfNetwork } from "#content/donation/answers.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 import { pageAnswer, redirect, troubleOf } from "./answer.ts";

@@ -1,4 +1,4 @@
-import { wordsOfCluster } from "#content/donation/network-words.ts";
+import { wordsOfCluster } from "#content/donation/answers.ts";
 import type { SignedReceipt } from "#content/contract/receipt.ts";
 
 void showReceipt(new URLSearchParams(location.search));

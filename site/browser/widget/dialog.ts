@@ -1,4 +1,4 @@
-import { wordsOfCluster } from "#content/donation/network-words.ts";
+import { wordsOfCluster } from "#content/donation/answers.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { openPanel } from "#site/browser/giving/panel.ts";

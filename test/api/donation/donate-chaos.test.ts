@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
-import { donatingOf } from "#api/donation/donating.ts";
-import { donate, type DonateCall } from "#api/donation/donate.ts";
-import type { DonateContext } from "#api/donation/donate-context.ts";
-import { donationStatus } from "#api/donation/donation-status.ts";
-import { sweepDonations } from "#api/donation/sweep-donations.ts";
+import { type DonateContext, donateContext } from "#api/donation/context.ts";
+import { donate, type DonateCall, donationStatus } from "#api/donation/donate.ts";
+import { sweepDonations } from "#api/donation/sweep.ts";
 import { micro } from "#content/donation/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Built } from "#scripts/chain/transactions.ts";
@@ -61,7 +59,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
     if (status === 503) expect([tookMs < 3_000, retry]).toEqual([true, "2"]);
   }
   at.chain.chain.chaos.set({});
-  const context = donatingOf(at.service.context);
+  const context = donateContext(at.service.context);
   for (let passed = 0; passed < 60; passed += 2) {
     at.chain.pass(2_000);
     await sweepDonations(context);
@@ -131,7 +129,7 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   // Three names of one node: a call that fails is asked again at once.
   const chain = await at.chain.open({ rpcUrls: [url, url, url], hedgeMs: 50, deadlineMs: 250 });
   const context: DonateContext = {
-    ...donatingOf({ ...at.service.context, chain }),
+    ...donateContext({ ...at.service.context, chain }),
     pause: (ms) => Promise.resolve(at.chain.pass(ms)),
   };
   const { come, insist, refused } = donors(at, context);

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Chain } from "#api/chain/chain.ts";
-import { donatingOf } from "#api/donation/donating.ts";
+import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate, type DonateOutcome } from "#api/donation/donate.ts";
-import type { DonateContext } from "#api/donation/donate-context.ts";
-import { sweepDonations } from "#api/donation/sweep-donations.ts";
+import { sweepDonations } from "#api/donation/sweep.ts";
 import { micro } from "#content/donation/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/result.ts";
@@ -65,8 +64,8 @@ async function send({ bytes }: Built, path: string) {
   return { status: response.status, code: body.code ?? null, body };
 }
 
-describe("a payment that was settled", () => {
-  const settledOnce = async (how: Partial<Paying> = {}) => {
+describe("a payment that was recorded", () => {
+  const recordedOnce = async (how: Partial<Paying> = {}) => {
     const { slug, path } = await aTarget();
     const payment = pay(await at.demand(path), how);
     const first = await send(payment, path);
@@ -75,7 +74,7 @@ describe("a payment that was settled", () => {
   };
 
   test("gets the same 200 after the wallet has changed, or has gone", async () => {
-    const { slug, path, payment, first } = await settledOnce();
+    const { slug, path, payment, first } = await recordedOnce();
     for (const wallet of [other, null]) {
       await moveTo(slug, wallet);
       expect(await send(payment, path)).toEqual(first);
@@ -83,7 +82,7 @@ describe("a payment that was settled", () => {
   });
 
   test("gets it, whatever amount the address names now", async () => {
-    const { path, payment, first } = await settledOnce({ memo: [] });
+    const { path, payment, first } = await recordedOnce({ memo: [] });
     expect(await send(payment, `${path}?amount=7`)).toEqual(first);
   });
 
@@ -91,7 +90,7 @@ describe("a payment that was settled", () => {
     ["with our memo", {}],
     ["without it", { memo: [] }],
   ])("is 409 for another nonprofit, %s", async (_, how) => {
-    const { payment } = await settledOnce(how);
+    const { payment } = await recordedOnce(how);
     expect(await send(payment, "/api/donate/other")).toMatchObject({
       status: 409,
       code: "recorded_elsewhere",
@@ -137,7 +136,7 @@ describe("a payment that the donor sent alone", () => {
 /** As if in a process of its own: it has this chain, and nothing else in memory. */
 function processWith(change: (real: Chain) => Partial<Chain>): DonateContext {
   const real = at.service.context.chain;
-  const context = donatingOf({ ...at.service.context, chain: { ...real, ...change(real) } });
+  const context = donateContext({ ...at.service.context, chain: { ...real, ...change(real) } });
   return { ...context, pause: (ms) => Bun.sleep(ms / 20) };
 }
 
@@ -178,7 +177,7 @@ describe("the same payment in two processes at once", () => {
     const second = handIn(late, slug, payment);
     await Bun.sleep(100);
     mayLand.resolve();
-    expect(await Promise.all([first, second])).toEqual(["settled", "settled"]);
+    expect(await Promise.all([first, second])).toEqual(["recorded", "recorded"]);
   });
 
   test("hears from the one that kept it that it cannot land", async () => {
@@ -215,8 +214,8 @@ describe("the same payment in two processes at once", () => {
     const late = processWith(() => ({ simulate: () => kept.promise.then(refuses), send: refuses }));
     const second = handIn(late, slug, payment);
     expect(await Promise.all([handIn(keeper, slug, payment), second])).toEqual([
-      "settled",
-      "settled",
+      "recorded",
+      "recorded",
     ]);
   });
 });
@@ -229,7 +228,7 @@ test("while it is under way, another nonprofit hears 202, and 409 once it has la
   await Bun.sleep(50);
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 202 });
   at.chain.pass(20_000);
-  const context = donatingOf(at.service.context);
+  const context = donateContext(at.service.context);
   await sweepDonations(context);
   at.chain.pass(20_000);
   await sweepDonations(context);
@@ -257,7 +256,7 @@ test("sponsored payments of the same money go one after the other, so that none 
   const payments = [pay(await at.demand(path), {}, donor), pay(await at.demand(path), {}, donor)];
   const before = at.chain.lamportsOf(sponsor());
   const outcomes = await Promise.all(payments.map((one) => handIn(context, slug, one)));
-  expect(outcomes).toEqual(["settled", "payment_fails"]);
+  expect(outcomes).toEqual(["recorded", "payment_fails"]);
   expect(seen.slice(0, 3)).toEqual(["tried", "landed", "tried"]);
   expect(before - at.chain.lamportsOf(sponsor())).toBe(10_001);
 });
@@ -272,7 +271,7 @@ test("a wallet that changes while a payment without our memo lands is paid all t
   await Bun.sleep(100);
   await moveTo(slug, other);
   at.chain.pass(20_000);
-  await sweepDonations(donatingOf(at.service.context));
+  await sweepDonations(donateContext(at.service.context));
   const history = await (await at.service.get(`/api/donations/${slug}`)).json();
   expect(history).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
 });

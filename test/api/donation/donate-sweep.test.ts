@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import bs58 from "bs58";
 import type { Chain } from "#api/chain/chain.ts";
-import { donatingOf } from "#api/donation/donating.ts";
+import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate } from "#api/donation/donate.ts";
-import type { DonateContext } from "#api/donation/donate-context.ts";
-import { type Swept, sweepDonations } from "#api/donation/sweep-donations.ts";
+import { type Swept, sweepDonations } from "#api/donation/sweep.ts";
 import { donationDefault } from "#content/donation/money.ts";
 import type { DonationStatus, PaymentRequirements } from "#content/contract/donation.ts";
 import type { Store } from "#content/store/open.ts";
@@ -21,16 +20,16 @@ const path = "/api/donate/well";
 const never = <Value>() => Promise.withResolvers<Value>().promise;
 
 /** The process that comes after: it has the same store and chain, and nothing in memory. */
-const nextProcess = (): DonateContext => donatingOf(at.service.context);
+const nextProcess = (): DonateContext => donateContext(at.service.context);
 
 /** Sweeps as time goes by, as the service does, until nothing has happened for a while. */
 async function sweepFor(seconds: number, context = nextProcess()): Promise<Swept> {
-  const all: Swept = { looked: 0, settled: 0, unclear: 0 };
+  const all: Swept = { looked: 0, recorded: 0, unclear: 0 };
   for (let passed = 0; passed < seconds; passed += 2) {
     at.chain.pass(2_000);
-    const { looked, settled, unclear } = await sweepDonations(context);
+    const { looked, recorded, unclear } = await sweepDonations(context);
     all.looked += looked;
-    all.settled += settled;
+    all.recorded += recorded;
     all.unclear += unclear;
   }
   return all;
@@ -65,7 +64,7 @@ async function handInAndStop(context: {
 }
 
 function donatingOn(chain: Chain, store: Store) {
-  const context = donatingOf({ ...at.service.context, chain, store });
+  const context = donateContext({ ...at.service.context, chain, store });
   return (bytes: Uint8Array) =>
     donate(context, {
       slug: "well",
@@ -103,7 +102,7 @@ describe("a process that stops while it settles a payment loses nothing", () => 
       chain: (real) => ({ ...real, send: (payment) => real.send(payment).then(() => never()) }),
     });
     expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 0]);
-    expect((await sweepFor(60)).settled).toBe(1);
+    expect((await sweepFor(60)).recorded).toBe(1);
     expect([at.chain.usdcOf(at.wallet), await donationCount()]).toEqual([3_000_000n, 1]);
   });
 
@@ -114,7 +113,7 @@ describe("a process that stops while it settles a payment loses nothing", () => 
         landed: (signature) => real.landed(signature).then(() => never()),
       }),
     });
-    expect((await sweepFor(60)).settled).toBe(1);
+    expect((await sweepFor(60)).recorded).toBe(1);
     expect(await donationCount()).toBe(1);
   });
 
@@ -127,7 +126,7 @@ describe("a process that stops while it settles a payment loses nothing", () => 
       }),
     });
     expect([writes, await donationCount()]).toEqual([2, 0]);
-    expect((await sweepFor(60)).settled).toBe(1);
+    expect((await sweepFor(60)).recorded).toBe(1);
     expect(await donationCount()).toBe(1);
   });
 
@@ -152,7 +151,7 @@ describe("a payment that never lands", () => {
     // Every attempt of the sweep is lost on its way.
     await sweepFor(
       400,
-      donatingOf({
+      donateContext({
         ...at.service.context,
         chain: { ...chain, send: () => Promise.resolve({ ok: true, value: null }) },
       }),
@@ -196,7 +195,7 @@ test("made-up proofs do not keep payments waiting", async () => {
     chain: (real) => ({ ...real, send: (payment) => real.send(payment).then(() => never()) }),
   });
   at.chain.pass(20_000);
-  expect((await sweepDonations(nextProcess())).settled).toBe(1);
+  expect((await sweepDonations(nextProcess())).recorded).toBe(1);
 });
 
 describe("a donor who named a signature once and left", () => {
@@ -211,7 +210,7 @@ describe("a donor who named a signature once and left", () => {
     const payment = await demandAndSign();
     await sweepFor(20);
     at.chain.land(payment);
-    expect((await sweepFor(30)).settled).toBe(1);
+    expect((await sweepFor(30)).recorded).toBe(1);
     expect(await donationCount()).toBe(1);
   });
 
@@ -298,7 +297,7 @@ describe("the status of a memo", () => {
     const demand = await at.demand();
     await status(demand);
     byReference(demand);
-    expect((await sweepFor(60)).settled).toBe(1);
+    expect((await sweepFor(60)).recorded).toBe(1);
     expect(await donationCount()).toBe(1);
     expect(await intents()).toMatchObject([{ kind: "watch", status: "settled" }]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { micro } from "#content/donation/money.ts";
 import { SignedReceipt } from "#content/contract/receipt.ts";
 import { openSigner } from "#content/feed/keys.ts";
-import { readReceipt, verifyReceipt } from "#content/donation/signed-receipt.ts";
+import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { type Donation, recordDonation } from "#content/donation/store.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReviewItem } from "#content/contract/review.ts";
-import { donateTarget } from "#content/donation/target.ts";
+import { donateTarget } from "#content/donation/store.ts";
 import { settleDueWallets } from "#content/onboarding/wallet-holds.ts";
 import {
   anOnboardingService,

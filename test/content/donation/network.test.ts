@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { micro } from "#content/donation/money.ts";
 import { donationCounts } from "#content/recommendation/candidate-store.ts";
 import { donationsByDay } from "#content/operation/daily.ts";
-import { settleOn } from "#content/donation/network.ts";
 import {
   donationById,
   donationTotals,
   recentDonations,
   recordDonation,
+  setDonationNetwork,
 } from "#content/donation/store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/stats.ts";
@@ -65,9 +65,9 @@ async function told() {
 
 test("what was given on a test network counts nowhere once the directory settles on another, and stays", async () => {
   expect(await told()).toEqual([3, 14_000_000, 3, 3, 3, [3]]);
-  await settleOn(store, devnet, now);
+  await setDonationNetwork(store, devnet, now);
   expect(await told()).toEqual([2, 12_000_000, 2, 2, 2, [2]]);
-  await settleOn(store, mainnet, now);
+  await setDonationNetwork(store, mainnet, now);
   expect(await told()).toEqual([1, 2_000_000, 1, 1, 1, [1]]);
   for (const id of ids) expect((await donationById(store, 1, id))?.id).toBe(id);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "#content/contract/receipt.ts";
 import { openSigner } from "#content/feed/keys.ts";
-import { readReceipt, signReceipt, verifyReceipt } from "#content/donation/signed-receipt.ts";
+import { readReceipt, signReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 

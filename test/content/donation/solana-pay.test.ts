@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { micro, microUsdcFrom } from "#content/donation/money.ts";
-import { solanaPayLink } from "#content/donation/solana-pay.ts";
+import { solanaPayLink } from "#content/donation/memo.ts";
 import { readPayLink } from "#scripts/chain/pay-link.ts";
 
 const asked = {

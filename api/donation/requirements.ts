@@ -1,16 +1,14 @@
 import { randomInt } from "node:crypto";
-import { writeMemo } from "#content/donation/memo.ts";
-import { referenceOf } from "#content/donation/reference.ts";
+import { referenceOf, solanaPayLink, writeMemo } from "#content/donation/memo.ts";
 import { usdcNumber, usdcText } from "#content/donation/money.ts";
-import { solanaPayLink } from "#content/donation/solana-pay.ts";
 import type {
   PaymentOptionV1,
   PaymentOptionV2,
   PaymentRequirements,
 } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import type { DonateTarget } from "#content/donation/target.ts";
-import type { DonateContext } from "./donate-context.ts";
+import type { DonateTarget } from "#content/donation/store.ts";
+import type { DonateContext } from "./context.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** How long a client has to sign. Source: facts on x402. */
@@ -37,7 +35,7 @@ export type Demand = {
 
 type Resource = { url: string; description: string; mimeType: "application/json" };
 
-/** Asks for a payment: nothing is stored, the memo carries all that settling needs. Source: decision 0051. */
+/** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 0051. */
 export async function demandPayment(
   context: DonateContext,
   { target, amount, payer }: Wanted,
@@ -48,7 +46,7 @@ export async function demandPayment(
   const issued_at_s = Math.floor(context.clock().getTime() / 1_000);
   const nonce = randomInt(nonces);
   const memo = writeMemo({ nonprofit_id: target.id, amount, issued_at_s, nonce }, recipient, seal);
-  const reference = context.addressOf(referenceOf(memo));
+  const reference = referenceOf(memo);
   const text = usdcText(amount);
   const donateUrl = `${baseUrl}/api/donate/${target.slug}`;
   const resource: Resource = {

@@ -1,29 +1,28 @@
 import type { Payment } from "#api/chain/chain.ts";
-import { asksToPay, readMemo } from "#content/donation/memo.ts";
-import { isSound, judgePayment, type PaymentDue } from "#content/donation/payment-checks.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import type { DonateTarget } from "#content/donation/target.ts";
-import { intentOf, isUnderWay } from "#content/donation/intents.ts";
-import { donationsOf } from "#content/donation/store.ts";
-import { broadcast } from "./broadcast-payment.ts";
-import { inTime, isKnown, patience } from "./chain-calls.ts";
-import type { DonateContext } from "./donate-context.ts";
+import { isSound, judgePayment, type PaymentDue } from "#content/donation/checks.ts";
+import { intentOf, isBroadcasting } from "#content/donation/intent-store.ts";
+import { asksToPay, readMemo } from "#content/donation/memo.ts";
+import { type DonateTarget, donationsOf } from "#content/donation/store.ts";
+import { broadcast, notTaken, type PaymentNotTaken, type SignedPayment } from "./broadcast.ts";
+import type { DonateContext } from "./context.ts";
+import { beforeDeadline, chainDeadline, isOnChain } from "./donation-chain.ts";
 import {
-  notTaken,
-  type PaymentFailure,
-  type PaymentNotTaken,
-  type Signed,
-} from "./payment-failures.ts";
-import type { Settled } from "./record-donation.ts";
-import { type Pending, type Proof, recordedOf, settleProof } from "./settle-proof.ts";
+  type Pending,
+  type Proof,
+  type ProofFailure,
+  recordBySignature,
+  recordedBefore,
+  type RecordedGift,
+} from "./proof.ts";
 
-/** A signed payment as a client handed it in. */
-export type SignedPayment = {
-  /** x402's name of the network. */
+/** A payment as a client sent it in a header, of either version of x402. */
+export type ClientPayment = {
+  /** x402's name of the network: solana in version 1, CAIP-2 in version 2. */
   network: string;
   scheme: string;
-  /** Base64. */
+  /** The signed transaction, base64. */
   transaction: string;
 };
 
@@ -31,23 +30,28 @@ export type PaymentCall = {
   target: DonateTarget;
   /** What the request asked to give: counts for a client that dropped our memo. */
   asked: MicroUsdc;
-  payment: SignedPayment;
+  payment: ClientPayment;
 };
 
-type Outcome = Result<Settled | Pending, PaymentFailure>;
+export type PaymentFailure =
+  | PaymentNotTaken
+  | ProofFailure
+  | { kind: "payment_malformed"; why: string };
+
+type Outcome = Result<RecordedGift | Pending, PaymentFailure>;
 
 /**
  * Takes a signed payment: checks it, adds the sponsor's signature where that is missing, broadcasts it and records what
  * landed. Nothing is sent before every check has passed. Source: facts on x402; decisions.md, "Donation".
  */
-export async function settlePayment(context: DonateContext, call: PaymentCall): Promise<Outcome> {
+export async function takePayment(context: DonateContext, call: PaymentCall): Promise<Outcome> {
   const read = context.chain.readPayment(call.payment.transaction);
   if (!read.ok) return read;
   const checked = check(context, call, read.value);
-  if (!checked.ok) return unlessMade(context, call, read.value, checked.failure);
+  if (!checked.ok) return refuseUnlessMade(context, call, read.value, checked.failure);
   const { signed, amount } = checked.value;
   const proof = { target: call.target, txSignature: signed.tx_signature, asked: amount };
-  const known = await recordedOf(context, proof);
+  const known = await recordedBefore(context, proof);
   return known === null ? broadcast(context, proof, signed) : ok(known);
 }
 
@@ -55,7 +59,7 @@ function check(
   context: DonateContext,
   call: PaymentCall,
   payment: Payment,
-): Result<{ signed: Signed; amount: MicroUsdc }, PaymentNotTaken> {
+): Result<{ signed: SignedPayment; amount: MicroUsdc }, PaymentNotTaken> {
   const amount = amountOf(context, call, payment);
   if (!amount.ok) return amount;
   const judged = judgePayment(payment, dueOf(context, call, amount.value));
@@ -68,7 +72,7 @@ function check(
  * A payment that is not taken here may have been made all the same, for an earlier request or by the donor alone: then
  * the chain says what it is worth. Another demand for payment would be paid twice.
  */
-async function unlessMade(
+async function refuseUnlessMade(
   context: DonateContext,
   call: PaymentCall,
   payment: Payment,
@@ -77,19 +81,19 @@ async function unlessMade(
   const { target, asked } = call;
   const txSignature = signatureOf(context, call, payment);
   if (txSignature === null) return fail(refusal);
-  const patient = patience();
+  const deadline = chainDeadline();
   const proof = { target, txSignature, asked };
-  if (await wasTaken(context, proof, payment)) return settleProof(context, proof, patient);
-  // Only who has every signature can have sent it without us.
+  if (await wasTaken(context, proof, payment)) return recordBySignature(context, proof, deadline);
+  // Without every signature, no one but us can have sent it.
   if (payment.unsigned.length > 0) return fail(refusal);
-  const known = await inTime(patient, isKnown(context, txSignature));
+  const known = await beforeDeadline(deadline, isOnChain(context.chain, txSignature));
   if (!known.ok) return fail({ ...known.failure, tx_signature: txSignature });
-  return known.value ? settleProof(context, proof, patient) : fail(refusal);
+  return known.value ? recordBySignature(context, proof, deadline) : fail(refusal);
 }
 
 /**
- * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made anew
- * to look for it, only for what the sponsor would have signed, and told to nobody unless it was found.
+ * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made again
+ * to look for it, only for what the sponsor would have signed, and is told only when the transaction was found.
  */
 function signatureOf(context: DonateContext, call: PaymentCall, payment: Payment): string | null {
   if (payment.badly_signed.length > 0) return null;
@@ -108,7 +112,7 @@ async function wasTaken(
   if ((await donationsOf(store, txSignature)).length > 0) return true;
   const named = memos.flatMap((text) => readMemo(text, seal)?.nonprofit_id ?? []);
   for (const id of new Set([target.id, ...named])) {
-    if (isUnderWay(await intentOf(store, id, txSignature))) return true;
+    if (isBroadcasting(await intentOf(store, id, txSignature))) return true;
   }
   return false;
 }
@@ -151,7 +155,10 @@ const dueOf = (
 });
 
 /** The payment with every signature it needs. */
-function signedBy({ chain }: DonateContext, payment: Payment): Result<Signed, PaymentNotTaken> {
+function signedBy(
+  { chain }: DonateContext,
+  payment: Payment,
+): Result<SignedPayment, PaymentNotTaken> {
   const { tx_signature, unsigned } = payment;
   if (tx_signature !== null && unsigned.length === 0) return ok({ ...payment, tx_signature });
   const signed = chain.sponsored(payment);
@@ -159,3 +166,41 @@ function signedBy({ chain }: DonateContext, payment: Payment): Result<Signed, Pa
   const { unsigned: missing, badly_signed } = signed.value;
   return missing.length + badly_signed.length === 0 ? signed : notTaken("not_signed");
 }
+
+/** Why a payment was not taken, in words for the client. */
+const words: Record<PaymentNotTaken["why"], string> = {
+  unsupported_scheme: "The payment has another scheme than exact.",
+  wrong_network: "The payment is for another network.",
+  hidden_accounts: "The transaction uses lookup tables, which hide accounts.",
+  no_transfer: "The transaction holds no transfer of tokens, or several.",
+  wrong_token: "The transfer is of another token than the asset asked for.",
+  wrong_recipient: "The transfer pays another account than the token account of payTo.",
+  wrong_amount: "The transfer is of another amount than was asked for.",
+  self_donation: "The nonprofit's own wallet cannot donate to it.",
+  foreign_memo: "The memo is of another payment requirement.",
+  wrong_fee_payer: "The fee payer is neither our sponsor nor the donor.",
+  extra_signer: "The transaction asks for signatures of others than donor and fee payer.",
+  bad_signature: "A signature does not fit the transaction.",
+  not_signed: "The donor's signature is missing.",
+  other_instructions:
+    "A sponsored transaction holds nothing but compute budget, one transfer and memos.",
+  sponsor_spends: "The transaction would spend what is the sponsor's.",
+  sponsored_too_little:
+    "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
+  fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
+  not_sponsored: "The sponsor does not sign this transaction.",
+  earlier_payment:
+    "An earlier payment from this token account is still under way: the sponsor pays for one after the other.",
+  payment_fails: "The chain refuses the transaction.",
+};
+
+const detailMax = 200;
+
+/** Code and sentence of the demand that follows a payment which was not taken. */
+export const notTakenWords = ({
+  why,
+  detail,
+}: PaymentNotTaken): { code: string; error: string } => ({
+  code: why,
+  error: `${words[why]} No money has moved.${detail === "" ? "" : ` (${detail.slice(0, detailMax)})`}`,
+});

@@ -1,0 +1,198 @@
+import {
+  closeIntent,
+  intentOf,
+  isBroadcasting,
+  saveIntent,
+} from "#content/donation/intent-store.ts";
+import type { PaymentRefusal } from "#content/donation/checks.ts";
+import type { Payment } from "#api/chain/chain.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { inTurn, once } from "#content/runtime/keyed-lock.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+import { batchedWrite, type DonateContext } from "./context.ts";
+import {
+  beforeDeadline,
+  chainDeadline,
+  type Deadline,
+  findTransaction,
+  isOnChain,
+} from "./donation-chain.ts";
+import {
+  type Pending,
+  pendingAnswer,
+  type Proof,
+  type ProofFailure,
+  type RecordedGift,
+  recordLanded,
+} from "./proof.ts";
+
+/** A payment with every signature it needs. */
+export type SignedPayment = Payment & { tx_signature: string };
+
+/** No money has moved, and none will by this payment: the donor may be asked for another one. */
+export type PaymentNotTaken = {
+  kind: "payment_not_taken";
+  why:
+    | PaymentRefusal["kind"]
+    | "unsupported_scheme"
+    | "wrong_network"
+    | "foreign_memo"
+    | "earlier_payment"
+    | "not_sponsored"
+    | "payment_fails";
+  /** What the chain or the sponsor said, "" for nothing. */
+  detail: string;
+};
+
+export const notTaken = (
+  why: PaymentNotTaken["why"],
+  detail = "",
+): { readonly ok: false; readonly failure: PaymentNotTaken } =>
+  fail({ kind: "payment_not_taken", why, detail });
+
+/** How long a request waits for its payment to land. Most do within two seconds. */
+const landWaitMs = 12_000;
+const lookMsMin = 1_000;
+const lookEveryMs = { first: 100, most: 800 } as const;
+/** The sweep leaves a payment to its request as long as that may be waiting. */
+const firstSweepMs = 15_000;
+/** How long a payment waits for an earlier one from the same account. */
+const turnWaitMs = 10_000;
+
+type Outcome = Result<RecordedGift | Pending, PaymentNotTaken | ProofFailure>;
+
+/**
+ * Broadcasts a payment that has passed every check, waits until it lands, and records it. Its signature is on disk
+ * before the chain sees it, so that no crash loses it. Answers "not taken" only for one that certainly did not move
+ * money: one that was never sent, or whose only sender was told that it cannot land.
+ */
+export const broadcast = (
+  context: DonateContext,
+  proof: Proof,
+  payment: SignedPayment,
+): Promise<Outcome> =>
+  once(context.chain, `broadcast ${proof.target.id} ${proof.txSignature}`, async () => {
+    if (payment.fee_payer !== context.chain.sponsor) return send(context, proof, payment);
+    // Of two sponsored payments of the same money one fails on chain, and the sponsor would pay for that.
+    const turn = { key: `money ${payment.transfer?.source}`, waitMs: turnWaitMs };
+    const sent = await inTurn(context.chain, turn, () => send(context, proof, payment));
+    return sent ?? notTaken("earlier_payment");
+  });
+
+async function send(
+  context: DonateContext,
+  proof: Proof,
+  payment: SignedPayment,
+): Promise<Outcome> {
+  const deadline = chainDeadline();
+  // Who saved it sends it; after that the sweep does. A trial run would say nothing: it may fail because it landed.
+  if (await isSaved(context, proof)) return waitForSender(context, proof, deadline);
+  const tried = await beforeDeadline(deadline, context.chain.simulate(payment));
+  if (!tried.ok) {
+    const refused = await notSent(context, proof, deadline, tried.failure);
+    // Another process may have saved it meanwhile, with a node that knows more.
+    const isElsewhere = isRefusal(refused) && (await isSaved(context, proof));
+    return isElsewhere ? waitForSender(context, proof, deadline) : refused;
+  }
+  if (!(await savePayment(context, proof, payment))) return waitForSender(context, proof, deadline);
+  const sent = await beforeDeadline(deadline, context.chain.send(payment));
+  if (sent.ok) return waitUntilLanded(context, proof, deadline);
+  const refused = await notSent(context, proof, deadline, sent.failure);
+  if (isRefusal(refused)) await close(context, proof);
+  return refused;
+}
+
+const isRefusal = (outcome: Outcome): boolean =>
+  !outcome.ok && outcome.failure.kind === "payment_not_taken";
+
+const isSaved = async (
+  { store }: DonateContext,
+  { target, txSignature }: Proof,
+): Promise<boolean> => isBroadcasting(await intentOf(store, target.id, txSignature));
+
+async function waitForSender(
+  context: DonateContext,
+  proof: Proof,
+  deadline: Deadline,
+): Promise<Outcome> {
+  const waited = await waitUntilLanded(context, proof, deadline);
+  if (!waited.ok || waited.value.kind === "recorded") return waited;
+  const intent = await intentOf(context.store, proof.target.id, proof.txSignature);
+  return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
+}
+
+/** How an intent ends whose only sender was told that it cannot land. */
+const refusedByChain = "payment_fails";
+
+/** The chain would not take it. The donor may have broadcast it alone: then money has moved after all. */
+async function notSent(
+  context: DonateContext,
+  proof: Proof,
+  deadline: Deadline,
+  failure: { kind: "chain_unclear" | "payment_fails"; why: string },
+): Promise<Outcome> {
+  if (failure.kind === "chain_unclear") return unclear(proof, failure.why);
+  const known = await beforeDeadline(deadline, isOnChain(context.chain, proof.txSignature));
+  if (!known.ok) return unclear(proof, known.failure.why);
+  return known.value
+    ? waitUntilLanded(context, proof, deadline)
+    : notTaken("payment_fails", failure.why);
+}
+
+async function waitUntilLanded(
+  context: DonateContext,
+  proof: Proof,
+  deadline: Deadline,
+): Promise<Result<RecordedGift | Pending, ProofFailure>> {
+  let pauseMs: number = lookEveryMs.first;
+  for (let waitedMs = 0; waitedMs < landWaitMs; waitedMs += pauseMs) {
+    const lookMs = Math.max(deadline.leftMs(), lookMsMin);
+    const landed = await within(findTransaction(context.chain, proof.txSignature), lookMs);
+    if (landed?.ok === true && landed.value !== null) {
+      return recordLanded(context, proof, landed.value);
+    }
+    // It was sent: the donor must not be told of a failure, and pay again. The sweep goes on.
+    if (landed?.ok !== true && deadline.leftMs() === 0) break;
+    await context.pause(pauseMs);
+    pauseMs = Math.min(pauseMs * 2, lookEveryMs.most);
+  }
+  return ok(pendingAnswer(proof.target, proof.txSignature));
+}
+
+const unclear = ({ txSignature }: Proof, why: string) =>
+  fail({ kind: "chain_unclear" as const, why, tx_signature: txSignature });
+
+/** False when another process has saved it: then that one sends it. */
+function savePayment(
+  { store, clock }: DonateContext,
+  { target, asked }: Proof,
+  { tx_signature, bytes, blockhash }: SignedPayment,
+): Promise<boolean> {
+  const now = clock();
+  return batchedWrite(store, async (tx) => {
+    if (isBroadcasting(await intentOf(tx, target.id, tx_signature))) return false;
+    await saveIntent(tx, {
+      kind: "payment",
+      nonprofit_id: target.id,
+      proof: tx_signature,
+      recipient: target.usdc_wallet,
+      amount_micro_usdc: asked,
+      payment: Buffer.from(bytes).toString("base64"),
+      blockhash,
+      now,
+      check_at: now.getTime() + firstSweepMs,
+    });
+    return true;
+  });
+}
+
+/** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */
+const close = ({ store }: DonateContext, { target, txSignature }: Proof): Promise<void> =>
+  batchedWrite(store, (tx) =>
+    closeIntent(tx, {
+      nonprofit_id: target.id,
+      proof: txSignature,
+      status: "refused",
+      outcome: refusedByChain,
+    }),
+  );

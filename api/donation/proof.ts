@@ -1,0 +1,243 @@
+import type { ChainUnclear } from "#api/chain/chain.ts";
+import type { PendingDonation, Settlement } from "#content/contract/donation.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
+import { settlementOf } from "#content/donation/answers.ts";
+import { type Due, type Gift, judgeProof, type ProofRefusal } from "#content/donation/checks.ts";
+import {
+  closeIntent,
+  type DonationIntent,
+  intentOf,
+  saveIntent,
+} from "#content/donation/intent-store.ts";
+import { referenceOf } from "#content/donation/memo.ts";
+import { micro } from "#content/donation/money.ts";
+import {
+  type DonateTarget,
+  type Donation,
+  donationsOf,
+  recordDonation,
+  type Recorded,
+} from "#content/donation/store.ts";
+import { batchedWrite, type DonateContext } from "./context.ts";
+import { beforeDeadline, chainDeadline, type Deadline, findTransaction } from "./donation-chain.ts";
+
+/** A recorded donation as the donor is told of it. */
+export type RecordedGift = {
+  kind: "recorded";
+  settlement: Settlement;
+  /** The wallet that gave, null when the chain names none. */
+  payer: string | null;
+};
+
+/** The chain does not show the transaction yet. */
+export type Pending = { kind: "pending"; pending: PendingDonation };
+
+export type ProofFailure =
+  | { kind: Exclude<ProofRefusal["kind"], "not_confirmed" | "age_unknown">; tx_signature: string }
+  | { kind: "recorded_elsewhere"; tx_signature: string }
+  | (ChainUnclear & { tx_signature: string | null });
+
+export type Proof = {
+  target: DonateTarget;
+  txSignature: string;
+  /** The amount that the request names. */
+  asked: MicroUsdc;
+};
+
+const askAgainSeconds = 2;
+/** The request itself looks at once; the sweep begins when the donor may have gone. */
+const firstSweepMs = 4_000;
+
+/**
+ * Verifies a transaction on chain and records what it gave. What the chain does not show yet is saved, and looked for
+ * until it lands or no longer can: a donor who asks once and leaves is credited all the same.
+ */
+export async function recordBySignature(
+  context: DonateContext,
+  proof: Proof,
+  deadline: Deadline = chainDeadline(),
+): Promise<Result<RecordedGift | Pending, ProofFailure>> {
+  const { target, txSignature } = proof;
+  const known = await recordedBefore(context, proof);
+  if (known !== null) return ok(known);
+  const landed = await beforeDeadline(deadline, findTransaction(context.chain, txSignature));
+  if (landed.ok && landed.value !== null) return recordLanded(context, proof, landed.value);
+  await saveProof(context, proof);
+  if (!landed.ok) return fail({ ...landed.failure, tx_signature: txSignature });
+  return ok(pendingAnswer(target, txSignature));
+}
+
+/** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
+export async function recordedBefore(
+  context: DonateContext,
+  { target, txSignature }: Pick<Proof, "target" | "txSignature">,
+): Promise<RecordedGift | null> {
+  const known = await donationsOf(context.store, txSignature);
+  const mine = known.find(({ nonprofit_id }) => nonprofit_id === target.id);
+  return mine === undefined ? null : recordedGift(context, target, mine);
+}
+
+/** Judges what the chain shows, and records it when it is a gift. */
+export async function recordLanded(
+  context: DonateContext,
+  proof: Proof,
+  landed: Landed,
+): Promise<Result<RecordedGift | Pending, ProofFailure>> {
+  const { target, txSignature } = proof;
+  const intent = await intentOf(context.store, target.id, txSignature);
+  const judged = judgeProof(landed, dueOf(context, proof, intent));
+  if (judged.ok) {
+    const { donation } = await recordGift(context, { target, landed, gift: judged.value });
+    if (donation.nonprofit_id !== target.id) return refuse(context, proof, "recorded_elsewhere");
+    return ok(recordedGift(context, target, donation));
+  }
+  const { kind } = judged.failure;
+  if (kind === "not_confirmed" || kind === "age_unknown") {
+    await saveProof(context, proof);
+    if (kind === "not_confirmed") return ok(pendingAnswer(target, txSignature));
+    const why = "the chain does not say when it was";
+    return fail({ kind: "chain_unclear", why, tx_signature: txSignature });
+  }
+  const others = await donationsOf(context.store, txSignature);
+  return refuse(context, proof, others.length > 0 ? "recorded_elsewhere" : kind);
+}
+
+/** More than anyone pays by mistake: others could name a reference only to hide a transfer. */
+const perMemoMax = 50;
+
+/** Looks on chain for transfers that name a memo's reference, and records those that are gifts. Null without one. */
+export async function recordByMemo(
+  context: DonateContext,
+  target: DonateTarget,
+  memo: string,
+): Promise<Result<RecordedGift | null, ChainUnclear>> {
+  const touching = await context.chain.signaturesOf(referenceOf(memo), { limit: perMemoMax });
+  if (!touching.ok) return touching;
+  let recorded: RecordedGift | null = null;
+  // Anyone can name a reference in a transaction: only what is a gift counts.
+  for (const { tx_signature, failed } of touching.value.toReversed()) {
+    if (failed) continue;
+    const landed = await findTransaction(context.chain, tx_signature);
+    if (!landed.ok) return landed;
+    if (landed.value === null || !landed.value.memos.includes(memo)) continue;
+    const proof = { target, txSignature: tx_signature, asked: micro(0n) };
+    const outcome = await recordLanded(context, proof, landed.value);
+    if (outcome.ok && outcome.value.kind === "recorded") recorded ??= outcome.value;
+  }
+  return ok(recorded);
+}
+
+/** A saved proof keeps the time at which it first came, and the wallet of then: asking again later makes it no later. */
+const dueOf = (
+  { clock, chain, seal, windowMs, commitment }: DonateContext,
+  { target, asked }: Proof,
+  intent: DonationIntent | null,
+): Due => ({
+  nonprofit_id: target.id,
+  wallet: target.usdc_wallet,
+  wallet_then: intent?.recipient ?? null,
+  // Of two requests that bring it, the one that names the lower amount is met by a higher one.
+  asked: intent !== null && intent.amount_micro_usdc < asked ? intent.amount_micro_usdc : asked,
+  asked_at: intent?.created_at ?? clock().getTime(),
+  windowMs,
+  commitment,
+  mint: chain.mint,
+  tokenAccountOf: (wallet) => chain.tokenAccountOf(wallet),
+  seal,
+});
+
+/**
+ * Records a gift, or finds that it was recorded: one transaction that also closes the intents that waited for it. Who
+ * comes second, in whatever process, gets what the first one stored.
+ */
+async function recordGift(
+  { store, clock, seal }: DonateContext,
+  { target, landed, gift }: { target: DonateTarget; landed: Landed; gift: Gift },
+): Promise<Recorded> {
+  const now = clock().getTime();
+  const { credit, memo } = gift;
+  const donation: Omit<Donation, "id"> = {
+    nonprofit_id: target.id,
+    amount_micro_usdc: credit.amount_micro_usdc,
+    network: seal.network,
+    tx_signature: landed.tx_signature,
+    slot: landed.slot,
+    commitment: landed.commitment === "finalized" ? "finalized" : "confirmed",
+    recipient: credit.owner,
+    source: credit.source,
+    destination: credit.destination,
+    mint: credit.mint,
+    donor: credit.donor,
+    memo,
+    settled_at: landed.block_time === null ? now : landed.block_time * 1_000,
+    recorded_at: now,
+  };
+  return batchedWrite(store, async (tx) => {
+    const recorded = await recordDonation(tx, donation);
+    if (recorded.donation.nonprofit_id !== target.id) return recorded;
+    for (const proof of [landed.tx_signature, ...(memo === null ? [] : [memo])]) {
+      await closeIntent(tx, { nonprofit_id: target.id, proof, status: "settled", outcome: null });
+    }
+    return recorded;
+  });
+}
+
+async function refuse(
+  { store }: DonateContext,
+  { target, txSignature }: Proof,
+  kind: Exclude<ProofFailure["kind"], "chain_unclear">,
+): Promise<Result<RecordedGift | Pending, ProofFailure>> {
+  const intent = await intentOf(store, target.id, txSignature);
+  if (intent?.status === "waiting") {
+    const closed = {
+      nonprofit_id: target.id,
+      proof: txSignature,
+      status: "refused",
+      outcome: kind,
+    } as const;
+    await batchedWrite(store, (tx) => closeIntent(tx, closed));
+  }
+  return fail({ kind, tx_signature: txSignature });
+}
+
+async function saveProof(
+  { store, clock }: DonateContext,
+  { target, txSignature, asked }: Proof,
+): Promise<void> {
+  const intent = await intentOf(store, target.id, txSignature);
+  // Asking again while it waits must not put the sweep off.
+  if (intent?.status === "waiting") return;
+  const now = clock();
+  await batchedWrite(store, (tx) =>
+    saveIntent(tx, {
+      kind: "proof",
+      nonprofit_id: target.id,
+      proof: txSignature,
+      recipient: target.usdc_wallet,
+      amount_micro_usdc: asked,
+      now,
+      check_at: now.getTime() + firstSweepMs,
+    }),
+  );
+}
+
+export const recordedGift = (
+  { chain, baseUrl }: DonateContext,
+  target: DonateTarget,
+  donation: Donation,
+): RecordedGift => ({
+  kind: "recorded",
+  settlement: settlementOf(donation, target, { cluster: chain.cluster, baseUrl }),
+  payer: donation.donor,
+});
+
+export const pendingAnswer = ({ slug }: DonateTarget, txSignature: string): Pending => ({
+  kind: "pending",
+  pending: {
+    status: "pending",
+    tx_signature: txSignature,
+    retry_after_s: askAgainSeconds,
+    message: `The chain does not show this transaction yet. Do not pay again: POST {"tx_signature": "${txSignature}"} to /api/donate/${slug}, or wait; it is recorded as soon as it lands.`,
+  },
+});

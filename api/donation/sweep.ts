@@ -1,0 +1,165 @@
+import type { ChainUnclear, SignatureState } from "#api/chain/chain.ts";
+import type { Log } from "#api/log.ts";
+import { ok, type Result } from "#content/contract/result.ts";
+import {
+  closeIntent,
+  countUnknown,
+  deleteEndedIntents,
+  type DonationIntent,
+  isAnyDue,
+  takeDueIntents,
+} from "#content/donation/intent-store.ts";
+import { donateTargetById } from "#content/donation/store.ts";
+import { every } from "#content/runtime/every.ts";
+import { batchedWrite, type DonateContext } from "./context.ts";
+import { findTransaction } from "./donation-chain.ts";
+import { recordByMemo, recordLanded } from "./proof.ts";
+
+const perSweepMax = 200;
+const atOnce = 10;
+/** Looked at again after 2, 4, 8 … seconds, at most 20: what a recovered chain holds is recorded within a minute. */
+const again = { firstMs: 2_000, mostMs: 20_000 } as const;
+/** A blockhash is good for about 90 s; a node that lags may say otherwise of one just made. */
+const blockhashYoungMs = 90_000;
+/** A signature that no node knows after this time cannot land any more. */
+const proofLapsesMs = 15 * 60_000;
+const watchLapsesMs = 2 * 3_600_000;
+/** Nodes lag, and lose their history: this many clear answers must say that it is not there. */
+const unknownsNeeded = 8;
+const endedKeptMs = 7 * 24 * 3_600_000;
+const deletedPerSweepMax = 500;
+
+export type Swept = { looked: number; recorded: number; unclear: number };
+
+/**
+ * Follows what was handed in and has not ended: payments that were being broadcast when a process stopped, proofs of
+ * transactions that no node knew, memos that someone waits for. Each is looked at until it has landed or no longer can,
+ * at most 200 at a time. May run in several processes at once. Throws what the store throws.
+ */
+export async function sweepDonations(context: DonateContext): Promise<Swept> {
+  const { store, clock } = context;
+  const now = clock();
+  const before = new Date(now.getTime() - endedKeptMs);
+  // Nearly always nothing is due: then there is no need to wait for the write lock.
+  if (!(await isAnyDue(store, now))) return { looked: 0, recorded: 0, unclear: 0 };
+  const due = await store.write(async (tx) => {
+    await deleteEndedIntents(tx, { before, limit: deletedPerSweepMax });
+    return takeDueIntents(tx, { now, limit: perSweepMax, ...again });
+  });
+  const swept: Swept = { looked: due.length, recorded: 0, unclear: 0 };
+  const signed = due.filter(({ kind }) => kind !== "watch");
+  const states = await statesOf(context, signed);
+  const look = (intent: DonationIntent): Promise<Looked> => {
+    if (intent.kind === "watch") return followMemo(context, intent);
+    if (!states.ok) return Promise.resolve("unclear");
+    return followSignature(context, intent, states.value[signed.indexOf(intent)]);
+  };
+  for (let at = 0; at < due.length; at += atOnce) {
+    for (const outcome of await Promise.all(due.slice(at, at + atOnce).map(look))) {
+      if (outcome === "recorded") swept.recorded += 1;
+      if (outcome === "unclear") swept.unclear += 1;
+    }
+  }
+  return swept;
+}
+
+type Looked = "recorded" | "unclear" | "ended" | "waiting";
+
+const statesOf = (
+  { chain }: DonateContext,
+  intents: readonly DonationIntent[],
+): Promise<Result<SignatureState[], ChainUnclear>> =>
+  intents.length === 0
+    ? Promise.resolve(ok([]))
+    : chain.statesOf(intents.map(({ proof }) => proof));
+
+/** One transaction by its signature. */
+async function followSignature(
+  context: DonateContext,
+  intent: DonationIntent,
+  state: SignatureState | undefined,
+): Promise<Looked> {
+  if (state?.state === "landed") return recordIfLanded(context, intent, intent.proof);
+  const ageMs = context.clock().getTime() - intent.created_at;
+  if (intent.payment === null || intent.blockhash === null) {
+    return ageMs < proofLapsesMs ? "waiting" : lapseOrWait(context, intent);
+  }
+  if (ageMs < blockhashYoungMs) return resend(context, intent.payment);
+  const valid = await context.chain.stillValid(intent.blockhash);
+  if (!valid.ok) return "unclear";
+  // It may have landed between the two answers: the next look will tell.
+  return valid.value ? resend(context, intent.payment) : lapseOrWait(context, intent);
+}
+
+/** It is not there, and should be by now. Given up only after enough such answers. */
+async function lapseOrWait(context: DonateContext, intent: DonationIntent): Promise<Looked> {
+  if (intent.unknown >= unknownsNeeded) return end(context, intent, "lapsed");
+  await batchedWrite(context.store, (tx) => countUnknown(tx, intent));
+  return "waiting";
+}
+
+/** Nodes forget what they could not place; sending a payment twice moves the money once. */
+async function resend({ chain }: DonateContext, payment: string): Promise<Looked> {
+  const read = chain.readPayment(payment);
+  if (read.ok) await chain.send(read.value);
+  return "waiting";
+}
+
+/** A transfer by its memo, whoever made it. */
+async function followMemo(context: DonateContext, intent: DonationIntent): Promise<Looked> {
+  const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
+  if (target === null) return end(context, intent, "lapsed");
+  const found = await recordByMemo(context, target, intent.proof);
+  if (!found.ok) return "unclear";
+  if (found.value !== null) return "recorded";
+  const ageMs = context.clock().getTime() - intent.created_at;
+  return ageMs < watchLapsesMs ? "waiting" : lapseOrWait(context, intent);
+}
+
+async function recordIfLanded(
+  context: DonateContext,
+  intent: DonationIntent,
+  txSignature: string,
+): Promise<Looked> {
+  const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
+  if (target === null) return end(context, intent, "refused");
+  const landed = await findTransaction(context.chain, txSignature);
+  if (!landed.ok) return "unclear";
+  if (landed.value === null) return "waiting"; // Not yet at the commitment that counts.
+  const asked = intent.amount_micro_usdc;
+  const outcome = await recordLanded(context, { target, txSignature, asked }, landed.value);
+  if (outcome.ok) return outcome.value.kind === "recorded" ? "recorded" : "waiting";
+  return outcome.failure.kind === "chain_unclear" ? "unclear" : "ended";
+}
+
+async function end(
+  { store }: DonateContext,
+  { nonprofit_id, proof }: DonationIntent,
+  status: "lapsed" | "refused",
+): Promise<Looked> {
+  await batchedWrite(store, (tx) =>
+    closeIntent(tx, { nonprofit_id, proof, status, outcome: status }),
+  );
+  return "ended";
+}
+
+const everyMs = 2_000;
+/** Stopping waits no longer; what is not recorded by then the next start finds. */
+const stopWaitMs = 2_500;
+
+/** Follows open donations: at once, because a crash may have left some, then every 2 s. */
+export const startSweep = (
+  context: DonateContext,
+  log: Pick<Log, "warn" | "info">,
+): { stop(): Promise<void> } =>
+  every(
+    async () => {
+      const { looked, recorded } = await sweepDonations(context);
+      if (recorded > 0) log.info({ looked, recorded }, "donations found on chain");
+    },
+    {
+      everyMs,
+      stopWaitMs,
+      onFailure: (error) => log.warn({ err: error }, "open donations could not be looked at"),
+    },
+  );

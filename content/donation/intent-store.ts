@@ -1,0 +1,162 @@
+import { and, asc, eq, inArray, lt, lte, ne, sql } from "drizzle-orm";
+import type { MicroUsdc } from "#content/contract/transfer.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { donationIntents as intents } from "#content/store/tables/giving.ts";
+import { micro } from "./money.ts";
+
+type Row = typeof intents.$inferSelect;
+
+/**
+ * Something that was handed in and has not ended yet. payment: signed, and ours to broadcast; proof: a signature that
+ * a client named; watch: a memo whose transfer someone waits for. The columns are described in the table.
+ */
+export type DonationIntent = Omit<Row, "amount_micro_usdc"> & { amount_micro_usdc: MicroUsdc };
+
+export type NewIntent = Pick<
+  DonationIntent,
+  "kind" | "nonprofit_id" | "proof" | "recipient" | "amount_micro_usdc" | "check_at"
+> &
+  Partial<Pick<DonationIntent, "payment" | "blockhash">> & { now: Date };
+
+/** At most this many are waiting, so that made-up signatures do not fill the disk. Payments are always saved. */
+const waitingMax = 20_000;
+
+/**
+ * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
+ * waits again; a settled one is left alone. Proofs and watches are dropped when too many wait.
+ */
+export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promise<void> {
+  const { now, amount_micro_usdc, ...row } = given;
+  if (row.kind !== "payment" && (await isFull(tx))) return;
+  await tx.db
+    .insert(intents)
+    .values({
+      ...row,
+      // What is asked for is at most 10,000 USDC.
+      amount_micro_usdc: Number(amount_micro_usdc),
+      status: "waiting",
+      created_at: now.getTime(),
+    })
+    .onConflictDoUpdate({
+      target: [intents.nonprofit_id, intents.proof],
+      set: {
+        kind: sql`CASE WHEN excluded.kind = 'payment' THEN 'payment' ELSE ${intents.kind} END`,
+        payment: sql`coalesce(excluded.payment, ${intents.payment})`,
+        blockhash: sql`coalesce(excluded.blockhash, ${intents.blockhash})`,
+        checks: 0,
+        unknown: 0,
+        check_at: given.check_at,
+        status: "waiting",
+        outcome: null,
+      },
+      setWhere: ne(intents.status, "settled"),
+    });
+}
+
+async function isFull(store: Queryable): Promise<boolean> {
+  const waiting = store.db
+    .select({ id: intents.id })
+    .from(intents)
+    .where(eq(intents.status, "waiting"))
+    .limit(waitingMax);
+  return (await store.db.$count(waiting)) >= waitingMax;
+}
+
+/** What was handed in for a nonprofit under this proof, null for nothing. Index: donation_intents_once. */
+export async function intentOf(
+  store: Queryable,
+  nonprofitId: number,
+  proof: string,
+): Promise<DonationIntent | null> {
+  const [row] = await store.db
+    .select()
+    .from(intents)
+    .where(and(eq(intents.nonprofit_id, nonprofitId), eq(intents.proof, proof)));
+  return row === undefined ? null : intentFrom(row);
+}
+
+/** Whether it is a payment that a process of this directory is broadcasting, or the sweep is. */
+export const isBroadcasting = (intent: DonationIntent | null): boolean =>
+  intent?.kind === "payment" && intent.status === "waiting";
+
+/** Notes that a clear answer did not know it, though it should have landed by now if it ever will. */
+export async function countUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
+  await tx.db
+    .update(intents)
+    .set({ unknown: sql`${intents.unknown} + 1` })
+    .where(eq(intents.id, id));
+}
+
+/** How an intent ended. A settled one stays settled. */
+export async function closeIntent(
+  tx: WriteTransaction,
+  one: Pick<DonationIntent, "nonprofit_id" | "proof" | "outcome"> & {
+    status: "settled" | "refused" | "lapsed";
+  },
+): Promise<void> {
+  await tx.db
+    .update(intents)
+    .set({ status: one.status, outcome: one.outcome, payment: null })
+    .where(
+      and(
+        eq(intents.nonprofit_id, one.nonprofit_id),
+        eq(intents.proof, one.proof),
+        ne(intents.status, "settled"),
+      ),
+    );
+}
+
+const isDue = (now: Date) =>
+  and(eq(intents.status, "waiting"), lte(intents.check_at, now.getTime()));
+
+/** Whether the sweep has anything to look at. Index: donation_intents_by_check. */
+export async function isAnyDue(store: Queryable, now: Date): Promise<boolean> {
+  const due = await store.db.select({ id: intents.id }).from(intents).where(isDue(now)).limit(1);
+  return due.length > 0;
+}
+
+/**
+ * Takes the intents that are due, payments first (anyone can make up proofs), then the longest due, and puts each off:
+ * doubled from `firstMs`, at most `mostMs` (of a watch ten times that). A process that stops while it looks leaves them
+ * to the next. Index: donation_intents_by_check.
+ */
+export async function takeDueIntents(
+  tx: WriteTransaction,
+  { now, limit, firstMs, mostMs }: { now: Date; limit: number; firstMs: number; mostMs: number },
+): Promise<DonationIntent[]> {
+  const due = tx.db
+    .select({ id: intents.id })
+    .from(intents)
+    .where(isDue(now))
+    .orderBy(sql`${intents.kind} <> 'payment'`, asc(intents.check_at))
+    .limit(limit);
+  const waitMaxMs = sql`CASE ${intents.kind} WHEN 'watch' THEN ${10 * mostMs} ELSE ${mostMs} END`;
+  const rows = await tx.db
+    .update(intents)
+    .set({
+      checks: sql`${intents.checks} + 1`,
+      check_at: sql`${now.getTime()} + min(${firstMs} << min(${intents.checks}, 16), ${waitMaxMs})`,
+    })
+    .where(inArray(intents.id, due))
+    .returning();
+  return rows.map(intentFrom);
+}
+
+/** Deletes what ended before an instant, at most `limit` of them. Answers how many. */
+export async function deleteEndedIntents(
+  tx: WriteTransaction,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const ended = tx.db
+    .select({ id: intents.id })
+    .from(intents)
+    .where(and(ne(intents.status, "waiting"), lt(intents.created_at, before.getTime())))
+    .limit(limit);
+  const { rowsAffected } = await tx.db.delete(intents).where(inArray(intents.id, ended));
+  return rowsAffected;
+}
+
+const intentFrom = (row: Row): DonationIntent => ({
+  ...row,
+  amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)),
+});

@@ -1,0 +1,40 @@
+import { within } from "./with-timeout.ts";
+
+export type EveryOptions = {
+  /** Pause between the end of one run and the begin of the next. */
+  everyMs: number;
+  /** Told of a failure once, until a run works again. */
+  onFailure: (error: unknown) => void;
+  /** How long `stop` waits for the run that is under way. */
+  stopWaitMs?: number;
+};
+
+/** Does work at once, and again every so often. A run that throws does not end the loop. */
+export function every(
+  work: () => Promise<unknown>,
+  { everyMs, onFailure, stopWaitMs = 5_000 }: EveryOptions,
+): { stop(): Promise<void> } {
+  let stopped = false;
+  let failing = false;
+  const stopping = Promise.withResolvers<void>();
+  const loop = async () => {
+    while (!stopped) {
+      try {
+        await work();
+        failing = false;
+      } catch (error) {
+        if (!failing) onFailure(error);
+        failing = true;
+      }
+      await within(stopping.promise, everyMs);
+    }
+  };
+  const running = loop();
+  return {
+    stop: async () => {
+      stopped = true;
+      stopping.resolve();
+      await within(running, stopWaitMs);
+    },
+  };
+}
