@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createKeyPairSignerFromBytes } from "@solana/kit";
-import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
-import { ExactSvmScheme } from "@x402/svm/exact/client";
 import bs58 from "bs58";
-import {
-  createSigner,
-  decodeXPaymentResponse,
-  wrapFetchWithPayment as wrapFetchV1,
-} from "x402-fetch";
-import type { DonationHistory, Settlement } from "#content/contract/donation.ts";
+import { z } from "zod";
+import type { DonationHistory } from "#content/contract/donation.ts";
+import { clientsInstalled, runClient } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
@@ -36,28 +30,48 @@ afterAll(async () => {
 const donateUrl = (query: string) => `${directory.url}/api/donate/well?${query}`;
 const lamportsOfSponsor = () => chain.lamportsOf(chain.sponsor.publicKey.toBase58());
 
-/** What a stock client's donation must have done: once paid, once recorded, answered with both. */
-async function expectDonated(response: Response, donor: Donor, amount: number, before: bigint) {
-  const settlement = (await response.json()) as Settlement;
-  expect([response.status, settlement.success, settlement.amount]).toEqual([200, true, amount]);
+/** What pay-x402.mjs and pay-x402-v1.mjs print: the answer and its header, or the client's refusal to pay. */
+const Paid = z.object({
+  status: z.number().optional(),
+  body: z.record(z.string(), z.unknown()).optional(),
+  receipt: z.unknown().optional(),
+  refused: z.string().optional(),
+});
+type Paid = z.infer<typeof Paid>;
+
+/** Has the stock client pay for a path of the service. */
+const pay = async (client: string, donor: Donor, query: string, options: object): Promise<Paid> =>
+  Paid.parse(
+    await runClient(client, {
+      url: donateUrl(query),
+      secretKey: bs58.encode(donor.keypair.secretKey),
+      rpcUrl: chain.url,
+      ...options,
+    }),
+  );
+
+/** What a donation must have done: once paid, once recorded, answered with both. */
+async function expectDonated(
+  { status, body }: Pick<Paid, "status" | "body">,
+  donor: Donor,
+  amount: number,
+  before: bigint,
+) {
+  expect([status, body?.["success"], body?.["amount"]]).toEqual([200, true, amount]);
   expect(chain.usdcOf(wallet) - before).toBe(BigInt(amount * 1e6));
   const history = (await (
     await fetch(`${directory.url}/api/donations/well`)
   ).json()) as DonationHistory;
-  expect(history.recent_donations.find(({ id }) => id === settlement.donation_id)).toMatchObject({
+  const donation = history.recent_donations.find(({ id }) => id === body?.["donation_id"]);
+  expect(donation).toMatchObject({
     amount_usdc: amount,
-    tx_signature: settlement.tx_signature,
+    tx_signature: body?.["tx_signature"],
     donor: donor.address,
   });
-  return settlement;
+  return { tx_signature: body?.["tx_signature"] };
 }
 
-describe("@x402/fetch with @x402/svm, version 2", () => {
-  const clientOf = async (donor: Donor) => {
-    const signer = await createKeyPairSignerFromBytes(donor.keypair.secretKey);
-    return new x402Client().register("solana:*", new ExactSvmScheme(signer, { rpcUrl: chain.url }));
-  };
-
+describe.skipIf(!clientsInstalled)("@x402/fetch with @x402/svm, version 2", () => {
   const ways: [string, "GET" | "POST", boolean][] = [
     ["sponsored, by GET", "GET", true],
     ["sponsored, by POST", "POST", true],
@@ -66,18 +80,13 @@ describe("@x402/fetch with @x402/svm, version 2", () => {
   ];
   test.each(ways)("pays %s", async (_, method, sponsored) => {
     const donor = chain.donor();
-    const client = await clientOf(donor);
-    // The local chain's USDC is no asset that the client knows.
-    client.setSpendControls({ allowedAssets: true });
     const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
-    const pay = wrapFetchWithPayment(fetch, client);
-    const response = await pay(
-      donateUrl(sponsored ? "amount=2.5" : `amount=2.5&payer=${donor.address}`),
-      { method },
-    );
-    const header = JSON.parse(atob(response.headers.get("payment-response") ?? "")) as object;
-    const { tx_signature } = await expectDonated(response, donor, 2.5, before);
-    expect(header).toEqual({
+    const query = sponsored ? "amount=2.5" : `amount=2.5&payer=${donor.address}`;
+    // The local chain's USDC is no asset that the client knows.
+    const spendControls = { allowedAssets: true };
+    const paid = await pay("pay-x402.mjs", donor, query, { method, spendControls });
+    const { tx_signature } = await expectDonated(paid, donor, 2.5, before);
+    expect(paid.receipt).toEqual({
       success: true,
       transaction: tx_signature,
       payer: donor.address,
@@ -87,30 +96,25 @@ describe("@x402/fetch with @x402/svm, version 2", () => {
   });
 
   test("keeps to the caps of its owner", async () => {
-    const client = await clientOf(chain.donor());
+    const donor = chain.donor();
     const { mint } = directory.service.context.chain;
-    client.setSpendControls({
+    const spendControls = {
       allowedAssets: [{ network: "solana:*", asset: mint, maxAmountPerPayment: "1000000" }],
-    });
-    const pay = wrapFetchWithPayment(fetch, client);
-    expect(await pay(donateUrl("amount=1.000001")).catch(String)).toContain("maxAmountPerPayment");
-    expect((await pay(donateUrl("amount=1"))).status).toBe(200);
+    };
+    const above = await pay("pay-x402.mjs", donor, "amount=1.000001", { spendControls });
+    expect(above.refused).toContain("maxAmountPerPayment");
+    expect((await pay("pay-x402.mjs", donor, "amount=1", { spendControls })).status).toBe(200);
   });
 });
 
-describe("x402-fetch, version 1", () => {
+describe.skipIf(!clientsInstalled)("x402-fetch, version 1", () => {
   test.each([true, false])("pays, sponsored: %p", async (sponsored) => {
     const donor = chain.donor();
-    const signer = await createSigner("solana-devnet", bs58.encode(donor.keypair.secretKey));
-    const config = { svmConfig: { rpcUrl: chain.url } };
-    const pay = wrapFetchV1(fetch, signer, 10_000_000n, undefined, config);
     const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
-    const response = await pay(
-      donateUrl(sponsored ? "amount=0.75" : `amount=0.75&payer=${donor.address}`),
-    );
-    const header = decodeXPaymentResponse(response.headers.get("x-payment-response") ?? "");
-    const { tx_signature } = await expectDonated(response, donor, 0.75, before);
-    expect(header).toMatchObject({
+    const query = sponsored ? "amount=0.75" : `amount=0.75&payer=${donor.address}`;
+    const paid = await pay("pay-x402-v1.mjs", donor, query, { maxMicroUsdc: 10_000_000 });
+    const { tx_signature } = await expectDonated(paid, donor, 0.75, before);
+    expect(paid.receipt).toMatchObject({
       success: true,
       transaction: tx_signature,
       payer: donor.address,
@@ -120,15 +124,11 @@ describe("x402-fetch, version 1", () => {
   });
 
   test("pays at most 0.10 USDC unless its owner says otherwise", async () => {
-    const signer = await createSigner(
-      "solana-devnet",
-      bs58.encode(chain.donor().keypair.secretKey),
-    );
-    const pay = wrapFetchV1(fetch, signer, undefined, undefined, {
-      svmConfig: { rpcUrl: chain.url },
-    });
-    expect(await pay(donateUrl("amount=0.2")).catch(String)).toContain("exceeds maximum");
-    expect((await pay(donateUrl("amount=0.1"))).status).toBe(200);
+    const donor = chain.donor();
+    const unchanged = { maxMicroUsdc: null };
+    const above = await pay("pay-x402-v1.mjs", donor, "amount=0.2", unchanged);
+    expect(above.refused).toContain("exceeds maximum");
+    expect((await pay("pay-x402-v1.mjs", donor, "amount=0.1", unchanged)).status).toBe(200);
   });
 });
 
@@ -138,7 +138,8 @@ describe("a program written from /openapi.json and /agents.md alone", () => {
     const before = chain.usdcOf(wallet);
     const how = { slug: "well", amount: "1.25", rpcUrl: chain.url };
     const response = await strangerDonates(directory.url, donor.keypair, how);
-    await expectDonated(response, donor, 1.25, before);
+    const body = z.record(z.string(), z.unknown()).parse(await response.json());
+    await expectDonated({ status: response.status, body }, donor, 1.25, before);
   });
 
   test("finds in the guide all that it does", () => {

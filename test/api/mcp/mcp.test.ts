@@ -5,6 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -245,11 +246,8 @@ describe("POST /mcp", () => {
   });
 });
 
-describe("the official conformance scenarios that apply", () => {
-  const suite = join(
-    Bun.fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/package.json")),
-    "../dist/index.js",
-  );
+describe.skipIf(!clientsInstalled)("the official conformance scenarios that apply", () => {
+  const suite = clientFile("node_modules/@modelcontextprotocol/conformance/dist/index.js");
   // The others ask for tools, prompts and streams with fixed names, made for the suite's own sample server.
   test.each([
     "server-initialize",
