@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { z } from "zod";
+
+const root = join(import.meta.dirname, "../..");
+
+const Versions = z.record(z.string(), z.string()).default({});
+const Package = z.object({ dependencies: Versions, devDependencies: Versions });
+const Lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ resolved: z.string().optional(), optionalDependencies: Versions }),
+  ),
+});
+
+const read = (path: string): Promise<unknown> => Bun.file(join(root, path)).json();
+
+/** The places where Node looks for a package that the one at `from` imports, nearest first. */
+function placesOf(name: string, from: string): string[] {
+  const parts = from === "" ? [] : from.split("/node_modules/");
+  const folders = parts.map((_, index) =>
+    parts.slice(0, parts.length - index).join("/node_modules/"),
+  );
+  return [...folders.map((folder) => `${folder}/node_modules/${name}`), `node_modules/${name}`];
+}
+
+describe.each(["", "test/clients/"])("packages of ./%s", (folder) => {
+  test("are pinned to one version", async () => {
+    const { dependencies, devDependencies } = Package.parse(await read(`${folder}package.json`));
+    const versions = Object.entries({ ...dependencies, ...devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  // Without all of them `npm ci` refuses the lock file, on every platform. A registry that lacks a package of a
+  // foreign platform makes `npm install` leave it out: choose a version that exists for all platforms.
+  test("are locked for every platform, and come from no registry by name", async () => {
+    const { packages } = Lock.parse(await read(`${folder}package-lock.json`));
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) => !placesOf(name, path).some((place) => place in packages),
+      ),
+    );
+    expect(missing).toEqual([]);
+    expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+  });
+});
