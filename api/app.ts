@@ -10,12 +10,14 @@ import type { Context } from "./context.ts";
 import { methodsByPath, pathOf } from "./http/paths.ts";
 import { problem } from "./http/problem.ts";
 import type { Allowance, Policy } from "./http/rate-limit.ts";
-import { adminRoutes } from "./operator/admin-reviews.ts";
-import { adminHealthRoutes } from "./operator/admin-health.ts";
-import { adminLogRoutes } from "./operator/admin-log.ts";
-import { adminWebhookRoutes } from "./operator/admin-webhooks.ts";
-import { adminPickRoutes } from "./operator/admin-picks.ts";
-import { adminVerificationRoutes } from "./operator/admin-verification.ts";
+import {
+  adminHealthRoutes,
+  adminLogRoutes,
+  adminPickRoutes,
+  adminRoutes,
+  adminVerificationRoutes,
+  adminWebhookRoutes,
+} from "./operator/routes.ts";
 import {
   agentRoutes,
   enrichHelp,

@@ -1,5 +1,5 @@
 import type { Clock } from "#content/contract/time.ts";
-import type { Activity } from "#content/operation/activity.ts";
+import type { Activity } from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/recommendation/log-store.ts";
 import type { Chain } from "./chain/chain.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
-import { countActivity } from "#content/operation/activity.ts";
+import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/donation/store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
@@ -18,7 +18,7 @@ import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
 import { settleWalletsAlways } from "./onboarding/wallet-sweep.ts";
-import { startWebhooks } from "./webhooks/start.ts";
+import { startWebhooks } from "./webhooks/sender.ts";
 
 export type Service = {
   app: App;

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { directoryNumbers } from "#content/operation/stats.ts";
+import { directoryNumbers } from "#content/operation/directory-store.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";

@@ -18,7 +18,7 @@ import {
   helpWantedLimit,
   helpWantedTotals,
 } from "#content/enrichment/needs-store.ts";
-import { directoryFact } from "#content/operation/stats.ts";
+import { directoryFact } from "#content/operation/directory-store.ts";
 import { agentRefusals, consensusNetwork } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
 

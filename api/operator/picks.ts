@@ -2,7 +2,7 @@ import { checkPickText, type PickFault } from "#content/recommendation/pick-text
 import { type Clock, isoTime } from "#content/contract/time.ts";
 import type { PickBody, PickChange, PickEdit, PickItem, PickList } from "#content/contract/pick.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { logOperator } from "#content/operation/audit-log.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import {
   type StoredPick,
   addPick,

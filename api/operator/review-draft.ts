@@ -24,10 +24,10 @@ import {
 } from "#content/recommendation/draft-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
-import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
+import type { ReviewQueue, ReviewFailure } from "./review-queue.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
-export const draftDesk: ReviewDesk = {
+export const draftReviews: ReviewQueue = {
   list: async (store, { after, limit }) => {
     const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
     const found: FoundReview[] = [];

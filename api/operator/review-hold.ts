@@ -12,11 +12,10 @@ import {
   settleDue,
   type WalletHold,
 } from "#content/onboarding/wallet-holds.ts";
-import { placeIn, placeOf } from "./queue-place.ts";
-import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
+import { type ReviewQueue, type ReviewFailure, placeIn, placeOf } from "./review-queue.ts";
 
 /** Approved changes of a wallet that wait before they take effect: rejecting one stops it, time alone lets it pass. */
-export const holdDesk: ReviewDesk = {
+export const holdReviews: ReviewQueue = {
   list: async (store, { after, limit, now }) => {
     const found = await holdQueue(store, { after: placeIn(after), limit });
     return found.map((hold) => itemOf(hold, now));
@@ -54,7 +53,7 @@ export const holdDesk: ReviewDesk = {
 type Named = WalletHold & { slug: string; name: string };
 
 /** A hold that ends at this instant has ended: what is due takes effect before anybody can stop it. */
-async function settledHold(tx: Parameters<ReviewDesk["approve"]>[0], key: string, now: Date) {
+async function settledHold(tx: Parameters<ReviewQueue["approve"]>[0], key: string, now: Date) {
   const waiting = await waitingHold(tx, key);
   if (!waiting.ok || waiting.value.effective_at > now.getTime()) return waiting;
   await settleDue(tx, now, waiting.value.nonprofit_id);

@@ -23,11 +23,10 @@ import {
   type StoredSubmission,
   submissionById,
 } from "#content/enrichment/submission-store.ts";
-import { checksOf } from "./review-checks.ts";
-import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
+import { type ReviewQueue, type ReviewFailure, checksOf } from "./review-queue.ts";
 
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
-export const proseDesk: ReviewDesk = {
+export const proseReviews: ReviewQueue = {
   list: async (store, { after, limit, now }) => {
     const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
     const found = await proseQueue(store, { after: place, limit });

@@ -9,14 +9,13 @@ import {
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { EnrichmentTally } from "#content/enrichment/tally.ts";
 import type { Store } from "#content/store/open.ts";
-import { logOperator } from "#content/operation/audit-log.ts";
-import { contestedDesk } from "./review-contested.ts";
-import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
-import { disputeDesk } from "./review-dispute.ts";
-import { draftDesk } from "./review-draft.ts";
-import { holdDesk } from "./review-hold.ts";
-import { onboardingDesk } from "./review-onboarding.ts";
-import { proseDesk } from "./review-prose.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import { contestedReviews, disputeReviews } from "./review-values.ts";
+import type { ReviewQueue, ReviewFailure } from "./review-queue.ts";
+import { draftReviews } from "./review-draft.ts";
+import { holdReviews } from "./review-hold.ts";
+import { onboardingReviews } from "./review-onboarding.ts";
+import { proseReviews } from "./review-prose.ts";
 
 export type ReviewContext = {
   store: Store;
@@ -26,14 +25,14 @@ export type ReviewContext = {
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
 };
 
-/** A kind without a desk has nothing waiting yet. */
-const desks: Partial<Record<ReviewKind, ReviewDesk>> = {
-  onboarding: onboardingDesk,
-  prose: proseDesk,
-  draft: draftDesk,
-  contested: contestedDesk,
-  revert: disputeDesk,
-  hold: holdDesk,
+/** A kind without a queue has nothing waiting yet. */
+const queues: Partial<Record<ReviewKind, ReviewQueue>> = {
+  onboarding: onboardingReviews,
+  prose: proseReviews,
+  draft: draftReviews,
+  contested: contestedReviews,
+  revert: disputeReviews,
+  hold: holdReviews,
 };
 
 export const reviewsMax = 200;
@@ -54,7 +53,7 @@ export async function listReviews(
 ): Promise<ReviewPage> {
   const [, startKind = null, startAfter = null] =
     /^([a-z]{1,20}):(.{1,300})$/.exec(after ?? "") ?? [];
-  const asked = kindsWithDesk.filter((name) => kind === null || kind === name);
+  const asked = kindsWithQueue.filter((name) => kind === null || kind === name);
   const start = Math.max(
     0,
     asked.findIndex((name) => name === startKind),
@@ -66,7 +65,7 @@ export async function listReviews(
       limit: limit + 1 - found.length,
       now: clock(),
     };
-    const waiting = (await desks[name]?.list(store, page)) ?? [];
+    const waiting = (await queues[name]?.list(store, page)) ?? [];
     found.push(...waiting.map(completed));
     if (found.length > limit) break;
   }
@@ -79,8 +78,8 @@ export async function findReview(
   { store, clock }: Pick<ReviewContext, "store" | "clock">,
   id: string,
 ): Promise<ReviewItem | null> {
-  const { desk, key } = deskOf(id);
-  const found = (await desk?.find(store, key, clock())) ?? null;
+  const { queue, key } = queueOf(id);
+  const found = (await queue?.find(store, key, clock())) ?? null;
   return found === null ? null : completed(found);
 }
 
@@ -92,24 +91,24 @@ export async function reviewQueues(
   { store }: Pick<ReviewContext, "store">,
   only: ReviewKind | null = null,
 ): Promise<{ kind: ReviewKind; waiting: number }[]> {
-  const queues: { kind: ReviewKind; waiting: number }[] = [];
-  for (const kind of kindsWithDesk) {
+  const counts: { kind: ReviewKind; waiting: number }[] = [];
+  for (const kind of kindsWithQueue) {
     if (only !== null && kind !== only) continue;
-    queues.push({ kind, waiting: (await desks[kind]?.count(store, waitingMax)) ?? 0 });
+    counts.push({ kind, waiting: (await queues[kind]?.count(store, waitingMax)) ?? 0 });
   }
-  return queues;
+  return counts;
 }
 
-const kindsWithDesk: readonly ReviewKind[] = reviewKinds.filter((kind) => kind in desks);
+const kindsWithQueue: readonly ReviewKind[] = reviewKinds.filter((kind) => kind in queues);
 
-/** What a desk left out is empty; a cursor says of which kind it is. */
+/** What a queue left out is empty; a cursor says of which kind it is. */
 const completed = (found: FoundReview): ReviewItem =>
   ReviewItem.parse({ ...found, cursor: `${found.kind}:${found.cursor}` });
 
-function deskOf(id: string): { desk: ReviewDesk | undefined; key: string } {
+function queueOf(id: string): { queue: ReviewQueue | undefined; key: string } {
   const [, kind = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
-  const known = kindsWithDesk.find((one) => one === kind);
-  return { desk: known === undefined ? undefined : desks[known], key };
+  const known = kindsWithQueue.find((one) => one === kind);
+  return { queue: known === undefined ? undefined : queues[known], key };
 }
 
 export type ReviewCall = {
@@ -126,9 +125,9 @@ export async function decideReview(
   context: ReviewContext,
   call: ReviewCall,
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
-  const { desk, key } = deskOf(call.id);
-  if (desk === undefined) return fail({ kind: "review_not_found", id: call.id });
-  const decide = call.decision === "approved" ? desk.approve : desk.reject;
+  const { queue, key } = queueOf(call.id);
+  if (queue === undefined) return fail({ kind: "review_not_found", id: call.id });
+  const decide = call.decision === "approved" ? queue.approve : queue.reject;
   const outcome = await context.store.write(async (tx) => {
     const now = context.clock();
     const tally = new EnrichmentTally();

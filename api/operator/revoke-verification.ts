@@ -2,7 +2,7 @@ import type { Clock } from "#content/contract/time.ts";
 import type { RevokeAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { logOperator } from "#content/operation/audit-log.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import { newestChangeOf } from "#content/nonprofit/history.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";

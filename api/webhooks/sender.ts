@@ -1,15 +1,35 @@
+import type { Context } from "#api/context.ts";
+import type { Log } from "#api/log.ts";
+import { feedEntriesMax } from "#content/contract/feed.ts";
 import type { Clock } from "#content/contract/time.ts";
-import { webhookAgeMaxMs } from "#content/operation/webhook-retries.ts";
-import { openLease } from "#content/operation/leases.ts";
-import type { Store } from "#content/store/open.ts";
+import { changesPerMessageMax } from "#content/contract/webhook.ts";
+import { feedEntries } from "#content/feed/feed.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { openLease } from "#content/operation/lease-store.ts";
 import {
+  changesEvent,
+  donationEvent,
+  isGivenUp,
+  pauseMs,
+  retryDelayMs,
+  webhookAgeMaxMs,
+} from "#content/operation/webhook-events.ts";
+import {
+  type Attempted,
   dropUnlisted,
+  dueDeliveries,
+  type DueDelivery,
   expireDeliveries,
+  moveCursor,
+  noteAttempts,
   pruneDeliveries,
-} from "#content/operation/webhook-queue.ts";
-import type { Log } from "../log.ts";
-import { collectEvents, type CollectContext } from "./collect.ts";
-import { deliverDue, type DeliverContext, newReceiver, type Receiver } from "./deliver.ts";
+  queueEvent,
+  untoldDonations,
+  webhookCursor,
+} from "#content/operation/webhook-store.ts";
+import type { Store } from "#content/store/open.ts";
+import { openPost } from "./post.ts";
+import type { Post, Posted } from "./deliveries.ts";
 
 export type Sender = {
   /** Leaves what is under way, gives the work to whoever waits for it, and ends. */
@@ -93,3 +113,166 @@ function openTidying(store: Store, clock: Clock, urls: readonly string[]) {
     });
   };
 }
+
+/** Starts sending webhooks; null when the operator listed nobody to send to: then nothing leaves, ever. */
+export function startWebhooks(context: Context): Sender | null {
+  const { config, secrets, store, clock, log, publication } = context;
+  if (config.webhookUrls.length === 0 || secrets.webhookSecret === null) return null;
+  return startSender({
+    store,
+    clock,
+    log,
+    urls: config.webhookUrls,
+    baseUrl: config.baseUrl,
+    post: openPost(secrets.webhookSecret, clock),
+    chance: Math.random,
+    publishedTo: publication === undefined ? undefined : () => publication().profilesTo,
+  });
+}
+
+export type CollectContext = {
+  store: Store;
+  clock: Clock;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  urls: readonly string[];
+  /** The newest change that the published profiles show; absent where nothing is published beside this process. */
+  publishedTo?: (() => number) | undefined;
+};
+
+/** How much earlier than the newest a donation may have been noted and become visible only now. */
+const donationOverlapMs = 2 * 3_600_000;
+const donationsAtOnce = 200;
+
+/**
+ * Makes events of what happened since the last time, in the transaction that moves the cursor on. True when there may
+ * be more. The very first time it begins with the present: what happened before webhooks were switched on is not sent.
+ */
+export async function collectEvents(context: CollectContext): Promise<boolean> {
+  const changes = await collectChanges(context);
+  const donations = await collectDonations(context);
+  return changes || donations;
+}
+
+async function collectChanges({
+  store,
+  clock,
+  baseUrl,
+  urls,
+  publishedTo,
+}: CollectContext): Promise<boolean> {
+  const newest = await newestSequence(store);
+  // A message names a profile to be read: it is sent when the profile shows the change.
+  const upTo = Math.min(newest, publishedTo?.() ?? newest);
+  const cursor = await webhookCursor(store, "changes");
+  if (cursor === null) {
+    await store.write((tx) => moveCursor(tx, "changes", newest));
+    return false;
+  }
+  if (upTo <= cursor) return false;
+  const last = Math.min(upTo, cursor + feedEntriesMax);
+  const range = { number: 0, first_sequence: cursor + 1, last_sequence: last };
+  const now = clock();
+  const oldest = now.getTime() - webhookAgeMaxMs;
+  const entries = (await feedEntries(store, range)).filter(({ at }) => Date.parse(at) >= oldest);
+  await store.write(async (tx) => {
+    for (let at = 0; at < entries.length; at += changesPerMessageMax) {
+      const event = changesEvent(entries.slice(at, at + changesPerMessageMax), { baseUrl, now });
+      if (event !== null) await queueEvent(tx, event, { urls, now });
+    }
+    await moveCursor(tx, "changes", last);
+  });
+  return last < upTo;
+}
+
+async function collectDonations({ store, clock, baseUrl, urls }: CollectContext): Promise<boolean> {
+  const now = clock();
+  const cursor = await webhookCursor(store, "donations");
+  if (cursor === null) {
+    await store.write((tx) => moveCursor(tx, "donations", now.getTime() + donationOverlapMs + 1));
+    return false;
+  }
+  const since = Math.max(cursor - donationOverlapMs, now.getTime() - webhookAgeMaxMs);
+  const found = await untoldDonations(store, { since, limit: donationsAtOnce });
+  const last = found.at(-1);
+  if (last === undefined) return false;
+  await store.write(async (tx) => {
+    for (const donation of found) {
+      await queueEvent(tx, donationEvent(donation, { baseUrl, now }), { urls, now });
+    }
+    await moveCursor(tx, "donations", last.recorded_at);
+  });
+  return found.length === donationsAtOnce;
+}
+
+export type DeliverContext = {
+  store: Store;
+  clock: Clock;
+  post: Post;
+  /** A random number from 0 to 1. */
+  chance: () => number;
+};
+
+/** A receiver that fails is left alone for a while, so that a long queue does not wear out its attempts at once. */
+export type Receiver = { url: string; failuresInARow: number; pausedUntilMs: number };
+
+export const newReceiver = (url: string): Receiver => ({
+  url,
+  failuresInARow: 0,
+  pausedUntilMs: 0,
+});
+
+const atOnce = 4;
+
+/**
+ * Sends what is due to one address, a few at a time, and notes what became of it. True when there may be more to send
+ * now. When `stop` fires, what is under way is left as if it had not been tried.
+ */
+export async function deliverDue(
+  { store, clock, post, chance }: DeliverContext,
+  receiver: Receiver,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { url } = receiver;
+  if (clock().getTime() < receiver.pausedUntilMs) return false;
+  const due = await dueDeliveries(store, { url, now: clock(), limit: atOnce });
+  if (due.length === 0 || stop.aborted) return false;
+  const sent = await Promise.allSettled(
+    due.map(async (one) => {
+      const posted = await post({ url, id: one.event_id, payload: one.payload }, stop);
+      return { one, posted };
+    }),
+  );
+  const known = sent.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const now = clock();
+  if (known.length > 0) {
+    const attempts = known.map(({ one, posted }) =>
+      attemptOf(one, posted, { now, chance: chance() }),
+    );
+    await store.write((tx) => noteAttempts(tx, attempts, now));
+  }
+  const ailing = known.length > 0 && known.every(({ posted }) => isAiling(posted));
+  receiver.failuresInARow = ailing ? receiver.failuresInARow + 1 : 0;
+  receiver.pausedUntilMs = now.getTime() + pauseMs(receiver.failuresInARow);
+  return !ailing && !stop.aborted;
+}
+
+function attemptOf(
+  { id, attempts, created_at }: DueDelivery,
+  { delivered, status, answer, retryAfterMs }: Posted,
+  { now, chance }: { now: Date; chance: number },
+): Attempted {
+  const made = attempts + 1;
+  const noted = { id, answered_status: status, answer };
+  if (delivered) return { ...noted, status: "delivered", due_at: null };
+  // 410: the receiver says that it wants no more of this. Source: Standard Webhooks, "Deliverability".
+  if (status === 410 || isGivenUp(made, now.getTime() - created_at)) {
+    return { ...noted, status: "failed", due_at: null };
+  }
+  const due_at = now.getTime() + retryDelayMs(made, chance, retryAfterMs);
+  return { ...noted, status: "pending", due_at };
+}
+
+/** Nothing answered, or the receiver says of itself that it cannot take anything now. */
+const isAiling = ({ status }: Posted): boolean =>
+  status === null || status === 429 || status >= 500;

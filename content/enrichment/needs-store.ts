@@ -12,7 +12,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
 import { thinFields } from "#content/nonprofit/thin-fields.ts";
 import { countryName } from "#content/nonprofit/wire.ts";
-import { directoryFact } from "#content/operation/stats.ts";
+import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { ConsensusMode } from "./consensus.ts";
 import { dayPivot, rotate } from "./rotation.ts";

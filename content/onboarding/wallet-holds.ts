@@ -1,5 +1,5 @@
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { logOperator } from "#content/operation/audit-log.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

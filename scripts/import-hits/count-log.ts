@@ -2,8 +2,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import type { ActivityKind } from "#content/operation/activity.ts";
-import { countedTo, type HourHits, saveHits } from "#content/operation/hits.ts";
+import {
+  type ActivityKind,
+  type HourHits,
+  countedTo,
+  saveHits,
+} from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { viewsOfLog } from "./follow-throughs.ts";
 import { hitOf, readLogLine } from "./log-line.ts";

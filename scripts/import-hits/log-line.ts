@@ -1,5 +1,5 @@
 import { profileAt } from "#api/recommendation/follow-up.ts";
-import type { ActivityKind } from "#content/operation/activity.ts";
+import type { ActivityKind } from "#content/operation/activity-store.ts";
 
 /** One request of an access log. */
 export type LoggedRequest = {

@@ -1,9 +1,9 @@
 import { isoDay, type Clock } from "#content/contract/time.ts";
-import { checkpointCounters } from "#content/operation/activity.ts";
+import { checkpointCounters } from "#content/operation/activity-store.ts";
 import { helpWantedTotals } from "#content/enrichment/needs-store.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { directoryFact, saveDirectoryFact } from "#content/operation/stats.ts";
+import { directoryFact, saveDirectoryFact } from "#content/operation/directory-store.ts";
 
 const lookEveryMs = 30_000;
 

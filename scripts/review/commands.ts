@@ -1,4 +1,4 @@
-import { lastDecision } from "#api/operator/audit.ts";
+import { lastDecision } from "#content/operation/audit-store.ts";
 import {
   decideReview,
   findReview,
@@ -7,7 +7,7 @@ import {
   reviewsMax,
 } from "#api/operator/review.ts";
 import type { Config } from "#api/config.ts";
-import { revertAgent } from "#api/operator/revert-agent.ts";
+import { revertAgent } from "#api/operator/revert.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { ApproveBody, RevertBody, type ReviewItem, ReviewKind } from "#content/contract/review.ts";
 import { openStore, type Store } from "#content/store/open.ts";

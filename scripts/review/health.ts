@@ -1,5 +1,4 @@
-import { dailyNumbers, daysMax } from "#api/operator/daily-numbers.ts";
-import { operatorHealth } from "#api/operator/operator-health.ts";
+import { dailyNumbers, daysMax, operatorHealth } from "#api/operator/health.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";

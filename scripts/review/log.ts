@@ -1,4 +1,4 @@
-import { auditPageMax, readAudit } from "#api/operator/audit.ts";
+import { auditPageMax, readAudit } from "#content/operation/audit-store.ts";
 import { stopWith } from "../support/config.ts";
 import { withStore } from "./commands.ts";
 

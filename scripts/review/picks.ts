@@ -1,4 +1,4 @@
-import { pickRefusals } from "#api/operator/pick-refusals.ts";
+import { pickRefusals } from "#api/operator/routes.ts";
 import { refusalOf } from "#api/http/problem.ts";
 import {
   addToPicks,

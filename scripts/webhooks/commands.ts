@@ -4,8 +4,8 @@ import {
   readDeliveries,
   resendDelivery,
   testWebhooks,
-} from "#api/webhooks/webhooks.ts";
-import { webhookRefusals } from "#api/operator/admin-webhooks.ts";
+} from "#api/webhooks/deliveries.ts";
+import { webhookRefusals } from "#api/operator/routes.ts";
 import { refusalOf } from "#api/http/problem.ts";
 import { testPost } from "#api/webhooks/post.ts";
 import { systemClock } from "#content/contract/time.ts";

@@ -1,6 +1,6 @@
 import { answerBytes } from "#content/nonprofit/list-answer.ts";
 import { causeList } from "#content/nonprofit/overview.ts";
-import { directoryStats, storedCounters } from "#content/operation/stats.ts";
+import { directoryStats, storedCounters } from "#content/operation/directory-store.ts";
 import type { DocumentKey, DocumentKind, Source } from "./document.ts";
 import { keyOf } from "./keys.ts";
 

@@ -5,7 +5,7 @@ import { thinFields } from "#content/nonprofit/thin-fields.ts";
 import { helpWantedDefault, helpWantedIds } from "#content/enrichment/needs-store.ts";
 import { idsInList } from "#content/nonprofit/lists.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
-import { directoryNumbers } from "#content/operation/stats.ts";
+import { directoryNumbers } from "#content/operation/directory-store.ts";
 import { grouped } from "#site/parts/words.ts";
 import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
 import { apiCatalog, mcpCard, pluginManifest, securityText } from "./discovery-files.ts";

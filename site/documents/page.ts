@@ -1,7 +1,11 @@
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { causeList, countryList } from "#content/nonprofit/overview.ts";
-import { directoryFact, directoryStats, storedCounters } from "#content/operation/stats.ts";
+import {
+  directoryFact,
+  directoryStats,
+  storedCounters,
+} from "#content/operation/directory-store.ts";
 import type { BundleFile, DocumentKind, Source } from "./document.ts";
 import { partsOf } from "./document.ts";
 import { keyOf, type PageName } from "./keys.ts";

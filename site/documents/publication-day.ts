@@ -1,4 +1,4 @@
-import { directoryFact } from "#content/operation/stats.ts";
+import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Source } from "./document.ts";
 
 /** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */

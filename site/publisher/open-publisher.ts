@@ -5,7 +5,7 @@ import { systemClock } from "#content/contract/time.ts";
 import type { DonationNetwork } from "#content/contract/network.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { sampleTrouble } from "#content/operation/sample.ts";
+import { sampleTrouble } from "#content/operation/directory-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { checkExport } from "#site/bundle/check-export.ts";
 import { compileSite } from "#site/renderer/compile.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { logOperator } from "#content/operation/audit-log.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import { chromiumPath, openChromium } from "../support/chromium.ts";
 import {
   aServedDesk,

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { deliveries } from "#content/operation/webhook-log.ts";
-import { queueEvent } from "#content/operation/webhook-queue.ts";
+import { deliveries, queueEvent } from "#content/operation/webhook-store.ts";
 import { aReceiver, until } from "../support/receiver.ts";
 import { aNonprofit } from "../support/records.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
-import { liveCounters } from "#content/operation/stats.ts";
+import { liveCounters } from "#content/operation/directory-store.ts";
 import { dailyHashKeyOf } from "#api/secrets.ts";
 import { userAgentHash } from "#api/http/user-agent.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";

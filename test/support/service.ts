@@ -11,7 +11,7 @@ import { openSearch } from "#api/search/engine.ts";
 import { openLimits } from "#api/http/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { countActivity } from "#content/operation/activity.ts";
+import { countActivity } from "#content/operation/activity-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

@@ -1,5 +1,5 @@
 import { storeRefusal } from "#api/http/problem.ts";
-import type { Html } from "./html.ts";
+import type { Html } from "./layout.ts";
 
 /** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
 const contentSecurityPolicy =

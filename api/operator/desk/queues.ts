@@ -1,10 +1,19 @@
 import { reviewKinds, type ReviewItem, type ReviewKind } from "#content/contract/review.ts";
-import { readAudit } from "#api/operator/audit.ts";
+import { readAudit } from "#content/operation/audit-store.ts";
 import { listReviews, reviewQueues, waitingMax } from "#api/operator/review.ts";
 import { queryOf } from "#api/http/query.ts";
-import { html, type Html, type Part } from "./html.ts";
-import { auditTable, flagList, instant, profileLink, queueNames, table } from "./parts.ts";
-import { decisionNotice } from "./review-notice.ts";
+import {
+  type Html,
+  type Part,
+  auditTable,
+  flagList,
+  html,
+  instant,
+  profileLink,
+  queueNames,
+  table,
+} from "./layout.ts";
+import { decisionNotice } from "./review-page.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;

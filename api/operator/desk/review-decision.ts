@@ -1,16 +1,12 @@
 import { ApproveBody, RejectBody, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
-import { lastDecision } from "#api/operator/audit.ts";
+import { lastDecision } from "#content/operation/audit-store.ts";
 import { decideReview, findReview, listReviews } from "#api/operator/review.ts";
 import { refusalOf } from "#api/http/problem.ts";
 import { queryOf } from "#api/http/query.ts";
-import { reviewRefusals } from "#api/operator/review-refusals.ts";
-import type { Form } from "./form.ts";
-import { notice } from "./frame.ts";
-import { html } from "./html.ts";
-import { editedIn } from "./members.ts";
-import type { Entered } from "./review-forms.ts";
-import { itemPage, onward } from "./review-page.ts";
-import { decisionSentence } from "./review-notice.ts";
+import { reviewRefusals } from "#api/operator/routes.ts";
+import { type Form, html, notice } from "./layout.ts";
+import { type Entered, editedIn } from "./review-form.ts";
+import { decisionSentence, itemPage, onward } from "./review-page.ts";
 import { goTo, notHere, type Page, type Visit } from "./visit.ts";
 
 /** POST /desk/reviews/:id: takes a decision and goes on to the next, or says why it could not be taken. */

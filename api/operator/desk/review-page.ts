@@ -1,25 +1,28 @@
-import type { ReviewItem } from "#content/contract/review.ts";
-import { lastDecision } from "#api/operator/audit.ts";
-import { findReview } from "#api/operator/review.ts";
+import { z } from "zod";
+import type { Context } from "#api/context.ts";
 import { queryOf } from "#api/http/query.ts";
-import { duplicateTable } from "./duplicates.ts";
-import { notice } from "./frame.ts";
-import { html, type Html, type Part } from "./html.ts";
+import { lastDecision } from "#content/operation/audit-store.ts";
+import { findReview } from "#api/operator/review.ts";
+import type { AuditEntry } from "#content/contract/audit.ts";
+import { Duplicate } from "#content/contract/onboarding.ts";
+import type { ReviewItem } from "#content/contract/review.ts";
 import {
   checkList,
   details,
   flagList,
+  type Html,
+  html,
   instant,
+  notice,
+  type Part,
   profileLink,
   queueNames,
   sent,
   sentLink,
   table,
-} from "./parts.ts";
-import { type Entered, reviewForms } from "./review-forms.ts";
-import { decisionNotice, decisionSentence } from "./review-notice.ts";
+} from "./layout.ts";
+import { type Entered, reviewForms } from "./review-form.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
-import { voiceTable } from "./voices.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit, id: string): Promise<Page> {
@@ -49,7 +52,7 @@ export async function itemPage(
       ${trouble === null ? await decisionNotice(context, done) : notice("bad", trouble)}
       <p>${summary}</p>
       <p class="quiet">${id}, since ${instant(created_at)}</p>
-      ${flagList(review.flags)} ${comparisonTable(review)} ${voiceTable(review.detail["values"])}
+      ${flagList(review.flags)} ${comparisonTable(review)} ${voteTable(review.detail["values"])}
       ${duplicateTable(review.detail["duplicates"])} ${sourceList(review)}
       ${checkList(review.checks)} ${reviewForms(review, token, entered)}
       <details>
@@ -109,3 +112,80 @@ export const onward = (id: string): Html => {
       >
     </p>`;
 };
+
+/** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
+export async function decisionNotice(
+  context: Pick<Context, "store">,
+  review: string | null,
+): Promise<Part> {
+  if (review === null) return null;
+  const decision = await lastDecision(context, review);
+  return decision === null ? null : notice("good", decisionSentence(decision));
+}
+
+/** "prose-12 was approved by ada, 2026-…: …" */
+export const decisionSentence = ({
+  subject,
+  action,
+  operator,
+  happened_at,
+  detail,
+}: AuditEntry): Html => {
+  const reason =
+    typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null;
+  const done = action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ");
+  return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
+    ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;
+};
+
+/** What agents say of a field, as contested and contradicted values bring it along. */
+const Votes = z.array(
+  z.object({
+    value: z.string(),
+    agent_id: z.string(),
+    agent_name: z.string(),
+    source_url: z.string().nullable(),
+    sent_at: z.string(),
+    flags: z.array(z.string()),
+  }),
+);
+
+/** Each value beside who sent it, where it was found and when; nothing for reviews of other kinds. */
+export function voteTable(values: unknown): Part {
+  const read = Votes.safeParse(values);
+  if (!read.success) return null;
+  return html`<h2>What agents say</h2>
+    ${table({
+      columns: ["Value", "Agent", "Found at", "Sent"],
+      rows: read.data.map(({ value, agent_id, agent_name, source_url, sent_at, flags }) => [
+        html`<strong>${sent(value)}</strong>`,
+        html`${sent(agent_name)}${agent_name === agent_id ? null : html` <span class="quiet">(<bdi>${agent_id}</bdi>)</span>`}${flagList(flags)}`,
+        source_url === null ? sent(null) : sentLink(source_url),
+        instant(sent_at),
+      ]),
+    })}`;
+}
+
+const Duplicates = z.array(Duplicate).min(1);
+
+const reasonWords: Readonly<Record<Duplicate["reasons"][number], string>> = {
+  same_registration: "the same number in the same register",
+  same_site: "the same site",
+  near_name: "a near-same name in the same place",
+};
+
+/** Profiles that may be the same organisation, the likeliest first; nothing for reviews of other kinds. */
+export function duplicateTable(duplicates: unknown): Part {
+  const read = Duplicates.safeParse(duplicates);
+  if (!read.success) return null;
+  return html`<h2>Perhaps the same organisation</h2>
+    ${table({
+      columns: ["Profile", "City", "Why", "Names alike (0 to 1)"],
+      rows: read.data.map(({ slug, name, city, status, reasons, name_similarity }) => [
+        html`${profileLink(slug, name)}${status === "listed" ? null : html` <span class="quiet">(${status})</span>`}`,
+        sent(city),
+        reasons.map((reason) => reasonWords[reason]).join(", "),
+        name_similarity.toFixed(2),
+      ]),
+    })}`;
+}

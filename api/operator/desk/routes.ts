@@ -1,18 +1,14 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { redirect, styleAnswer } from "./answer.ts";
-import { chartsPage } from "./charts-page.ts";
-import { style } from "./frame.ts";
-import { healthPage } from "./health-page.ts";
-import { logPage } from "./log-page.ts";
-import { addPickPage, editPickPage, removePickPage } from "./picks-forms.ts";
-import { pickPage, picksPage } from "./picks-page.ts";
+import { chartsPage, healthPage } from "./health-page.ts";
+import { style } from "./layout.ts";
+import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
+import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
 import { overviewPage, queuePage, queuesPage } from "./queues.ts";
 import { decidePage, nextPage } from "./review-decision.ts";
 import { reviewPage } from "./review-page.ts";
-import { closeSession } from "./session.ts";
-import { signInPage } from "./sign-in.ts";
-import { undoAgent, undoPage, undoVerification } from "./undo-page.ts";
+import { closeSession, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit } from "./visit.ts";
 import { webhooksForm, webhooksPage } from "./webhooks-page.ts";
 

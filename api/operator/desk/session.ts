@@ -1,7 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
-import { endSession, isEnded } from "#content/operation/ended-sessions.ts";
 import type { Context } from "#api/context.ts";
+import { pathOf } from "#api/http/paths.ts";
+import { checkToken, retryAfter } from "#api/operator/operators.ts";
+import { endSession, isEnded } from "#content/operation/session-store.ts";
+import { pageAnswer, redirect } from "./answer.ts";
+import { formOf, frame, html, isOwnOrigin, notice, tokenField } from "./layout.ts";
 
 /** An operator who signed in to the desk. */
 export type Session = { operator: string; id: string; until: Date };
@@ -25,7 +29,7 @@ export async function openSession(
     .setIssuedAt(new Date(now))
     .setExpirationTime(new Date(now + sessionMs))
     .sign(keyOf(context, token));
-  return cookie(context, {
+  return cookieHeader(context, {
     name: sessionCookie(context),
     value: statement,
     path: "/desk",
@@ -62,7 +66,12 @@ export async function sessionOf(context: Needed, request: Request): Promise<Sess
 export async function closeSession(context: Needed, session: Session): Promise<string> {
   const { id, until } = session;
   await context.store.write((tx) => endSession(tx, { id, until, now: context.clock() }));
-  return cookie(context, { name: sessionCookie(context), value: "", path: "/desk", maxAgeMs: 0 });
+  return cookieHeader(context, {
+    name: sessionCookie(context),
+    value: "",
+    path: "/desk",
+    maxAgeMs: 0,
+  });
 }
 
 /** What proves that a form came from a page of this session: hidden in each form. */
@@ -82,7 +91,7 @@ export function signInForm(context: Needed, request: Request): { id: string; coo
   const id = known ?? newId();
   return {
     id,
-    cookie: cookie(context, {
+    cookie: cookieHeader(context, {
       name: formCookie(context),
       value: id,
       path: "/desk",
@@ -114,7 +123,7 @@ const prefix = (context: Needed): string => (isSecure(context) ? "__Secure-" : "
 const sessionCookie = (context: Needed): string => `${prefix(context)}almoner-desk`;
 const formCookie = (context: Needed): string => `${prefix(context)}almoner-desk-form`;
 
-function cookie(
+function cookieHeader(
   context: Needed,
   given: { name: string; value: string; path: string; maxAgeMs: number },
 ): string {
@@ -134,3 +143,88 @@ function cookieOf(request: Request, name: string): string | null {
   const header = request.headers.get("cookie") ?? "";
   return header.length > cookieHeaderMax ? null : new Bun.CookieMap(header).get(name);
 }
+
+type Shown = { status: number; message?: string; next?: string; headers?: Record<string, string> };
+
+/** The form to sign in, with the page that was asked for in mind. */
+export async function signInPage(
+  context: Context,
+  request: Request,
+  shown: Shown,
+): Promise<Response> {
+  const { status, message, next = placeAsked(request), headers = {} } = shown;
+  const form = signInForm(context, request);
+  const main = html`<h1>Sign in</h1>
+    ${message === undefined ? null : notice("bad", message)}
+    <form method="post" action="/desk/sign-in">
+      ${tokenField(formToken(context, form))}
+      <input type="hidden" name="next" value="${next}" />
+      <label for="operator-token">Your operator’s token</label>
+      <input
+        type="password"
+        id="operator-token"
+        name="operator_token"
+        required
+        autocomplete="current-password"
+        spellcheck="false"
+        autofocus
+      />
+      <button>Sign in</button>
+    </form>
+    <p class="quiet">
+      Tokens are set in ALMONER_ADMIN_TOKENS; without it one was made at the first start and shown
+      once. A session lasts eight hours.
+    </p>`;
+  const page = frame({ title: "Sign in", operator: null, place: null, main });
+  const challenge: Record<string, string> =
+    status === 401 ? { "www-authenticate": 'Bearer realm="almoner"' } : {};
+  return pageAnswer(page, {
+    status,
+    headers: { "set-cookie": form.cookie, ...challenge, ...headers },
+  });
+}
+
+/** Takes the form to sign in. A client with five failures in a minute is not looked at. Source: promises.md, 10. */
+export async function signIn(context: Context, request: Request): Promise<Response> {
+  const form = await formOf(request);
+  const next = isPlace(form.text("next")) ? form.text("next") : "/desk";
+  const again = (status: number, message: string, headers: Record<string, string> = {}) =>
+    signInPage(context, request, { status, message, next, headers });
+  const id = signInFormId(context, request);
+  if (
+    !isOwnOrigin(context, request) ||
+    id === null ||
+    !isFormToken(context, { id }, form.text("token"))
+  ) {
+    return again(
+      403,
+      "This form was not sent by this page, or your browser refuses cookies. Send it once more.",
+    );
+  }
+  const token = form.text("operator_token");
+  const answer = checkToken(context, request, token === "" ? null : token);
+  if (answer.kind === "operator") {
+    const cookie = await openSession(context, { operator: answer.name, token });
+    return redirect(next, { "set-cookie": cookie });
+  }
+  if (answer.kind === "unknown_token") return again(401, "No operator has this token.");
+  const seconds = retryAfter(answer.resetMs);
+  return again(429, `Too many failed attempts. The next one is looked at in ${seconds} seconds.`, {
+    "retry-after": seconds,
+  });
+}
+
+/** The page that was asked for, to go there afterwards; a form that was sent is not sent again. */
+function placeAsked(request: Request): string {
+  if (request.method !== "GET") return "/desk";
+  const path = pathOf(request.url);
+  const query = new URL(request.url).search;
+  const place = `${path}${query}`;
+  return isPlace(place) && path !== "/desk/sign-in" ? place : "/desk";
+}
+
+const placeLengthMax = 1_000;
+
+/** A page of the desk, and nothing that a browser takes for another host. */
+const isPlace = (text: string): boolean =>
+  text.length <= placeLengthMax && /^\/desk(?:[/?][\w./:?=&%+~-]*)?$/.test(text);

@@ -2,11 +2,17 @@ import { wordsOfNetwork } from "#content/donation/answers.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 import { pageAnswer, redirect, troubleOf } from "./answer.ts";
-import { type Form, formOf, isOwnOrigin } from "./form.ts";
-import { frame, notice, type Place } from "./frame.ts";
-import { html, type Part } from "./html.ts";
-import { formToken, isFormToken, type Session, sessionOf } from "./session.ts";
-import { signIn, signInPage } from "./sign-in.ts";
+import {
+  type Form,
+  type Part,
+  type Place,
+  formOf,
+  frame,
+  html,
+  isOwnOrigin,
+  notice,
+} from "./layout.ts";
+import { type Session, formToken, isFormToken, sessionOf, signIn, signInPage } from "./session.ts";
 
 /** An operator's request for a page of the desk. */
 export type Visit = {

@@ -1,13 +1,20 @@
 import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
-import { readDeliveries, resendDelivery, testWebhooks } from "#api/webhooks/webhooks.ts";
+import { readDeliveries, resendDelivery, testWebhooks } from "#api/webhooks/deliveries.ts";
 import { refusalOf } from "#api/http/problem.ts";
 import { queryOf } from "#api/http/query.ts";
-import { webhookRefusals } from "#api/operator/admin-webhooks.ts";
+import { webhookRefusals } from "#api/operator/routes.ts";
 import { testPost } from "#api/webhooks/post.ts";
-import type { Form } from "./form.ts";
-import { notice, tokenField } from "./frame.ts";
-import { html, type Html, type Part } from "./html.ts";
-import { instant, sent, table } from "./parts.ts";
+import {
+  type Form,
+  type Html,
+  type Part,
+  html,
+  instant,
+  notice,
+  sent,
+  table,
+  tokenField,
+} from "./layout.ts";
 import type { Page, Visit } from "./visit.ts";
 
 const rowsPerPage = 50;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AuditLog } from "#content/contract/audit.ts";
 import { Reverted, ReviewItem, ReviewList, ReviewQueues } from "#content/contract/review.ts";
-import { logOperator } from "#content/operation/audit-log.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -207,7 +207,7 @@ test("an agent is undone through the service, a part at a time", async () => {
 });
 
 test("undoing stops after so many, and says that there is more", async () => {
-  const { revertAgent } = await import("#api/operator/revert-agent.ts");
+  const { revertAgent } = await import("#api/operator/revert.ts");
   for (const slug of slugs) {
     for (const agent of ["bot-8", "bot-9"])
       await submit(slug, agent, "website", `https://${slug}.example`);

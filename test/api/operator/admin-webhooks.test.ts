@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
-import { noteAttempts, queueEvent } from "#content/operation/webhook-queue.ts";
+import { noteAttempts, queueEvent } from "#content/operation/webhook-store.ts";
 import { aReceiver } from "#test/support/receiver.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 

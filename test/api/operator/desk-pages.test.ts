@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
-import { backupMark } from "#api/operator/operator-health.ts";
+import { backupMark } from "#api/operator/health.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
 import { aReceiver } from "#test/support/receiver.ts";
@@ -299,8 +299,8 @@ describe("health", () => {
   test("says how the chain answers, and does not wait for one that hangs", async () => {
     const chain = (stillValid: () => Promise<never>) => ({ ...service.context.chain, stillValid });
     const ask = async (stillValid: () => Promise<never>) => {
-      const { operatorHealth } = await import("#api/operator/operator-health.ts");
-      const { healthContext } = await import("#api/operator/health-context.ts");
+      const { operatorHealth } = await import("#api/operator/health.ts");
+      const { healthContext } = await import("#api/operator/health.ts");
       return (await operatorHealth(healthContext({ ...service.context, chain: chain(stillValid) })))
         .chain;
     };

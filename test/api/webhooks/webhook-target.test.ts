@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { openPost } from "#api/webhooks/post.ts";
-import { openTargets } from "#api/webhooks/target.ts";
+import { openPost, openTargets } from "#api/webhooks/post.ts";
 import { aReceiver } from "#test/support/receiver.ts";
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`;

@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { collectEvents } from "#api/webhooks/collect.ts";
-import { deliverDue, newReceiver } from "#api/webhooks/deliver.ts";
+import { collectEvents, deliverDue, newReceiver, startSender } from "#api/webhooks/sender.ts";
 import { openPost } from "#api/webhooks/post.ts";
-import { startSender } from "#api/webhooks/sender.ts";
 import { micro } from "#content/donation/money.ts";
-import { openLease } from "#content/operation/leases.ts";
+import { openLease } from "#content/operation/lease-store.ts";
 import { recordBySlug } from "#content/nonprofit/records.ts";
 import { recordDonation } from "#content/donation/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { deliveries } from "#content/operation/webhook-log.ts";
+import { deliveries } from "#content/operation/webhook-store.ts";
 import { aReceiver, until } from "#test/support/receiver.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";

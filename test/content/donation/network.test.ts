@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { micro } from "#content/donation/money.ts";
 import { donationCounts } from "#content/recommendation/candidate-store.ts";
-import { donationsByDay } from "#content/operation/daily.ts";
+import { donationsByDay } from "#content/operation/activity-store.ts";
 import {
   donationById,
   donationTotals,
@@ -10,7 +10,7 @@ import {
   setDonationNetwork,
 } from "#content/donation/store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { liveCounters } from "#content/operation/stats.ts";
+import { liveCounters } from "#content/operation/directory-store.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
 const [devnet, mainnet] = ["solana:devnet", "solana:mainnet"];

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkpointCounters, countActivity } from "#content/operation/activity.ts";
+import { checkpointCounters, countActivity } from "#content/operation/activity-store.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { storedCounters } from "#content/operation/stats.ts";
+import { storedCounters } from "#content/operation/directory-store.ts";
 
 let folder: string;
 let store: Store;

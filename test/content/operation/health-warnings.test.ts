@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { healthWarnings } from "#content/operation/health-warnings.ts";
+import { healthWarnings } from "#content/operation/health.ts";
 
 type Health = Parameters<typeof healthWarnings>[0];
 

@@ -1,6 +1,6 @@
+import type { AuditEntry, AuditLog } from "#content/contract/audit.ts";
 import { isoTime } from "#content/contract/time.ts";
-import type { AuditEntry } from "#content/contract/audit.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 
 /** Which entries are asked for; null is any. `before` is the id of an entry. */
 export type AuditFilter = {
@@ -74,4 +74,26 @@ export async function logOperator(
     sql: "INSERT INTO audit_log (operator, action, subject, detail, happened_at) VALUES (?, ?, ?, ?, ?)",
     args: [entry.operator, entry.action, entry.subject, JSON.stringify(entry.detail), entry.at],
   });
+}
+
+export const auditPageMax = 200;
+
+/** A page of what operators did, the newest first. */
+export async function readAudit(
+  { store }: { store: Store },
+  { limit, ...filter }: AuditFilter & { limit: number },
+): Promise<AuditLog> {
+  const found = await auditEntries(store, filter, limit + 1);
+  const entries = found.slice(0, limit);
+  const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
+  return { count: entries.length, entries, next };
+}
+
+/** The newest decision on a review: who was faster, and what they did. */
+export async function lastDecision(
+  { store }: { store: Store },
+  review: string,
+): Promise<AuditEntry | null> {
+  const filter = { operator: null, action: null, subject: review, before: null };
+  return (await auditEntries(store, filter, 1))[0] ?? null;
 }

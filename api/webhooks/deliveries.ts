@@ -3,17 +3,18 @@ import { testEvent } from "#content/operation/webhook-events.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
-import { logOperator } from "#content/operation/audit-log.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import type { Store } from "#content/store/open.ts";
 import {
+  type DeliveryFilter,
   deliveries,
   deliveriesOf,
   deliveriesWith,
   deliveryById,
-  type DeliveryFilter,
+  noteAttempts,
+  queueEvent,
   requeue,
-} from "#content/operation/webhook-log.ts";
-import { noteAttempts, queueEvent } from "#content/operation/webhook-queue.ts";
+} from "#content/operation/webhook-store.ts";
 
 export type MessageToPost = { url: string; id: string; payload: string };
 

@@ -1,7 +1,8 @@
 import { causeIds } from "#content/contract/cause.ts";
+import type { DonationNetwork } from "#content/contract/network.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/donation/store.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 
 const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
@@ -106,3 +107,65 @@ const noCounters: Counters = {
   queries_this_week: 0,
   queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
 };
+
+/**
+ * Why this store must not be served or published on a network, null when nothing speaks against it. Anybody can compute
+ * the keys of a sample's wallets: real money that is sent to one is gone.
+ */
+export async function sampleTrouble(
+  store: Queryable,
+  network: DonationNetwork,
+): Promise<string | null> {
+  if (network !== "solana") return null;
+  const { rows } = await store.raw.execute({
+    sql: "SELECT 1 FROM directory_facts WHERE name LIKE 'sample:%' LIMIT 1",
+    args: [],
+  });
+  if (rows.length === 0) return null;
+  return "ALMONER_NETWORK: the store holds invented nonprofits, whose wallets belong to nobody, and on `solana` money is real. Name a data folder without a sample (ALMONER_DATA_DIR), filled by bun run import";
+}
+
+/** How large the store is; null where the server does not tell. */
+export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | null> {
+  try {
+    const pages = await raw.execute("PRAGMA page_count");
+    const size = await raw.execute("PRAGMA page_size");
+    return Number(pages.rows[0]?.["page_count"]) * Number(size.rows[0]?.["page_size"]) || null;
+  } catch {
+    // A libSQL server may refuse pragmas.
+    return null;
+  }
+}
+
+/** Requests refused by rate limits since an instant (milliseconds since 1970), by the limit's name. By primary key. */
+export async function refusedSince(
+  store: Queryable,
+  since: number,
+): Promise<Record<string, number>> {
+  const { rows } = await store.raw.execute({
+    sql: `SELECT substr(kind, 9) AS name, sum(count) AS number
+          FROM activity_counts
+          WHERE kind > 'limited:' AND kind < 'limited;' AND hour > ?
+          GROUP BY kind`,
+    args: [since],
+  });
+  return Object.fromEntries(rows.map((row) => [String(row["name"]), Number(row["number"])]));
+}
+
+/** When the first change after this one was made, in milliseconds since 1970; null when there is none. */
+export async function firstChangeAfter(store: Queryable, sequence: number): Promise<number | null> {
+  const { rows } = await store.raw.execute({
+    sql: "SELECT changed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT 1",
+    args: [sequence],
+  });
+  return rows[0] === undefined ? null : Number(rows[0]["changed_at"]);
+}
+
+/** When the longest waiting webhook was queued, in milliseconds since 1970; null when none waits. */
+export async function oldestPendingWebhook(store: Queryable): Promise<number | null> {
+  const { rows } = await store.raw.execute({
+    sql: "SELECT created_at FROM webhook_deliveries WHERE status = 'pending' ORDER BY id LIMIT 1",
+    args: [],
+  });
+  return rows[0] === undefined ? null : Number(rows[0]["created_at"]);
+}

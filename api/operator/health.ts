@@ -1,19 +1,26 @@
-import { statfs, stat } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { healthWarnings } from "#content/operation/health-warnings.ts";
-import { type Clock, isoTime } from "#content/contract/time.ts";
-import type { OperatorHealth } from "#content/contract/operations.ts";
+import type { Context } from "#api/context.ts";
+import type { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
 import type { Result } from "#content/contract/result.ts";
+import { type Clock, isoDay, isoTime } from "#content/contract/time.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import type { Store } from "#content/store/open.ts";
+import {
+  type ByDay,
+  countedByDay,
+  donationsByDay,
+  followThroughsByDay,
+} from "#content/operation/activity-store.ts";
+import { healthWarnings } from "#content/operation/health.ts";
 import {
   firstChangeAfter,
   oldestPendingWebhook,
   refusedSince,
   storeBytes,
-} from "#content/operation/upkeep.ts";
-import { deliveriesWith } from "#content/operation/webhook-log.ts";
+} from "#content/operation/directory-store.ts";
+import { deliveriesWith } from "#content/operation/webhook-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
+import type { Store } from "#content/store/open.ts";
 
 /** How far publishing is: `Publication` of api/context.ts. */
 type Published = {
@@ -124,3 +131,58 @@ async function freeBytes(dataDir: string): Promise<number | null> {
   const found = await statfs(dataDir).catch(() => null);
   return found === null ? null : found.bavail * found.bsize;
 }
+
+const dayMs = 86_400_000;
+export const daysMax = 365;
+export const daysDefault = 30;
+
+/** What happened on each of the last days, today so far included. Days are those of UTC. */
+export async function dailyNumbers(
+  { store, clock }: { store: Store; clock: Clock },
+  count: number,
+): Promise<DailyNumbers> {
+  const today = Math.floor(clock().getTime() / dayMs);
+  const days = Array.from({ length: count }, (_, at) => today - count + 1 + at);
+  const since = (today - count + 1) * dayMs;
+  const counted = (...kinds: Parameters<typeof countedByDay>[1]) =>
+    countedByDay(store, kinds, since);
+  const numbers = (found: ByDay) => days.map((day) => found.get(day) ?? 0);
+  const donations = await donationsByDay(store, since);
+  return {
+    days: days.map((day) => isoDay(day * dayMs)),
+    submissions: numbers(await counted("enrich:submitted")),
+    applied: numbers(await counted("enrich:applied")),
+    searches: numbers(await counted("query:search")),
+    mcp_searches: numbers(await counted("query:mcp")),
+    recommendations: numbers(await counted("query:recommend")),
+    profiles_opened: numbers(await followThroughsByDay(store, "profile", since)),
+    donate_requests: numbers(await followThroughsByDay(store, "donate", since)),
+    donations: numbers(donations.number),
+    donated_usdc: numbers(donations.microUsdc).map((micro) => micro / 1_000_000),
+    refused: numbers(
+      await counted(
+        "limited:enrich",
+        "limited:onboard",
+        "limited:donate",
+        "limited:read",
+        "limited:admin",
+      ),
+    ),
+  };
+}
+
+/** What the service can tell of its health. */
+export const healthContext = ({
+  store,
+  clock,
+  publication,
+  chain,
+  config,
+}: Context): HealthContext => ({
+  store,
+  clock,
+  publication: publication ?? null,
+  chain,
+  dataDir: config.dataDir,
+  webhookUrls: config.webhookUrls,
+});

@@ -1,39 +1,44 @@
-import { agentFlags } from "#content/enrichment/agent.ts";
-import { isoTime } from "#content/contract/time.ts";
-import { checkValue } from "#content/enrichment/value.ts";
 import { isStructured } from "#content/contract/enrichment.ts";
-import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { FoundReview } from "#content/contract/review.ts";
+import { isoTime } from "#content/contract/time.ts";
+import { agentFlags } from "#content/enrichment/agent.ts";
 import { applyAgreed } from "#content/enrichment/apply-field.ts";
-import { closePending } from "#content/nonprofit/pending-fields.ts";
-import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { revertField } from "#content/enrichment/revert.ts";
 import {
   contestedFields,
   contestedWaiting,
+  disputes,
+  disputesWaiting,
+  disputingVoices,
   type FieldOf,
   fieldVoices,
+  rejectDisputes,
   rejectPending,
   type WaitingField,
 } from "#content/enrichment/review-store.ts";
 import type { StoredSubmission } from "#content/enrichment/submission-store.ts";
-import { checksOf } from "./review-checks.ts";
-import type { ReviewDesk, ReviewFailure } from "./review-desk.ts";
+import { checkValue } from "#content/enrichment/value.ts";
+import { closePending } from "#content/nonprofit/pending-fields.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/records.ts";
+import type { Queryable } from "#content/store/open.ts";
+import { checksOf, type ReviewQueue, type ReviewFailure } from "./review-queue.ts";
 
 /**
  * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
  * operator may pick a value, or reject all of them.
  */
-export const contestedDesk: ReviewDesk = {
+export const contestedReviews: ReviewQueue = {
   list: async (store, { after, limit, now }) => {
     const place = after === null ? null : fieldFrom(after);
     const found = await contestedFields(store, { after: place, limit });
-    return found.map((one) => itemOf(one, now));
+    return found.map((one) => contestedItem(one, now));
   },
 
   find: async (store, key, now) => {
     const waiting = await waitingField(store, key);
-    return waiting.ok ? itemOf(waiting.value, now) : null;
+    return waiting.ok ? contestedItem(waiting.value, now) : null;
   },
 
   count: contestedWaiting,
@@ -77,7 +82,7 @@ export const contestedDesk: ReviewDesk = {
   },
 };
 
-const itemOf = (
+const contestedItem = (
   { nonprofit_id, field, slug, name, voices }: WaitingField,
   now: Date,
 ): FoundReview => {
@@ -148,3 +153,89 @@ async function waitingField(
   if (record === undefined || record.status === "withdrawn" || voices.length === 0) return notFound;
   return ok({ ...field, slug: record.slug, name: record.name, voices });
 }
+
+/** Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. */
+export const disputeReviews: ReviewQueue = {
+  list: async (store, { after, limit, now }) => {
+    const place = /^\d{1,15}$/.test(after ?? "") ? Number(after) : 0;
+    const found = await disputes(store, { after: place, limit });
+    const ids = distinct(found.map(({ nonprofit_id }) => String(nonprofit_id))).map(Number);
+    const records = await recordsById(store, ids);
+    const recordOf = new Map(records.map((record) => [record.id, record]));
+    return found.map((one) => disputedItem(one, recordOf.get(one.nonprofit_id), now));
+  },
+
+  find: async (store, key, now) => {
+    const field = fieldFrom(key);
+    const [record] = field === null ? [] : await recordsById(store, [field.nonprofit_id]);
+    if (field === null || record === undefined || record.status === "withdrawn") return null;
+    const voices = await disputingVoices(store, field);
+    if (voices.length === 0) return null;
+    return disputedItem({ ...field, slug: record.slug, name: record.name, voices }, record, now);
+  },
+
+  count: disputesWaiting,
+
+  approve: async (tx, tally, { key, reason, now }) => {
+    const field = fieldFrom(key);
+    const [record] = field === null ? [] : await recordsById(tx, [field.nonprofit_id]);
+    if (field === null || record === undefined || record.status === "withdrawn") {
+      return fail({ kind: "review_not_found", id: `revert-${key}` });
+    }
+    const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
+    const sequence = await revertField(tx, tally, { ...field, reason: why, now });
+    if (sequence === null) return fail({ kind: "review_not_found", id: `revert-${key}` });
+    return ok({ slug: record.slug, sequence, message: `${field.field} is empty and counts anew.` });
+  },
+
+  reject: async (tx, tally, { key, reason, now }) => {
+    const field = fieldFrom(key);
+    const [record] = field === null ? [] : await recordsById(tx, [field.nonprofit_id]);
+    const rejected =
+      field === null ? 0 : await rejectDisputes(tx, { ...field, reason, at: now.getTime() });
+    if (field === null || rejected === 0) {
+      return fail({ kind: "review_not_found", id: `revert-${key}` });
+    }
+    tally.move("pending", "rejected", rejected);
+    return ok({
+      slug: record?.slug ?? null,
+      sequence: null,
+      message: `${field.field} stays as it is.`,
+    });
+  },
+};
+
+const disputedItem = (
+  { nonprofit_id, field, slug, name, voices }: WaitingField,
+  record: NonprofitRecord | undefined,
+  now: Date,
+): FoundReview => {
+  const live = record?.[field] ?? null;
+  const origin = record?.provenance[field];
+  return {
+    id: `revert-${nonprofit_id}-${field}`,
+    kind: "revert",
+    slug,
+    name,
+    summary:
+      "Agents contradict a value that agents made live. Approve to empty the field, so that it counts anew; reject, with a reason, to keep the value.",
+    detail: {
+      field,
+      live: { value: live, agents: origin?.agents ?? [], source_url: origin?.source_url ?? null },
+      values: voices.map(voiceOf),
+    },
+    comparison: [{ field, before: live === null ? null : String(live), after: null }],
+    checks: voices.flatMap((voice) =>
+      checksOf(field, voice, now).map((check) => ({
+        ...check,
+        name: `${check.name}: ${voice.value}`,
+      })),
+    ),
+    sources: distinct(
+      [origin?.source_url ?? [], ...voices.map((voice) => voice.source_url ?? [])].flat(),
+    ),
+    flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
+    cursor: String(voices[0]?.id ?? 0),
+    created_at: isoTime(voices[0]?.created_at ?? 0),
+  };
+};

@@ -1,6 +1,7 @@
 import type { Counters } from "#content/contract/stats.ts";
-import type { Store } from "#content/store/open.ts";
-import { liveCounters, saveDirectoryFact } from "./stats.ts";
+import { countsHere } from "#content/donation/store.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { directoryFact, liveCounters, saveDirectoryFact } from "./directory-store.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
 export type ActivityKind =
@@ -130,4 +131,109 @@ export async function checkpointCounters(store: Store, now: Date): Promise<void>
   await store.write((tx) =>
     saveDirectoryFact(tx, { name: "counters", value: JSON.stringify(counters), now }),
   );
+}
+
+const dayMs = 86_400_000;
+
+/** Numbers by day, keyed by the day's count since 1970. */
+export type ByDay = ReadonlyMap<number, number>;
+
+/** How often something was counted on each day since an instant (milliseconds since 1970). By primary key. */
+export async function countedByDay(
+  store: Queryable,
+  kinds: readonly ActivityKind[],
+  since: number,
+): Promise<ByDay> {
+  const { rows } = await store.raw.execute({
+    sql: `SELECT hour / ${dayMs} AS day, sum(count) AS number
+          FROM activity_counts
+          WHERE kind IN (SELECT value FROM json_each(?)) AND hour >= ?
+          GROUP BY day`,
+    args: [JSON.stringify(kinds), since],
+  });
+  return byDay(rows);
+}
+
+/** Number and sum (in micro-USDC) of the donations of each day. Index: donations_by_time. */
+export async function donationsByDay(
+  store: Queryable,
+  since: number,
+): Promise<{ number: ByDay; microUsdc: ByDay }> {
+  const { rows } = await store.raw.execute({
+    sql: `SELECT recorded_at / ${dayMs} AS day, count(*) AS number, total(amount_micro_usdc) AS micro_usdc
+          FROM donations INDEXED BY donations_by_time
+          WHERE recorded_at >= ? AND ${countsHere}
+          GROUP BY day`,
+    args: [since],
+  });
+  return { number: byDay(rows), microUsdc: byDay(rows, "micro_usdc") };
+}
+
+/** What followed recommendations on each day. Reads all that is kept of them. */
+export async function followThroughsByDay(
+  store: Queryable,
+  action: "profile" | "donate",
+  since: number,
+): Promise<ByDay> {
+  const { rows } = await store.raw.execute({
+    sql: `SELECT followed_at / ${dayMs} AS day, count(*) AS number
+          FROM recommendation_follow_throughs
+          WHERE action = ? AND followed_at >= ?
+          GROUP BY day`,
+    args: [action, since],
+  });
+  return byDay(rows);
+}
+
+const byDay = (rows: readonly Record<string, unknown>[], column = "number"): ByDay =>
+  new Map(rows.map((row) => [Number(row["day"]), Number(row[column])]));
+
+/** Hits of one kind in one hour (its beginning, in milliseconds since 1970). */
+export type HourHits = { kind: ActivityKind; hour: number; count: number };
+
+/** How far each access log has been read: bytes (unpacked) by the digest of its first line. */
+type ReadTo = Record<string, number>;
+
+const factName = "hits_imported";
+/** Older logs are forgotten: by then they are long deleted. */
+const logsMax = 500;
+
+/** Up to which byte the log with this first line has been counted; 0 for a new one. */
+export async function countedTo(store: Store, log: string): Promise<number> {
+  return (await readTo(store))[log] ?? 0;
+}
+
+/**
+ * Adds the hits of an access log to the counters and remembers how far it was read, in one transaction. Answers false
+ * and writes nothing when another run was quicker.
+ */
+export const saveHits = (
+  store: Store,
+  log: { id: string; from: number; to: number; now: Date },
+  hits: readonly HourHits[],
+): Promise<boolean> =>
+  store.write(async (tx) => {
+    const known = await readTo(tx);
+    if ((known[log.id] ?? 0) !== log.from) return false;
+    for (const { kind, hour, count } of hits) {
+      await tx.raw.execute({
+        sql: `INSERT INTO activity_counts (kind, hour, count) VALUES (?, ?, ?)
+              ON CONFLICT (kind, hour) DO UPDATE SET count = count + excluded.count`,
+        args: [kind, hour, count],
+      });
+    }
+    const { [log.id]: _, ...others } = known;
+    const kept = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
+    // No page shows this fact, so it is no change of the directory.
+    await tx.raw.execute({
+      sql: `INSERT INTO directory_facts (name, value, updated_at) VALUES (?, ?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+      args: [factName, JSON.stringify(Object.fromEntries(kept)), log.now.getTime()],
+    });
+    return true;
+  });
+
+async function readTo(asked: Parameters<typeof directoryFact>[0]): Promise<ReadTo> {
+  const stored = await directoryFact(asked, factName);
+  return stored === null ? {} : (JSON.parse(stored) as ReadTo);
 }

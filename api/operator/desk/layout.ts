@@ -1,0 +1,312 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Context } from "#api/context.ts";
+import { formFields, isForm } from "#api/http/form-fields.ts";
+import { Refused } from "#api/http/problem.ts";
+import type { AuditEntry } from "#content/contract/audit.ts";
+import type { ReviewCheck, ReviewKind } from "#content/contract/review.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+
+/** A piece of HTML that is safe to send: only `html` makes one, and what is put into it is escaped. */
+export class Html {
+  readonly #text: string;
+  /** For `html` and for text that is known to be markup, like a chart's path. */
+  constructor(text: string) {
+    this.#text = text;
+  }
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** What may stand in a template: text and numbers are escaped, pieces of HTML are not; null, undefined and false are nothing. */
+export type Part = Html | string | number | null | undefined | false | readonly Part[];
+
+/**
+ * A template of HTML in which every value is escaped, for text and for quoted attributes alike. Values never stand in
+ * an unquoted attribute, in a script or in a style: there escaping would not be enough. Throws when one does.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+  let text = strings[0] ?? "";
+  for (const [at, value] of values.entries()) {
+    if (isUnquoted(text)) throw new Error(`a value in an unquoted attribute: …${text.slice(-40)}`);
+    text += rendered(value) + (strings[at + 1] ?? "");
+  }
+  return new Html(text);
+}
+
+/** Whether what comes next would be the value of an attribute without quotes: after the = of a tag that is open. */
+function isUnquoted(text: string): boolean {
+  if (!/=\s*$/.test(text.slice(-20))) return false;
+  const tag = text.slice(text.lastIndexOf("<")).replaceAll(/"[^"]*"/g, "");
+  // A quote that is left is open: what comes next stands in it.
+  return tag.startsWith("<") && !tag.includes(">") && !tag.includes('"');
+}
+
+function rendered(part: Part): string {
+  if (part instanceof Html) return part.toString();
+  if (typeof part === "string") return Bun.escapeHTML(part);
+  if (typeof part === "number") return String(part);
+  if (part === null || part === undefined || part === false) return "";
+  if (!Array.isArray(part)) throw new TypeError("a value that is no part of a page");
+  return part.map(rendered).join("");
+}
+
+/** The stylesheet, and its address, which changes with its content. */
+export const style = readFileSync(join(import.meta.dirname, "desk.css"), "utf8");
+const version = createHash("sha256").update(style).digest("base64url").slice(0, 12);
+
+/** Places of the desk, with the key that leads there together with the browser's own (Alt, or Ctrl+Alt). */
+export const places = [
+  { path: "/desk", name: "Overview", key: "0" },
+  { path: "/desk/queues", name: "Queues", key: "1" },
+  { path: "/desk/picks", name: "Picks", key: "2" },
+  { path: "/desk/undo", name: "Undo", key: "3" },
+  { path: "/desk/log", name: "Log", key: "4" },
+  { path: "/desk/health", name: "Health", key: "5" },
+  { path: "/desk/charts", name: "Charts", key: "6" },
+  { path: "/desk/webhooks", name: "Webhooks", key: "7" },
+] as const;
+
+export type Place = (typeof places)[number]["path"];
+
+type Frame = {
+  title: string;
+  /** Null before anyone signed in. */
+  operator: { name: string; token: string } | null;
+  place: Place | null;
+  /** What is to be known of the network, where money is not real. */
+  network?: string | null;
+  main: Part;
+};
+
+/** A whole page: skip link, navigation, one main part. */
+export const frame = ({ title, operator, place, network = null, main }: Frame): Html =>
+  html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="robots" content="noindex" />
+      <title>${title} · Desk</title>
+      <link rel="icon" href="/favicon.svg" />
+      <link rel="stylesheet" href="/desk/desk.css?${version}" />
+    </head>
+    <body>
+      <a class="skip" href="#main">Skip to content</a>
+      <header>
+        <p class="name"><a href="/desk">Almoner’s desk</a></p>
+        ${operator === null ? null : [navigation(place), signOut(operator)]}
+      </header>
+      ${network === null ? null : html`<p class="network" role="note"><strong>Test network.</strong> ${network}</p>`}
+      <main id="main" tabindex="-1">${main}</main>
+    </body>
+  </html>`;
+
+const navigation = (current: Place | null): Html =>
+  html`<nav aria-label="Desk">
+    <ul>
+      ${places.map(
+        ({ path, name, key }) =>
+          html`<li>
+            <a
+              href="${path}"
+              accesskey="${key}"
+              ${path === current ? html` aria-current="page"` : null}
+              >${name} <kbd>${key}</kbd></a
+            >
+          </li>`,
+      )}
+    </ul>
+  </nav>`;
+
+const signOut = ({ name, token }: { name: string; token: string }): Html =>
+  html`<form method="post" action="/desk/sign-out" class="sign-out">
+    ${tokenField(token)}
+    <span>Signed in as <bdi>${name}</bdi></span>
+    <button>Sign out</button>
+  </form>`;
+
+/** What proves that a form came from this session's page. */
+export const tokenField = (token: string): Html =>
+  html`<input type="hidden" name="token" value="${token}" />`;
+
+/** What a page says before all else, read out by screen readers at once. */
+export const notice = (kind: "good" | "bad", text: Part): Html =>
+  html`<p class="notice ${kind}" role="${kind === "bad" ? "alert" : "status"}">${text}</p>`;
+
+/** Names of the queues, as a person reads them. */
+export const queueNames: Readonly<Record<ReviewKind, string>> = {
+  onboarding: "Claims, registrations and changes",
+  hold: "Wallet changes on hold",
+  prose: "Prose",
+  draft: "Drafts of recommendations",
+  contested: "Contested values",
+  revert: "Contradicted values",
+};
+
+/** A text that somebody sent: as it is, in a direction of its own. */
+export const sent = (text: string | null): Html =>
+  text === null || text === ""
+    ? html`<span class="none">nothing</span>`
+    : html`<bdi class="text" dir="auto">${text}</bdi>`;
+
+/** A link that somebody sent: opened without telling where from, and only when it is http(s); else its text. */
+export function sentLink(link: string): Html {
+  const safe = safeLink(link);
+  if (safe === null || !/^https?:/i.test(safe)) return sent(link);
+  return html`<a href="${safe}" rel="noopener noreferrer nofollow" target="_blank"
+    ><bdi>${safe}</bdi></a
+  >`;
+}
+
+/** The public profile of a nonprofit. */
+export const profileLink = (slug: string | null, name: string | null): Html =>
+  slug === null
+    ? html`<bdi dir="auto">${name ?? "not listed yet"}</bdi>`
+    : html`<a href="/nonprofits/${encodeURIComponent(slug)}"
+        ><bdi dir="auto">${name ?? slug}</bdi></a
+      >`;
+
+/** An instant, for people and for programs. */
+export const instant = (iso: string): Html =>
+  html`<time datetime="${iso}">${iso.replace("T", " ").replace("Z", " UTC")}</time>`;
+
+export const flagList = (flags: readonly string[]): Part =>
+  flags.length === 0
+    ? null
+    : html`<ul class="tags" aria-label="Flags">
+        ${flags.map((flag) => html`<li class="flag">${flag.replaceAll("_", " ")}</li>`)}
+      </ul>`;
+
+/**
+ * A table: on a narrow screen each row is a block, and each cell names its column. The roles are spelled out, because
+ * browsers forget them with the layout.
+ */
+export const table = ({ caption = null, columns, rows, kind = "list" }: Table): Html =>
+  html`<div class="scroll">
+    <table class="rows ${kind}" role="table">
+      ${
+        caption === null
+          ? null
+          : html`<caption>
+              ${caption}
+            </caption>`
+      }
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${rows.map(
+          (cells) =>
+            html`<tr role="row">
+              ${cells.map((cell, at) => (at === 0 && kind === "compare" ? html`<th scope="row" role="rowheader">${cell}</th>` : html`<td role="cell" data-column="${columns[at] ?? ""}">${cell}</td>`))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+
+type Table = {
+  caption?: string | null;
+  columns: readonly string[];
+  rows: readonly (readonly Part[])[];
+  /** "compare": what each row is about, and two wide columns beside each other. */
+  kind?: "list" | "compare";
+};
+
+export const checkList = (checks: readonly ReviewCheck[]): Part =>
+  checks.length === 0
+    ? null
+    : html`<h2>Checks</h2>
+        ${table({
+          columns: ["Check", "Outcome", "What it says"],
+          rows: checks.map(({ name, outcome, message }) => [
+            sent(name),
+            html`<span class="outcome-${outcome}">${outcome}</span>`,
+            sent(message),
+          ]),
+        })}`;
+
+/** Whatever JSON holds, as nested lists. Keys and values come from others. */
+export function details(value: unknown, depth = 0): Html {
+  if (value === null || value === undefined || value === "") return sent(null);
+  if (typeof value !== "object") return asText(String(value));
+  if (depth >= depthMax) return html`<pre>${JSON.stringify(value, null, 2)}</pre>`;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return sent(null);
+    return html`<ol>
+      ${value.map((one) => html`<li>${details(one, depth + 1)}</li>`)}
+    </ol>`;
+  }
+  return html`<dl>
+    ${Object.entries(value).map(
+      ([name, one]) =>
+        html`<dt>${name.replaceAll("_", " ")}</dt>
+          <dd>${details(one, depth + 1)}</dd>`,
+    )}
+  </dl>`;
+}
+
+const depthMax = 4;
+
+const asText = (text: string): Html => (/^https?:\/\//i.test(text) ? sentLink(text) : sent(text));
+
+/** Lines of the audit log. */
+export const auditTable = (entries: readonly AuditEntry[], caption: string): Html =>
+  table({
+    caption,
+    columns: ["When", "Operator", "Action", "Subject", "Detail"],
+    rows: entries.map(({ happened_at, operator, action, subject, detail }) => [
+      instant(happened_at),
+      html`<bdi>${operator}</bdi>`,
+      action,
+      html`<a href="/desk/log?${new URLSearchParams({ subject }).toString()}"
+        ><bdi>${subject}</bdi></a
+      >`,
+      Object.entries(detail)
+        .filter(([, value]) => value !== null && value !== "")
+        .map(
+          ([name, value]) => html`<div>${name.replaceAll("_", " ")}: ${sent(brief(value))}</div>`,
+        ),
+    ]),
+  });
+
+const briefMax = 300;
+
+function brief(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > briefMax ? `${text.slice(0, briefMax).toWellFormed()}…` : text;
+}
+
+/** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
+export type Form = {
+  /** A field, trimmed; "" when it is absent. */
+  text(name: string): string;
+  has(name: string): boolean;
+};
+
+/** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
+export async function formOf(request: Request): Promise<Form> {
+  if (!isForm(request.headers.get("content-type"))) {
+    const detail = "The desk takes forms as browsers send them.";
+    throw new Refused({ status: 415, code: "no_form", detail });
+  }
+  const fields = await formFields(request);
+  return { text: (name) => fields.get(name) ?? "", has: (name) => fields.has(name) };
+}
+
+/**
+ * Whether a form was sent by a page of this very origin, as far as the browser says: by Sec-Fetch-Site, and by Origin,
+ * which is the configured one or that of the host that was asked. Beside the form's token, not in its place.
+ */
+export function isOwnOrigin({ config }: Pick<Context, "config">, request: Request): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") return false;
+  const origin = request.headers.get("origin");
+  if (origin === null) return true;
+  const host = request.headers.get("host") ?? new URL(request.url).host;
+  return [config.baseUrl, `http://${host}`, `https://${host}`].includes(origin);
+}

@@ -1,0 +1,128 @@
+import type { Reverted } from "#content/contract/review.ts";
+import type { Clock } from "#content/contract/time.ts";
+import { foldAgentId } from "#content/enrichment/agent.ts";
+import { agentsNeeded } from "#content/enrichment/consensus.ts";
+import { agreedFieldsOf, revertField } from "#content/enrichment/revert.ts";
+import { EnrichmentTally } from "#content/enrichment/tally.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import {
+  agentsAgreed,
+  agreedDraftsOf,
+  type QueuedDraft,
+  rejectAgreed,
+} from "#content/recommendation/draft-store.ts";
+import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
+
+/** A short transaction, so that a running service goes on writing meanwhile. */
+const perTransaction = 50;
+
+/**
+ * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
+ * rejected with the reason, and credit is taken back; recommendations that rest on its voice go. The log of submissions and changes stays. Prose that an operator
+ * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50;
+ * `progress` hears how many submissions are done.
+ */
+export async function revertAgent(
+  { store, clock }: { store: Store; clock: Clock },
+  {
+    agent,
+    operator,
+    reason,
+    submissionsMax = Number.POSITIVE_INFINITY,
+  }: { agent: string; operator: string; reason: string; submissionsMax?: number },
+  progress: (done: number) => void = () => {},
+): Promise<Reverted> {
+  const agent_id = foldAgentId(agent);
+  const recommendations = await revertRecommendations(
+    { store, clock },
+    { agent_id, operator, reason },
+  );
+  const total: Reverted = { agent_id, submissions: 0, emptied: 0, recommendations, complete: true };
+  for (let after = 0; ;) {
+    total.complete = total.submissions < submissionsMax;
+    if (!total.complete) break;
+    const found = await agreedFieldsOf(store, agent_id, after, perTransaction);
+    const last = found.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+    const emptied = await store.write(async (tx) => {
+      const now = clock();
+      const tally = new EnrichmentTally();
+      let count = 0;
+      for (const { nonprofit_id, field } of found) {
+        const sequence = await revertField(tx, tally, { nonprofit_id, field, reason, now });
+        if (sequence !== null) count += 1;
+      }
+      await tally.write(tx);
+      await logOperator(tx, {
+        operator,
+        action: "revert.agent",
+        subject: agent_id,
+        detail: { reason, submissions: found.map(({ id }) => id) },
+        at: now.getTime(),
+      });
+      return count;
+    });
+    total.submissions += found.length;
+    total.emptied += emptied;
+    progress(total.submissions);
+  }
+  return total;
+}
+
+type Reverting = { agent_id: string; operator: string; reason: string };
+
+/**
+ * Takes an agent's voice out of what agents agreed to recommend. A recommendation goes when it stands in this agent's
+ * words, or when fewer than two others are left that agreed; the profile counts anew. What an operator approved stays.
+ * Answers how many went. Safe to repeat.
+ */
+export async function revertRecommendations(
+  { store, clock }: { store: Store; clock: Clock },
+  reverting: Reverting,
+): Promise<number> {
+  let gone = 0;
+  for (;;) {
+    const drafts = await agreedDraftsOf(store, reverting.agent_id, perTransaction);
+    if (drafts.length === 0) return gone;
+    gone += await store.write(async (tx) => {
+      let count = 0;
+      for (const draft of drafts) if (await reverted(tx, draft, reverting, clock())) count += 1;
+      return count;
+    });
+  }
+}
+
+/** Rejects one draft that agreed, and says whether the recommendation went with it. */
+async function reverted(
+  tx: WriteTransaction,
+  draft: QueuedDraft,
+  { operator, reason }: Reverting,
+  now: Date,
+): Promise<boolean> {
+  const { id, nonprofit_id, normalised, slug } = draft;
+  const at = now.getTime();
+  // No operator refused the profile, only an agent: others may agree on it anew.
+  const settling = { reason, decided_by: `revert:${operator}`, at };
+  await rejectAgreed(tx, { nonprofit_id, normalised, id }, settling);
+  const pick = await pickOf(tx, nonprofit_id);
+  if (pick?.origin !== "consensus") return false;
+  const stands = pick.draft_id !== id && (await agentsAgreed(tx, draft)) >= agentsNeeded;
+  if (stands) return false;
+  await deletePick(tx, nonprofit_id);
+  await rejectAgreed(tx, { nonprofit_id, normalised, id: null }, settling);
+  await logOperator(tx, {
+    operator,
+    action: "recommendation.reverted",
+    subject: slug,
+    detail: {
+      reason,
+      agent: draft.agent_id,
+      recommended_for: pick.recommended_for,
+      why_recommended: pick.why_recommended,
+    },
+    at,
+  });
+  return true;
+}
