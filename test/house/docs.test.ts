@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
+import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { describeConfig } from "#api/config.ts";
@@ -66,14 +67,26 @@ test("every page and every decision is in its index", () => {
   expect(missing).toEqual([]);
 });
 
-test("the files of the code that a page names exist", async () => {
-  const named =
-    /(?<![\w./-])(?:content|api|site|scripts|test)\/[\w./-]*\w\.(?:ts|astro|css|md|yaml|conf|vcl|js)\b/g;
+/** `content/enrichment/consensus.ts`, `site/pages/nonprofits/[slug].astro`; not the paths of URLs. */
+const namedFile =
+  /(?<![\w./-])(?:content|api|site|scripts|test)\/[\w./[\]-]*[\w\]]\.(?:ts|astro|css|md|yaml|conf|vcl|js)\b/g;
+const namedFolder = /`((?:content|api|site|scripts|test)(?:\/[\w-]+)*)\/?`/g;
+
+test("the files and folders of the code that a page names exist", async () => {
   const missing: string[] = [];
   for (const [path, page] of pages) {
-    for (const [file] of page.matchAll(named)) {
-      if (!(await Bun.file(join(root, file)).exists())) missing.push(`${path}: ${file}`);
+    const folders = [...page.matchAll(namedFolder)].map(([, folder = ""]) => folder);
+    for (const folder of folders) {
+      if (!existsSync(join(root, folder))) missing.push(`${path}: ${folder}`);
+    }
+    for (const [file] of page.matchAll(namedFile)) {
+      if (!existsSync(join(root, file))) missing.push(`${path}: ${file}`);
     }
   }
   expect(missing).toEqual([]);
+});
+
+test("docs/architecture.md follows the code through its files", () => {
+  const named = pages.get("docs/architecture.md")?.match(namedFile) ?? [];
+  expect(new Set(named).size).toBeGreaterThan(40);
 });
