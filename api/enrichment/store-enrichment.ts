@@ -268,7 +268,7 @@ const told = ({ standing }: OneItem, submission: OwnSubmission): Stored => ({
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
 async function audit(
   { tx, writes }: Group,
-  { job, target, standing }: OneItem,
+  { job, standing }: OneItem,
   fresh: NewSubmission,
   corroborating: boolean,
 ): Promise<OwnSubmission> {
@@ -276,7 +276,7 @@ async function audit(
   const reason = corroborating ? corroborates : null;
   const submission = writes.insert({ ...fresh, network: null, audit_only: 1, confidence, reason });
   if (corroborating && fresh.test_data === 0) {
-    await addCorroboration(tx, { ...fresh, slug: target.slug, now: job.now });
+    await addCorroboration(tx, { ...fresh, now: job.now });
   }
   return submission;
 }

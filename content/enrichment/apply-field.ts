@@ -1,10 +1,14 @@
-import { type WantedField, wantedFields } from "#content/nonprofit/thin-fields.ts";
-import { rejectionReasons } from "./consensus.ts";
-import type { StructuredField } from "#content/contract/enrichment.ts";
-import type { EnrichmentTally } from "./tally.ts";
+import assert from "node:assert/strict";
+import { and, eq } from "drizzle-orm";
+import { z } from "zod";
+import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
+import { inConsensus } from "#content/nonprofit/pending-fields.ts";
+import { saveField } from "#content/nonprofit/save.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { packed, unpacked } from "#content/store/packed.ts";
-import { closePending, inConsensus } from "#content/nonprofit/pending-fields.ts";
+import { query } from "#content/store/query.ts";
+import { provenance } from "#content/store/tables/nonprofits.ts";
+import { rejectionReasons } from "./consensus.ts";
+import type { EnrichmentTally } from "./tally.ts";
 
 export type Agreed = {
   nonprofit_id: number;
@@ -20,110 +24,82 @@ export type Agreed = {
 };
 
 /**
- * Makes an agreed value live: value, provenance, list, change row, winners, losers, and credit, in the caller's
+ * Makes an agreed value live: winners, losers, credit, and the profile's field with its provenance, in the caller's
  * transaction. The pending submissions that agree must be stored already. Answers the sequence of the change, null when
- * the field holds a value after all: then nothing was written. Its effect on public data equals saveNonprofits, which
- * reads and compares whole records and would take five times as long on this hot path.
+ * the field has a value after all: then nothing was written.
  */
 export async function applyAgreed(
   tx: WriteTransaction,
   tally: EnrichmentTally,
   agreed: Agreed,
 ): Promise<number | null> {
-  const { nonprofit_id, field } = agreed;
-  const live = field === "founded_year" ? Number(agreed.value) : agreed.value;
-  // First writer wins inside the statement: a value that is there is never overwritten.
-  const { rows } = await tx.raw.execute({
-    sql: `UPDATE nonprofits SET ${field} = ?, updated_at = ?
-          WHERE id = ? AND (${field} IS NULL OR ${field} = '') AND status <> 'withdrawn'
-          RETURNING ${packed(wantedFields)}`,
-    args: [live, agreed.now.getTime(), nonprofit_id],
-  });
-  const [row] = unpacked<Record<WantedField, string | number | null>>(rows);
-  if (row === undefined) return null;
-  const complete = wantedFields.every(
-    (wanted: WantedField) => row[wanted] !== null && row[wanted] !== "",
-  );
-  if (complete) {
-    await tx.raw.execute({
-      sql: "DELETE FROM listings WHERE nonprofit_id = ? AND list = 'thin'",
-      args: [nonprofit_id],
-    });
-  }
-  await settleVoices(tx, tally, agreed);
-  await writeProvenance(tx, agreed);
-  await closePending(tx, agreed);
-  const { lastInsertRowid } = await tx.raw.execute({
-    sql: `INSERT INTO changes (kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at)
-          VALUES ('changed', ?, ?, ?, ?, ?, ?)`,
-    args: [
+  const { nonprofit_id, field, now } = agreed;
+  const set_by = agreed.decidedBy ?? "consensus";
+  if (!(await isOpen(tx, agreed))) return null;
+  const winners = await decideVotes(tx, tally, agreed);
+  const sequence = await saveField(
+    tx,
+    {
       nonprofit_id,
-      agreed.slug,
-      JSON.stringify([field, "provenance"]),
-      complete ? '["thin"]' : "[]",
-      agreed.decidedBy === "operator" ? "review" : "consensus",
-      agreed.now.getTime(),
-    ],
-  });
-  return Number(lastInsertRowid);
+      field,
+      value: field === "founded_year" ? Number(agreed.value) : agreed.value,
+      provenance: {
+        set_by,
+        source: set_by,
+        source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
+        agents: [
+          ...new Set(winners.slice(0, provenanceAgentsMax).map(({ agent_name }) => agent_name)),
+        ],
+        applied_at: now.getTime(),
+      },
+    },
+    { origin: set_by === "operator" ? "review" : "consensus", now },
+  );
+  assert(sequence !== null, `${field} of nonprofit ${nonprofit_id} was filled in between`);
+  return sequence;
 }
 
-/** The winners are applied and credited, all others rejected with the winning value. */
-async function settleVoices(tx: WriteTransaction, tally: EnrichmentTally, agreed: Agreed) {
+async function isOpen(tx: WriteTransaction, { nonprofit_id, field }: Agreed): Promise<boolean> {
+  const { rows } = await tx.raw.execute({
+    sql: `SELECT 1 FROM nonprofits
+          WHERE id = ? AND (${field} IS NULL OR ${field} = '') AND status <> 'withdrawn'`,
+    args: [nonprofit_id],
+  });
+  return rows.length > 0;
+}
+
+const Winner = z.object({
+  id: z.number(),
+  agent_id: z.string(),
+  agent_name: z.string(),
+  source_url: z.string().nullable(),
+  test_data: z.number(),
+});
+
+/** The winners, earliest first, are applied and credited; all others are rejected with the winning value. */
+async function decideVotes(tx: WriteTransaction, tally: EnrichmentTally, agreed: Agreed) {
   const { nonprofit_id, field, now } = agreed;
   if (!(await applied(tx, nonprofit_id))) tally.add("nonprofits_improved");
   const where = `nonprofit_id = ? AND field = ? AND ${inConsensus}`;
-  const winners = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?, network = NULL
-          WHERE ${where} AND normalised_value = ?
-          RETURNING agent_id, test_data`,
-    args: [
-      agreed.confidence,
-      now.getTime(),
-      now.getTime(),
-      nonprofit_id,
-      field,
-      agreed.normalised_value,
-    ],
-  });
-  for (const { agent_id, test_data } of winners.rows) {
-    if (test_data === 0) tally.credit(String(agent_id), 1);
+  const winners = await query(
+    tx,
+    `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?, network = NULL
+     WHERE ${where} AND normalised_value = ?
+     RETURNING id, agent_id, agent_name, source_url, test_data`,
+    [agreed.confidence, now.getTime(), now.getTime(), nonprofit_id, field, agreed.normalised_value],
+    Winner,
+  );
+  for (const { agent_id, test_data } of winners) {
+    if (test_data === 0) tally.credit(agent_id, 1);
   }
   const losers = await tx.raw.execute({
     sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?, network = NULL
           WHERE ${where}`,
     args: [rejectionReasons.outvoted, agreed.value, now.getTime(), nonprofit_id, field],
   });
-  tally.move("pending", "applied", winners.rows.length);
+  tally.move("pending", "applied", winners.length);
   tally.move("pending", "rejected", losers.rowsAffected);
-}
-
-/** Who agreed, with which source: the earliest agreeing submission that names one. */
-async function writeProvenance(tx: WriteTransaction, agreed: Agreed): Promise<void> {
-  await tx.raw.execute({
-    sql: `INSERT INTO provenance (nonprofit_id, field, set_by, source, source_url, agents, applied_at)
-          SELECT ?1, ?2, ?5, ?5,
-            (SELECT source_url FROM submissions
-             WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'applied' AND normalised_value = ?3
-               AND decided_at = ?4 AND source_url IS NOT NULL
-             ORDER BY id LIMIT 1),
-            json_group_array(DISTINCT agent_name), ?4
-          FROM (SELECT agent_name FROM submissions
-                WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'applied' AND normalised_value = ?3
-                  AND decided_at = ?4
-                ORDER BY id LIMIT ${provenanceAgentsMax})
-          WHERE true
-          ON CONFLICT (nonprofit_id, field) DO UPDATE SET
-            set_by = excluded.set_by, source = excluded.source, source_url = excluded.source_url,
-            agents = excluded.agents, applied_at = excluded.applied_at`,
-    args: [
-      agreed.nonprofit_id,
-      agreed.field,
-      agreed.normalised_value,
-      agreed.now.getTime(),
-      agreed.decidedBy ?? "consensus",
-    ],
-  });
+  return winners.toSorted((a, b) => a.id - b.id);
 }
 
 /** A profile names at most so many agents for one value; more would only feed the vain. */
@@ -148,23 +124,20 @@ export async function applied(tx: WriteTransaction, nonprofitId: number): Promis
  */
 export async function addCorroboration(
   tx: WriteTransaction,
-  one: { nonprofit_id: number; slug: string; field: string; agent_name: string; now: Date },
+  one: { nonprofit_id: number; field: EnrichableField; agent_name: string; now: Date },
 ): Promise<number | null> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE provenance SET agents = json_insert(agents, '$[#]', ?3)
-          WHERE nonprofit_id = ?1 AND field = ?2 AND json_array_length(agents) < ${provenanceAgentsMax}
-            AND NOT EXISTS (SELECT 1 FROM json_each(agents) WHERE value = ?3)`,
-    args: [one.nonprofit_id, one.field, one.agent_name],
-  });
-  if (rowsAffected === 0) return null;
-  await tx.raw.execute({
-    sql: "UPDATE nonprofits SET updated_at = ? WHERE id = ?",
-    args: [one.now.getTime(), one.nonprofit_id],
-  });
-  const { lastInsertRowid } = await tx.raw.execute({
-    sql: `INSERT INTO changes (kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at)
-          VALUES ('changed', ?, ?, '["provenance"]', '[]', 'corroboration', ?)`,
-    args: [one.nonprofit_id, one.slug, one.now.getTime()],
-  });
-  return Number(lastInsertRowid);
+  const { nonprofit_id, field, agent_name, now } = one;
+  const [known] = await tx.db
+    .select()
+    .from(provenance)
+    .where(and(eq(provenance.nonprofit_id, nonprofit_id), eq(provenance.field, field)));
+  if (known === undefined || known.agents.length >= provenanceAgentsMax) return null;
+  if (known.agents.includes(agent_name)) return null;
+  const { set_by, source, source_url, applied_at } = known;
+  const agents = [...known.agents, agent_name];
+  return saveField(
+    tx,
+    { nonprofit_id, field, provenance: { set_by, source, source_url, agents, applied_at } },
+    { origin: "corroboration", now },
+  );
 }

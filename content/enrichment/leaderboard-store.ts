@@ -9,7 +9,8 @@ import {
   SubmissionStatus,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
-import { directoryFact, saveDirectoryFact } from "#content/operation/directory-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { agentFlags } from "./agent.ts";
 

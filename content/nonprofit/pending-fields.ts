@@ -47,6 +47,16 @@ export async function closePending(tx: WriteTransaction, { nonprofit_id, field }
   });
 }
 
+/** A field was filled: what is pending for it takes no part in consensus any more. */
+export async function fillPending(tx: WriteTransaction, one: Field): Promise<void> {
+  await tx.raw.execute({
+    sql: `UPDATE submissions SET audit_only = 1, network = NULL
+          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}`,
+    args: [one.nonprofit_id, one.field],
+  });
+  await closePending(tx, one);
+}
+
 type Saved = { before: NonprofitRecord | null; after: NonprofitRecord };
 
 const isEmpty = (value: unknown): boolean => value === null || value === "";

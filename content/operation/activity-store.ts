@@ -1,7 +1,8 @@
 import type { Counters } from "#content/contract/stats.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { directoryFact, liveCounters, saveDirectoryFact } from "./directory-store.ts";
+import { directoryFact, liveCounters } from "./directory-store.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
 export type ActivityKind =

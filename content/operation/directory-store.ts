@@ -2,7 +2,7 @@ import { causeIds } from "#content/contract/cause.ts";
 import type { DonationNetwork } from "#content/contract/network.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/donation/store.ts";
-import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 
 const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
@@ -79,26 +79,6 @@ export async function liveCounters(store: Queryable, now: Date): Promise<Counter
       mcp: hits("mcp"),
     },
   };
-}
-
-/**
- * Writes a fact that pages show, for example the publication day or the counters (as JSON), and marks the pages of
- * the directory as changed. Does nothing when the fact is so already.
- */
-export async function saveDirectoryFact(
-  tx: WriteTransaction,
-  { name, value, now }: { name: string; value: string; now: Date },
-): Promise<void> {
-  if ((await directoryFact(tx, name)) === value) return;
-  await tx.raw.execute({
-    sql: `INSERT INTO directory_facts (name, value, updated_at) VALUES (?, ?, ?)
-          ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-    args: [name, value, now.getTime()],
-  });
-  await tx.raw.execute({
-    sql: `INSERT INTO changes (kind, fields, origin, changed_at) VALUES ('directory', ?, 'directory', ?)`,
-    args: [JSON.stringify([name]), now.getTime()],
-  });
 }
 
 const noCounters: Counters = {

@@ -107,7 +107,7 @@ export async function saveFollowThroughs(
     one.intent_id ?? "",
     one.atMs,
   ]);
-  return store.write((tx) =>
+  const { written } = await store.write((tx) =>
     insertMany(
       tx,
       "recommendation_follow_throughs",
@@ -116,6 +116,7 @@ export async function saveFollowThroughs(
       "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING",
     ),
   );
+  return written;
 }
 
 /** How many calls of recommend led how far. Each step counts calls, not clicks. */

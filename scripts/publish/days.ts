@@ -3,7 +3,8 @@ import { checkpointCounters } from "#content/operation/activity-store.ts";
 import { helpWantedTotals } from "#content/enrichment/needs-store.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { directoryFact, saveDirectoryFact } from "#content/operation/directory-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { directoryFact } from "#content/operation/directory-store.ts";
 
 const lookEveryMs = 30_000;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { markdownLine } from "#site/documents/markdown.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { saveDirectoryFact } from "#content/operation/directory-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";

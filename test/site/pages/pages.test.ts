@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { consensusSimulation } from "#content/contract/consensus-simulation.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { saveDirectoryFact } from "#content/operation/directory-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";

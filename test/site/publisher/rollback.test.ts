@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { saveDirectoryFact } from "#content/operation/directory-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
 import { releaseBefore } from "#site/bundle/release.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
