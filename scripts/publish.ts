@@ -5,9 +5,8 @@ import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { PublisherBusy } from "#site/publisher/lock.ts";
 import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import type { PurgeConfig } from "#site/delivery/purge.ts";
-import { startPurger } from "#site/delivery/purger.ts";
+import type { PublisherContext } from "#site/publisher/context.ts";
+import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
 import { askResident } from "./publish/ask-publisher.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
@@ -128,7 +127,7 @@ async function publish(
   }
   try {
     await publishOnce(publisher, store, { processes, config, bucket });
-    if (bucket === null) await purgeOnce(publisher.parts, config);
+    if (bucket === null) await purgeOnce(publisher.context, config);
   } finally {
     publisher.close();
   }
@@ -141,7 +140,7 @@ async function publishOnce(
   { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
 ): Promise<void> {
   const json = store.json === true;
-  const { manifest } = publisher.parts;
+  const { manifest } = publisher.context;
   if (store.rollback !== undefined) return goBack(publisher, store.rollback, json);
   const { held_at } = manifest.state();
   if (store.resume === true || store.full === true) manifest.setState({ held_at: 0 });
@@ -158,7 +157,7 @@ async function publishOnce(
 }
 
 /** Tells caches in front of the bundle what these releases changed. */
-async function purgeOnce({ manifest, log }: PublisherParts, config: Config): Promise<void> {
+async function purgeOnce({ manifest, log }: PublisherContext, config: Config): Promise<void> {
   const purger = startPurger(manifest, purgeConfigOf(config, log));
   purger.notice();
   await purger.idle();

@@ -10,8 +10,11 @@ import { idsInList } from "#content/nonprofit/lists.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/records.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { openBundleReader } from "#site/bundle/bundle-reader.ts";
-import { publicationOf, waitForPublication } from "#site/delivery/publication.ts";
+import {
+  openBundleReader,
+  publicationOf,
+  waitForPublication,
+} from "#site/delivery/bundle-reader.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { startLocalChain } from "./start/local-chain.ts";
 import { startPublisherChild } from "./start/publisher-child.ts";

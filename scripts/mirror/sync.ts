@@ -8,18 +8,17 @@ import {
 } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { PublicKey } from "#content/feed/keys.ts";
-import { shardOf } from "#site/bundle/bundle-manifest.ts";
-import { type Gathering, gather, type Misfits } from "./gather.ts";
-import { install } from "./install.ts";
+import { shardOf } from "#site/bundle/signed-list.ts";
+import { type Gathering, type Misfits, gather, install } from "./gather.ts";
 import type { MirrorFolder, MirrorState } from "./mirror-folder.ts";
-import type { Origin } from "./origin.ts";
 import {
   type ListFailure,
+  type Origin,
+  type SignedList,
   publishedKey,
   readList,
   readSignature,
-  type SignedList,
-} from "./signed-list.ts";
+} from "./origin.ts";
 
 export type SyncOptions = {
   origin: Origin;

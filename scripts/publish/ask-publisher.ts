@@ -1,10 +1,10 @@
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore } from "#content/store/open.ts";
-import { differingFiles } from "#site/publisher/build-bundle.ts";
+import { differingFiles } from "#site/publisher/full-build.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { isResident } from "#site/publisher/heartbeat.ts";
+import { isResident } from "#site/publisher/lock.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { showDiffering } from "./differing.ts";

@@ -1,10 +1,10 @@
-import { catchUp } from "#site/publisher/catch-up.ts";
+import { catchUp } from "#site/publisher/full-build.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
-import { defaultKeeping, prune } from "#site/bundle/prune.ts";
+import { defaultKeeping, prune } from "#site/bundle/garbage-collection.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
-import { retryFailures } from "#site/publisher/retry-failures.ts";
+import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { runSecondLane } from "#site/publisher/list-job.ts";
 import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
@@ -14,14 +14,14 @@ import { heldMessage, notKeptMessage, targetOf } from "./target.ts";
 /** Renders everything anew; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {
   const startedMs = performance.now();
-  const { current_release } = publisher.parts.manifest.state();
-  const waiting = await catchUp(publisher.parts);
+  const { current_release } = publisher.context.manifest.state();
+  const waiting = await catchUp(publisher.context);
   const progress = startProgress("Rendering documents", 0);
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();
   await bringIndexes(publisher, json);
   await publisher.tidy({ first: current_release === 0 });
-  await syncAll(publisher.parts);
+  await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   if (json) {
     console.log(JSON.stringify({ ...outcome, waiting, seconds: Number(seconds) }));
@@ -44,18 +44,18 @@ async function bringIndexes({ searchLane, feedLane }: Publisher, json: boolean):
 
 /** Publishes what has changed; answers how many documents could not be rendered. */
 export async function drainOnce(
-  { parts, feedLane, searchLane }: Publisher,
+  { context, feedLane, searchLane }: Publisher,
   { json, releasesKept }: { json: boolean; releasesKept: number },
 ) {
-  const { manifest } = parts;
+  const { manifest } = context;
   const { held_at, current_release } = manifest.state();
   if (held_at > 0) stopWith(heldMessage(held_at));
-  while ((await runFastLane(parts)) > 0);
-  while ((await runSecondLane(parts, async () => {})) !== null);
+  while ((await runFastLane(context)) > 0);
+  while ((await runSecondLane(context, async () => {})) !== null);
   await searchLane.run();
   await feedLane.run({});
-  await retryFailures(parts);
-  while (prune(parts, { ...defaultKeeping, releases: releasesKept }));
+  await retryFailures(context);
+  while (prune(context, { ...defaultKeeping, releases: releasesKept }));
   const state = manifest.state();
   const failed = manifest.db
     .query<{ key: string; error: string }, []>("SELECT key, error FROM failures")
@@ -75,16 +75,16 @@ export async function drainOnce(
 
 /** Goes back to an older release; "-1" is what was shown before the newest changes. */
 export async function goBack(
-  { parts, feedLane }: Publisher,
+  { context, feedLane }: Publisher,
   asked: string,
   json: boolean,
 ): Promise<void> {
-  const target = targetOf(asked, parts.manifest);
-  const committed = rollBackTo(parts, target);
-  if (committed === null) stopWith(notKeptMessage(target, parts.manifest));
+  const target = targetOf(asked, context.manifest);
+  const committed = rollBackTo(context, target);
+  if (committed === null) stopWith(notKeptMessage(target, context.manifest));
   await feedLane.run({});
   // A power loss must not bring back what was gone back from.
-  await syncAll(parts);
+  await syncAll(context);
   const files = committed.changed.length + committed.removed.length;
   console.log(
     json

@@ -3,11 +3,11 @@ import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { firstChangeAfter } from "#content/operation/directory-store.ts";
-import { differingFiles } from "#site/publisher/build-bundle.ts";
+import { differingFiles } from "#site/publisher/full-build.ts";
 import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/bundle/release.ts";
-import { isResident } from "#site/publisher/heartbeat.ts";
+import { isResident } from "#site/publisher/lock.ts";
 import { stopWith } from "../support/config.ts";
 import { heldMessage } from "./target.ts";
 

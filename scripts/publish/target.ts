@@ -1,5 +1,6 @@
 import type { Manifest } from "#site/bundle/manifest.ts";
-import { releaseBefore, releases } from "#site/bundle/release.ts";
+import { releases } from "#site/bundle/release.ts";
+import { releaseBefore } from "#site/bundle/rollback.ts";
 import { stopWith } from "../support/config.ts";
 
 /** What an operator is told who publishes while a rollback holds. */

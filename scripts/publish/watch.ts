@@ -3,12 +3,12 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
-import { defaultKeeping } from "#site/bundle/prune.ts";
-import type { BackgroundWork } from "#site/publisher/in-background.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import { startPurger } from "#site/delivery/purger.ts";
-import { startSignsOfLife } from "#site/publisher/heartbeat.ts";
-import { startUploader } from "#site/delivery/uploader.ts";
+import { defaultKeeping } from "#site/bundle/garbage-collection.ts";
+import type { FollowingWork } from "#site/delivery/background-work.ts";
+import type { PublisherContext } from "#site/publisher/context.ts";
+import { startPurger } from "#site/delivery/purge.ts";
+import { startSignsOfLife } from "#site/publisher/lock.ts";
+import { startUploader } from "#site/delivery/upload.ts";
 import { followWithIndexes } from "#site/search/follow.ts";
 import { requestScheduledBuild, runResident } from "#site/publisher/publish-loop.ts";
 import { startProgress } from "../support/progress.ts";
@@ -33,33 +33,33 @@ export async function watch(
   log: Logger,
   bucket: Bucket | null,
 ): Promise<void> {
-  const { parts } = publisher;
+  const { context } = publisher;
   const stopping = new AbortController();
   stopSignal().addEventListener("abort", () => stopping.abort());
   process.on("disconnect", () => stopping.abort());
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
-  const schedule = scheduleOf(config, () => requestScheduledBuild(parts), log);
-  const signs = startSignsOfLife(parts);
-  parts.manifest.setState({ pid: process.pid });
-  const { held_at } = parts.manifest.state();
+  const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
+  const signs = startSignsOfLife(context);
+  context.manifest.setState({ pid: process.pid });
+  const { held_at } = context.manifest.state();
   if (held_at > 0) log.warn(heldMessage(held_at));
-  const days = await keepDays(parts.source.store, parts.clock, (error) =>
+  const days = await keepDays(context.source.store, context.clock, (error) =>
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
   const following = followerOf(publisher, config, bucket, stopping.signal);
   const indexing = followWithIndexes(publisher.searchLane, {
-    log: parts.log,
+    log: context.log,
     signal: stopping.signal,
   });
   try {
-    if (publisher.isOutdated() && parts.manifest.state().held_at === 0) await buildAll();
-    process.send?.({ release: parts.manifest.state().current_release });
+    if (publisher.isOutdated() && context.manifest.state().held_at === 0) await buildAll();
+    process.send?.({ release: context.manifest.state().current_release });
     // What an earlier process published just before it ended may not have got beyond it.
     following.notice();
     indexing.notice();
-    await runResident(parts, {
+    await runResident(context, {
       signal: stopping.signal,
-      pollMs: parts.source.store.embedded ? pollEmbeddedMs : pollRemoteMs,
+      pollMs: context.source.store.embedded ? pollEmbeddedMs : pollRemoteMs,
       secondLaneDelayMs,
       feedLane: publisher.feedLane,
       keeping: { ...defaultKeeping, releases: config.releasesKept },
@@ -82,9 +82,9 @@ export async function watch(
 
 /** Renders everything anew and tells what differed; what can wait is tidied up behind its back. */
 async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal): Promise<void> {
-  const { parts } = publisher;
-  const first = parts.manifest.state().current_release === 0;
-  const inStep = await isInStep(parts);
+  const { context } = publisher;
+  const first = context.manifest.state().current_release === 0;
+  const inStep = await isInStep(context);
   const progress = startProgress("Building the bundle: documents", 0);
   const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true });
   progress.end();
@@ -110,19 +110,19 @@ const lastWord = () =>
 
 /** What follows each release: the bucket and then the caches in front of it, or the caches alone. */
 function followerOf(
-  { parts }: Publisher,
+  { context }: Publisher,
   config: Config,
   bucket: Bucket | null,
   signal: AbortSignal,
-): BackgroundWork {
-  const purge = purgeConfigOf(config, parts.log);
-  if (bucket === null) return startPurger(parts.manifest, purge);
+): FollowingWork {
+  const purge = purgeConfigOf(config, context.log);
+  if (bucket === null) return startPurger(context.manifest, purge);
   const target = targetOrExit(bucket.to, config, signal);
-  return startUploader(parts, { target, extensionless: bucket.extensionless, purge, signal });
+  return startUploader(context, { target, extensionless: bucket.extensionless, purge, signal });
 }
 
 /** Whether the bundle should be what store and code make of it: nothing waits, and the site is the same. */
-async function isInStep({ manifest, source, inputsDigest }: PublisherParts): Promise<boolean> {
+async function isInStep({ manifest, source, inputsDigest }: PublisherContext): Promise<boolean> {
   const { slow_sequence, inputs_digest } = manifest.state();
   return inputs_digest === inputsDigest && slow_sequence >= (await newestSequence(source.store));
 }

@@ -2,8 +2,7 @@ import { dailyNumbers, daysMax, operatorHealth } from "#api/operator/health.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { openBundleReader } from "#site/bundle/bundle-reader.ts";
-import { publicationOf } from "#site/delivery/publication.ts";
+import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
 import { stopWith } from "../support/config.ts";
 import { withStore } from "./commands.ts";
 

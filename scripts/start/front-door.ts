@@ -8,7 +8,7 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import type { BundleReader } from "#site/bundle/bundle-reader.ts";
+import type { BundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { createFirstPages, type FirstPages } from "#site/delivery/first-pages.ts";
 

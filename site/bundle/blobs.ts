@@ -1,14 +1,10 @@
 import {
-  copyFileSync,
   existsSync,
-  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
-  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -101,98 +97,6 @@ function writeOnce(path: string, body: Uint8Array): void {
 export function removeDrafts(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (/^\.?\d+-[^/]*\.draft$/.test(name)) rmSync(join(folder, name), { force: true });
-  }
-}
-
-/** The bundle as a plain folder, for any web server: hard links to blobs, each put in place at once. */
-export type ExportFolder = {
-  readonly folder: string;
-  /** Makes the path show this blob. */
-  put(path: string, blob: string): void;
-  /** Whether the path shows this blob and nothing else. */
-  shows(path: string, blob: string): boolean;
-  remove(path: string): void;
-  clear(): void;
-};
-
-export function openExport(folder: string): ExportFolder {
-  mkdirSync(folder, { recursive: true });
-  const known = new Set<string>();
-  const parentOf = (target: string) => {
-    const parent = target.slice(0, target.lastIndexOf("/"));
-    if (known.has(parent)) return;
-    mkdirSync(parent, { recursive: true });
-    known.add(parent);
-  };
-  let drafts = 0;
-  const show = (blob: string, target: string) => {
-    parentOf(target);
-    try {
-      linkSync(blob, target);
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST" && !withoutLink.has(codeOf(error))) throw error;
-      if (codeOf(error) === "EEXIST" && isSameFile(target, blob)) return;
-      const draft = `${folder}/.${process.pid}-${drafts++}.draft`;
-      linkOrCopy(blob, draft);
-      renameSync(draft, target);
-    }
-  };
-  return {
-    folder,
-    put: (path, blob) => {
-      const target = `${folder}/${path}`;
-      try {
-        show(blob, target);
-      } catch (error) {
-        // Somebody removed folders of ours: they are made again, once.
-        if (codeOf(error) !== "ENOENT" || !existsSync(blob)) throw error;
-        known.clear();
-        show(blob, target);
-      }
-    },
-    shows: (path, blob) => {
-      const target = `${folder}/${path}`;
-      if (!existsSync(target)) return false;
-      return isSameFile(target, blob) || readFileSync(target).equals(readFileSync(blob));
-    },
-    remove: (path) => {
-      try {
-        unlinkSync(`${folder}/${path}`);
-      } catch (error) {
-        if (codeOf(error) !== "ENOENT") throw error;
-      }
-    },
-    clear: () => {
-      known.clear();
-      rmSync(folder, { recursive: true, force: true });
-      mkdirSync(folder, { recursive: true });
-    },
-  };
-}
-
-/** Renaming one name of a file over another does nothing and leaves the draft behind. */
-function isSameFile(one: string, other: string): boolean {
-  const [a, b] = [statSync(one), statSync(other)];
-  return a.ino === b.ino && a.dev === b.dev;
-}
-
-/**
- * Why a file gets no second name: a file system allows only so many (65,000 on ext4), or knows none, or the folder is
- * mounted from elsewhere. Then its content is copied.
- */
-const withoutLink: ReadonlySet<string> = new Set(["EMLINK", "EXDEV", "EPERM", "ENOTSUP"]);
-
-function linkOrCopy(blob: string, draft: string): void {
-  try {
-    linkSync(blob, draft);
-  } catch (error) {
-    if (!withoutLink.has(codeOf(error))) throw error;
-    try {
-      copyFileSync(blob, draft);
-    } catch (failed) {
-      rmSync(draft, { force: true });
-      throw failed;
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { digestOf } from "./blobs.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import type { BundleContext } from "./context.ts";
 
 /** More new files than these are brought onto the disk with everything else that is there, at once. */
 const blobsPerRoundMax = 2_000;
@@ -15,7 +15,7 @@ const bootId = (): string =>
  * Brings the blobs of newer releases onto the disk, behind the readers' backs: a release is visible before it is
  * durable, and what a power loss takes is published again. Answers whether all is durable now.
  */
-export async function makeDurable(parts: PublisherParts): Promise<boolean> {
+export async function makeDurable(parts: BundleContext): Promise<boolean> {
   const { manifest, blobs } = parts;
   const { durable_release, current_release, boot_id } = manifest.state();
   if (boot_id !== bootId()) manifest.setState({ boot_id: bootId() });
@@ -39,7 +39,7 @@ export async function makeDurable(parts: PublisherParts): Promise<boolean> {
 export async function syncAll({
   manifest,
   blobs,
-}: Pick<PublisherParts, "manifest" | "blobs">): Promise<boolean> {
+}: Pick<BundleContext, "manifest" | "blobs">): Promise<boolean> {
   // What is published while the disk works may not be part of it.
   const { current_release } = manifest.state();
   const { exited } = Bun.spawn(["sync", "-f", blobs.folder], {
@@ -54,7 +54,7 @@ export async function syncAll({
  * After the machine itself went down: whether every blob that was not durable then is whole. A blob that is not is
  * removed, so that rendering writes it again.
  */
-export function survivedBoot({ manifest, blobs, log }: PublisherParts): boolean {
+export function survivedBoot({ manifest, blobs, log }: BundleContext): boolean {
   const { boot_id, durable_release } = manifest.state();
   if (boot_id === "" || boot_id === bootId()) return true;
   const newer = manifest.db

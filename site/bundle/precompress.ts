@@ -12,7 +12,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
-import type { ExportFolder } from "./blobs.ts";
+import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
 const compressFromBytes = 1_024;
 const compressible = /\.(html|json|xml|txt|md|csv|yaml|css|m?js|svg)$/;
@@ -21,6 +21,29 @@ const sibling = /^(.+)\.(br|gz)$/;
 /** Quality 5 costs about 0.1 ms a page; 11 costs 6.5 ms for a few per cent. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const gzipOptions = { level: 6 };
+
+/**
+ * Opens the folder that web servers show. With `precompress` its files have `.br` and `.gz` siblings; those that an
+ * earlier setting left are brought in step or removed here, because a server would go on sending them.
+ */
+export async function openWebExport(
+  folder: string,
+  { precompress }: { precompress: boolean },
+): Promise<ExportFolder> {
+  const exported = monotonicMtime(openExport(folder));
+  const marker = `${folder}.precompressed`;
+  const had = existsSync(marker);
+  if (precompress) {
+    writeFileSync(marker, "");
+    if (!had) await precompressFolder(folder);
+    return compressedExport(exported);
+  }
+  if (had) {
+    removeAllSiblings(folder);
+    rmSync(marker);
+  }
+  return exported;
+}
 
 /**
  * An export folder that keeps a `.br` and a `.gz` beside each file, for web servers that send them as they are. Such
@@ -91,7 +114,7 @@ export async function precompressFolder(
 }
 
 /** Removes every sibling; files that are archives by themselves stay. */
-export function removeAllSiblings(folder: string): void {
+function removeAllSiblings(folder: string): void {
   for (const path of everyPath(folder)) {
     if (compressible.test(sibling.exec(path)?.[1] ?? "")) rmSync(join(folder, path));
   }

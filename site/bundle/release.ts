@@ -1,14 +1,27 @@
+import { feedPaths } from "#content/contract/feed.ts";
+import type { BundleFile, DocumentKey } from "#site/documents/document.ts";
+import type { BundleContext } from "./context.ts";
 import type { Manifest, NewFile, PublisherState, Release } from "./manifest.ts";
 
-/** What a release changes. A path in `removed` leaves the bundle. */
+/** What a release changes. */
 export type ReleaseDraft = {
   reason: string;
   /** Files as rendered; those the bundle holds already in the same bytes are left alone. */
-  files: readonly NewFile[];
-  removed: readonly string[];
+  files: readonly NewFile[] | GatheredFiles;
+  /** Paths that leave the bundle. */
+  removed?: readonly string[];
+  /** Paths that leave the bundle and can be read for another day, by pages that are open somewhere. */
+  retired?: readonly string[];
+  /** Whether the files are the whole bundle: every other path goes, except those that only other jobs write. */
+  whole?: boolean;
+  /** The start of paths that keep no history, so that a rollback leaves them alone; "" for all. */
+  withoutHistory?: string;
+  /** Whether this is the first build: no history is kept, and the answer leaves out what changed, a million paths. */
+  first?: boolean;
   /** The newest change that the data was known to include when it was read. */
   asOf: number;
-  state: Partial<PublisherState>;
+  /** How far publishing is with this release, which may depend on its number. */
+  state: Partial<PublisherState> | ((release: number) => Partial<PublisherState>);
   now: Date;
 };
 
@@ -16,73 +29,191 @@ export type ReleaseDraft = {
 export type Committed = { release: number; changed: NewFile[]; removed: string[] };
 
 /**
- * Makes a new release current in one transaction. A file that was rendered from newer data meanwhile is kept: lanes
+ * Makes a new release current in one transaction. A file that was rendered from newer data meanwhile is kept: jobs
  * may finish out of order. Without any difference only the state moves on and no release is made.
  */
 export function commitRelease(manifest: Manifest, draft: ReleaseDraft): Committed {
   const commit = manifest.db.transaction((): Committed => {
-    const release = manifest.state().current_release + 1;
-    const changed = draft.files.filter((file) => replace(manifest, file, release, draft.asOf));
-    const removed = draft.removed.filter((path) => remove(manifest, path, release, draft.asOf));
-    if (changed.length + removed.length === 0) {
-      manifest.setState(draft.state);
-      return { release: release - 1, changed, removed };
-    }
-    manifest.setState({ ...draft.state, current_release: release });
-    recordRelease(manifest, release, draft, changed.length + removed.length);
+    const { current_release } = manifest.state();
+    const gathered = "batch" in draft.files ? draft.files : gatherFiles(manifest);
+    if (!("batch" in draft.files)) gathered.add(draft.files);
+    const next: NextRelease = { ...draft, batch: gathered.batch, release: current_release + 1 };
+    const changed = draft.first === true ? [] : differing(manifest, next);
+    const changes = draft.first === true ? countDiffering(manifest, next) : changed.length;
+    const removed = draft.whole === true ? vanished(manifest, next) : stillThere(manifest, next);
+    if (changes > 0) replaceFiles(manifest, next);
+    if (removed.length > 0) removeFiles(manifest, next.release, removed);
+    const release = changes + removed.length > 0 ? next.release : current_release;
+    retireFiles(manifest, next, release);
+    markNamed(manifest, next);
+    manifest.db.query("DELETE FROM temp.next_files WHERE batch = ?").run(next.batch);
+    const state = typeof draft.state === "function" ? draft.state(release) : draft.state;
+    manifest.setState({ ...state, current_release: release });
+    if (release > current_release) recordRelease(manifest, next, changes + removed.length);
     return { release, changed, removed };
   });
   return commit.immediate();
 }
 
-type Stored = { digest: string; size: number; as_of: number };
+/** Files that are to be in the next release, gathered over a while. */
+export type GatheredFiles = {
+  /** Tells them from those that other jobs gather at the same time. */
+  readonly batch: number;
+  add(files: readonly NewFile[]): void;
+  count(): number;
+};
 
-function replace(manifest: Manifest, file: NewFile, release: number, asOf: number): boolean {
-  const { db } = manifest;
-  const stored = db
-    .query<Stored & { doomed_at: number | null }, [string]>(
-      "SELECT digest, size, as_of, doomed_at FROM files WHERE path = ?",
+let batches = 0;
+
+/** Begins to gather files, in a table of its own: a full build may have millions of them. */
+export function gatherFiles({ db }: Manifest): GatheredFiles {
+  db.run(
+    `CREATE TEMP TABLE IF NOT EXISTS next_files (
+       batch INTEGER NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL,
+       PRIMARY KEY (batch, path)
+     ) WITHOUT ROWID`,
+  );
+  const batch = ++batches;
+  const adding = db.query(
+    `INSERT OR REPLACE INTO temp.next_files (batch, path, digest, size)
+     SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)`,
+  );
+  const counting = db.query<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
+  );
+  return {
+    batch,
+    add: (files) => {
+      adding.run(
+        batch,
+        JSON.stringify(files.map(({ path, digest, size }) => [path, digest, size])),
+      );
+    },
+    count: () => counting.get(batch)?.n ?? 0,
+  };
+}
+
+type NextRelease = Omit<ReleaseDraft, "files" | "state"> & { batch: number; release: number };
+
+const differingSql = `
+  FROM temp.next_files AS next LEFT JOIN files USING (path)
+  WHERE next.batch = ?1
+    AND (files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?2))`;
+
+const countDiffering = ({ db }: Manifest, { batch, asOf }: NextRelease): number =>
+  db.query<{ n: number }, [number, number]>(`SELECT count(*) AS n ${differingSql}`).get(batch, asOf)
+    ?.n ?? 0;
+
+const differing = ({ db }: Manifest, { batch, asOf }: NextRelease): NewFile[] =>
+  db
+    .query<NewFile, [number, number]>(`SELECT next.path, next.digest, next.size ${differingSql}`)
+    .all(batch, asOf);
+
+/** Hashed assets of older releases stay for pages that are still open somewhere. */
+const assetsFolder = "_astro/";
+/** What a full build does not render, because other jobs of the publisher write it. */
+const writtenByOthers = [
+  "snapshot/manifest",
+  feedPaths.snapshot,
+  feedPaths.state,
+  feedPaths.keys,
+  "pagefind/",
+  "search/index.json",
+];
+
+function vanished({ db }: Manifest, { batch, asOf }: NextRelease): string[] {
+  const kept = [...writtenByOthers, assetsFolder];
+  return db
+    .query<{ path: string }, [number, number]>(
+      `SELECT path FROM files
+       WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
     )
-    .get(file.path);
-  if (stored !== null && stored.as_of > asOf) return false;
-  if (stored !== null && stored.digest === file.digest) {
-    if (stored.as_of < asOf || stored.doomed_at !== null) {
-      db.query("UPDATE files SET as_of = ?, doomed_at = NULL WHERE path = ?").run(asOf, file.path);
-    }
-    return false;
+    .all(batch, asOf)
+    .map(({ path }) => path)
+    .filter((path) => !kept.some((start) => path.startsWith(start)));
+}
+
+const stillThere = ({ db }: Manifest, { removed = [], asOf }: NextRelease): string[] =>
+  db
+    .query<{ path: string }, [string, number]>(
+      "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?)) AND as_of <= ?",
+    )
+    .all(JSON.stringify(removed), asOf)
+    .map(({ path }) => path);
+
+function replaceFiles(
+  { db }: Manifest,
+  { batch, release, asOf, first, withoutHistory, now }: NextRelease,
+): void {
+  if (withoutHistory !== undefined) {
+    // No release will name these contents again; a reader that has just looked one up may still open it.
+    db.query(
+      `INSERT OR REPLACE INTO spare_blobs (digest, spare_since)
+       SELECT files.digest, ?3
+       FROM temp.next_files AS next JOIN files USING (path)
+       WHERE next.batch = ?1 AND files.digest <> next.digest
+         AND substr(path, 1, length(?2)) = ?2`,
+    ).run(batch, withoutHistory, now.getTime());
   }
-  remember(manifest, file.path, release, stored);
+  if (first !== true) {
+    db.query(
+      `INSERT OR IGNORE INTO history (path, release, digest, size)
+       SELECT next.path, ?3, files.digest, files.size ${differingSql}
+         AND (?4 IS NULL OR substr(next.path, 1, length(?4)) <> ?4)`,
+    ).run(batch, asOf, release, withoutHistory ?? null);
+  }
   db.query(
-    `INSERT INTO files (path, digest, size, release, as_of) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO files (path, digest, size, release, as_of)
+     SELECT path, digest, size, ?2, ?3 FROM temp.next_files WHERE batch = ?1
      ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size = excluded.size,
-       release = excluded.release, as_of = excluded.as_of, doomed_at = NULL`,
-  ).run(file.path, file.digest, file.size, release, asOf);
-  return true;
+       release = excluded.release, as_of = excluded.as_of, doomed_at = NULL
+     WHERE files.digest <> excluded.digest AND files.as_of <= ?3`,
+  ).run(batch, release, asOf);
 }
 
-function remove(manifest: Manifest, path: string, release: number, asOf: number): boolean {
-  const { db } = manifest;
-  const stored = db
-    .query<Stored, [string]>("SELECT digest, size, as_of FROM files WHERE path = ?")
-    .get(path);
-  if (stored === null || stored.as_of > asOf) return false;
-  remember(manifest, path, release, stored);
-  db.query("DELETE FROM files WHERE path = ?").run(path);
-  return true;
+function removeFiles({ db }: Manifest, release: number, removed: readonly string[]): void {
+  const paths = JSON.stringify(removed);
+  db.query(
+    `INSERT OR IGNORE INTO history (path, release, digest, size)
+     SELECT path, ?1, digest, size FROM files WHERE path IN (SELECT value FROM json_each(?2))`,
+  ).run(release, paths);
+  db.query("DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))").run(paths);
 }
 
-/** Notes what a path held until now. The first note of a release counts: it tells the release before. */
-function remember(manifest: Manifest, path: string, release: number, stored: Stored | null): void {
-  manifest.db
-    .query("INSERT OR IGNORE INTO history (path, release, digest, size) VALUES (?, ?, ?, ?)")
-    .run(path, release, stored?.digest ?? null, stored?.size ?? null);
+/** Marks what leaves the bundle but can still be read; garbage collection removes it a day later. */
+function retireFiles(
+  { db }: Manifest,
+  { batch, whole, retired = [], now }: NextRelease,
+  release: number,
+): void {
+  if (whole === true) {
+    db.query(
+      `UPDATE files SET doomed_at = ?2
+       WHERE path >= ?3 AND path < ?4 AND doomed_at IS NULL
+         AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
+    ).run(batch, now.getTime(), assetsFolder, "_astro0");
+  }
+  if (retired.length === 0) return;
+  // Marked as changed, so that the signed list of all files leaves them out from now on.
+  db.query(
+    `UPDATE files SET doomed_at = ?1, release = ?2
+     WHERE path IN (SELECT value FROM json_each(?3)) AND doomed_at IS NULL`,
+  ).run(now.getTime(), release, JSON.stringify(retired));
+}
+
+/** What a release names is as new as it, and not retired, whatever an earlier one said. */
+function markNamed({ db }: Manifest, { batch, asOf }: NextRelease): void {
+  db.query(
+    `UPDATE files SET as_of = max(as_of, ?2), doomed_at = NULL
+     WHERE path IN (SELECT path FROM temp.next_files WHERE batch = ?1)
+       AND (as_of < ?2 OR doomed_at IS NOT NULL)`,
+  ).run(batch, asOf);
 }
 
 /** Notes a release and how far publishing had come with it. */
-export function recordRelease(
+function recordRelease(
   manifest: Manifest,
-  id: number,
-  draft: { reason: string; now: Date },
+  { release, reason, now }: NextRelease,
   changed: number,
 ): void {
   const state = manifest.state();
@@ -92,9 +223,9 @@ export function recordRelease(
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
-      id,
-      draft.reason,
-      draft.now.getTime(),
+      release,
+      reason,
+      now.getTime(),
       changed,
       state.fast_sequence,
       state.slow_sequence,
@@ -108,82 +239,48 @@ export const releases = (manifest: Manifest, limit: number): Release[] =>
     .query<Release, [number]>("SELECT * FROM releases ORDER BY id DESC LIMIT ?")
     .all(limit);
 
-/**
- * The newest release that shows what was published before the newest changes of profiles, or before another version of
- * the site: `publications` such steps back from what readers see now, which after a rollback is the release gone back
- * to. Lists, search indexes and feed follow a profile in releases of their own, and numbers of the directory change
- * by themselves: none of these is a step. Null when none so old is kept.
- */
-export function releaseBefore(manifest: Manifest, publications: number): number | null {
-  const { db } = manifest;
-  const { held_at, current_release } = manifest.state();
-  const changing = db.query<Pick<Release, "id">, [number]>(
-    `SELECT id FROM releases
-     WHERE id <= ? AND EXISTS (
-       SELECT 1 FROM history
-       WHERE release = releases.id
-         AND ((path > 'nonprofits/' AND path < 'nonprofits0' AND path LIKE '%.html')
-           OR (path > 'api/nonprofits/' AND path < 'api/nonprofits0' AND path NOT LIKE 'api/nonprofits/%/%')))
-     ORDER BY id DESC LIMIT 1`,
-  );
-  const before = db.query<Pick<Release, "id">, [number]>(
-    `SELECT older.id
-     FROM releases AS newer JOIN releases AS older ON older.id < newer.id
-     WHERE newer.id = ?
-       AND (older.fast_sequence <> newer.fast_sequence OR older.inputs_digest <> newer.inputs_digest)
-     ORDER BY older.id DESC LIMIT 1`,
-  );
-  let shown: number | null = held_at > 0 ? held_at : current_release;
-  for (let step = 0; step < publications && shown !== null; step++) {
-    const newest: number | null = changing.get(shown)?.id ?? null;
-    shown = newest === null ? null : (before.get(newest)?.id ?? null);
+const encoder = new TextEncoder();
+
+/** Puts rendered files into the blobs. What is left out must not exist. */
+export function storeFiles(
+  { blobs }: Pick<BundleContext, "blobs">,
+  files: readonly BundleFile[],
+): { kept: NewFile[]; removed: string[] } {
+  const kept: NewFile[] = [];
+  const removed: string[] = [];
+  for (const { path, body } of files) {
+    if (body === null) {
+      removed.push(path);
+      continue;
+    }
+    const bytes = typeof body === "string" ? encoder.encode(body) : body;
+    kept.push({ path, digest: blobs.put(bytes), size: bytes.length });
   }
-  return shown;
+  return { kept, removed };
 }
 
-/**
- * Goes back to what an older release showed, as a new release, and holds publishing there until it is resumed.
- * Answers null when that release is not kept any more.
- */
-export function rollBack(manifest: Manifest, target: number, now: Date): Committed | null {
+/** Notes which documents could not be rendered, and forgets those that could. */
+export function noteFailures(
+  { manifest, clock, log }: Pick<BundleContext, "manifest" | "clock" | "log">,
+  keys: Iterable<DocumentKey>,
+  failed: readonly { key: DocumentKey; error: string }[],
+): void {
   const { db } = manifest;
-  const aim = db.query<Release, [number]>("SELECT * FROM releases WHERE id = ?").get(target);
-  if (aim === null || target >= manifest.state().current_release) return null;
-  // The oldest note after the target tells what the path held at the target.
-  const notes = db
-    .query<{ path: string; digest: string | null; size: number | null }, [number]>(
-      `SELECT path, digest, size FROM history AS note
-       WHERE release > ?1
-         AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
-    )
-    .all(target);
-  const draft: ReleaseDraft = {
-    reason: `rollback to ${target}`,
-    files: notes.flatMap(({ path, digest, size }) =>
-      digest === null || size === null ? [] : [{ path, digest, size }],
-    ),
-    removed: notes.filter(({ digest }) => digest === null).map(({ path }) => path),
-    asOf: Number.MAX_SAFE_INTEGER,
-    state: {
-      held_at: target,
-      fast_sequence: aim.fast_sequence,
-      slow_sequence: aim.slow_sequence,
-      inputs_digest: aim.inputs_digest,
-    },
-    now,
-  };
-  return db.transaction(() => commitRollback(manifest, target, draft)).immediate();
-}
-
-/** All at once: a process that is killed in between must not leave files that no change can replace. */
-function commitRollback(manifest: Manifest, target: number, draft: ReleaseDraft): Committed {
-  const { db } = manifest;
-  const committed = commitRelease(manifest, draft);
-  // Pages of that release name its assets, which a newer site may have given up since.
-  db.query(
-    "UPDATE files SET doomed_at = NULL WHERE release <= ? AND path NOT LIKE 'pagefind/%'",
-  ).run(target);
-  // What was gone back to is old: the changes that are taken again after it must win.
-  db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
-  return committed;
+  const known = db.query<{ key: string }, []>("SELECT key FROM failures").all();
+  if (known.length > 0) {
+    const still = new Set(failed.map(({ key }) => key));
+    const tried = new Set(keys);
+    for (const { key } of known) {
+      if (tried.has(key) && !still.has(key))
+        db.query("DELETE FROM failures WHERE key = ?").run(key);
+    }
+  }
+  for (const { key, error } of failed) {
+    log("page failed to render, its older version stays", { key, error });
+    db.query("INSERT OR REPLACE INTO failures (key, error, failed_at) VALUES (?, ?, ?)").run(
+      key,
+      error,
+      clock().getTime(),
+    );
+  }
 }

@@ -1,8 +1,8 @@
 import { givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
-import type { BundleReader } from "#site/bundle/bundle-reader.ts";
-import { keepFiles } from "./kept-files.ts";
-import { keptBodyBytesMax, type PreparedFile, prepareFile, shownTo } from "./encoded-file.ts";
+import type { BundleReader } from "./bundle-reader.ts";
+import { LRUCache } from "lru-cache";
+import { cachedBodyBytesMax, type EncodedFile, encodeFile, shownTo } from "./encoded-file.ts";
 
 /** Answers from the bundle at once, or gives null: then the service is asked. */
 export type BundleServer = {
@@ -26,8 +26,13 @@ const alwaysLive: ReadonlySet<string> = new Set([
 /** What the service answers, whatever the bundle holds; elsewhere a person who is lost sees a page. */
 const ofService = /^\/(api|mcp|desk|healthz)(\/|$)/;
 
-/** What is kept in memory. */
-const keptBytesMax = 64 * 1024 * 1024;
+/** What is cached in memory. */
+const cachedBytesMax = 64 * 1024 * 1024;
+const headersBytes = 1_024;
+
+/** The content of a file, the compressed forms that may join it (about a third each), and its headers. */
+const cachedBytes = ({ file }: EncodedFile): number =>
+  headersBytes + (file.size <= cachedBodyBytesMax ? Math.ceil(file.size * 1.7) : 0);
 
 /** A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. */
 export function createBundleServer(
@@ -70,14 +75,17 @@ export function createBundleServer(
   };
 }
 
-type Prepare = (urlPath: string) => PreparedFile | null;
+type Prepare = (urlPath: string) => EncodedFile | null;
 
-/** Finds what a path shows now, as it is kept in memory or else in the bundle. */
+/** Finds what a path shows now, as it is cached or else in the bundle. */
 function preparer(reader: BundleReader): Prepare {
-  const kept = keepFiles(keptBytesMax);
+  const cached = new LRUCache<string, EncodedFile>({
+    maxSize: cachedBytesMax,
+    sizeCalculation: cachedBytes,
+  });
   const versionNow = oncePerTurn(() => reader.version());
-  const prepare = (urlPath: string, version: number): PreparedFile | null => {
-    const known = kept.get(urlPath);
+  const prepare = (urlPath: string, version: number): EncodedFile | null => {
+    const known = cached.get(urlPath);
     if (known?.version === version) return known;
     const file = reader.find(urlPath);
     if (
@@ -88,7 +96,7 @@ function preparer(reader: BundleReader): Prepare {
       known.version = version;
       return known;
     }
-    kept.delete(urlPath);
+    cached.delete(urlPath);
     if (file === null) return null;
     const body = bodyOf(reader, file);
     // The content went between two looks: a newer release replaced the file.
@@ -96,15 +104,15 @@ function preparer(reader: BundleReader): Prepare {
       const newest = reader.version();
       return newest === version ? null : prepare(urlPath, newest);
     }
-    const fresh = prepareFile(file, body, version);
-    kept.set(urlPath, fresh);
+    const fresh = encodeFile(file, body, version);
+    cached.set(urlPath, fresh);
     return fresh;
   };
   return (urlPath) => prepare(urlPath, versionNow());
 }
 
 function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
-  if (file.size > keptBodyBytesMax) return Bun.file(reader.blobOf(file));
+  if (file.size > cachedBodyBytesMax) return Bun.file(reader.blobOf(file));
   const bytes = reader.read(file);
   return bytes === null ? null : new Blob([bytes]);
 }
@@ -135,7 +143,7 @@ function splitUrl(url: string): { path: string; hasQuery: boolean } {
 
 function answerWith(
   reader: BundleReader,
-  found: PreparedFile,
+  found: EncodedFile,
   request: Request,
   status: 200 | 404,
 ): Response {

@@ -1,4 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { LRUCache } from "lru-cache";
 import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
 import { headersOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
@@ -16,7 +17,7 @@ export type Shown = {
 };
 
 /** A file with its headers, ready to be sent again and again. */
-export type PreparedFile = {
+export type EncodedFile = {
   file: ManifestFile;
   /** The bundle's version at which the look-up was right. */
   version: number;
@@ -29,15 +30,15 @@ export type PreparedFile = {
 
 const compressFromBytes = 1_024;
 /** What is larger is sent from the disk as it is. */
-export const keptBodyBytesMax = 512 * 1024;
+export const cachedBodyBytesMax = 512 * 1024;
 const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|xml|yaml|javascript))|svg/;
 
-export function prepareFile(file: ManifestFile, body: Blob, version: number): PreparedFile {
+export function encodeFile(file: ManifestFile, body: Blob, version: number): EncodedFile {
   const { contentType, cacheControl, others } = headersOf(file.path);
   const etag = `"${file.digest.slice(0, 32)}"`;
   const shrinks =
     file.size >= compressFromBytes &&
-    file.size <= keptBodyBytesMax &&
+    file.size <= cachedBodyBytesMax &&
     compressible.test(contentType);
   const headers = new Headers({
     "content-type": contentType,
@@ -53,7 +54,7 @@ export function prepareFile(file: ManifestFile, body: Blob, version: number): Pr
 /** What to send to this request: compressed where it is understood and helps. `read` gives the content, null when it is gone. */
 export function shownTo(
   request: Request,
-  prepared: PreparedFile,
+  prepared: EncodedFile,
   read: (file: ManifestFile) => Bytes | null,
 ): Shown {
   const { plain, shrinks, file, compressed } = prepared;
@@ -68,17 +69,17 @@ export function shownTo(
 
 type Encoding = "br" | "gzip";
 
-const knownMax = 200;
-const known = new Map<string, Encoding | null>();
+/** Clients send the same few headers again and again. */
+const encodings = new LRUCache<string, Encoding | "identity">({
+  max: 200,
+  memoMethod: (accepted) =>
+    (["br", "gzip"] as const).find((one) => acceptsEncoding(accepted, one)) ?? "identity",
+});
 
-/** The smaller form that a client understands; null for none. Clients send the same few headers again and again. */
+/** The smaller form that a client understands; null for none. */
 function encodingFor(accepted: string | null): Encoding | null {
-  if (accepted === null) return null;
-  const before = known.get(accepted);
-  if (before !== undefined) return before;
-  const found = (["br", "gzip"] as const).find((one) => acceptsEncoding(accepted, one)) ?? null;
-  if (known.size < knownMax) known.set(accepted, found);
-  return found;
+  const encoding = accepted === null ? "identity" : encodings.memo(accepted);
+  return encoding === "identity" ? null : encoding;
 }
 
 /** Once per content: brotli of quality 5 costs about 0.1 ms a page. */

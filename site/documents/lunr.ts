@@ -8,8 +8,8 @@ import {
   type Rendered,
   type Source,
 } from "./document.ts";
-import { searchDocuments } from "#site/search/documents.ts";
-import { lunrPartsFor, lunrPath, lunrShard } from "#site/search/lunr-shard.ts";
+import { searchDocuments } from "./search-documents.ts";
+import { lunrPartsFor, lunrPath, lunrShard } from "./lunr-shard.ts";
 import { keyOf } from "./keys.ts";
 
 /**

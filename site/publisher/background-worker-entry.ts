@@ -1,68 +1,105 @@
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore } from "#content/store/open.ts";
-import { documentKinds } from "#site/documents/kinds.ts";
-import { openRenderer } from "#site/renderer/renderer.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import type { WorkerSettings } from "./build-worker.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
-import type { FeedJob, ListsJob } from "./slow-jobs.ts";
-import { slowWorkHere } from "./slow-work.ts";
-
-export type SlowWorkSettings = Omit<WorkerSettings, "exportFolder"> & { bundleFolder: string };
-
-/** One piece of work, and what became of it. */
-export type SlowTask = { name: "makeLists"; job: ListsJob } | { name: "draftFeed"; job: FeedJob };
-export type SlowAnswer = "ready" | { done: unknown } | { error: string };
+import { storeFiles } from "#site/bundle/release.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
+import { documentKinds } from "#site/documents/kinds.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
+import { openRenderer } from "#site/renderer/renderer.ts";
+import { makeIndexes } from "#site/search/make-indexes.ts";
+import type { Task, WorkerMessage, WorkerSettings } from "./background-worker.ts";
+import type { RenderedBatch } from "./context.ts";
+import { draftFeed } from "./draft-feed.ts";
+import { makeLists } from "./list-job.ts";
 
 /** Rendered pages and lists of files soon are garbage, which would be kept for as long as there is memory. */
 const collectEveryMs = 250;
 
-/** Does slow work for a publisher in another process, one piece after the other. */
-async function serve(settings: SlowWorkSettings): Promise<void> {
-  const { storeUrl: url, storeToken, baseUrl, network } = settings;
-  const manifest = openManifest(settings.bundleFolder, { readonly: true });
-  const store = await openStore({ url, authToken: storeToken ?? undefined, migrated: true });
-  const work = slowWorkHere({
-    source: {
-      store,
-      lists: openListIndex(store),
-      renderer: await openRenderer(settings.compiledFolder),
-      baseUrl,
-      network,
-    },
-    kinds: documentKinds,
-    manifest,
-    blobs: openBlobs(settings.blobsFolder),
-  });
-  // The publisher commits between any two pieces of work; its log is copied here, where nobody waits.
-  const checkpoint = () => {
-    try {
-      manifest.checkpoint();
-    } catch {
-      // A full disk, say: the publisher does it when its log has grown long.
-    }
-  };
-  process.on("message", (task: SlowTask) => {
-    const collecting = setInterval(() => Bun.gc(true), collectEveryMs);
-    const done = task.name === "makeLists" ? work.makeLists(task.job) : work.draftFeed(task.job);
-    void done
-      .then(
-        (value) => process.send?.({ done: value } satisfies SlowAnswer),
-        (error: unknown) =>
-          process.send?.({
-            error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
-          } satisfies SlowAnswer),
-      )
-      .then(checkpoint)
-      .finally(() => {
-        clearInterval(collecting);
-        Bun.gc(true);
-      });
-  });
-  process.send?.("ready" satisfies SlowAnswer);
+// Started by background-worker.ts: does one task after the other for a publisher in another process.
+const settings: WorkerSettings = JSON.parse(process.argv[2] ?? "{}");
+const { baseUrl, network } = settings;
+const store = await openStore({
+  url: settings.storeUrl,
+  authToken: settings.storeToken ?? undefined,
+  migrated: true,
+});
+const manifest = openManifest(settings.bundleFolder, { readonly: true });
+const blobs = openBlobs(settings.blobsFolder);
+const renderBatch = batchRenderer();
+let rendering: ReturnType<typeof openRendering> | null = null;
+
+/** Opened by the first task that renders: an index needs no compiled site. */
+async function openRendering() {
+  const renderer = await openRenderer(settings.compiledFolder);
+  const source = { store, lists: openListIndex(store), renderer, baseUrl, network };
+  return { source, kinds: documentKinds, manifest, blobs };
 }
 
+async function perform(task: Task): Promise<unknown> {
+  if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
+  if (task.name === "renderBatch") return renderBatch(task.input);
+  rendering ??= openRendering();
+  const context = await rendering;
+  return task.name === "makeLists"
+    ? makeLists(context, task.input)
+    : draftFeed(context, task.input);
+}
+
+/** Renders batches of a full build into blobs. */
+function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
+  const damaged = new Set<string>();
+  const { exportFolder } = settings;
+  const exported = exportFolder === null ? null : openExport(exportFolder);
+  const whole = openBlobs(settings.blobsFolder, {
+    exclusive: exportFolder !== null,
+    onDamaged: (digest) => damaged.add(digest),
+  });
+  return async (keys) => {
+    rendering ??= openRendering();
+    const { source, kinds } = await rendering;
+    const { files, failed } = await renderKeys(keys, kinds, source);
+    const { kept } = storeFiles({ blobs: whole }, files);
+    for (const { path, digest } of kept) exported?.put(path, whole.pathOf(digest));
+    const repaired = kept.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
+    return { keys: keys.length, files: kept, repaired, failed };
+  };
+}
+
+async function answer(task: Task): Promise<WorkerMessage> {
+  try {
+    return { id: task.id, done: await perform(task) };
+  } catch (error) {
+    return {
+      id: task.id,
+      error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
+    };
+  }
+}
+
+/** After a task whose publisher goes on with small changes: gives memory back, and copies the manifest's log. */
+function tidyUp(): void {
+  Bun.gc(true);
+  try {
+    // The publisher commits between any two tasks; here nobody waits for the disk.
+    manifest.checkpoint();
+  } catch {
+    // A full disk, say: the publisher does it when its log has grown long.
+  }
+}
+
+let last: Promise<void> = Promise.resolve();
+process.on("message", (task: Task) => {
+  last = last.then(async () => {
+    const isBatch = task.name === "renderBatch";
+    const collecting = isBatch ? undefined : setInterval(() => Bun.gc(true), collectEveryMs);
+    process.send?.(await answer(task));
+    clearInterval(collecting);
+    if (!isBatch) tidyUp();
+  });
+});
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches the whole group; the publisher decides what is still to be done.
+// Ctrl-C reaches the whole group; the publisher ends what it started.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
-await serve(JSON.parse(process.argv[2] ?? "{}"));
+process.send?.("ready" satisfies WorkerMessage);

@@ -1,81 +1,165 @@
-import { constants, setPriority } from "node:os";
 import { join } from "node:path";
-import type { SlowAnswer, SlowTask, SlowWorkSettings } from "./background-worker-entry.ts";
-import type { SlowWork } from "./slow-jobs.ts";
+import type { DonationNetwork } from "#content/contract/network.ts";
+import { type Child, startChild } from "#content/runtime/supervised-child.ts";
+import type { DocumentKey } from "#site/documents/document.ts";
+import { makeIndexes } from "#site/search/make-indexes.ts";
+import type { BackgroundWork, PublisherContext, RenderedBatch, SlowTasks } from "./context.ts";
+import { draftFeed } from "./draft-feed.ts";
+import { makeLists } from "./list-job.ts";
+
+/** What a worker is told when it starts. */
+export type WorkerSettings = {
+  storeUrl: string;
+  storeToken: string | null;
+  compiledFolder: string;
+  baseUrl: string;
+  network: DonationNetwork;
+  bundleFolder: string;
+  blobsFolder: string;
+  /** Where to put rendered files at once, null to leave that to the publisher. */
+  exportFolder: string | null;
+};
+
+export type Task = {
+  [Name in keyof SlowTasks]: { id: number; name: Name; input: Parameters<SlowTasks[Name]>[0] };
+}[keyof SlowTasks];
+export type WorkerMessage = "ready" | { id: number; done: unknown } | { id: number; error: string };
+
+type Worker = SlowTasks & { close: () => void };
 
 /** A directory nobody changes needs no process that waits for changes. */
 const idleMs = 60_000;
+const script = join(import.meta.dirname, "background-worker-entry.ts");
 
 /**
- * Slow work in a process of its own, which runs when nothing more urgent does: so that a change goes live as fast while
- * thousands of pages are rendered. The process is started by the first piece of work and ends when none came for a
- * minute. A piece whose process died is refused; the next starts another. One piece at a time.
+ * Does slow tasks in a process of its own, one after the other. The process is started by the first task and ends when
+ * none came for a minute. A task whose process died is refused; the next starts another. `behind`: it runs when nothing
+ * more urgent does, so that a change goes live as fast while thousands of pages are rendered.
  */
-export function slowWorkApart(settings: SlowWorkSettings): SlowWork {
-  let child: Bun.Subprocess<"ignore", "inherit", "inherit"> | null = null;
+export function openWorker(settings: WorkerSettings, { behind }: { behind: boolean }): Worker {
+  let child: Child | null = null;
   let ready = Promise.withResolvers<void>();
-  let waiting: PromiseWithResolvers<unknown> | null = null;
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let tasks = 0;
   let idle: Timer | undefined;
-  const refuse = (what: string) => {
+  const refuseAll = (what: string) => {
     ready.resolve();
-    waiting?.reject(new Error(`the process for slow work ${what}`));
+    for (const { reject } of waiting.values()) reject(new Error(`the background worker ${what}`));
+    waiting.clear();
   };
-  const end = () => {
-    clearTimeout(idle);
-    child?.kill("SIGKILL");
-    child = null;
-    refuse("was ended");
+  const onMessage = (message: WorkerMessage) => {
+    if (message === "ready") return ready.resolve();
+    const task = waiting.get(message.id);
+    waiting.delete(message.id);
+    if ("error" in message) task?.reject(new Error(`background work failed: ${message.error}`));
+    else task?.resolve(message.done);
   };
-  const start = () => {
+  const start = (): Child => {
     // What is sent before the process listens would be lost.
     ready = Promise.withResolvers();
-    const script = join(import.meta.dirname, "background-worker-entry.ts");
-    const started = Bun.spawn([process.execPath, "--smol", script, JSON.stringify(settings)], {
-      stdio: ["ignore", "inherit", "inherit"],
-      serialization: "json",
-      ipc: (answer: SlowAnswer) => {
-        if (answer === "ready") ready.resolve();
-        else if ("error" in answer) waiting?.reject(new Error(`slow work failed: ${answer.error}`));
-        else waiting?.resolve(answer.done);
-      },
-      onExit: (_child, code) => {
+    const started: Child = startChild<WorkerMessage>({
+      script,
+      args: [JSON.stringify(settings)],
+      runtimeOptions: behind ? ["--smol"] : [],
+      lowPriority: behind,
+      onMessage,
+      onExit: (cause) => {
         if (child !== started) return;
         child = null;
-        refuse(`ended with ${code ?? "a signal"}`);
+        refuseAll(`ended with ${cause}`);
       },
     });
-    givesWay(started.pid);
     return started;
   };
-  const run = async (task: SlowTask): Promise<unknown> => {
-    if (waiting !== null) throw new Error("slow work is done one piece at a time");
+  const close = () => {
+    clearTimeout(idle);
+    child?.kill();
+    child = null;
+    refuseAll("was ended");
+  };
+  const run = async <Name extends keyof SlowTasks>(
+    name: Name,
+    input: Parameters<SlowTasks[Name]>[0],
+  ): Promise<Awaited<ReturnType<SlowTasks[Name]>>> => {
     clearTimeout(idle);
     child ??= start();
-    waiting = Promise.withResolvers();
+    const id = tasks++;
+    const task = Promise.withResolvers<unknown>();
+    waiting.set(id, task);
     try {
-      const { promise } = waiting;
       // The process may end before it is ready: then the answer is a refusal.
-      await Promise.race([ready.promise, promise]);
-      child?.send(task);
-      return await promise;
+      await Promise.race([ready.promise, task.promise]);
+      child?.send({ id, name, input });
+      return (await task.promise) as Awaited<ReturnType<SlowTasks[Name]>>;
     } finally {
-      waiting = null;
-      idle = setTimeout(end, idleMs);
-      idle.unref();
+      clearTimeout(idle);
+      if (waiting.size === 0) idle = setTimeout(close, idleMs).unref();
     }
   };
   return {
-    makeLists: (job) => run({ name: "makeLists", job }) as ReturnType<SlowWork["makeLists"]>,
-    draftFeed: (job) => run({ name: "draftFeed", job }) as ReturnType<SlowWork["draftFeed"]>,
-    close: end,
+    makeLists: (job) => run("makeLists", job),
+    draftFeed: (job) => run("draftFeed", job),
+    makeIndexes: (job) => run("makeIndexes", job),
+    renderBatch: (keys) => run("renderBatch", keys),
+    close,
   };
 }
 
-/** Lowers a process below all that answers readers, where the system allows it. */
-export function givesWay(pid: number): void {
+const indexingWaitMs = 600_000;
+
+/** Background work in processes of its own: lists and feed in one, indexes, which take longest, in another. */
+export function workApart(settings: WorkerSettings): BackgroundWork {
+  const worker = openWorker(settings, { behind: true });
+  return {
+    ...worker,
+    makeIndexes: async (job, signal) => {
+      // Pagefind leaves much memory behind: its process ends with the job.
+      const own = openWorker(settings, { behind: true });
+      const limits = [
+        AbortSignal.timeout(indexingWaitMs),
+        ...(signal === undefined ? [] : [signal]),
+      ];
+      const limit = AbortSignal.any(limits);
+      limit.addEventListener("abort", own.close);
+      try {
+        return await own.makeIndexes(job);
+      } finally {
+        limit.removeEventListener("abort", own.close);
+        own.close();
+      }
+    },
+  };
+}
+
+/** Background work where nobody waits for another thing: in a command or a test. */
+export const workHere = (
+  context: Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">,
+): BackgroundWork => ({
+  makeLists: (job) => makeLists(context, job),
+  draftFeed: (job) => draftFeed(context, job),
+  makeIndexes: (job) => makeIndexes({ ...context, store: context.source.store }, job),
+  close: () => {},
+});
+
+/** A process has its next batch at hand while it renders one. */
+const batchesAhead = 2;
+
+/** Renders all batches in several processes; throws when one of them dies or fails, and starts no further batch then. */
+export async function renderInWorkers(
+  settings: WorkerSettings,
+  processes: number,
+  batches: AsyncGenerator<DocumentKey[]>,
+  onResult: (result: RenderedBatch) => void,
+): Promise<void> {
+  const workers = Array.from({ length: processes }, () => openWorker(settings, { behind: false }));
+  const lane = async (worker: Worker) => {
+    for await (const keys of batches) onResult(await worker.renderBatch(keys));
+  };
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // A container may forbid it: then it competes like everything else.
+    await Promise.all(
+      workers.flatMap((worker) => Array.from({ length: batchesAhead }, () => lane(worker))),
+    );
+  } finally {
+    for (const worker of workers) worker.close();
   }
 }

@@ -1,7 +1,7 @@
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { beginEpoch, findEpoch } from "#content/feed/feed.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
+import type { PublisherContext } from "./context.ts";
 
 /**
  * Looks whether the bundle was made of another store, or of a newer state of this one: somebody restored a backup, say.
@@ -9,9 +9,9 @@ import type { PublisherParts } from "./publisher-parts.ts";
  * for others. All is made stale, the feed begins a new epoch, and the releases before are good for a rollback only.
  */
 export async function meetStore(
-  parts: Pick<PublisherParts, "manifest" | "source" | "clock" | "log">,
+  context: Pick<PublisherContext, "manifest" | "source" | "clock" | "log">,
 ): Promise<void> {
-  const { manifest, source, clock, log } = parts;
+  const { manifest, source, clock, log } = context;
   const { current_release, fast_sequence, epoch } = manifest.state();
   if (current_release === 0) return;
   const own = await findEpoch(source.store);

@@ -1,20 +1,18 @@
 import { setImmediate } from "node:timers/promises";
 import { feedPaths } from "#content/contract/feed.ts";
-import { exportInSlices, type GiveWay } from "#site/bundle/export-step.ts";
+import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
-import { commitNextFiles, openNextFiles } from "./next-files.ts";
-import type { Committed } from "#site/bundle/release.ts";
-import type { FeedDraft } from "./slow-jobs.ts";
+import type { FeedDraft, PublisherContext } from "./context.ts";
+import { type Committed, commitRelease } from "#site/bundle/release.ts";
 import { keySetOf, type Signer } from "#content/feed/keys.ts";
-import { snapshotParts } from "./snapshot-file.ts";
-import { removeSpareBlobs, setAside } from "#site/bundle/pending-deletes.ts";
+import { snapshotParts } from "./draft-feed.ts";
+import { removeSpareBlobs } from "#site/bundle/garbage-collection.ts";
 
 /** The last of the publisher's lanes, with a pace of its own for joining the snapshot. */
 export type FeedLane = {
   /**
    * `full`: make everything anew, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
-   * parts for a while. `giveWay` is called between slices of a few milliseconds.
+   * context for a while. `giveWay` is called between slices of a few milliseconds.
    */
   run(options: { full?: boolean; paced?: boolean; giveWay?: GiveWay }): Promise<Committed>;
   /** Has the next run make everything anew. */
@@ -28,13 +26,13 @@ const joinedBytesPerSecondMax = 12_000_000;
 
 /** Opens the lane. A snapshot that costs more to join is joined less often; the feed's state says what it holds. */
 export function openFeedLane(
-  parts: PublisherParts,
+  context: PublisherContext,
   signer: Signer,
   { joinedBytesPerSecond = joinedBytesPerSecondMax }: { joinedBytesPerSecond?: number } = {},
 ): FeedLane {
   let joinAfterMs = 0;
   const isBehind = () =>
-    parts.manifest.state().snapshot_parts !== snapshotParts(parts.manifest).digest;
+    context.manifest.state().snapshot_parts !== snapshotParts(context.manifest).digest;
   let behind = isBehind();
   // The key may be another one than when the list was signed: the first run finds out.
   let looked = false;
@@ -45,7 +43,7 @@ export function openFeedLane(
     },
     run: async ({ full = renewing, paced = false, giveWay = () => setImmediate() }) => {
       const joining = !paced || performance.now() >= joinAfterMs;
-      const committed = await publishFeed(parts, { signer, giveWay, full, joining });
+      const committed = await publishFeed(context, { signer, giveWay, full, joining });
       const joined = committed.changed.find(({ path }) => path === feedPaths.snapshot);
       if (joined !== undefined) {
         joinAfterMs = performance.now() + (joined.size / joinedBytesPerSecond) * 1_000;
@@ -56,7 +54,7 @@ export function openFeedLane(
       return committed;
     },
     isDue: () => {
-      const { current_release, listed_release } = parts.manifest.state();
+      const { current_release, listed_release } = context.manifest.state();
       if (current_release === 0) return false;
       return (
         !looked ||
@@ -74,7 +72,7 @@ export function openFeedLane(
  * they keep no history: after a rollback they are made again. With nothing to do it changes nothing.
  */
 async function publishFeed(
-  parts: PublisherParts,
+  context: PublisherContext,
   {
     signer,
     giveWay,
@@ -82,45 +80,41 @@ async function publishFeed(
     joining,
   }: { signer: Signer; giveWay: GiveWay; full: boolean; joining: boolean },
 ): Promise<Committed> {
-  removeSpareBlobs(parts);
-  const draft = await parts.slowWork.draftFeed({ full, joining, keySet: keySetOf(signer) });
+  removeSpareBlobs(context);
+  const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
   const signature = encoder.encode(`${await signer.sign(encoder.encode(draft.root))}\n`);
   const signed = {
     path: feedPaths.signature,
-    digest: parts.blobs.put(signature),
+    digest: context.blobs.put(signature),
     size: signature.length,
   };
-  const committed = commit(parts, draft, [...draft.files, signed]);
-  await exportInSlices(parts, committed, giveWay);
+  const committed = commit(context, draft, [...draft.files, signed]);
+  await exportInSlices(context, committed, giveWay);
   return committed;
 }
 
 const encoder = new TextEncoder();
 
-function commit(parts: PublisherParts, draft: FeedDraft, files: NewFile[]): Committed {
-  const { manifest, clock } = parts;
+function commit(context: PublisherContext, draft: FeedDraft, files: NewFile[]): Committed {
+  const { manifest, clock } = context;
   const { snapshot_parts, snapshot_number } = draft.joined;
   const { epoch } = draft;
-  const now = clock();
-  const committing = manifest.db.transaction((): Committed => {
-    const before = manifest.state();
-    setAside(manifest, files, now);
-    const next = openNextFiles(manifest);
-    next.add(files);
-    const committed = commitNextFiles(manifest, next, {
-      reason: "feed, snapshot and signed list",
-      removeOthers: false,
-      // Nobody else writes these files, so none can be newer.
-      asOf: Number.MAX_SAFE_INTEGER,
-      state: { snapshot_parts, snapshot_number, listed_inputs: before.inputs_digest, epoch },
-      now,
-    });
-    const made = committed.release > before.current_release;
-    if (made) manifest.db.query("DELETE FROM history WHERE release = ?").run(committed.release);
-    // What another lane published since the list was drawn up is not in it.
-    const overtaken = before.current_release > draft.release;
-    manifest.setState({ listed_release: overtaken ? draft.release : committed.release });
-    return committed;
+  const before = manifest.state();
+  // What another job published since the list was drawn up is not in it.
+  const overtaken = before.current_release > draft.release;
+  return commitRelease(manifest, {
+    reason: "feed, snapshot and signed list",
+    files,
+    withoutHistory: "",
+    // Nobody else writes these files, so none can be newer.
+    asOf: Number.MAX_SAFE_INTEGER,
+    state: (release) => ({
+      snapshot_parts,
+      snapshot_number,
+      listed_inputs: before.inputs_digest,
+      listed_release: overtaken ? draft.release : release,
+      epoch,
+    }),
+    now: clock(),
   });
-  return committing.immediate();
 }

@@ -1,8 +1,10 @@
 import { makeDurable } from "#site/bundle/durable.ts";
-import { mendExport } from "#site/bundle/export-step.ts";
-import { type Keeping, prune } from "#site/bundle/prune.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
-import { retryFailures } from "./retry-failures.ts";
+import { mendExport, publishFiles } from "#site/bundle/export-release.ts";
+import { type Keeping, prune } from "#site/bundle/garbage-collection.ts";
+import { noteFailures, storeFiles } from "#site/bundle/release.ts";
+import { partsOf } from "#site/documents/document.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
+import type { PublisherContext } from "./context.ts";
 
 const durableEveryMs = 2_000;
 /** While changes keep coming, the disk is left to them for longer. */
@@ -19,7 +21,7 @@ type Moment = {
 
 /** What is done between lanes: nothing that is rendered waits to be published then. */
 export function housekeeping(
-  parts: PublisherParts,
+  context: PublisherContext,
   { keeping, signal }: { keeping: Keeping; signal: AbortSignal },
 ) {
   let pruneAfterMs = performance.now() + pruneEveryMs;
@@ -29,9 +31,9 @@ export function housekeeping(
   const makeThemDurable = (): void => {
     syncing = true;
     // A busy disk takes its time, and no change waits for it.
-    makeDurable(parts)
+    makeDurable(context)
       .catch((error: unknown) => {
-        if (!signal.aborted) parts.log("releases are not durable yet", { error: String(error) });
+        if (!signal.aborted) context.log("releases are not durable yet", { error: String(error) });
       })
       .finally(() => {
         syncing = false;
@@ -41,13 +43,37 @@ export function housekeeping(
   return async (nowMs: number, { held, quiet }: Moment): Promise<void> => {
     if (nowMs >= mendAfterMs) {
       mendAfterMs = nowMs + mendEveryMs;
-      mendExport(parts);
+      mendExport(context);
     }
     const everyMs = quiet ? durableEveryMs : durableWhileBusyEveryMs;
     if (!syncing && nowMs - durableAtMs >= everyMs) makeThemDurable();
     if (held || nowMs < pruneAfterMs) return;
-    if (prune(parts, keeping)) return;
+    if (prune(context, keeping)) return;
     pruneAfterMs = nowMs + pruneEveryMs;
-    await retryFailures(parts);
+    await retryFailures(context);
   };
+}
+
+const keysPerRoundMax = 50;
+
+/**
+ * Tries documents again that could not be rendered: what stopped them (a store that did not answer, say) may be over,
+ * and no further change may ever come to them. Answers how many still fail of those tried.
+ */
+export async function retryFailures(context: PublisherContext): Promise<number> {
+  const { manifest, kinds, source } = context;
+  const known = new Set(kinds.map(({ kind }) => kind));
+  const keys = manifest.db
+    .query<{ key: string }, [number]>("SELECT key FROM failures ORDER BY failed_at LIMIT ?")
+    .all(keysPerRoundMax)
+    .map(({ key }) => key)
+    .filter((key) => known.has(partsOf(key)[0] ?? ""));
+  if (keys.length === 0) return 0;
+  // Read before the data is: what is rendered holds at least these changes.
+  const asOf = manifest.state().fast_sequence;
+  const { files, failed } = await renderKeys(keys, kinds, source);
+  noteFailures(context, keys, failed);
+  const stored = storeFiles(context, files);
+  publishFiles(context, stored, { reason: "pages that had failed", asOf, state: {} });
+  return failed.length;
 }

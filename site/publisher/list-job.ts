@@ -1,38 +1,143 @@
-import { newestSequenceWithin } from "#content/nonprofit/changes-store.ts";
+import { feedPaths } from "#content/contract/feed.ts";
 import { closeFeedFiles } from "#content/feed/feed.ts";
-import { exportInSlices, type GiveWay } from "#site/bundle/export-step.ts";
-import { listChangesMax } from "./make-lists.ts";
-import { commitNextFiles, openNextFiles } from "./next-files.ts";
-import { noteFailures } from "#site/bundle/publish-files.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
+import {
+  type Change,
+  changesAfter,
+  newestSequenceWithin,
+} from "#content/nonprofit/changes-store.ts";
+import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
+import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import { commitRelease, noteFailures, storeFiles } from "#site/bundle/release.ts";
+import { type DocumentKey, partsOf } from "#site/documents/document.ts";
+import { folderOf, keyOf, pageSizeOf, snapshotPartOf } from "#site/documents/keys.ts";
+import { renderKeys } from "#site/documents/render-keys.ts";
+import { patchedPart, snapshotLines } from "#site/documents/snapshot.ts";
+import { staleLater } from "#site/documents/stale-paths.ts";
+import type { ListsJob, MadeLists, PublisherContext } from "./context.ts";
 
 /**
  * Brings up to date all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. They
- * are rendered by `parts.slowWork`, in the resident publisher a process of its own; the outcome is one release. Answers
+ * are rendered by `context.background`, in the resident publisher a process of its own; the outcome is one release. Answers
  * how far in the changes it has come, null when there was nothing to do.
  */
 export async function runSecondLane(
-  parts: PublisherParts,
+  context: PublisherContext,
   giveWay: GiveWay,
 ): Promise<number | null> {
-  const { manifest, source, clock, slowWork } = parts;
+  const { manifest, source, clock, background } = context;
   const { slow_sequence: after, fast_sequence } = manifest.state();
   const within = { after, upTo: fast_sequence, limit: listChangesMax };
   const upTo = await newestSequenceWithin(source.store, within);
   if (upTo === null) return null;
   const feedFiles = await closeFeedFiles(source.store, { after, upTo, now: clock() });
-  const made = await slowWork.makeLists({ after, upTo, feedFiles });
-  noteFailures(parts, made.keys, made.failed);
-  const next = openNextFiles(manifest);
-  next.add(made.kept);
-  const committed = commitNextFiles(manifest, next, {
+  const made = await background.makeLists({ after, upTo, feedFiles });
+  noteFailures(context, made.keys, made.failed);
+  const committed = commitRelease(manifest, {
     reason: `lists to ${upTo}`,
     asOf: upTo,
+    files: made.kept,
     removed: made.removed,
-    removeOthers: false,
     state: { slow_sequence: upTo },
     now: clock(),
   });
-  await exportInSlices(parts, committed, giveWay);
+  await exportInSlices(context, committed, giveWay);
   return upTo;
+}
+
+type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
+
+/** Changes read at once; the second lane takes at most so many in one go. */
+export const listChangesMax = 20_000;
+/** Documents of one kind that are rendered together, with one query per table. */
+const keysPerBatch = 20;
+
+/**
+ * Renders all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. Costs seconds
+ * when much has moved, so it belongs into a process of its own wherever somebody waits for another thing.
+ */
+export async function makeLists(context: MakingParts, job: ListsJob): Promise<MadeLists> {
+  const { source, kinds, manifest, blobs } = context;
+  const changes = (await changesAfter(source.store, job.after, listChangesMax)).filter(
+    ({ sequence }) => sequence <= job.upTo,
+  );
+  const moved = new Set(changes.flatMap(({ moved_lists }) => moved_lists));
+  source.lists.follow({ ...job, moved: [...moved] });
+  const keys = await staleKeys(context, changes);
+  for (const number of job.feedFiles) keys.add(keyOf.feed(number));
+  const made: MadeLists = { keys: [...keys], kept: [], removed: [], failed: [] };
+  const patched = await patchSnapshot(context, changes);
+  made.kept.push(...patched.kept);
+  for (const batch of batchesOf(keys.difference(patched.keys))) {
+    const { files, failed } = await renderKeys(batch, kinds, source);
+    // Paths that must not exist and do not are no work.
+    const there = files.filter(({ path, body }) => body !== null || manifest.find(path) !== null);
+    const { kept, removed } = storeFiles({ blobs }, there);
+    made.kept.push(...kept);
+    made.removed.push(...removed);
+    made.failed.push(...failed);
+  }
+  return made;
+}
+
+/** Most context of the snapshot are there already, and lack only the lines of what changed. */
+async function patchSnapshot(
+  { source, manifest, blobs }: MakingParts,
+  changes: readonly Change[],
+): Promise<{ keys: Set<DocumentKey>; kept: NewFile[] }> {
+  const ids = new Set(changes.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
+  const byPart = Map.groupBy(ids, snapshotPartOf);
+  const keys = new Set<DocumentKey>();
+  const kept: NewFile[] = [];
+  for (const [part, own] of byPart) {
+    const path = feedPaths.snapshotPart(part);
+    const held = manifest.find(path);
+    if (held === null || !blobs.has(held.digest)) continue;
+    const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source.store, own));
+    kept.push({ path, digest: blobs.put(body), size: body.length });
+    keys.add(keyOf.snapshotPart(part));
+  }
+  return { keys, kept };
+}
+
+function* batchesOf(keys: ReadonlySet<DocumentKey>): Generator<DocumentKey[]> {
+  for (const ofKind of Map.groupBy(keys, (key) => partsOf(key)[0]).values()) {
+    for (let at = 0; at < ofKind.length; at += keysPerBatch) {
+      yield ofKind.slice(at, at + keysPerBatch);
+    }
+  }
+}
+
+async function staleKeys(
+  { source, manifest }: MakingParts,
+  changes: readonly Change[],
+): Promise<Set<DocumentKey>> {
+  const { lists } = source;
+  const ids = new Set(changes.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
+  const places = await lists.places([...ids]);
+  const keys = new Set<DocumentKey>();
+  const stale = changes.map((change) =>
+    staleLater(change, places.get(change.nonprofit_id ?? 0) ?? new Map()),
+  );
+  for (const one of stale) for (const key of one.keys) keys.add(key);
+  for (const list of new Set(stale.flatMap((one) => one.lists))) {
+    for (const key of pagesOf(list, await lists.count(list), manifest)) keys.add(key);
+  }
+  return keys;
+}
+
+/** All pages of a list, and those beyond its end that an earlier release still holds. */
+function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
+  if (list === "thin") return [];
+  const pages = Math.max(1, Math.ceil(count / pageSizeOf(list)), pagesHeld(list, manifest));
+  return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
+}
+
+function pagesHeld(list: string, manifest: Manifest): number {
+  const folder = list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`;
+  const held = manifest.db
+    .query<{ count: number }, [string, string]>(
+      "SELECT count(*) AS count FROM files WHERE path >= ? AND path < ?",
+    )
+    .get(folder, `${folder.slice(0, -1)}0`); // "0" follows "/".
+  return (held?.count ?? 0) + 1;
 }

@@ -7,25 +7,22 @@ import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleTrouble } from "#content/operation/directory-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { checkExport } from "#site/bundle/check-export.ts";
+import { bringExportInStep, checkExport } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openSearchLane, type SearchLane } from "#site/search/search-job.ts";
 import { openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
 import { type FeedLane, openFeedLane } from "./feed-job.ts";
-import { sweepBlobs } from "#site/bundle/sweep.ts";
-import { buildBundle, type BuildOptions } from "./build-bundle.ts";
-import type { FullBuildOutcome } from "./full-build.ts";
+import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
+import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { meetStore } from "./detect-restored-store.ts";
 import { precompressFolder } from "#site/bundle/precompress.ts";
-import { bringExportInStep } from "#site/bundle/export-step.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
-import { slowWorkApart } from "./background-worker.ts";
-import { slowWorkHere } from "./slow-work.ts";
-import { openWebExport } from "#site/bundle/web-export.ts";
+import type { PublisherContext } from "./context.ts";
+import { workApart, workHere } from "./background-worker.ts";
+import { openWebExport } from "#site/bundle/precompress.ts";
 import { openSigner } from "#content/feed/keys.ts";
 
 export type PublisherSettings = {
@@ -46,7 +43,7 @@ export type PublisherSettings = {
   searchIndex?: boolean;
   /** Whether slow work is done in a process of its own, for a publisher that others wait for; default no. */
   apart?: boolean;
-  log: PublisherParts["log"];
+  log: PublisherContext["log"];
 };
 
 /** Where things lie in the data folder. */
@@ -59,7 +56,7 @@ export const publisherFolders = (dataDir: string) => ({
 });
 
 export type Publisher = {
-  readonly parts: PublisherParts;
+  readonly context: PublisherContext;
   /** What tells mirrors of the releases; to run after each lane that made one. */
   readonly feedLane: FeedLane;
   /** What keeps search indexes in step; to run when nobody waits. */
@@ -101,35 +98,39 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     manifest: openManifest(folders.bundle, { checkpointsApart: settings.apart === true }),
     blobs: openBlobs(folders.blobs),
   };
-  const bundle = { bundleFolder: folders.bundle, blobsFolder: folders.blobs };
-  const apart =
-    settings.apart === true
-      ? slowWorkApart({ ...workerSettings, ...bundle, baseUrl, network })
-      : null;
-  const parts: PublisherParts = {
+  const ownFolders = {
+    bundleFolder: folders.bundle,
+    blobsFolder: folders.blobs,
+    exportFolder: null,
+  };
+  const context: PublisherContext = {
     ...made,
-    slowWork: apart ?? slowWorkHere(made),
+    background:
+      settings.apart === true
+        ? workApart({ ...workerSettings, ...ownFolders, baseUrl, network })
+        : workHere(made),
     exported: await openWebExport(folders.exported, { precompress }),
-    soon: new Set(),
+    deferred: new Set(),
     clock: systemClock,
     inputsDigest: inputsDigestOf(renderer.digest, settings),
     log: settings.log,
   };
-  repair(parts);
-  await meetStore(parts);
-  const feedLane = openFeedLane(parts, signer);
-  const searchLane = openSearchLane(parts, { ...workerSettings, pagefind, apart: apart !== null });
+  repair(context);
+  await meetStore(context);
+  const feedLane = openFeedLane(context, signer);
+  const { makeIndexes } = context.background;
+  const searchLane = openSearchLane(context, { pagefind, makeIndexes });
   return {
-    parts,
+    context,
     feedLane,
     searchLane,
     buildAll: (options = {}) =>
-      buildBundle({ parts, feedLane, searchLane }, workerSettings, options),
-    tidy: ({ first }) => tidy(parts, { first, precompress }),
-    isOutdated: () => parts.manifest.state().inputs_digest !== parts.inputsDigest,
+      buildBundle({ context, feedLane, searchLane }, workerSettings, options),
+    tidy: ({ first }) => tidy(context, { first, precompress }),
+    isOutdated: () => context.manifest.state().inputs_digest !== context.inputsDigest,
     close: () => {
-      parts.slowWork.close();
-      parts.manifest.close();
+      context.background.close();
+      context.manifest.close();
       store.close();
       lock.release();
     },
@@ -150,30 +151,30 @@ async function openedStore(
 }
 
 async function tidy(
-  parts: PublisherParts,
+  context: PublisherContext,
   { first, precompress }: { first: boolean; precompress: boolean },
 ): Promise<void> {
-  const wrong = first ? [] : await checkExport(parts);
+  const wrong = first ? [] : await checkExport(context);
   if (wrong.length > 0) {
     const paths = wrong.slice(0, pathsLoggedMax);
-    parts.log("files in the folder for web servers were not ours and are again", {
+    context.log("files in the folder for web servers were not ours and are again", {
       files: wrong.length,
       paths,
     });
   }
   // Workers that fill an export nobody reads yet leave siblings to this.
-  if (precompress) await precompressFolder(parts.exported.folder);
-  await sweepBlobs(parts);
+  if (precompress) await precompressFolder(context.exported.folder);
+  await sweepBlobs(context);
 }
 
 const pathsLoggedMax = 20;
 
 /** Mends what a publisher that was killed, or a machine that went down, left behind. */
-function repair(parts: PublisherParts): void {
-  const { manifest, blobs, exported } = parts;
+function repair(context: PublisherContext): void {
+  const { manifest, blobs, exported } = context;
   removeDrafts(exported.folder);
   removeDrafts(blobs.folder);
-  if (survivedBoot(parts)) return bringExportInStep(parts);
+  if (survivedBoot(context)) return bringExportInStep(context);
   const { exported_release, durable_release } = manifest.state();
   manifest.setState({
     inputs_digest: "",

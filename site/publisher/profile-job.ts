@@ -1,9 +1,10 @@
+import { publishFiles } from "#site/bundle/export-release.ts";
 import type { HelpWanted } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
 import { helpWantedPath } from "#site/documents/help-wanted.ts";
 import { type DocumentKey, partsOf } from "#site/documents/document.ts";
-import { noteFailures, publishFiles, storeFiles } from "#site/bundle/publish-files.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
+import { noteFailures, storeFiles } from "#site/bundle/release.ts";
+import type { PublisherContext } from "./context.ts";
 import { renderKeys } from "#site/documents/render-keys.ts";
 import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
 
@@ -20,21 +21,21 @@ const listPagesWaitingMax = 1_000;
  * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles first. Answers
  * how much it did, 0 when there was nothing to do. Taking a change twice is harmless.
  */
-export async function runFastLane(parts: PublisherParts): Promise<number> {
-  const { manifest, source, soon } = parts;
+export async function runFastLane(context: PublisherContext): Promise<number> {
+  const { manifest, source, deferred } = context;
   const from = manifest.state().fast_sequence;
   const changes = await changesAfter(source.store, from, changesPerReleaseMax);
   const last = changes.at(-1);
-  if (last === undefined) return runLists(parts, from);
+  if (last === undefined) return runLists(context, from);
   const moved = changes.flatMap(({ moved_lists }) => moved_lists);
   source.lists.follow({ after: from, upTo: last.sequence, moved });
-  let keys = [...(await staleKeys(parts, changes))];
+  let keys = [...(await staleKeys(context, changes))];
   if (changes.length > changesWithLists) {
-    for (const key of keys.filter(isListPage)) soon.add(key);
-    if (soon.size > listPagesWaitingMax) soon.clear();
+    for (const key of keys.filter(isListPage)) deferred.add(key);
+    if (deferred.size > listPagesWaitingMax) deferred.clear();
     keys = keys.filter((key) => !isListPage(key));
   }
-  await publishKeys(parts, keys, {
+  await publishKeys(context, keys, {
     reason: changes.length === 1 ? `change ${last.sequence}` : `changes to ${last.sequence}`,
     asOf: last.sequence,
     state: { fast_sequence: last.sequence },
@@ -45,33 +46,33 @@ export async function runFastLane(parts: PublisherParts): Promise<number> {
 const isListPage = (key: DocumentKey): boolean => partsOf(key)[0] === "list-page";
 
 /** The pages that a burst left for later. A process that ends before leaves them to the second lane. */
-async function runLists(parts: PublisherParts, asOf: number): Promise<number> {
-  const keys = [...parts.soon].slice(0, listPagesPerRelease);
+async function runLists(context: PublisherContext, asOf: number): Promise<number> {
+  const keys = [...context.deferred].slice(0, listPagesPerRelease);
   if (keys.length === 0) return 0;
-  await publishKeys(parts, keys, { reason: `list pages to ${asOf}`, asOf, state: {} });
-  for (const key of keys) parts.soon.delete(key);
+  await publishKeys(context, keys, { reason: `list pages to ${asOf}`, asOf, state: {} });
+  for (const key of keys) context.deferred.delete(key);
   return keys.length;
 }
 
 async function publishKeys(
-  parts: PublisherParts,
+  context: PublisherContext,
   keys: readonly DocumentKey[],
   rest: Parameters<typeof publishFiles>[2],
 ): Promise<void> {
-  const { files, failed } = await renderKeys(keys, parts.kinds, parts.source);
-  noteFailures(parts, keys, failed);
-  publishFiles(parts, storeFiles(parts, files), rest);
+  const { files, failed } = await renderKeys(keys, context.kinds, context.source);
+  noteFailures(context, keys, failed);
+  publishFiles(context, storeFiles(context, files), rest);
 }
 
 async function staleKeys(
-  parts: PublisherParts,
+  context: PublisherContext,
   changes: readonly Change[],
 ): Promise<Set<DocumentKey>> {
-  const { lists } = parts.source;
+  const { lists } = context.source;
   const placed = changes.filter(needsPlaces).flatMap(({ nonprofit_id }) => nonprofit_id ?? []);
   const places: Awaited<ReturnType<typeof lists.places>> =
     placed.length === 0 ? new Map() : await lists.places([...new Set(placed)], "cause");
-  const helpWanted = helpWantedSlugs(parts);
+  const helpWanted = helpWantedSlugs(context);
   const keys = new Set<DocumentKey>();
   for (const change of changes) {
     const own = places.get(change.nonprofit_id ?? 0) ?? new Map<string, number>();
@@ -81,7 +82,7 @@ async function staleKeys(
 }
 
 /** Who stands in the published list of profiles that want help; null when there is none. */
-function helpWantedSlugs({ manifest, blobs }: PublisherParts): ReadonlySet<string> | null {
+function helpWantedSlugs({ manifest, blobs }: PublisherContext): ReadonlySet<string> | null {
   const file = manifest.find(helpWantedPath);
   if (file === null || !blobs.has(file.digest)) return null;
   const { nonprofits } = JSON.parse(blobs.read(file.digest).toString()) as HelpWanted;

@@ -1,13 +1,14 @@
 import { syncAll } from "#site/bundle/durable.ts";
-import { catchUp } from "./catch-up.ts";
+import { catchUp } from "./full-build.ts";
 import { runFastLane } from "./profile-job.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import type { FeedLane } from "./feed-job.ts";
-import { defaultKeeping, type Keeping } from "#site/bundle/prune.ts";
-import { exportCommitted } from "#site/bundle/export-step.ts";
+import { defaultKeeping, type Keeping } from "#site/bundle/garbage-collection.ts";
+import { exportCommitted } from "#site/bundle/export-release.ts";
 import { housekeeping } from "./housekeeping.ts";
-import type { PublisherParts } from "./publisher-parts.ts";
-import { type Committed, rollBack } from "#site/bundle/release.ts";
+import type { PublisherContext } from "./context.ts";
+import type { Committed } from "#site/bundle/release.ts";
+import { rollBack } from "#site/bundle/rollback.ts";
 import { runSecondLane } from "./list-job.ts";
 
 export type ResidentOptions = {
@@ -32,15 +33,18 @@ const sameFailureEveryMs = 60_000;
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
  * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again.
  */
-export async function runResident(parts: PublisherParts, options: ResidentOptions): Promise<void> {
-  const behind = backgroundLanes(parts, options);
-  const turn = oneTurn(parts, options, behind);
-  const tell = failureTeller(parts);
-  let told = shownBy(parts);
+export async function runResident(
+  context: PublisherContext,
+  options: ResidentOptions,
+): Promise<void> {
+  const behind = backgroundLanes(context, options);
+  const turn = oneTurn(context, options, behind);
+  const tell = failureTeller(context);
+  let told = shownBy(context);
   while (!options.signal.aborted) {
     try {
       const busy = await turn();
-      const shown = shownBy(parts);
+      const shown = shownBy(context);
       if (shown !== told) await options.onRelease?.();
       told = shown;
       if (!busy) await Bun.sleep(options.pollMs);
@@ -50,12 +54,12 @@ export async function runResident(parts: PublisherParts, options: ResidentOption
     }
   }
   // What is half done commits nothing and is taken up again by the next process.
-  parts.slowWork.close();
+  context.background.close();
   await behind.ended();
 }
 
 /** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
-function failureTeller({ log }: PublisherParts): (error: unknown) => void {
+function failureTeller({ log }: PublisherContext): (error: unknown) => void {
   let last = { reason: "", atMs: 0 };
   return (error) => {
     const full = codeOf(error) === "ENOSPC" || codeOf(error) === "SQLITE_FULL";
@@ -71,20 +75,20 @@ function failureTeller({ log }: PublisherParts): (error: unknown) => void {
 }
 
 /** Tells releases apart, and a release that other web servers show already from one that they do not. */
-function shownBy({ manifest }: PublisherParts): string {
+function shownBy({ manifest }: PublisherContext): string {
   const { current_release, exported_release } = manifest.state();
   return `${current_release} ${exported_release}`;
 }
 
 /** One look at what there is to do; answers whether there may be more at once. */
 function oneTurn(
-  parts: PublisherParts,
+  context: PublisherContext,
   options: ResidentOptions,
   behind: BackgroundLanes,
 ): () => Promise<boolean> {
-  const { manifest } = parts;
+  const { manifest } = context;
   const { keeping = defaultKeeping, signal } = options;
-  const keepHouse = housekeeping(parts, { keeping, signal });
+  const keepHouse = housekeeping(context, { keeping, signal });
   let buildAfterMs = 0;
   /** A build that failed is tried again a little later; what needs none goes on meanwhile. */
   const orLater = (work: Promise<void>): Promise<void> =>
@@ -100,7 +104,7 @@ function oneTurn(
     const asked = mayBuild && state.request !== "";
     // What an operator asks for finds no lane half-way.
     if (asked && !behind.running()) {
-      await orLater(takeRequest(parts, options));
+      await orLater(takeRequest(context, options));
       state = manifest.state();
     }
     const { held_at, fast_sequence, slow_sequence, inputs_digest } = state;
@@ -111,13 +115,13 @@ function oneTurn(
       await keepHouse(nowMs, { held: true, quiet: true });
       return false;
     }
-    if (inputs_digest !== parts.inputsDigest) {
+    if (inputs_digest !== context.inputsDigest) {
       // Pages of another site name assets that only a full build brings: none may be published before.
       if (mayBuild && !behind.running())
-        await orLater(buildBesideFastLane(parts, options, { outdated: true }));
+        await orLater(buildBesideFastLane(context, options, { outdated: true }));
       return false;
     }
-    const busy = (await runFastLane(parts)) > 0;
+    const busy = (await runFastLane(context)) > 0;
     if (behind.running() || asked) return busy;
     const started = behind.start({ lists: slow_sequence < fast_sequence, nowMs });
     // A lane that only waits has rendered nothing yet.
@@ -129,7 +133,10 @@ function oneTurn(
 type BackgroundLanes = ReturnType<typeof backgroundLanes>;
 
 /** The lanes that nobody waits for: they go on beside the fast lane, one run at a time. */
-function backgroundLanes(parts: PublisherParts, { feedLane, secondLaneDelayMs }: ResidentOptions) {
+function backgroundLanes(
+  context: PublisherContext,
+  { feedLane, secondLaneDelayMs }: ResidentOptions,
+) {
   const giveWay = () => Bun.sleep(0);
   let waitingSinceMs: number | null = null;
   let running: Promise<void> | null = null;
@@ -159,7 +166,7 @@ function backgroundLanes(parts: PublisherParts, { feedLane, secondLaneDelayMs }:
       if (nowMs - waitingSinceMs < secondLaneDelayMs) return true;
       waitingSinceMs = null;
       return begin(async () => {
-        await runSecondLane(parts, giveWay);
+        await runSecondLane(context, giveWay);
         await feedLane.run({ giveWay, paced: true });
       });
     },
@@ -167,24 +174,24 @@ function backgroundLanes(parts: PublisherParts, { feedLane, secondLaneDelayMs }:
 }
 
 /** Does what an operator asked for on the command line while this process holds the publisher's lock. */
-async function takeRequest(parts: PublisherParts, options: ResidentOptions): Promise<void> {
-  const { manifest, log } = parts;
+async function takeRequest(context: PublisherContext, options: ResidentOptions): Promise<void> {
+  const { manifest, log } = context;
   const { request } = manifest.state();
   log("an operator asked for something", { request });
   const [verb, target] = request.split(" ");
   if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
   // A rollback may have gone back to pages of an older site: then no page is up to date.
-  const outdated = manifest.state().inputs_digest !== parts.inputsDigest;
-  if (verb === "full") await catchUp(parts);
+  const outdated = manifest.state().inputs_digest !== context.inputsDigest;
+  if (verb === "full") await catchUp(context);
   if (verb === "full" || (verb === "resume" && outdated)) {
-    await buildBesideFastLane(parts, options, { outdated });
+    await buildBesideFastLane(context, options, { outdated });
   }
   if (verb === "rollback") {
-    if (rollBackTo(parts, Number(target)) === null) {
+    if (rollBackTo(context, Number(target)) === null) {
       log("that release is not kept, nothing was gone back to", { release: Number(target) });
     }
     // A power loss must not bring back what was gone back from.
-    else await syncAll(parts);
+    else await syncAll(context);
   }
   manifest.setState({ request: "" });
 }
@@ -194,7 +201,7 @@ async function takeRequest(parts: PublisherParts, options: ResidentOptions): Pro
  * not be published before these.
  */
 async function buildBesideFastLane(
-  parts: PublisherParts,
+  context: PublisherContext,
   { buildAll, pollMs }: ResidentOptions,
   { outdated }: { outdated: boolean },
 ): Promise<void> {
@@ -206,7 +213,7 @@ async function buildBesideFastLane(
   built.catch(() => {});
   try {
     while (building) {
-      if (outdated || (await runFastLane(parts)) === 0) await Bun.sleep(pollMs);
+      if (outdated || (await runFastLane(context)) === 0) await Bun.sleep(pollMs);
     }
   } finally {
     // A fast lane that failed must not leave a build running by itself.
@@ -215,15 +222,15 @@ async function buildBesideFastLane(
 }
 
 /** Asks for a full build at a scheduled time, unless a rollback holds publishing or an operator waits for something. */
-export function requestScheduledBuild({ manifest, log }: PublisherParts): void {
+export function requestScheduledBuild({ manifest, log }: PublisherContext): void {
   const { held_at, request } = manifest.state();
   if (held_at === 0 && request === "") manifest.setState({ request: "full" });
   else log("the scheduled rebuild is left out", { held_at, request });
 }
 
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
-export function rollBackTo(parts: PublisherParts, target: number): Committed | null {
-  const committed = rollBack(parts.manifest, target, parts.clock());
-  if (committed !== null) exportCommitted(parts, committed);
+export function rollBackTo(context: PublisherContext, target: number): Committed | null {
+  const committed = rollBack(context.manifest, target, context.clock());
+  if (committed !== null) exportCommitted(context, committed);
   return committed;
 }

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { RouteData } from "astro";
 import type { App } from "astro/app";
 import type { PageLocals } from "#site/parts/page-locals.ts";
-import { type Asset, compiledEntry, readCompiled } from "./compiled.ts";
+import { type Asset, compiledEntry, readCompiled } from "./compile.ts";
 
 /** The compiled site, resident: renders one page from data, without Vite. */
 export type Renderer = {

@@ -1,4 +1,4 @@
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import type { BundleContext } from "#site/bundle/context.ts";
 import type { SearchLane } from "./search-job.ts";
 
 /** Indexing that follows publishing at a distance. */
@@ -10,7 +10,7 @@ export type IndexFollower = {
 };
 
 export type FollowOptions = {
-  log: PublisherParts["log"];
+  log: BundleContext["log"];
   signal: AbortSignal;
   /** Time from the end of one run to the beginning of the next, whatever changes meanwhile; default 30 s. */
   gapMs?: number;

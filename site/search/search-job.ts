@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import type { Committed } from "#site/bundle/release.ts";
-import { givesWay } from "#site/publisher/background-worker.ts";
-import type { IndexChildSettings } from "./index-child.ts";
-import { type IndexJob, type MadeIndexes, makeIndexes } from "./make-indexes.ts";
-import { publishIndexes } from "./publish-indexes.ts";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { Blobs } from "#site/bundle/blobs.ts";
+import type { BundleContext } from "#site/bundle/context.ts";
+import { exportInSlices, publishFiles } from "#site/bundle/export-release.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
+import { commitRelease, type Committed, storeFiles } from "#site/bundle/release.ts";
+import { lunrHead } from "#site/documents/lunr-shard.ts";
+import { heldUnder, type IndexJob, type MadeIndexes } from "./make-indexes.ts";
+import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
 /** The slowest of the publisher's lanes: search indexes, made beside all else. */
 export type SearchLane = {
@@ -18,33 +20,27 @@ export type SearchLane = {
 };
 
 export type SearchLaneSettings = {
-  storeUrl: string;
-  storeToken: string | null;
   /** Whether there is an index for people; those for programs are always kept in step. */
   pagefind: boolean;
-  /** Whether indexes are made in a process of its own, so that this one goes on answering. */
-  apart: boolean;
+  /** Makes indexes, here or in another process. */
+  makeIndexes: (job: IndexJob, signal?: AbortSignal) => Promise<MadeIndexes>;
 };
 
-const childWaitMs = 600_000;
-
 /** Opens the lane. Its first run looks at everything; later ones only when the lists have moved on. */
-export function openSearchLane(parts: PublisherParts, settings: SearchLaneSettings): SearchLane {
+export function openSearchLane(context: BundleContext, settings: SearchLaneSettings): SearchLane {
   const inputs = settings.pagefind ? inputsDigest() : "off";
   let looked = !settings.pagefind;
   const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {
-    const { current_release, held_at, search_sequence, search_inputs } = parts.manifest.state();
+    const { current_release, held_at, search_sequence, search_inputs } = context.manifest.state();
     if (current_release === 0 || held_at > 0) return null;
     const inputsChanged = search_inputs !== inputs;
-    if (looked && !inputsChanged && !isBehind(parts)) return null;
+    if (looked && !inputsChanged && !isBehind(context)) return null;
     const job = { after: search_sequence, pagefind: settings.pagefind, inputsChanged };
-    const made = settings.apart
-      ? await makeApart(parts, { ...settings, job }, signal)
-      : await makeIndexes({ ...parts, store: parts.source.store }, job);
+    const made = await settings.makeIndexes(job, signal);
     // An operator went back to an older release meanwhile: it has to show its own.
-    if (parts.manifest.state().held_at > 0) return null;
+    if (context.manifest.state().held_at > 0) return null;
     looked = true;
-    const committed = await publishIndexes(parts, made, { search_inputs: inputs });
+    const committed = await publishIndexes(context, made, { search_inputs: inputs });
     return committed.changed.length + committed.removed.length > 0 ? committed : null;
   };
   let last: Promise<unknown> = Promise.resolve();
@@ -58,7 +54,7 @@ export function openSearchLane(parts: PublisherParts, settings: SearchLaneSettin
 }
 
 /** Whether lists have moved on, or an operator went back and forth again. */
-function isBehind({ manifest }: PublisherParts): boolean {
+function isBehind({ manifest }: BundleContext): boolean {
   const { search_sequence, slow_sequence } = manifest.state();
   if (search_sequence < slow_sequence) return true;
   const old = manifest.db
@@ -71,51 +67,11 @@ function isBehind({ manifest }: PublisherParts): boolean {
   return old?.found === 1;
 }
 
-async function makeApart(
-  { manifest, blobs }: PublisherParts,
-  { storeUrl, storeToken, job }: SearchLaneSettings & { job: IndexJob },
-  signal?: AbortSignal,
-): Promise<MadeIndexes> {
-  const settings: IndexChildSettings = {
-    storeUrl,
-    storeToken,
-    bundleFolder: dirname(manifest.db.filename),
-    blobsFolder: blobs.folder,
-    job,
-  };
-  let made: MadeIndexes | null = null;
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      "--smol",
-      join(import.meta.dirname, "index-child.ts"),
-      JSON.stringify(settings),
-    ],
-    {
-      stdio: ["ignore", "ignore", "pipe"],
-      serialization: "json",
-      timeout: childWaitMs,
-      ...(signal === undefined ? {} : { signal }),
-      ipc: (message: MadeIndexes) => {
-        made = message;
-      },
-    },
-  );
-  givesWay(child.pid);
-  const [complaint, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-  if (made === null) {
-    throw new Error(`indexing ended with ${code}: ${complaint.trim().slice(-complaintMax)}`);
-  }
-  return made;
-}
-
-const complaintMax = 2_000;
-
 /** Digest over what goes into an index for people beside the store: another one makes all shards stale. */
 function inputsDigest(): string {
   const digest = createHash("sha256");
   for (const file of [
-    "site/search/documents.ts",
+    "site/documents/search-documents.ts",
     "site/search/pagefind-shard.ts",
     "content/editorial/causes.json",
     "content/editorial/countries.json",
@@ -124,4 +80,114 @@ function inputsDigest(): string {
     digest.update(readFileSync(join(import.meta.dirname, "../..", file)));
   }
   return digest.digest("hex");
+}
+
+/** Names the shards that pages have to load. Without it there is no index for people. */
+export const shardsPath = "pagefind/shards.json";
+
+/**
+ * Makes indexes current, as one release. What older indexes of Pagefind named stays a while for pages that are open.
+ * Throws when a file went from the blobs meanwhile: then the indexes have to be made again.
+ */
+export async function publishIndexes(
+  context: BundleContext,
+  made: MadeIndexes,
+  state: { search_inputs: string },
+): Promise<Committed> {
+  const pagefind = [...made.pagefind.flatMap(({ files }) => files), ...shardsFile(context, made)];
+  const lunr = [...made.lunr, ...listFile(context, made)];
+  for (const { path, digest } of [...lunr, ...pagefind]) {
+    if (!context.blobs.has(digest)) throw new Error(`${path} went before it was published`);
+  }
+  const committed = commitRelease(context.manifest, {
+    reason: "search indexes",
+    files: [...lunr, ...pagefind],
+    removed: made.lunrGone,
+    retired: supersededFiles(context, made),
+    // A rollback leaves Pagefind's files alone, for half of an index finds nothing.
+    withoutHistory: "pagefind/",
+    // The first change is number 1, and a file as of 0 counts as old.
+    asOf: Math.max(made.asOf, 1),
+    state: { ...state, search_sequence: made.asOf },
+    now: context.clock(),
+  });
+  await exportInSlices(context, committed, () => Bun.sleep(0));
+  return committed;
+}
+
+/** Brings the list of lunr files in step with those of a full build. */
+export function publishLunrList(context: BundleContext): Committed {
+  const asOf = Math.max(context.manifest.state().slow_sequence, 1);
+  const files = listFile(context, { asOf, lunr: [], lunrGone: [] });
+  const rest = { reason: "list of search indexes", asOf, state: {} };
+  return publishFiles(context, { kept: files, removed: [] }, rest);
+}
+
+function listFile(
+  { manifest, blobs }: BundleContext,
+  { asOf, lunr, lunrGone }: Pick<MadeIndexes, "asOf" | "lunr" | "lunrGone">,
+): NewFile[] {
+  const files = new Map<string, NewFile>();
+  const newer = new Set<string>();
+  for (const { as_of, ...file } of heldUnder(manifest.db, "search/")) {
+    if (!file.path.endsWith(".lunr.json")) continue;
+    files.set(file.path, file);
+    // A full build overtook this one.
+    if (as_of > asOf) newer.add(file.path);
+  }
+  for (const path of lunrGone) if (!newer.has(path)) files.delete(path);
+  for (const file of lunr) if (!newer.has(file.path)) files.set(file.path, file);
+  const body = lunrList(blobs, [...files.values()]);
+  return storeFiles({ blobs }, [{ path: lunrListPath, body }]).kept;
+}
+
+function shardsFile({ manifest, blobs }: BundleContext, { shards }: MadeIndexes): NewFile[] {
+  if (shards.length === 0 && manifest.find(shardsPath) === null) return [];
+  const body = `${JSON.stringify({ shards })}\n`;
+  return storeFiles({ blobs }, [{ path: shardsPath, body }]).kept;
+}
+
+/** Files of Pagefind that a shard's new index does not name. */
+function supersededFiles({ manifest }: BundleContext, { pagefind, shards }: MadeIndexes): string[] {
+  const made = new Map(pagefind.map(({ shard, files }) => [shard, files]));
+  return Array.from({ length: pagefindShards }, (_, at) => at + 1).flatMap((shard) => {
+    const files = made.get(shard);
+    if (files === undefined && shards.includes(shard)) return [];
+    const named = new Set((files ?? []).map(({ path }) => path));
+    return heldUnder(manifest.db, pagefindFolder(shard))
+      .map(({ path }) => path)
+      .filter((path) => !named.has(path));
+  });
+}
+
+/** Path of the list of all indexes for programs, without a leading slash. */
+export const lunrListPath = "search/index.json";
+
+const headBytesMax = 200;
+
+/**
+ * The list of all lunr files: which cause and part, where, how many documents and bytes. Depends on those files alone,
+ * and reads no more than the beginning of each.
+ */
+export function lunrList({ pathOf }: Pick<Blobs, "pathOf">, files: readonly NewFile[]): string {
+  const shards = files.flatMap(({ path, digest, size }) => {
+    const head = lunrHead(startOf(pathOf(digest)));
+    if (head === null) return [];
+    const { cause, part, parts, count } = head;
+    return [
+      { cause, part, parts, path: `/${path}`, documents: count, bytes: size, sha256: digest },
+    ];
+  });
+  shards.sort((a, b) => (a.cause === b.cause ? a.part - b.part : a.cause < b.cause ? -1 : 1));
+  return `${JSON.stringify({ format: "lunr 2.3", shards }, null, 1)}\n`;
+}
+
+function startOf(file: string): string {
+  const descriptor = openSync(file, "r");
+  try {
+    const start = Buffer.alloc(headBytesMax);
+    return start.toString("utf8", 0, readSync(descriptor, start));
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { recommendationFunnel } from "#content/recommendation/follow-through-store.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
-import { openBundleReader } from "#site/bundle/bundle-reader.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { aBundle, type TestBundle } from "../support/bundle.ts";
 import { curate } from "../support/curate.ts";
 import { aDonatingService, type DonatingService } from "../support/donating.ts";

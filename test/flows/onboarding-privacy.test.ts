@@ -100,7 +100,7 @@ const leaks = (text: string): string[] => [
 
 /** Every file of the current release, packed ones unpacked. */
 function everyFile(): { path: string; text: string }[] {
-  const { manifest, blobs } = directory.publisher.parts;
+  const { manifest, blobs } = directory.publisher.context;
   const rows = manifest.db.query<{ path: string }, []>("SELECT DISTINCT path FROM files").all();
   return rows.flatMap(({ path }) => {
     const file = manifest.find(path);

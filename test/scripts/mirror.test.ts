@@ -145,7 +145,7 @@ describe("a later run", () => {
     await directory.drain();
     await mirrored();
     expect(existsSync(join(folder, "countries/is.html"))).toBe(true);
-    const { manifest, exported: out } = directory.publisher.parts;
+    const { manifest, exported: out } = directory.publisher.context;
     manifest.db.run(
       "INSERT INTO history (path, release, digest, size) SELECT path, (SELECT max(id) + 1 FROM releases), digest, size FROM files WHERE path = 'countries/is.html'",
     );

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openBlobs, openExport } from "#site/bundle/blobs.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
-import { exportRelease } from "#site/bundle/export-step.ts";
-import { storeFiles } from "#site/bundle/publish-files.ts";
-import { type Committed, commitRelease } from "#site/bundle/release.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
+import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
 

@@ -25,9 +25,9 @@ export type Directory = {
   dataDir: string;
   store: Store;
   publisher: Publisher;
-  /** Saves a nonprofit with some parts changed; answers the sequence of the change. */
-  edit(slug: string, parts: Partial<NonprofitRecord>): Promise<void>;
-  add(parts: Partial<NonprofitRecord>): Promise<void>;
+  /** Saves a nonprofit with some context changed; answers the sequence of the change. */
+  edit(slug: string, context: Partial<NonprofitRecord>): Promise<void>;
+  add(context: Partial<NonprofitRecord>): Promise<void>;
   /** Publishes all there is, both lanes, the feed and the signed list. */
   drain(): Promise<void>;
   /** The text of a file of the current release, null for none. */
@@ -45,7 +45,7 @@ export async function aDirectory(
   const store = await openStore({ url: databaseUrl, synchronous: "OFF" });
   const save = (saves: Parameters<typeof saveNonprofits>[1]) =>
     store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
-  await save(nonprofits.map((parts) => ({ before: null, after: aNonprofit(parts) })));
+  await save(nonprofits.map((context) => ({ before: null, after: aNonprofit(context) })));
   const publisher = await openPublisher({
     dataDir,
     databaseUrl,
@@ -57,7 +57,7 @@ export async function aDirectory(
     searchIndex,
     log: () => {},
   });
-  const { parts } = publisher;
+  const { context } = publisher;
   return {
     dataDir,
     store,
@@ -71,15 +71,15 @@ export async function aDirectory(
       await save([{ before: null, after: aNonprofit(one) }]);
     },
     drain: async () => {
-      while ((await runFastLane(parts)) > 0);
-      while ((await runSecondLane(parts, async () => {})) !== null);
+      while ((await runFastLane(context)) > 0);
+      while ((await runSecondLane(context, async () => {})) !== null);
       await publisher.searchLane.run();
       await publisher.feedLane.run({});
       await publisher.feedLane.run({});
     },
     read: (path) => {
-      const file = parts.manifest.find(path);
-      return file === null ? null : parts.blobs.read(file.digest).toString();
+      const file = context.manifest.find(path);
+      return file === null ? null : context.blobs.read(file.digest).toString();
     },
     close: () => {
       publisher.close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { openBundleReader } from "#site/bundle/bundle-reader.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/support/chromium.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";

@@ -10,8 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openBlobs, openExport } from "#site/bundle/blobs.ts";
-import { checkExport } from "#site/bundle/check-export.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
+import { checkExport } from "#site/bundle/export-release.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -67,21 +68,21 @@ describe("a full build", () => {
 
   test("names and mends what somebody changed in place, and what is wrong in the folder", async () => {
     const { publisher } = directory;
-    const { parts } = publisher;
+    const { context } = publisher;
     const path = "nonprofits/trust-a.html";
     const whole = directory.read(path) ?? "";
-    const shown = join(parts.exported.folder, path);
+    const shown = join(context.exported.folder, path);
     // The blob and the file in the folder are one.
     chmodSync(shown, 0o644);
     writeFileSync(shown, "defaced");
     expect(directory.read(path)).toBe("defaced");
-    rmSync(join(parts.exported.folder, "llms.txt"));
-    writeFileSync(join(parts.exported.folder, "own.txt"), "not ours");
+    rmSync(join(context.exported.folder, "llms.txt"));
+    writeFileSync(join(context.exported.folder, "own.txt"), "not ours");
     expect((await publisher.buildAll({ processes: 1 })).differing).toEqual([path]);
     expect(directory.read(path)).toBe(whole);
-    expect(await checkExport(parts)).toEqual(["llms.txt", path]);
+    expect(await checkExport(context)).toEqual(["llms.txt", path]);
     expect(text(shown)).toBe(whole);
-    expect(await checkExport(parts)).toEqual([]);
-    expect(text(join(parts.exported.folder, "own.txt"))).toBe("not ours");
+    expect(await checkExport(context)).toEqual([]);
+    expect(text(join(context.exported.folder, "own.txt"))).toBe("not ours");
   });
 });

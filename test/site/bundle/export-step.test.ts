@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ExportFolder } from "#site/bundle/blobs.ts";
+import type { ExportFolder } from "#site/bundle/export-folder.ts";
 import { removeDrafts } from "#site/bundle/blobs.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
-import { bringExportInStep } from "#site/bundle/export-step.ts";
+import { bringExportInStep } from "#site/bundle/export-release.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -20,7 +20,7 @@ const shown = () => readFileSync(join(publisherFolders(directory.dataDir).export
 
 /** The folder on a disk that is full. */
 const fullDisk = (): ExportFolder => ({
-  ...directory.publisher.parts.exported,
+  ...directory.publisher.context.exported,
   put: () => {
     throw new Error("no space left on device");
   },
@@ -28,34 +28,34 @@ const fullDisk = (): ExportFolder => ({
 
 /** Takes the changes, commits their release and fails to show it in the folder. */
 async function failsToExport(): Promise<void> {
-  const { parts } = directory.publisher;
-  const error = await runFastLane({ ...parts, exported: fullDisk() }).catch((e: unknown) => e);
+  const { context } = directory.publisher;
+  const error = await runFastLane({ ...context, exported: fullDisk() }).catch((e: unknown) => e);
   expect(error).toMatchObject({ message: "no space left on device" });
 }
 
 describe("a release that did not get into the folder for other web servers", () => {
   test("is shown there by the next start", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     await directory.edit("trust-a", { tagline: "Killed before the export" });
     await failsToExport();
-    expect(await Bun.file(join(parts.exported.folder, path)).text()).not.toContain("Killed");
-    bringExportInStep(parts);
+    expect(await Bun.file(join(context.exported.folder, path)).text()).not.toContain("Killed");
+    bringExportInStep(context);
     expect(shown()).toContain("Killed before the export");
   });
   test("is shown there together with the next release", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     await directory.edit("trust-a", { tagline: "Disk full" });
     await failsToExport();
     await directory.edit("trust-b", { tagline: "Room again" });
-    await runFastLane(parts);
+    await runFastLane(context);
     expect(shown()).toContain("Disk full");
-    const { exported_release, current_release } = parts.manifest.state();
+    const { exported_release, current_release } = context.manifest.state();
     expect(exported_release).toBe(current_release);
   });
 });
 
 test("drafts of a killed process are removed, and nothing else", () => {
-  const { folder } = directory.publisher.parts.exported;
+  const { folder } = directory.publisher.context.exported;
   for (const name of [".123-4.draft", ".123-4.br.draft", "123-snapshot.draft"]) {
     writeFileSync(join(folder, name), "half");
   }

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { compressedExport, precompressFolder } from "#site/bundle/precompress.ts";
-import type { ExportFolder } from "#site/bundle/blobs.ts";
-import { exportRelease } from "#site/bundle/export-step.ts";
-import { openWebExport } from "#site/bundle/web-export.ts";
+import type { ExportFolder } from "#site/bundle/export-folder.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
+import { openWebExport } from "#site/bundle/precompress.ts";
 
 let bundle: TestBundle;
 beforeEach(() => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type BundleReader, openBundleReader } from "#site/bundle/bundle-reader.ts";
+import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
@@ -161,5 +162,18 @@ describe("the bundle's files over HTTP", () => {
     await directory.drain();
     expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
     expect(served.at(-1)).toBe("/nonprofits/oak-trust");
+  });
+});
+
+describe("a file that cannot be read", () => {
+  const file = { path: "x.txt", digest: `ab${"0".repeat(62)}`, size: 1, release: 1 };
+  test("is not there when its content went", () => {
+    expect(reader.read(file)).toBeNull();
+  });
+  test("is an error for any other reason, and not a missing page", () => {
+    const path = reader.blobOf(file);
+    mkdirSync(path, { recursive: true });
+    expect(() => reader.read(file)).toThrow("EISDIR");
+    rmSync(path, { recursive: true });
   });
 });

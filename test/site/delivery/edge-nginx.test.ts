@@ -7,9 +7,9 @@ import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { compressedExport } from "#site/bundle/precompress.ts";
-import { exportRelease } from "#site/bundle/export-step.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
 import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
-import { steadyTimes } from "#site/bundle/monotonic-mtime.ts";
+import { monotonicMtime } from "#site/bundle/export-folder.ts";
 
 let bundle: TestBundle;
 let nginx: TestNginx;
@@ -219,7 +219,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
   });
 
   test("a second version of the same second and length is no 304", async () => {
-    const exported = steadyTimes(bundle.exported);
+    const exported = monotonicMtime(bundle.exported);
     const show = (body: string) =>
       exportRelease(
         { exported, blobs: bundle.blobs },

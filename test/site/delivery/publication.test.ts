@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { waitForPublication } from "#site/delivery/publication.ts";
+import { waitForPublication } from "#site/delivery/bundle-reader.ts";
 
 /** A reader whose bundle stands at one change; counts how often it is asked. */
 function aReader(fastSequence: number, failed: string[] = []) {

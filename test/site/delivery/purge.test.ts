@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
-import { type PurgeConfig, purgeRelease } from "#site/delivery/purge.ts";
-import { startPurger } from "#site/delivery/purger.ts";
+import { type PurgeConfig, purgeRelease, startPurger } from "#site/delivery/purge.ts";
 
 type Heard = {
   method: string;

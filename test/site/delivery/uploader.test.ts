@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
 import { openS3Target, readS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
-import { startUploader } from "#site/delivery/uploader.ts";
+import { startUploader } from "#site/delivery/upload.ts";
 
 let store: TestStore;
 let bundle: TestBundle;

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exportInSlices } from "#site/bundle/export-step.ts";
+import { exportInSlices } from "#site/bundle/export-release.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
-import { commitNextFiles, openNextFiles } from "#site/publisher/next-files.ts";
-import { storeFiles } from "#site/bundle/publish-files.ts";
-import { slowWorkApart } from "#site/publisher/background-worker.ts";
-import type { SlowWork } from "#site/publisher/slow-jobs.ts";
+import { commitRelease, storeFiles } from "#site/bundle/release.ts";
+import { workApart } from "#site/publisher/background-worker.ts";
+import type { BackgroundWork } from "#site/publisher/context.ts";
 import {
   aDirectory,
   compiledSites,
@@ -16,7 +15,7 @@ import {
 import { compileSite } from "#site/renderer/compile.ts";
 
 let directory: Directory;
-let apart: SlowWork;
+let apart: BackgroundWork;
 
 beforeAll(async () => {
   directory = await aDirectory(
@@ -24,7 +23,7 @@ beforeAll(async () => {
   );
   await directory.publisher.buildAll({ processes: 1 });
   const { bundle, blobs } = publisherFolders(directory.dataDir);
-  apart = slowWorkApart({
+  apart = workApart({
     storeUrl: `file:${join(directory.dataDir, "store.db")}`,
     storeToken: null,
     compiledFolder: (await compileSite(compiledSites)).folder,
@@ -32,6 +31,7 @@ beforeAll(async () => {
     network: "local",
     bundleFolder: bundle,
     blobsFolder: blobs,
+    exportFolder: null,
   });
 }, 60_000);
 afterAll(() => {
@@ -41,24 +41,24 @@ afterAll(() => {
 
 /** Changes a profile as the fast lane does; answers what is left to the second. */
 async function changed(slug: string, beneficiaries_per_year: number) {
-  const { parts } = directory.publisher;
-  const after = parts.manifest.state().slow_sequence;
+  const { context } = directory.publisher;
+  const after = context.manifest.state().slow_sequence;
   await directory.edit(slug, { beneficiaries_per_year });
-  while ((await runFastLane(parts)) > 0);
-  return { after, upTo: parts.manifest.state().fast_sequence, feedFiles: [] };
+  while ((await runFastLane(context)) > 0);
+  return { after, upTo: context.manifest.state().fast_sequence, feedFiles: [] };
 }
 
-describe("slow work in a process of its own", () => {
+describe("background work in a process of its own", () => {
   test("makes what this process would make", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const job = await changed("trust-7", 70_000);
     const there = await apart.makeLists(job);
-    const here = await parts.slowWork.makeLists(job);
+    const here = await context.background.makeLists(job);
     expect(there.kept.length).toBeGreaterThan(5);
     expect(there).toEqual(here);
     await directory.drain();
     expect(await apart.draftFeed({ full: true, joining: true, keySet: "{}" })).toEqual(
-      await parts.slowWork.draftFeed({ full: true, joining: true, keySet: "{}" }),
+      await context.background.draftFeed({ full: true, joining: true, keySet: "{}" }),
     );
   }, 60_000);
 
@@ -67,7 +67,7 @@ describe("slow work in a process of its own", () => {
     await directory.drain();
     const job = await changed("trust-9", 90_000);
     expect(await apart.makeLists(job)).toEqual(
-      await directory.publisher.parts.slowWork.makeLists(job),
+      await directory.publisher.context.background.makeLists(job),
     );
     await directory.drain();
   }, 60_000);
@@ -88,18 +88,16 @@ describe("slow work in a process of its own", () => {
 describe("a release of many files", () => {
   const encoder = new TextEncoder();
   const release = (word: string) => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const files = Array.from({ length: 60 }, (_, at) => ({
       path: `many/${at}.txt`,
       body: encoder.encode(`${word} ${at}`),
     }));
-    const next = openNextFiles(parts.manifest);
-    next.add(storeFiles(parts, files).kept);
-    const { fast_sequence } = parts.manifest.state();
-    return commitNextFiles(parts.manifest, next, {
+    const { fast_sequence } = context.manifest.state();
+    return commitRelease(context.manifest, {
+      files: storeFiles(context, files).kept,
       reason: word,
       asOf: fast_sequence,
-      removeOthers: false,
       state: {},
       now: new Date(),
     });
@@ -108,31 +106,31 @@ describe("a release of many files", () => {
     readFileSync(join(publisherFolders(directory.dataDir).exported, `many/${at}.txt`), "utf8");
 
   test("is shown bit by bit, and newer releases in between are not overwritten", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const first = release("one");
     let turns = 0;
-    await exportInSlices(parts, first, async () => {
+    await exportInSlices(context, first, async () => {
       if (++turns !== 2) return;
       // Another big release and a small one overtake it.
-      await exportInSlices(parts, release("two"), async () => {});
+      await exportInSlices(context, release("two"), async () => {});
       await directory.edit("trust-3", { tagline: "In between" });
-      await runFastLane(parts);
+      await runFastLane(context);
     });
     for (const at of [0, 30, 59]) expect(shown(at)).toBe(`two ${at}`);
-    const { exported_release, current_release } = parts.manifest.state();
+    const { exported_release, current_release } = context.manifest.state();
     expect(exported_release).toBe(current_release);
     expect(turns).toBeGreaterThan(3);
   });
 
   test("that could not be shown whole is shown with the next one", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const full = {
-      ...parts,
+      ...context,
       exported: {
-        ...parts.exported,
+        ...context.exported,
         put: (path: string, blob: string) => {
           if (path === "many/40.txt") throw new Error("no space left on device");
-          parts.exported.put(path, blob);
+          context.exported.put(path, blob);
         },
       },
     };
@@ -142,8 +140,10 @@ describe("a release of many files", () => {
     expect(failed).toContain("no space");
     expect(shown(40)).toBe("two 40");
     await directory.edit("trust-3", { tagline: "Room again" });
-    await runFastLane(parts);
+    await runFastLane(context);
     expect(shown(40)).toBe("three 40");
-    expect(parts.manifest.state().exported_release).toBe(parts.manifest.state().current_release);
+    expect(context.manifest.state().exported_release).toBe(
+      context.manifest.state().current_release,
+    );
   });
 });

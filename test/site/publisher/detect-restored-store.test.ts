@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/feed.ts";
 import { openStore } from "#content/store/open.ts";
 import { meetStore } from "#site/publisher/detect-restored-store.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import { releaseBefore } from "#site/bundle/release.ts";
+import type { PublisherContext } from "#site/publisher/context.ts";
+import { releaseBefore } from "#site/bundle/rollback.ts";
 import { aDirectory } from "#test/support/publisher.ts";
 
 /** What a restored backup lacks: the newest changes, the feed's files of them, and what they changed. */
-async function restoreTo(store: PublisherParts["source"]["store"], sequence: number) {
+async function restoreTo(store: PublisherContext["source"]["store"], sequence: number) {
   await store.write(async ({ raw }) => {
     for (const sql of [
       "DELETE FROM changes WHERE sequence > ?",
@@ -24,18 +24,18 @@ async function restoreTo(store: PublisherParts["source"]["store"], sequence: num
 test("a store that was restored is published anew, and later changes are not lost", async () => {
   const directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   const { publisher, store } = directory;
-  const { parts } = publisher;
+  const { context } = publisher;
   try {
     await publisher.buildAll({ processes: 1 });
     for (const line of [1, 2, 3]) {
       await directory.edit("trust-a", { tagline: `lost ${line}` });
       await directory.drain();
     }
-    await meetStore(parts);
+    await meetStore(context);
     expect(publisher.isOutdated()).toBe(false);
     const epoch = await findEpoch(store);
     await restoreTo(store, 2);
-    await meetStore(parts);
+    await meetStore(context);
     expect(publisher.isOutdated()).toBe(true);
     await publisher.buildAll({ processes: 1 });
     expect(directory.read("nonprofits/trust-a.html")).toContain("from the backup");
@@ -48,7 +48,7 @@ test("a store that was restored is published anew, and later changes are not los
     expect((await newestFeedFile(store))?.number).toBe(6);
     expect(JSON.parse(directory.read("changes/state.json") ?? "")).toMatchObject({ sequence: 6 });
     expect((await publisher.buildAll({ processes: 1 })).differing).toEqual([]);
-    expect(releaseBefore(parts.manifest, 1)).not.toBeNull();
+    expect(releaseBefore(context.manifest, 1)).not.toBeNull();
   } finally {
     directory.close();
   }
@@ -60,10 +60,10 @@ test("another store in the place of the one that was published is published anew
   try {
     await directory.publisher.buildAll({ processes: 1 });
     await closeFeedFiles(other, { after: 0, upTo: 0, now: new Date() });
-    const { parts } = directory.publisher;
-    await meetStore({ ...parts, source: { ...parts.source, store: other } });
+    const { context } = directory.publisher;
+    await meetStore({ ...context, source: { ...context.source, store: other } });
     expect(directory.publisher.isOutdated()).toBe(true);
-    expect(parts.manifest.state().fast_sequence).toBe(0);
+    expect(context.manifest.state().fast_sequence).toBe(0);
   } finally {
     other.close();
     directory.close();

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => directory.close());
 
 const bytesOf = (path: string): Buffer => {
-  const { manifest, blobs } = directory.publisher.parts;
+  const { manifest, blobs } = directory.publisher.context;
   const file = manifest.find(path);
   if (file === null) throw new Error(`the bundle has no ${path}`);
   return blobs.read(file.digest);
@@ -67,7 +67,7 @@ async function listedFiles(): Promise<Map<string, string>> {
 
 const filesHeld = () =>
   new Map(
-    directory.publisher.parts.manifest.db
+    directory.publisher.context.manifest.db
       .query<{ path: string; digest: string }, []>("SELECT path, digest FROM files ORDER BY path")
       .all()
       .filter(({ path }) => !isManifestPath(path))
@@ -96,7 +96,7 @@ describe("the change feed", () => {
   test("publishes a file that was closed before the publisher was killed", async () => {
     const { sequence, change_sequence } = state();
     await directory.edit("trust-3", { tagline: "Newer words" });
-    await runFastLane(directory.publisher.parts);
+    await runFastLane(directory.publisher.context);
     const closing = { after: change_sequence, upTo: change_sequence + 1, now: new Date() };
     await closeFeedFiles(directory.store, closing);
     await directory.drain();
@@ -126,13 +126,13 @@ describe("the snapshot", () => {
     expect(state().snapshot).toMatchObject({ parts: 2, sequence: state().sequence });
   });
   test("that lags behind is told as such, and caught up with", async () => {
-    const { parts, feedLane } = directory.publisher;
+    const { context, feedLane } = directory.publisher;
     const signer = await openSigner(aSigningKey());
-    const slow = openFeedLane(parts, signer, { joinedBytesPerSecond: 1 });
+    const slow = openFeedLane(context, signer, { joinedBytesPerSecond: 1 });
     const edited = async (tagline: string) => {
       await directory.edit("trust-5", { tagline });
-      await runFastLane(parts);
-      await runSecondLane(parts, async () => {});
+      await runFastLane(context);
+      await runSecondLane(context, async () => {});
       await slow.run({ paced: true });
     };
     await edited("One");
@@ -148,13 +148,13 @@ describe("the snapshot", () => {
     expect(snapshot()[5]).toMatchObject({ tagline: "Two" });
   });
   test("leaves no older copies behind", async () => {
-    const { parts } = directory.publisher;
-    const before = parts.blobs.pathOf(parts.manifest.find(feedPaths.snapshot)?.digest ?? "");
+    const { context } = directory.publisher;
+    const before = context.blobs.pathOf(context.manifest.find(feedPaths.snapshot)?.digest ?? "");
     await directory.edit("trust-5", { tagline: "Three" });
     await directory.drain();
     expect(existsSync(before)).toBe(true);
     const later = () => new Date(Date.now() + 120_000);
-    await openFeedLane({ ...parts, clock: later }, await openSigner(aSigningKey())).run({});
+    await openFeedLane({ ...context, clock: later }, await openSigner(aSigningKey())).run({});
     expect(existsSync(before)).toBe(false);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
@@ -177,37 +177,37 @@ describe("the signed list", () => {
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
   test("with nothing new is left alone", async () => {
-    const { manifest } = directory.publisher.parts;
+    const { manifest } = directory.publisher.context;
     const { current_release } = manifest.state();
     expect(directory.publisher.feedLane.isDue()).toBe(false);
     await directory.publisher.feedLane.run({});
     expect(manifest.state().current_release).toBe(current_release);
   });
   test("is made anew when it is lost, and when the key is another", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const [shard] = BundleManifest.parse(json(feedPaths.manifest)).shards;
-    parts.blobs.remove(shard?.sha256 ?? "");
+    context.blobs.remove(shard?.sha256 ?? "");
     await directory.publisher.feedLane.run({});
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
-    const other = openFeedLane(parts, await openSigner(aSigningKey()));
+    const other = openFeedLane(context, await openSigner(aSigningKey()));
     expect(other.isDue()).toBe(true);
     await other.run({});
     expect(other.isDue()).toBe(false);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
   test("follows a rollback, and the way back", async () => {
-    const { parts, feedLane } = directory.publisher;
-    const { current_release } = parts.manifest.state();
+    const { context, feedLane } = directory.publisher;
+    const { current_release } = context.manifest.state();
     const { sequence } = state();
     await directory.edit("trust-9", { tagline: "Later" });
     await directory.add({ slug: "latecomer" });
     await directory.drain();
-    expect(rollBackTo(parts, current_release)).not.toBeNull();
+    expect(rollBackTo(context, current_release)).not.toBeNull();
     await feedLane.run({});
     expect(state()).toMatchObject({ sequence, snapshot: { sequence } });
     expect(snapshot()).toHaveLength(130);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
-    parts.manifest.setState({ held_at: 0 });
+    context.manifest.setState({ held_at: 0 });
     await directory.drain();
     expect(state()).toMatchObject({ sequence: sequence + 1 });
     expect(snapshot()).toHaveLength(131);

@@ -34,7 +34,7 @@ describe("the first build", () => {
     expect(directory.read("causes/education/2.html")).toContain("trust-109");
   });
   test("is the same in the folder for other web servers", () => {
-    for (const { path } of directory.publisher.parts.manifest.db
+    for (const { path } of directory.publisher.context.manifest.db
       .query<{ path: string }, []>("SELECT path FROM files")
       .all()) {
       expect(inFolder(path)).toBe(directory.read(path) ?? "");
@@ -45,18 +45,18 @@ describe("the first build", () => {
 describe("a change that keeps its place", () => {
   test("is live after the fast lane alone, in at most 12 files", async () => {
     await directory.edit("trust-7", { tagline: "Every child at school" });
-    expect(await runFastLane(directory.publisher.parts)).toBe(1);
+    expect(await runFastLane(directory.publisher.context)).toBe(1);
     expect(directory.read("nonprofits/trust-7.html")).toContain("Every child at school");
     expect(directory.read("api/nonprofits/trust-7.json")).toContain("Every child at school");
     expect(inFolder("nonprofits/trust-7.html")).toContain("Every child at school");
-    const [newest] = releases(directory.publisher.parts.manifest, 1);
+    const [newest] = releases(directory.publisher.context.manifest, 1);
     expect(newest?.changed_files).toBeLessThanOrEqual(12);
   });
   test("taken twice makes no second release", async () => {
-    const { manifest } = directory.publisher.parts;
+    const { manifest } = directory.publisher.context;
     const { current_release, fast_sequence } = manifest.state();
     manifest.setState({ fast_sequence: fast_sequence - 1 });
-    await runFastLane(directory.publisher.parts);
+    await runFastLane(directory.publisher.context);
     expect(manifest.state()).toMatchObject({ current_release, fast_sequence });
   });
 });
@@ -91,22 +91,22 @@ describe("a change that moves others", () => {
 
 describe("a rollback", () => {
   test("shows the older release, holds there, and takes the changes again when resumed", async () => {
-    const { parts } = directory.publisher;
-    const before = parts.manifest.state().current_release;
+    const { context } = directory.publisher;
+    const before = context.manifest.state().current_release;
     await directory.edit("trust-3", { tagline: "A new line" });
     await directory.add({ slug: "newcomer", name: "Newcomer" });
     await directory.drain();
-    expect(rollBackTo(parts, before)).not.toBeNull();
+    expect(rollBackTo(context, before)).not.toBeNull();
     expect(directory.read("nonprofits/trust-3.html")).not.toContain("A new line");
     expect(directory.read("nonprofits/newcomer.html")).toBeNull();
-    expect(parts.manifest.state().held_at).toBe(before);
-    parts.manifest.setState({ held_at: 0 });
+    expect(context.manifest.state().held_at).toBe(before);
+    context.manifest.setState({ held_at: 0 });
     await directory.drain();
     expect(directory.read("nonprofits/trust-3.html")).toContain("A new line");
     expect(directory.read("nonprofits/newcomer.html")).toContain("Newcomer");
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
   });
   test("to a release that is not kept is refused", () => {
-    expect(rollBackTo(directory.publisher.parts, 100_000)).toBeNull();
+    expect(rollBackTo(directory.publisher.context, 100_000)).toBeNull();
   });
 });

@@ -7,24 +7,24 @@ import { openBlobs } from "#site/bundle/blobs.ts";
 import type { DocumentKind } from "#site/documents/document.ts";
 import { makeDurable } from "#site/bundle/durable.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
-import { prune } from "#site/bundle/prune.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import { prune } from "#site/bundle/garbage-collection.ts";
+import type { PublisherContext } from "#site/publisher/context.ts";
 import { commitRelease } from "#site/bundle/release.ts";
-import { retryFailures } from "#site/publisher/retry-failures.ts";
+import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
-let parts: PublisherParts;
+let context: PublisherContext;
 
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   await directory.publisher.buildAll({ processes: 1 });
-  ({ parts } = directory.publisher);
+  ({ context } = directory.publisher);
 }, 60_000);
 afterAll(() => directory.close());
 
 const failures = () =>
-  parts.manifest.db.query<{ key: string }, []>("SELECT key FROM failures").all();
+  context.manifest.db.query<{ key: string }, []>("SELECT key FROM failures").all();
 
 /** Profiles cannot be rendered as long as the trouble lasts. */
 const inTrouble = (kind: DocumentKind): DocumentKind =>
@@ -36,26 +36,26 @@ describe("a page that fails to render", () => {
   test("keeps its older version, is named, and stops nothing else", async () => {
     const before = directory.read("nonprofits/trust-a.html");
     await directory.edit("trust-a", { tagline: "Trouble is over" });
-    await runFastLane({ ...parts, kinds: parts.kinds.map(inTrouble) });
+    await runFastLane({ ...context, kinds: context.kinds.map(inTrouble) });
     expect(directory.read("nonprofits/trust-a.html")).toBe(before);
     expect(failures()).toHaveLength(1);
-    expect(parts.manifest.state().fast_sequence).toBe(3);
+    expect(context.manifest.state().fast_sequence).toBe(3);
   });
   test("is tried again without another change", async () => {
-    expect(await retryFailures(parts)).toBe(0);
+    expect(await retryFailures(context)).toBe(0);
     expect(directory.read("nonprofits/trust-a.html")).toContain("Trouble is over");
     expect(failures()).toEqual([]);
   });
 });
 
 test("a release of thousands of files becomes durable", async () => {
-  const digest = parts.blobs.put(new TextEncoder().encode("one of many"));
+  const digest = context.blobs.put(new TextEncoder().encode("one of many"));
   const files = Array.from({ length: 2_500 }, (_, at) => ({
     path: `many/${at}.txt`,
     digest,
     size: 11,
   }));
-  const { release } = commitRelease(parts.manifest, {
+  const { release } = commitRelease(context.manifest, {
     reason: "many files",
     files,
     removed: [],
@@ -63,17 +63,17 @@ test("a release of thousands of files becomes durable", async () => {
     state: {},
     now: new Date(),
   });
-  await makeDurable(parts);
-  expect(parts.manifest.state().durable_release).toBe(release);
+  await makeDurable(context);
+  expect(context.manifest.state().durable_release).toBe(release);
 });
 
 describe("assets that a newer site gave up", () => {
   const asset = "_astro/older.css";
   const dayLater = () => new Date(Date.now() + 48 * 60 * 60 * 1_000);
   test("stay while a kept release names them, whatever their age, and then go", () => {
-    const { manifest } = parts;
+    const { manifest } = context;
     const put = (path: string, text: string) => {
-      const digest = parts.blobs.put(new TextEncoder().encode(text));
+      const digest = context.blobs.put(new TextEncoder().encode(text));
       const state = {};
       const file = { path, digest, size: text.length };
       const now = new Date();
@@ -89,7 +89,7 @@ describe("assets that a newer site gave up", () => {
     };
     put(asset, "a {}");
     manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?").run(Date.now(), asset);
-    const later = { ...parts, clock: dayLater };
+    const later = { ...context, clock: dayLater };
     prune(later, { releases: 200, assetGraceMs: 1_000 });
     expect(manifest.find(asset)).not.toBeNull();
     manifest.db.query("UPDATE files SET doomed_at = doomed_at - 1 WHERE path = ?").run(asset);
@@ -100,7 +100,7 @@ describe("assets that a newer site gave up", () => {
     manifest.setState({ listed_release: manifest.state().current_release });
     prune(later, { releases: 1, assetGraceMs: 1_000 });
     expect(manifest.find(asset)).toBeNull();
-    expect(existsSync(join(parts.exported.folder, asset))).toBe(false);
+    expect(existsSync(join(context.exported.folder, asset))).toBe(false);
   });
 });
 

@@ -3,25 +3,25 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runFastLane } from "#site/publisher/profile-job.ts";
 import { housekeeping } from "#site/publisher/housekeeping.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
+import type { PublisherContext } from "#site/publisher/context.ts";
 import { releases } from "#site/bundle/release.ts";
 import { runResident } from "#site/publisher/publish-loop.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
-let parts: PublisherParts;
+let context: PublisherContext;
 
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   await directory.publisher.buildAll({ processes: 1 });
-  ({ parts } = directory.publisher);
+  ({ context } = directory.publisher);
 }, 60_000);
 afterAll(() => directory.close());
 
 /** Runs the resident publisher until `met`, at most 5 s. */
 async function residentUntil(
   met: () => boolean,
-  own: PublisherParts,
+  own: PublisherContext,
   buildAll: () => Promise<void>,
 ): Promise<void> {
   const stopping = new AbortController();
@@ -43,7 +43,7 @@ describe("a full build that fails", () => {
     const logged: string[] = [];
     let builds = 0;
     const other = {
-      ...parts,
+      ...context,
       inputsDigest: "another site",
       log: (event: string) => void logged.push(event),
     };
@@ -58,20 +58,20 @@ describe("a full build that fails", () => {
     expect(directory.read("nonprofits/trust-a.html")).not.toContain("of another site");
   });
   test("that was asked for does not keep changes and lists from being published", async () => {
-    parts.manifest.setState({ request: "full" });
+    context.manifest.setState({ request: "full" });
     await directory.edit("trust-a", { tagline: "goes on", causes: ["health"] });
-    const { slow_sequence } = parts.manifest.state();
+    const { slow_sequence } = context.manifest.state();
     await residentUntil(
-      () => parts.manifest.state().slow_sequence > slow_sequence,
-      parts,
+      () => context.manifest.state().slow_sequence > slow_sequence,
+      context,
       () => Promise.reject(new Error("no room")),
     );
     expect(directory.read("nonprofits/trust-a.html")).toContain("goes on");
     expect(directory.read("causes/health.html")).toContain("trust-a");
-    expect(parts.manifest.state().request).toBe("full");
+    expect(context.manifest.state().request).toBe("full");
     await residentUntil(
-      () => parts.manifest.state().request === "",
-      parts,
+      () => context.manifest.state().request === "",
+      context,
       () => Promise.resolve(),
     );
   });
@@ -79,11 +79,11 @@ describe("a full build that fails", () => {
 
 test("a full build that is asked for tells nothing that merely waited to be published", async () => {
   await directory.edit("trust-a", { tagline: "waits", mission: "Waits, too." });
-  parts.manifest.setState({ request: "full" });
+  context.manifest.setState({ request: "full" });
   const found: (string[] | null)[] = [];
   await residentUntil(
-    () => parts.manifest.state().request === "",
-    parts,
+    () => context.manifest.state().request === "",
+    context,
     async () => {
       const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
       found.push(differing);
@@ -96,18 +96,18 @@ test("a full build that is asked for tells nothing that merely waited to be publ
 describe("between lanes", () => {
   const later = (seconds: number) => performance.now() + seconds * 1_000;
   const keepHouse = () =>
-    housekeeping(parts, {
+    housekeeping(context, {
       keeping: { releases: 5, assetGraceMs: 1_000 },
       signal: new AbortController().signal,
     });
   test("old releases are forgotten bit by bit, although changes keep coming", async () => {
     for (let at = 0; at < 110; at++) {
       await directory.edit("trust-b", { tagline: `line ${at}` });
-      await runFastLane(parts);
+      await runFastLane(context);
     }
     const keep = keepHouse();
     const busy = { held: false, quiet: false };
-    const count = () => releases(parts.manifest, 1_000).length;
+    const count = () => releases(context.manifest, 1_000).length;
     const before = count();
     await keep(later(0), busy);
     expect(count()).toBe(before);
@@ -117,12 +117,12 @@ describe("between lanes", () => {
     expect(count()).toBe(5);
   });
   test("a file that could not be shown in the folder is, without another release", async () => {
-    const { current_release } = parts.manifest.state();
-    const shown = join(parts.exported.folder, "nonprofits/trust-b.html");
+    const { current_release } = context.manifest.state();
+    const shown = join(context.exported.folder, "nonprofits/trust-b.html");
     rmSync(shown);
-    parts.manifest.setState({ exported_release: current_release - 1 });
+    context.manifest.setState({ exported_release: current_release - 1 });
     await keepHouse()(later(0), { held: true, quiet: true });
     expect(existsSync(shown)).toBe(true);
-    expect(parts.manifest.state().exported_release).toBe(current_release);
+    expect(context.manifest.state().exported_release).toBe(current_release);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
-import { releaseBefore } from "#site/bundle/release.ts";
+import { releaseBefore } from "#site/bundle/rollback.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await directory.publisher.buildAll({ processes: 1 });
   for (const line of [1, 2, 3]) {
     await directory.edit("trust-a", { tagline: `line ${line}` });
-    await runFastLane(directory.publisher.parts);
+    await runFastLane(directory.publisher.context);
     // Numbers of the directory, which nobody would go back from.
     await directory.store.write((tx) =>
       saveDirectoryFact(tx, { name: "leaderboard", value: `${line}`, now: new Date() }),
@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => directory.close());
 
 const backBy = (publications: number) => {
-  const target = releaseBefore(directory.publisher.parts.manifest, publications);
-  return target === null ? null : rollBackTo(directory.publisher.parts, target);
+  const target = releaseBefore(directory.publisher.context.manifest, publications);
+  return target === null ? null : rollBackTo(directory.publisher.context, target);
 };
 const line = (path: string) => /line \d/.exec(directory.read(path) ?? "")?.[0];
 const shown = () => [
@@ -54,7 +54,7 @@ test("beyond what is kept there is nothing", () => {
 });
 
 test("the way forward again ends where a full build finds nothing that differs", async () => {
-  directory.publisher.parts.manifest.setState({ held_at: 0 });
+  directory.publisher.context.manifest.setState({ held_at: 0 });
   await directory.drain();
   expect(shown()).toEqual(["line 3", "line 3", "line 3"]);
   expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);

@@ -3,8 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { compileSite } from "#site/renderer/compile.ts";
-import { siteDigest } from "#site/renderer/compiled.ts";
+import { compileSite, siteDigest } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { aRenderer, aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
 

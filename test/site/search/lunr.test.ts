@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import lunr from "lunr";
-import type { SearchDocument } from "#site/search/documents.ts";
+import type { SearchDocument } from "#site/documents/search-documents.ts";
 import {
   lunrDocumentsMax,
   lunrHead,
   lunrPartsFor,
   lunrPath,
   lunrShard,
-} from "#site/search/lunr-shard.ts";
+} from "#site/documents/lunr-shard.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 
@@ -113,7 +113,7 @@ describe("the indexes of a directory", () => {
       shards: { cause: string; path: string; documents: number; bytes: number }[];
     };
   const asOf = (path: string) =>
-    directory.publisher.parts.manifest.db
+    directory.publisher.context.manifest.db
       .query<{ release: number }, [string]>("SELECT release FROM files WHERE path = ?")
       .get(path)?.release;
 

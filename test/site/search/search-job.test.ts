@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runFastLane } from "#site/publisher/profile-job.ts";
-import { defaultKeeping, prune } from "#site/bundle/prune.ts";
+import { defaultKeeping, prune } from "#site/bundle/garbage-collection.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { openSearchLane } from "#site/search/search-job.ts";
 import { runSecondLane } from "#site/publisher/list-job.ts";
 import { followWithIndexes } from "#site/search/follow.ts";
 import { pagefindShardOf } from "#site/search/pagefind-shard.ts";
+import { workApart } from "#site/publisher/background-worker.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -24,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => directory.close());
 
-const manifest = () => directory.publisher.parts.manifest;
+const manifest = () => directory.publisher.context.manifest;
 const filesOf = (folder: string) =>
   manifest()
     .db.query<{ path: string; digest: string; doomed_at: number | null }, [string]>(
@@ -34,17 +35,27 @@ const filesOf = (folder: string) =>
 const living = (folder: string) => filesOf(folder).filter(({ doomed_at }) => doomed_at === null);
 /** Publishes pages and lists, but no index. */
 const publishPages = async () => {
-  while ((await runFastLane(directory.publisher.parts)) > 0);
-  while ((await runSecondLane(directory.publisher.parts, async () => {})) !== null);
+  while ((await runFastLane(directory.publisher.context)) > 0);
+  while ((await runSecondLane(directory.publisher.context, async () => {})) !== null);
 };
 
 describe("the index for people", () => {
   test("is made in a process of its own, in one release, with all that a page loads", async () => {
     const before = manifest().state().current_release;
     const { dataDir, publisher } = directory;
-    const storeUrl = `file:${join(dataDir, "store.db")}`;
-    const settings = { storeUrl, storeToken: null, pagefind: true, apart: true };
-    const committed = await openSearchLane(publisher.parts, settings).run();
+    const { bundle, blobs } = publisherFolders(dataDir);
+    const { makeIndexes } = workApart({
+      storeUrl: `file:${join(dataDir, "store.db")}`,
+      storeToken: null,
+      compiledFolder: "",
+      baseUrl: "http://localhost:8080",
+      network: "local",
+      bundleFolder: bundle,
+      blobsFolder: blobs,
+      exportFolder: null,
+    });
+    const job = openSearchLane(publisher.context, { pagefind: true, makeIndexes });
+    const committed = await job.run();
     expect(committed?.release).toBe(before + 1);
     expect(JSON.parse(directory.read("pagefind/shards.json") ?? "")).toEqual({
       shards: [1, 2, 3, 4, 5, 6, 7, 8],
@@ -80,13 +91,13 @@ describe("the index for people", () => {
     expect(living(`pagefind/${(shard % 8) + 1}/`)).toEqual(untouched);
     const kept = new Set(filesOf(`pagefind/${shard}/`).map(({ path }) => path));
     for (const { path } of before) expect(kept).toContain(path);
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const tomorrow = new Date(Date.now() + defaultKeeping.assetGraceMs + 1_000);
     expect(filesOf("pagefind/").length).toBeGreaterThan(living("pagefind/").length);
     await directory.publisher.feedLane.run({});
-    prune({ ...parts, clock: () => tomorrow }, defaultKeeping);
+    prune({ ...context, clock: () => tomorrow }, defaultKeeping);
     expect(filesOf("pagefind/")).toEqual(living("pagefind/"));
-    for (const { digest } of living("pagefind/")) expect(parts.blobs.has(digest)).toBe(true);
+    for (const { digest } of living("pagefind/")) expect(context.blobs.has(digest)).toBe(true);
   });
   test("leaves no file in the signed list that it does not name any more", async () => {
     await directory.publisher.feedLane.run({});
@@ -95,22 +106,22 @@ describe("the index for people", () => {
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
   });
   test("is mended when a file of it went down with the machine", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const lost = living("pagefind/5/").find(({ path }) => path.endsWith(".pf_meta"));
-    rmSync(parts.blobs.pathOf(lost?.digest ?? ""));
+    rmSync(context.blobs.pathOf(lost?.digest ?? ""));
     await directory.edit("trust-0", { tagline: "Another shard" });
     await publishPages();
     await directory.publisher.searchLane.run();
-    expect(parts.blobs.has(lost?.digest ?? "")).toBe(true);
+    expect(context.blobs.has(lost?.digest ?? "")).toBe(true);
   });
   test("stays through a rollback; programs' indexes go back and come again", async () => {
-    const { parts } = directory.publisher;
+    const { context } = directory.publisher;
     const before = manifest().state().current_release;
     await directory.edit("trust-5", { name: "Quagga Trust" });
     await directory.drain();
     const people = living("pagefind/");
     const programs = directory.read("search/education.lunr.json");
-    rollBackTo(parts, before);
+    rollBackTo(context, before);
     expect(living("pagefind/")).toEqual(people);
     expect(directory.read("search/education.lunr.json")).not.toBe(programs);
     expect(await directory.publisher.searchLane.run()).toBeNull();

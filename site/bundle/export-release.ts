@@ -1,28 +1,44 @@
-import type { Manifest, NewFile } from "./manifest.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import type { Committed } from "./release.ts";
+import type { BundleContext } from "./context.ts";
+import type { Manifest, NewFile, PublisherState } from "./manifest.ts";
+import { type Committed, commitRelease } from "./release.ts";
 
 /** Lets others have their turn; called between slices of a few milliseconds. */
 export type GiveWay = () => Promise<void>;
 
-type ExportParts = Pick<PublisherParts, "manifest" | "exported" | "blobs">;
+type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 
 /** Bundles whose folder is being brought in step bit by bit; `failed` once something of it could not be shown. */
 const slicing = new WeakMap<Manifest, { runs: number; failed: boolean }>();
 
+/** Makes stored files the current release, then brings the folder for other web servers in step. */
+export function publishFiles(
+  context: BundleContext,
+  stored: { kept: readonly NewFile[]; removed: readonly string[] },
+  rest: { reason: string; asOf: number; state: Partial<PublisherState> },
+): Committed {
+  const committed = commitRelease(context.manifest, {
+    ...rest,
+    files: stored.kept,
+    removed: stored.removed,
+    now: context.clock(),
+  });
+  exportCommitted(context, committed);
+  return committed;
+}
+
 /** Shows a new release in the folder for other web servers, and what did not get there before. */
-export function exportCommitted(parts: ExportParts, committed: Committed): void {
-  const { manifest } = parts;
+export function exportCommitted(context: ExportContext, committed: Committed): void {
+  const { manifest } = context;
   const { exported_release } = manifest.state();
   const going = slicing.get(manifest);
   if (going === undefined && exported_release >= committed.release) return;
   const isNext = committed.changed.length + committed.removed.length > 0;
   // An earlier release did not get there whole: the disk was full, say.
   if (going === undefined && (!isNext || exported_release < committed.release - 1)) {
-    return bringExportInStep(parts);
+    return bringExportInStep(context);
   }
   try {
-    exportRelease(parts, committed);
+    exportRelease(context, committed);
   } catch (error) {
     if (going !== undefined) going.failed = true;
     throw error;
@@ -37,15 +53,15 @@ const pathsPerSlice = 8;
  * theirs at once: so a path is brought to what it holds when its turn comes.
  */
 export async function exportInSlices(
-  parts: ExportParts,
+  context: ExportContext,
   committed: Committed,
   giveWay: GiveWay,
 ): Promise<void> {
-  const { manifest } = parts;
+  const { manifest } = context;
   const few = committed.changed.length + committed.removed.length <= pathsPerSlice;
   const going = slicing.get(manifest);
   const behind = manifest.state().exported_release < committed.release - 1;
-  if (few || (behind && going === undefined)) return exportCommitted(parts, committed);
+  if (few || (behind && going === undefined)) return exportCommitted(context, committed);
   const progress = going ?? { runs: 0, failed: false };
   progress.runs++;
   slicing.set(manifest, progress);
@@ -53,7 +69,7 @@ export async function exportInSlices(
     const paths = [...committed.changed.toSorted(byExportOrder), ...committed.removed.map(pathed)];
     for (const [at, { path }] of paths.entries()) {
       if (at > 0 && at % pathsPerSlice === 0) await giveWay();
-      showPath(parts, path);
+      showPath(context, path);
     }
   } catch (error) {
     progress.failed = true;
@@ -71,7 +87,7 @@ export async function exportInSlices(
 
 const pathed = (path: string) => ({ path });
 
-function showPath({ manifest, exported, blobs }: ExportParts, path: string): void {
+function showPath({ manifest, exported, blobs }: ExportContext, path: string): void {
   const held = manifest.find(path);
   if (held === null) exported.remove(path);
   else exported.put(path, blobs.pathOf(held.digest));
@@ -79,7 +95,7 @@ function showPath({ manifest, exported, blobs }: ExportParts, path: string): voi
 
 /** Pages before the lists that name them, deletions last. */
 export function exportRelease(
-  { exported, blobs }: Pick<ExportParts, "exported" | "blobs">,
+  { exported, blobs }: Pick<ExportContext, "exported" | "blobs">,
   { changed, removed }: Pick<Committed, "changed" | "removed">,
 ): void {
   for (const { path, digest } of changed.toSorted(byExportOrder)) {
@@ -89,7 +105,7 @@ export function exportRelease(
 }
 
 /** Shows in the folder what releases changed that a publisher could not export before it ended. */
-export function bringExportInStep({ manifest, exported, blobs }: ExportParts): void {
+export function bringExportInStep({ manifest, exported, blobs }: ExportContext): void {
   const { exported_release, current_release } = manifest.state();
   if (exported_release >= current_release) return;
   const { db } = manifest;
@@ -110,8 +126,8 @@ export function bringExportInStep({ manifest, exported, blobs }: ExportParts): v
 }
 
 /** Shows what could not be shown when its release was made, and that no newer release will bring. */
-export function mendExport(parts: ExportParts): void {
-  if (!slicing.has(parts.manifest)) bringExportInStep(parts);
+export function mendExport(context: ExportContext): void {
+  if (!slicing.has(context.manifest)) bringExportInStep(context);
 }
 
 /** Assets, then profiles, then all that names them, then what tells that the rest is there. */
@@ -128,3 +144,32 @@ const lastFiles: ReadonlySet<string> = new Set([
 ]);
 
 const byExportOrder = (a: NewFile, b: NewFile): number => exportRank(a.path) - exportRank(b.path);
+
+const filesPerSlice = 50;
+
+/**
+ * Looks at every file in the folder for other web servers, and shows anew what somebody changed or removed there. What
+ * is not ours stays. Lets others work in between; answers the paths that were wrong.
+ */
+export async function checkExport({
+  manifest,
+  blobs,
+  exported,
+}: Pick<BundleContext, "manifest" | "blobs" | "exported">): Promise<string[]> {
+  const next = manifest.db.query<{ path: string; digest: string }, [string, number]>(
+    "SELECT path, digest FROM files WHERE path > ? ORDER BY path LIMIT ?",
+  );
+  const wrong: string[] = [];
+  for (let after = ""; ;) {
+    const files = next.all(after, filesPerSlice);
+    for (const { path, digest } of files) {
+      const blob = blobs.pathOf(digest);
+      if (exported.shows(path, blob)) continue;
+      exported.put(path, blob);
+      wrong.push(path);
+    }
+    after = files.at(-1)?.path ?? "";
+    if (files.length < filesPerSlice) return wrong;
+    await Bun.sleep(0);
+  }
+}

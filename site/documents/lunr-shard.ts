@@ -1,5 +1,5 @@
 import lunr from "lunr";
-import type { SearchDocument } from "./documents.ts";
+import type { SearchDocument } from "./search-documents.ts";
 
 /** Nonprofits in one file: with the longest texts that are indexed it stays well below 2 MB in brotli. */
 export const lunrDocumentsMax = 3_000;

@@ -1,3 +1,5 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import {
   type BundleManifest,
   feedPaths,
@@ -6,15 +8,14 @@ import {
   type ManifestShard,
   type ShardReference,
 } from "#content/contract/feed.ts";
+import type { BundleContext } from "./context.ts";
 import { digestOf } from "./blobs.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
-import type { PublisherParts } from "#site/publisher/publisher-parts.ts";
-import { spoolShards } from "./shard-spool.ts";
 
 /** What paths hold now that may differ from what the shards say; null: it is gone. */
 type Overlay = Map<string, { digest: string; size: number } | null>;
 
-type ManifestParts = Pick<PublisherParts, "manifest" | "blobs">;
+type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
 /** The shards as they shall be, their list, and the release of whose files they tell. */
 export type ManifestDraft = { files: NewFile[]; root: string; release: number };
@@ -38,7 +39,7 @@ export function draftManifest(
   const known = full ? null : knownShards(parts);
   const since = known === null ? manifest.state().current_release : manifest.state().listed_release;
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
-  const spool = known === null ? spoolShards(parts, { shardOf }) : null;
+  const spool = known === null ? spoolShards(parts) : null;
   const release = manifest.state().current_release;
   const byShard = Map.groupBy(overlaySince(manifest, since, own), ([path]) => shardOf(path));
   const references: ShardReference[] = [];
@@ -129,4 +130,49 @@ function rootFile(shards: ShardReference[]): string {
   const total = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
   const root: BundleManifest = { version: 1, files: total("files"), bytes: total("bytes"), shards };
   return `${JSON.stringify(root)}\n`;
+}
+
+/** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
+export type ShardSpool = { read(shard: string): ManifestEntry[]; close(): void };
+
+const filesPerSlice = 1_000;
+const linesBufferedMax = 200;
+
+/** Reads every file that is listed, some thousands at a time, into a file per shard. Close it after use. */
+export function spoolShards({
+  manifest,
+  blobs,
+}: Pick<BundleContext, "manifest" | "blobs">): ShardSpool {
+  const folder = join(dirname(blobs.folder), "manifest-spool");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const waiting = new Map<string, string[]>();
+  const flush = (shard: string, lines: string[]) => {
+    appendFileSync(join(folder, shard), lines.join(""));
+    lines.length = 0;
+  };
+  const next = manifest.db.query<NewFile, [string, number]>(
+    "SELECT path, digest, size FROM files WHERE path > ? AND doomed_at IS NULL ORDER BY path LIMIT ?",
+  );
+  for (let after = ""; ;) {
+    const files = next.all(after, filesPerSlice);
+    for (const { path, digest, size } of files) {
+      if (isManifestPath(path)) continue;
+      const shard = shardOf(path);
+      const lines = waiting.getOrInsertComputed(shard, () => []);
+      lines.push(`${JSON.stringify({ path, sha256: digest, size } satisfies ManifestEntry)}\n`);
+      if (lines.length >= linesBufferedMax) flush(shard, lines);
+    }
+    after = files.at(-1)?.path ?? "";
+    if (files.length < filesPerSlice) break;
+  }
+  for (const [shard, lines] of waiting) flush(shard, lines);
+  return {
+    read: (shard) => {
+      const path = join(folder, shard);
+      if (!existsSync(path)) return [];
+      return JSON.parse(`[${readFileSync(path, "utf8").trimEnd().replaceAll("\n", ",")}]`);
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }

@@ -1,31 +1,32 @@
-export type BackgroundWork = {
+export type FollowingWork = {
   /** Says that there may be something to do. Returns at once. */
   notice(): void;
   /** Waits until all that was noticed is done. */
   idle(): Promise<void>;
 };
 
-/** Work that follows publishing without ever holding it up: one run at a time, another one if more came meanwhile. */
+/**
+ * Work that follows publishing without ever holding it up: one run at a time, another one if more came meanwhile,
+ * whether the run before went well or not.
+ */
 export function inBackground(
   work: () => Promise<void>,
   onError: (error: unknown) => void,
-): BackgroundWork {
+): FollowingWork {
   let running: Promise<void> | null = null;
   let noticed = false;
   const run = async () => {
     while (noticed) {
       noticed = false;
-      await work();
+      await work().catch(onError);
     }
   };
   return {
     notice: () => {
       noticed = true;
-      running ??= run()
-        .catch(onError)
-        .finally(() => {
-          running = null;
-        });
+      running ??= run().finally(() => {
+        running = null;
+      });
     },
     idle: async () => {
       await running;

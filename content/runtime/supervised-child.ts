@@ -1,0 +1,130 @@
+import { constants, setPriority } from "node:os";
+
+export type ChildOptions<Message> = {
+  /** A file that Bun runs. */
+  script: string;
+  args?: readonly string[];
+  /** Options of Bun itself, for example --smol. */
+  runtimeOptions?: readonly string[];
+  env?: Record<string, string | undefined>;
+  /** Lets it run when nothing more urgent does. */
+  lowPriority?: boolean;
+  onMessage?: (message: Message) => void;
+  /** Told once it has ended, with its exit code or the signal that ended it. */
+  onExit?: (cause: string) => void;
+};
+
+/** A process of ours. What it writes to its output appears in ours; messages are JSON. */
+export type Child = {
+  readonly pid: number;
+  send(message: unknown): void;
+  /** Asks it to end, and ends it after a grace period; fulfilled when it has ended. */
+  stop(): Promise<void>;
+  /** Ends it at once. */
+  kill(): void;
+};
+
+const graceMs = 4_000;
+
+/** Starts a script in a process of its own. It must end by itself when its channel to this process is gone. */
+export function startChild<Message>(options: ChildOptions<Message>): Child {
+  const { script, args = [], runtimeOptions = [], env = process.env, lowPriority } = options;
+  const child = Bun.spawn([process.execPath, ...runtimeOptions, script, ...args], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env,
+    serialization: "json",
+    ipc: (message: Message) => options.onMessage?.(message),
+    onExit: (_child, code, signal) => options.onExit?.(String(signal ?? code)),
+  });
+  if (lowPriority === true) lowerPriority(child.pid);
+  return {
+    pid: child.pid,
+    send: (message) => {
+      // One that has ended hears nothing, and whoever waits for its answer is told of the end.
+      if (child.exitCode === null && child.signalCode === null) child.send(message);
+    },
+    stop: async () => {
+      child.kill("SIGTERM");
+      const killer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+      await child.exited;
+      clearTimeout(killer);
+    },
+    kill: () => child.kill("SIGKILL"),
+  };
+}
+
+/** A process that is started again whenever it ends. */
+export type SupervisedChild<Message> = {
+  /** Fulfilled with its first message. */
+  readonly ready: Promise<Message>;
+  /** Of the process that runs now. */
+  pid(): number;
+  send(message: unknown): void;
+  stop(): Promise<void>;
+};
+
+export type SupervisedOptions<Message> = Omit<
+  ChildOptions<Message>,
+  "args" | "onExit" | "onMessage"
+> & {
+  /** Its arguments, given the newest message of an earlier start. */
+  args: (last: Message | null) => string[];
+  /** Told when it ended unasked. */
+  onEnd: (ended: { cause: string; againInMs: number }) => void;
+};
+
+const restartAfterMs = 100;
+/** It is never given up: a full disk gets room again, and another holder of its files ends some time. */
+const restartAfterMsMax = 5_000;
+
+/** Soon after the first end, then less and less often. */
+export const restartWaitMs = (restartsInARow: number): number =>
+  Math.min(restartAfterMs * 2 ** restartsInARow, restartAfterMsMax);
+
+/** Keeps a script running in a process of its own: its work never stands in the way of an answer. */
+export function superviseChild<Message>({
+  args,
+  onEnd,
+  ...options
+}: SupervisedOptions<Message>): SupervisedChild<Message> {
+  const { promise: ready, resolve } = Promise.withResolvers<Message>();
+  let stopping = false;
+  let restarts = 0;
+  let last: Message | null = null;
+  const start = (): Child =>
+    startChild<Message>({
+      ...options,
+      args: args(last),
+      onMessage: (message) => {
+        restarts = 0;
+        last = message;
+        resolve(message);
+      },
+      onExit: (cause) => {
+        if (stopping) return;
+        const againInMs = restartWaitMs(restarts++);
+        onEnd({ cause, againInMs });
+        setTimeout(() => {
+          if (!stopping) running = start();
+        }, againInMs);
+      },
+    });
+  let running = start();
+  return {
+    ready,
+    pid: () => running.pid,
+    send: (message) => running.send(message),
+    stop: () => {
+      stopping = true;
+      return running.stop();
+    },
+  };
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // A container may forbid it: then it competes like everything else.
+  }
+}

@@ -1,0 +1,127 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { BundleContext } from "./context.ts";
+import type { Manifest, NewFile } from "./manifest.ts";
+
+export type Keeping = {
+  /** Releases that a rollback can reach. */
+  releases: number;
+  /** How long hashed assets of older releases stay, in milliseconds. */
+  assetGraceMs: number;
+};
+
+export const defaultKeeping: Keeping = { releases: 200, assetGraceMs: 24 * 60 * 60 * 1_000 };
+
+type Digest = { digest: string };
+
+/** Releases forgotten in one go: changes wait meanwhile. */
+const releasesPerRun = 100;
+
+/**
+ * Forgets releases beyond those that are kept, the oldest first and some at a time, and the blobs that nothing names any
+ * more. Runs between two lanes: what is rendered but not committed yet must not be among the blobs. Answers whether there
+ * is more to forget.
+ */
+export function prune(parts: BundleContext, keeping: Keeping): boolean {
+  const { manifest, blobs, exported, clock } = parts;
+  const { db } = manifest;
+  const { current_release, listed_release } = manifest.state();
+  const { first } = db
+    .query<{ first: number }, []>("SELECT coalesce(min(id), 0) AS first FROM releases")
+    .get() ?? { first: 0 };
+  const wanted = current_release - keeping.releases + 1;
+  const oldest = Math.min(wanted, first + releasesPerRun);
+  // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
+  // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
+  const doomed = db
+    .query<{ path: string; digest: string }, [number, number, number]>(
+      `DELETE FROM files
+       WHERE doomed_at < ? AND release <= ?
+         AND (path LIKE 'pagefind/%'
+           OR doomed_at < (SELECT min(created_at) FROM releases WHERE id >= ?))
+       RETURNING path, digest`,
+    )
+    .all(clock().getTime() - keeping.assetGraceMs, listed_release, oldest);
+  for (const { path } of doomed) exported.remove(path);
+  const past = db
+    .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")
+    .all(oldest);
+  db.query("DELETE FROM releases WHERE id < ?").run(oldest);
+  const naming = db.query<{ named: number }, [string]>(
+    `SELECT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
+         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1) AS named`,
+  );
+  const free = new Set(
+    [...doomed, ...past].map(({ digest }) => digest).filter((digest) => digest !== null),
+  );
+  for (const digest of free) {
+    if (naming.get(digest)?.named === 0) blobs.remove(digest);
+  }
+  return oldest < wanted;
+}
+
+/** A younger blob may belong to a release that is being made. */
+const youngMs = 60 * 60 * 1_000;
+
+/**
+ * Removes blobs that nothing names: a publisher that was killed between writing and committing leaves some behind.
+ * Looks through one of the 256 folders at a time and lets others work in between. Answers how many went.
+ */
+export async function sweepBlobs({
+  manifest,
+  blobs,
+  clock,
+}: Pick<BundleContext, "manifest" | "blobs" | "clock">): Promise<number> {
+  const naming = manifest.db.query<{ named: number }, [string]>(
+    `SELECT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
+         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1)
+         OR EXISTS (SELECT 1 FROM spare_blobs WHERE digest = ?1) AS named`,
+  );
+  const oldBefore = clock().getTime() - youngMs;
+  let removed = 0;
+  for (let at = 0; at < 256; at++) {
+    const start = at.toString(16).padStart(2, "0");
+    const folder = join(blobs.folder, start);
+    for (const rest of await readdir(folder).catch(() => [])) {
+      if (naming.get(start + rest)?.named !== 0) continue;
+      const written = await stat(join(folder, rest)).catch(() => null);
+      if (written === null || written.mtimeMs > oldBefore) continue;
+      blobs.remove(start + rest);
+      removed++;
+    }
+  }
+  return removed;
+}
+
+/** A reader that has looked up a file opens it long before this. */
+const spareForMs = 60_000;
+
+/** Notes what paths hold until these files without a history replace them, to be removed a little later. */
+export function setAside({ db }: Manifest, files: readonly NewFile[], now: Date): void {
+  db.query(
+    `INSERT OR REPLACE INTO spare_blobs (digest, spare_since)
+     SELECT files.digest, ?1
+     FROM json_each(?2) AS next JOIN files ON files.path = next.value ->> 0
+     WHERE files.digest <> next.value ->> 1`,
+  ).run(now.getTime(), JSON.stringify(files.map(({ path, digest }) => [path, digest])));
+}
+
+/** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
+export function removeSpareBlobs({
+  manifest,
+  blobs,
+  clock,
+}: Pick<BundleContext, "manifest" | "blobs" | "clock">): void {
+  const named = `SELECT digest FROM files WHERE files.digest = spare_blobs.digest
+    UNION ALL SELECT digest FROM history WHERE history.digest = spare_blobs.digest`;
+  const spare = manifest.db
+    .query<{ digest: string; named: number }, [number]>(
+      `SELECT digest, EXISTS (${named}) AS named FROM spare_blobs WHERE spare_since < ?`,
+    )
+    .all(clock().getTime() - spareForMs);
+  if (spare.length === 0) return;
+  for (const { digest, named: kept } of spare) if (kept === 0) blobs.remove(digest);
+  manifest.db
+    .query("DELETE FROM spare_blobs WHERE digest IN (SELECT value FROM json_each(?))")
+    .run(JSON.stringify(spare.map(({ digest }) => digest)));
+}

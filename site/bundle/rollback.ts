@@ -1,0 +1,82 @@
+import type { Manifest, Release } from "./manifest.ts";
+import { type Committed, commitRelease, type ReleaseDraft } from "./release.ts";
+
+/**
+ * The newest release that shows what was published before the newest changes of profiles, or before another version of
+ * the site: `publications` such steps back from what readers see now, which after a rollback is the release gone back
+ * to. Lists, search indexes and feed follow a profile in releases of their own, and numbers of the directory change
+ * by themselves: none of these is a step. Null when none so old is kept.
+ */
+export function releaseBefore(manifest: Manifest, publications: number): number | null {
+  const { db } = manifest;
+  const { held_at, current_release } = manifest.state();
+  const changing = db.query<Pick<Release, "id">, [number]>(
+    `SELECT id FROM releases
+     WHERE id <= ? AND EXISTS (
+       SELECT 1 FROM history
+       WHERE release = releases.id
+         AND ((path > 'nonprofits/' AND path < 'nonprofits0' AND path LIKE '%.html')
+           OR (path > 'api/nonprofits/' AND path < 'api/nonprofits0' AND path NOT LIKE 'api/nonprofits/%/%')))
+     ORDER BY id DESC LIMIT 1`,
+  );
+  const before = db.query<Pick<Release, "id">, [number]>(
+    `SELECT older.id
+     FROM releases AS newer JOIN releases AS older ON older.id < newer.id
+     WHERE newer.id = ?
+       AND (older.fast_sequence <> newer.fast_sequence OR older.inputs_digest <> newer.inputs_digest)
+     ORDER BY older.id DESC LIMIT 1`,
+  );
+  let shown: number | null = held_at > 0 ? held_at : current_release;
+  for (let step = 0; step < publications && shown !== null; step++) {
+    const newest: number | null = changing.get(shown)?.id ?? null;
+    shown = newest === null ? null : (before.get(newest)?.id ?? null);
+  }
+  return shown;
+}
+
+/**
+ * Goes back to what an older release showed, as a new release, and holds publishing there until it is resumed.
+ * Answers null when that release is not kept any more.
+ */
+export function rollBack(manifest: Manifest, target: number, now: Date): Committed | null {
+  const { db } = manifest;
+  const aim = db.query<Release, [number]>("SELECT * FROM releases WHERE id = ?").get(target);
+  if (aim === null || target >= manifest.state().current_release) return null;
+  // The oldest note after the target tells what the path held at the target.
+  const notes = db
+    .query<{ path: string; digest: string | null; size: number | null }, [number]>(
+      `SELECT path, digest, size FROM history AS note
+       WHERE release > ?1
+         AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
+    )
+    .all(target);
+  const draft: ReleaseDraft = {
+    reason: `rollback to ${target}`,
+    files: notes.flatMap(({ path, digest, size }) =>
+      digest === null || size === null ? [] : [{ path, digest, size }],
+    ),
+    removed: notes.filter(({ digest }) => digest === null).map(({ path }) => path),
+    asOf: Number.MAX_SAFE_INTEGER,
+    state: {
+      held_at: target,
+      fast_sequence: aim.fast_sequence,
+      slow_sequence: aim.slow_sequence,
+      inputs_digest: aim.inputs_digest,
+    },
+    now,
+  };
+  return db.transaction(() => commitRollback(manifest, target, draft)).immediate();
+}
+
+/** All at once: a process that is killed in between must not leave files that no change can replace. */
+function commitRollback(manifest: Manifest, target: number, draft: ReleaseDraft): Committed {
+  const { db } = manifest;
+  const committed = commitRelease(manifest, draft);
+  // Pages of that release name its assets, which a newer site may have given up since.
+  db.query(
+    "UPDATE files SET doomed_at = NULL WHERE release <= ? AND path NOT LIKE 'pagefind/%'",
+  ).run(target);
+  // What was gone back to is old: the changes that are taken again after it must win.
+  db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
+  return committed;
+}

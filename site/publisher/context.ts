@@ -1,0 +1,72 @@
+import type { BundleContext } from "#site/bundle/context.ts";
+import type { NewFile } from "#site/bundle/manifest.ts";
+import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
+import type { IndexJob, MadeIndexes } from "#site/search/make-indexes.ts";
+
+/** What publishing needs, handed in once. */
+export type PublisherContext = BundleContext & {
+  readonly source: Source;
+  readonly kinds: readonly DocumentKind[];
+  /** Does what takes seconds, here or in another process. */
+  readonly background: BackgroundWork;
+  /** List pages that a burst of changes made stale, for when no change waits. The list job renders them anyway. */
+  readonly deferred: Set<DocumentKey>;
+  /** Digest of all that goes into a page beside the store. */
+  readonly inputsDigest: string;
+};
+
+/** What takes seconds and commits nothing: what it makes lies among the blobs until a job publishes it. */
+export type SlowTasks = {
+  makeLists(job: ListsJob): Promise<MadeLists>;
+  draftFeed(job: FeedJob): Promise<FeedDraft>;
+  makeIndexes(job: IndexJob): Promise<MadeIndexes>;
+  renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
+};
+
+export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed"> & {
+  makeIndexes: (job: IndexJob, signal?: AbortSignal) => Promise<MadeIndexes>;
+  /** Gives up what is going on, where that is another process. */
+  close: () => void;
+};
+
+/** What became of one batch of documents. */
+export type RenderedBatch = {
+  keys: number;
+  files: NewFile[];
+  /** Of these, paths whose content lay damaged among the blobs, and is whole again. */
+  repaired: string[];
+  failed: { key: DocumentKey; error: string }[];
+};
+
+/** Which changes the list job takes: those after `after`, up to `upTo`. */
+export type ListsJob = { after: number; upTo: number; feedFiles: readonly number[] };
+
+/** What the changes made stale, rendered into blobs and not published yet. */
+export type MadeLists = {
+  keys: DocumentKey[];
+  kept: NewFile[];
+  removed: string[];
+  failed: { key: DocumentKey; error: string }[];
+};
+
+export type FeedJob = {
+  /** Everything anew, as a full build does. */
+  full: boolean;
+  /** Whether the snapshot is joined again when its context have changed. */
+  joining: boolean;
+  /** The public keys, as they are published. */
+  keySet: string;
+};
+
+/** What tells mirrors of a release, among the blobs but not published or signed yet. */
+export type FeedDraft = {
+  files: NewFile[];
+  /** The list of all files, to be signed. */
+  root: string;
+  /** The release of whose files it tells. */
+  release: number;
+  joined: Joined;
+  epoch: string;
+};
+
+export type Joined = { snapshot_parts: string; snapshot_number: number; parts: number };
