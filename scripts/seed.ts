@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { countOf } from "#content/nonprofit/lists.ts";
+import { countOf } from "#content/nonprofit/list-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
   profilesDefault,

@@ -6,9 +6,9 @@ import { openService } from "#api/open-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
-import { idsInList } from "#content/nonprofit/lists.ts";
+import { idsInList } from "#content/nonprofit/list-store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import {
   openBundleReader,

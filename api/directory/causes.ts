@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { causeList } from "#content/nonprofit/overview.ts";
+import { causeList } from "#content/nonprofit/list-store.ts";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 

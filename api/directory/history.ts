@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { historyAnswer } from "#content/nonprofit/history.ts";
+import { historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";

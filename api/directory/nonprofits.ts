@@ -1,9 +1,7 @@
 import { Elysia } from "elysia";
-import { listAnswer, listLimit } from "#content/nonprofit/list-answer.ts";
-import { toDetail, toSummary } from "#content/nonprofit/wire.ts";
-import { countsOfLists } from "#content/nonprofit/list-pages.ts";
-import { idsInList } from "#content/nonprofit/lists.ts";
-import { recordBySlug, recordsById } from "#content/nonprofit/records.ts";
+import { listAnswer, listLimit, toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { countsOfLists, idsInList } from "#content/nonprofit/list-store.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { readCacheControl } from "#api/http/headers.ts";
 import type { Context } from "#api/context.ts";

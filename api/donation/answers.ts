@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Chain } from "#api/chain/chain.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 import type { DonateFailure, StatusFailure } from "./donate.ts";
 import type { ClientPayment } from "./payment.ts";
 import type { Pending, RecordedGift } from "./proof.ts";

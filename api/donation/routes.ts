@@ -19,7 +19,7 @@ import {
 } from "#content/donation/store.ts";
 import { base58Bytes } from "#content/donation/wallet.ts";
 import { openSigner, type Signer } from "#content/feed/keys.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Store } from "#content/store/open.ts";
 import {

@@ -14,7 +14,7 @@ import {
 } from "#content/enrichment/consensus.ts";
 import { type EnrichmentRequest, readEnrichment, type Wrong } from "#content/enrichment/read.ts";
 import type { Rejection } from "#content/enrichment/submission-store.ts";
-import { publicValue } from "#content/nonprofit/mask.ts";
+import { publicValue } from "#content/nonprofit/wire.ts";
 import type { Store } from "#content/store/open.ts";
 import { type GroupCommit, groupCommit } from "#content/store/write-batcher.ts";
 import {

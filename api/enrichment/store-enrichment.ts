@@ -26,8 +26,8 @@ import {
 } from "#content/enrichment/submission-store.ts";
 import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { EnrichmentWrites } from "#content/enrichment/writes.ts";
-import { newestChangeOf } from "#content/nonprofit/history.ts";
-import { uncountPending } from "#content/nonprofit/pending-fields.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { uncountPending } from "#content/nonprofit/pending-store.ts";
 import { type AskedKey, type KeptAnswer, keptAnswers } from "#content/operation/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 

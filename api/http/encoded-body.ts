@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants } from "node:zlib";
 import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
-import { answerBytes } from "#content/nonprofit/list-answer.ts";
+import { answerBytes } from "#content/nonprofit/wire.ts";
 
 const compressFromBytes = 1_024;
 

@@ -1,4 +1,4 @@
-import { withoutUnsafe } from "#content/nonprofit/text-safety.ts";
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
 
 /** Longer than any field may be; what comes next to a user's wallet must not flood a model. */
 const textLengthMax = 5_000;

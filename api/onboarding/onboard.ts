@@ -13,9 +13,9 @@ import type { OnboardingAnswer, OnboardingType } from "#content/contract/onboard
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { findDuplicates, type Sought } from "#content/onboarding/duplicates.ts";
-import { giveSlugs } from "#content/register/new-slugs.ts";
+import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { isUsableKey } from "#api/enrichment/enrich.ts";
 import {
   type OnboardingStored,

@@ -3,7 +3,7 @@ import type { OnboardingStatus } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-holds.ts";
 import { digestOf } from "./onboard.ts";
 

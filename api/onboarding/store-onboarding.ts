@@ -11,7 +11,7 @@ import {
   pendingTwin,
 } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { recordBySlug, recordsById } from "#content/nonprofit/records.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 
 export type StoreOnboardingFailure =
   | ProofFailure

@@ -15,7 +15,7 @@ import {
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 
 export type PickContext = { store: Store; clock: Clock };
 

@@ -23,7 +23,7 @@ import {
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { ReviewQueue, ReviewFailure } from "./review-queue.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */

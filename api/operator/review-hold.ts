@@ -2,7 +2,7 @@ import { isoTime } from "#content/contract/time.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
   closeHold,
   holdById,

@@ -7,9 +7,9 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { applied } from "#content/enrichment/apply-field.ts";
-import { newestChangeOf } from "#content/nonprofit/history.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
   applyProse,
   proseQueue,

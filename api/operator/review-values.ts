@@ -19,9 +19,9 @@ import {
 } from "#content/enrichment/review-store.ts";
 import type { StoredSubmission } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import { closePending } from "#content/nonprofit/pending-fields.ts";
+import { closePending } from "#content/nonprofit/pending-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { checksOf, type ReviewQueue, type ReviewFailure } from "./review-queue.ts";
 

@@ -3,10 +3,10 @@ import type { RevokeAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { newestChangeOf } from "#content/nonprofit/history.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { closeHold, heldOf, logWallet, settleDue } from "#content/onboarding/wallet-holds.ts";
 

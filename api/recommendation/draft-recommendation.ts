@@ -4,7 +4,7 @@ import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { type Clock, wireTime } from "#content/contract/time.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { keepAnswer, keptAnswer } from "#content/operation/idempotency.ts";
 import {

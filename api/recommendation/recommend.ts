@@ -11,7 +11,7 @@ import disclosures from "#content/editorial/disclosures.json";
 import unspecificWords from "#content/editorial/unspecific-words.json";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import { causeName, countryName } from "#content/nonprofit/wire.ts";
 import type { Candidate, Curation } from "#content/recommendation/candidate-store.ts";
 import {

@@ -1,5 +1,5 @@
 import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
-import { summariesById } from "#content/nonprofit/summaries.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
 import { type Lookup, lookupIn } from "#content/search/index-store.ts";
 import { searchIn, type SearchPage } from "#content/search/search.ts";
 import type { Queryable } from "#content/store/open.ts";

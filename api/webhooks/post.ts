@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { Webhook } from "standardwebhooks";
 import type { Clock } from "#content/contract/time.ts";
-import { withoutUnsafe } from "#content/nonprofit/text-safety.ts";
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { isPublicHost } from "#content/nonprofit/website.ts";
 import { isPublicAddress } from "#content/operation/public-address.ts";
 import { retryAfterMs } from "#content/operation/webhook-events.ts";

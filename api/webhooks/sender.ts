@@ -3,7 +3,7 @@ import type { Log } from "#api/log.ts";
 import { feedEntriesMax } from "#content/contract/feed.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { changesPerMessageMax } from "#content/contract/webhook.ts";
-import { feedEntries } from "#content/feed/feed.ts";
+import { feedEntries } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import {

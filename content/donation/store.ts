@@ -3,7 +3,7 @@ import { and, asc, desc, eq, getTableColumns, sql, type SQL } from "drizzle-orm"
 import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, unpacked } from "#content/store/packed.ts";
+import { jsonOf, unpacked } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { micro } from "./money.ts";

@@ -1,5 +1,5 @@
 import { agentLengthMax } from "#content/contract/enrichment.ts";
-import { characterCount } from "#content/nonprofit/text-safety.ts";
+import { characterCount } from "#content/nonprofit/text.ts";
 import { checkLine } from "./value.ts";
 
 /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
-import { inConsensus } from "#content/nonprofit/pending-fields.ts";
+import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import { saveField } from "#content/nonprofit/save.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";

@@ -6,12 +6,11 @@ import type {
 } from "#content/contract/enrichment-answers.ts";
 import { enrichableFields } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
-import { publicValue } from "#content/nonprofit/mask.ts";
-import { inConsensus } from "#content/nonprofit/pending-fields.ts";
+import { countryName, publicValue } from "#content/nonprofit/wire.ts";
+import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
-import { thinFields } from "#content/nonprofit/thin-fields.ts";
-import { countryName } from "#content/nonprofit/wire.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { ConsensusMode } from "./consensus.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { objectIn } from "#content/contract/json-object.ts";
-import { unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { unsafeCharacter } from "#content/nonprofit/text.ts";
 
 // JSON escapes could smuggle in what the text itself may not hold.
 const text = z

@@ -3,9 +3,9 @@ import type { StructuredField } from "#content/contract/enrichment.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { applied } from "./apply-field.ts";
 import type { EnrichmentTally } from "./tally.ts";
-import { newestChangeOf } from "#content/nonprofit/history.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 
 export type AgreedField = { nonprofit_id: number; field: StructuredField };

@@ -1,8 +1,8 @@
 import type { Row } from "@libsql/client";
 import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
-import { countUpTo } from "#content/store/count-up-to.ts";
+import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { inConsensus } from "#content/nonprofit/pending-fields.ts";
+import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { StoredSubmission } from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */

@@ -7,9 +7,9 @@ import {
   type SubmissionStatus,
 } from "#content/contract/enrichment.ts";
 import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
-import { inConsensus } from "#content/nonprofit/pending-fields.ts";
+import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, packed, unpacked } from "#content/store/packed.ts";
+import { jsonOf, packed, unpacked } from "#content/store/query.ts";
 import type { PendingVoice } from "./consensus.ts";
 
 /** A submission as it is stored. Instants are milliseconds since 1970. */

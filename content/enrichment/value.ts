@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type EnrichableField, fieldTypeOf, lengthMax } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { comparedWebsite, isPublicHost, readWebsite } from "#content/nonprofit/website.ts";
 import { itemFrom } from "./prose-rows.ts";
 

@@ -1,8 +1,8 @@
-import { insertMany } from "#content/store/bulk.ts";
+import { insertMany } from "#content/store/query.ts";
 import { EnrichmentTally } from "./tally.ts";
 import { keepAnswers, type NewAnswer } from "#content/operation/idempotency.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { countPending } from "#content/nonprofit/pending-fields.ts";
+import { countPending } from "#content/nonprofit/pending-store.ts";
 import {
   type NewSubmission,
   type StoredSubmission,

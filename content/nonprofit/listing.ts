@@ -1,6 +1,5 @@
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
-import { thinFields } from "./thin-fields.ts";
 
 /** A nonprofit's place in one public list; smaller sorts first, ties fall to name_key, then to the id. */
 export type Listing = { list: string; list_order: number; impact_order: number; name_key: string };
@@ -31,3 +30,22 @@ export function listingsOf(nonprofit: Listed): Listing[] {
   const name_key = fold(nonprofit.name).slice(0, nameKeyLengthMax);
   return lists.map((list) => ({ list, list_order, impact_order, name_key }));
 }
+
+/** The seven fields that needs-enrichment knows, in the order it reports them. Source: spec, "Enrichment". */
+export const wantedFields = [
+  "description",
+  "website",
+  "city",
+  "region",
+  "mission",
+  "founded_year",
+  "contact_email",
+] as const;
+export type WantedField = (typeof wantedFields)[number];
+
+/** A profile with this many empty wanted fields is thin. Source: spec, "Ranking weights". */
+export const thinFrom = 3;
+
+/** Which of the wanted fields are empty. */
+export const thinFields = (nonprofit: Pick<NonprofitRecord, WantedField>): WantedField[] =>
+  wantedFields.filter((field) => nonprofit[field] === null || nonprofit[field] === "");

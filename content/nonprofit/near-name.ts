@@ -1,6 +1,5 @@
 import words from "#content/editorial/near-name-words.json";
-import { plainLetters } from "./plain-letters.ts";
-import { fold } from "./text.ts";
+import { fold, plainLetters } from "./text.ts";
 
 /**
  * Names in one place that are at least so similar are shown to the reviewer as perhaps the same organisation. Chosen on

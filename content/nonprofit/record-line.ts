@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { CauseId } from "#content/contract/cause.ts";
 import { ImpactMetric, NonprofitStatus, Program, SetBy } from "#content/contract/nonprofit.ts";
-import type { NonprofitRecord } from "./record.ts";
+import type { NonprofitField, NonprofitRecord } from "./record.ts";
 
 const text = z.string().nullable();
 const count = z.int().min(0).nullable();
@@ -88,4 +89,47 @@ export function recordLine(
     .filter(([field]) => contactEmails || field !== "contact_email")
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify({ ...line, provenance: Object.fromEntries(provenance) });
+}
+
+/**
+ * A nonprofit after another directory's record of it has come in. A field that consensus, an operator or the organisation
+ * set here stays, unless the other directory holds a newer value of that kind. Slug and id are kept. Answers `before`
+ * itself when nothing changes.
+ */
+export function mergedWithLine(before: NonprofitRecord, line: RecordLine): NonprofitRecord {
+  const after: NonprofitRecord = {
+    ...before,
+    ...line,
+    contact_email: line.contact_email ?? null,
+    id: before.id,
+    slug: before.slug,
+    created_at: before.created_at,
+    provenance: { ...line.provenance },
+  };
+  const fields = new Set([...Object.keys(before.provenance), ...Object.keys(line.provenance)]);
+  if (line.contact_email === undefined) fields.add("contact_email");
+  for (const field of fields) {
+    if (!staysAsItIs(before, line, field)) continue;
+    if (field in before && field !== "id") {
+      Object.assign(after, { [field]: before[field as NonprofitField] });
+    }
+    const origin = before.provenance[field];
+    if (origin === undefined) delete after.provenance[field];
+    else after.provenance[field] = origin;
+  }
+  const same = isDeepStrictEqual({ ...after, updated_at: 0 }, { ...before, updated_at: 0 });
+  return same ? before : after;
+}
+
+/** A record as a new nonprofit of this directory, its id kept. */
+export const recordOfLine = (line: RecordLine): NonprofitRecord => ({
+  ...line,
+  contact_email: line.contact_email ?? null,
+});
+
+function staysAsItIs(before: NonprofitRecord, line: RecordLine, field: string): boolean {
+  if (field === "contact_email" && line.contact_email === undefined) return true;
+  const [here, there] = [before.provenance[field], line.provenance[field]];
+  if (here === undefined || here.set_by === "register") return false;
+  return there === undefined || there.set_by === "register" || there.applied_at <= here.applied_at;
 }

@@ -1,19 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { InValue } from "@libsql/client";
 import { and, eq, ne } from "drizzle-orm";
-import { listingsOf } from "./listing.ts";
-import type { NonprofitRecord, StoredProvenance } from "./record.ts";
-import { wantedFields } from "./thin-fields.ts";
+import { listingsOf, wantedFields } from "./listing.ts";
+import { type NonprofitRecord, type StoredProvenance, columns } from "./record.ts";
 import { z } from "zod";
 import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
-import { deleteOf, insertMany } from "#content/store/bulk.ts";
+import { deleteOf, insertMany, query } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { query } from "#content/store/query.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, provenance } from "#content/store/tables/nonprofits.ts";
-import { fillPending, refreshPending } from "./pending-fields.ts";
+import { fillPending, refreshPending } from "./pending-store.ts";
 import type { Change } from "./changes-store.ts";
-import { columns } from "./columns.ts";
 
 /** A nonprofit as it was (null: new) and as it shall be. */
 export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };

@@ -1,3 +1,5 @@
+import lookalikeLetters from "#content/editorial/lookalike-letters.json";
+
 /** A text without accents and letter case, with single spaces: for sorting and comparing names. */
 export const fold = (text: string): string =>
   text
@@ -6,3 +8,122 @@ export const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
+
+/**
+ * The first character that no field may hold, as "U+202E", or null. Refused: control characters, bidi controls, stray tag
+ * characters, invisible formatting, lone surrogates and noncharacters. Prose keeps line breaks, tabs, ZWJ, ZWNJ and the
+ * tags of flag emoji. Source: promises.md, 12. Linear in the length.
+ */
+export function unsafeCharacter(text: string, { prose }: { prose: boolean }): string | null {
+  const checked = prose ? text.replaceAll(flagEmoji, "").replaceAll(proseOnly, "") : text;
+  const found = unsafe.exec(checked)?.[0];
+  if (found === undefined) return null;
+  const point = Array.from(found).at(-1)?.codePointAt(0) ?? 0;
+  return `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** A black flag, its tags (at most 16), and the closing tag. Source: Unicode TS 51, "Emoji tag sequence". */
+const flagEmoji = /\u{1F3F4}[\u{E0020}-\u{E007E}]{1,16}\u{E007F}/gu;
+
+// Ideographic variants are real writing after a Han character; anywhere else they hide data. Fillers of old Korean and
+// the grapheme joiner are real writing, too, but names that differ by one of them look the same.
+const proseOnly =
+  /[\u034F\n\r\t\u115F\u1160\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]/gu;
+
+const unsafe = new RegExp(
+  [
+    String.raw`\p{Cc}|\p{Cs}|\p{Zl}|\p{Zp}`,
+    String.raw`[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]`, // Bidi controls.
+    String.raw`[\u{E0000}-\u{E007F}]`, // Tags.
+    String.raw`[\u00AD\u034F\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200D\u2060-\u2064\u206A-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFC]`, // Invisible.
+    String.raw`[\u{E0100}-\u{E01EF}]|[\uFE00-\uFE0F]{2}`, // Runs of variation selectors carry data.
+    String.raw`\p{Noncharacter_Code_Point}`,
+  ].join("|"),
+  "u",
+);
+
+const keptOrUnsafe = new RegExp(
+  `(${flagEmoji.source}|${proseOnly.source})|(?:${unsafe.source})`,
+  "gu",
+);
+
+/** A text without the characters that no field may hold; line breaks and tabs stay. Quick for a text without any. */
+export function withoutUnsafe(text: string): string {
+  if (!unsafe.test(text)) return text;
+  return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
+}
+
+/** True for a text of which nobody sees anything. */
+export const isBlank = (text: string): boolean =>
+  /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
+
+/** How many characters (code points) a text has. */
+export const characterCount = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+};
+
+/** A text in plain letters. */
+export type PlainLetters = {
+  text: string;
+  /** What stood in the original for so many characters of `text` from a place on, and where it began. */
+  written: (at: number, length: number) => { phrase: string; at: number };
+};
+
+/**
+ * A text as a reader takes it in, for finding words: letters without accents, styles and what cannot be seen, and Greek
+ * and Cyrillic letters as the Latin ones they look like. Letter case stays. Linear in the length.
+ */
+export function plainLetters(original: string): PlainLetters {
+  if (!beyondAscii.test(original)) {
+    return {
+      text: original,
+      written: (at, length) => ({ phrase: original.slice(at, at + length), at }),
+    };
+  }
+  let text = "";
+  const places: number[] = [];
+  let at = 0;
+  for (const character of original) {
+    const plain = plainOf(character);
+    for (let unit = 0; unit < plain.length; unit++) places.push(at);
+    text += plain;
+    at += character.length;
+  }
+  places.push(at);
+  return {
+    text,
+    written: (from, length) => {
+      const start = places[from] ?? at;
+      return { phrase: original.slice(start, places[from + length]), at: start };
+    },
+  };
+}
+
+const beyondAscii = /[^\p{ASCII}]/u;
+
+const latin = new Map(
+  Object.entries(lookalikeLetters).flatMap(([letter, others]) =>
+    Array.from(others, (other): [string, string] => [other, letter]),
+  ),
+);
+
+const knownMax = 4_096;
+const known = new Map<string, string>();
+
+/** One character in plain letters: "" for an accent, several for a ligature. */
+function plainOf(character: string): string {
+  if (character < "\x80") return character;
+  const before = known.get(character);
+  if (before !== undefined) return before;
+  const bare = character.normalize("NFKD").replaceAll(unseen, "");
+  const plain = Array.from(
+    bare,
+    (one) => latin.get(one) ?? latin.get(one.toLowerCase()) ?? one,
+  ).join("");
+  if (known.size < knownMax) known.set(character, plain);
+  return plain;
+}
+
+const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]+/gu;

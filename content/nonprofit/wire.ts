@@ -1,8 +1,12 @@
+import type {
+  NonprofitDetail,
+  NonprofitList,
+  NonprofitSummary,
+} from "#content/contract/nonprofit.ts";
+import { isoTime } from "#content/contract/time.ts";
 import causes from "#content/editorial/causes.json";
 import countries from "#content/editorial/countries.json";
-import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "./record.ts";
-import { isoTime } from "#content/contract/time.ts";
 
 const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
 const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
@@ -13,8 +17,29 @@ export const countryName = (code: string | null): string | null =>
 
 export const causeName = (id: string): string => causeNames.get(id) ?? id;
 
+/** What a summary is made of. */
+export type Summarised = Pick<
+  NonprofitRecord,
+  | "id"
+  | "slug"
+  | "name"
+  | "tagline"
+  | "mission"
+  | "country_code"
+  | "city"
+  | "region"
+  | "website"
+  | "donation_url"
+  | "logo_url"
+  | "beneficiaries_per_year"
+  | "founded_year"
+  | "ghd_aligned"
+  | "verified"
+  | "causes"
+>;
+
 /** A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. */
-export const toSummary = (n: NonprofitRecord): NonprofitSummary => ({
+export const toSummary = (n: Summarised): NonprofitSummary => ({
   id: String(n.id),
   slug: n.slug,
   name: n.name,
@@ -75,3 +100,59 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
 }
 
 const flag = (stored: number): 0 | 1 => (stored === 1 ? 1 : 0);
+
+/** Fields of the store that the public profile shows under another name. */
+const publicNames: Readonly<Record<string, string>> = {
+  country_code: "country",
+  wallet_challenge: "wallet_proof",
+  wallet_signature: "wallet_proof",
+};
+
+/** The names under which changed fields of the store are public, each once. */
+export const publicFields = (fields: readonly string[]): string[] => [
+  ...new Set(fields.map((field) => publicNames[field] ?? field)),
+];
+
+/** "jane@example-host.org" → "j…@example-host.org": a second agent must find the address itself. */
+export function maskEmail(address: string): string {
+  const at = address.lastIndexOf("@");
+  const first = Array.from(address)[0] ?? "";
+  return at < 1 ? `${first}…` : `${first}…${address.slice(at)}`;
+}
+
+/** A value as it may be public: contact_email is never. Source: decisions.md, "Shapes". */
+export const publicValue = (field: string, value: string): string =>
+  field === "contact_email" ? maskEmail(value) : value;
+
+/** Default and greatest limit of GET /api/nonprofits. Source: decisions, "Shapes". */
+export const listLimit = { default: 50, max: 100 } as const;
+
+/** One page of GET /api/nonprofits: the same bytes from the service and from the bundle, by `answerBytes`. */
+export function listAnswer({
+  baseUrl,
+  total,
+  limit,
+  offset,
+  nonprofits,
+}: {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  total: number;
+  limit: number;
+  offset: number;
+  nonprofits: NonprofitSummary[];
+}): NonprofitList {
+  const at = (start: number) => `${baseUrl}/api/nonprofits?limit=${limit}&offset=${start}`;
+  return {
+    total,
+    count: nonprofits.length,
+    limit,
+    offset,
+    next: offset + limit < total ? at(offset + limit) : null,
+    prev: offset > 0 ? at(Math.max(0, Math.min(offset, total) - limit)) : null,
+    nonprofits,
+  };
+}
+
+/** The one way in which an answer becomes text, so that service and bundle agree to the byte. */
+export const answerBytes = (answer: unknown): string => `${JSON.stringify(answer)}\n`;

@@ -6,9 +6,8 @@ import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
 import { isTestData, normalise } from "#content/enrichment/value.ts";
 import type { OnboardingRequest } from "./read.ts";
-import { plainLetters } from "#content/nonprofit/plain-letters.ts";
+import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
-import { fold } from "#content/nonprofit/text.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 
 /** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */

@@ -1,6 +1,5 @@
 import { blacklist } from "mailchecker";
-import { linkHost } from "#content/nonprofit/safe-link.ts";
-import { isSharedHost } from "#content/nonprofit/site-key.ts";
+import { isSharedHost, linkHost } from "#content/nonprofit/website.ts";
 
 /** Hosts at which anybody can have an address: one there says nothing about an organisation. */
 const freeMailHosts = new Set([

@@ -1,9 +1,8 @@
 import type { InArgs } from "@libsql/client";
 import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
 import { comparedNumber, type RegistrationNumber } from "#content/register/registration-number.ts";
-import { plainLetters } from "#content/nonprofit/plain-letters.ts";
-import { siteKey } from "#content/nonprofit/site-key.ts";
-import { fold } from "#content/nonprofit/text.ts";
+import { fold, plainLetters } from "#content/nonprofit/text.ts";
+import { siteKey } from "#content/nonprofit/website.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
 

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import type { OnboardingRequest } from "./read.ts";
-import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { countryName } from "#content/nonprofit/wire.ts";
 

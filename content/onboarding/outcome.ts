@@ -1,6 +1,9 @@
 import type { OnboardingType } from "#content/contract/onboarding.ts";
-import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
-import { emptyRecord } from "#content/nonprofit/empty-record.ts";
+import {
+  type NonprofitRecord,
+  type StoredProvenance,
+  emptyRecord,
+} from "#content/nonprofit/record.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { OnboardingEdits } from "./edits.ts";
 import type { OnboardingRequest } from "./read.ts";

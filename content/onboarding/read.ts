@@ -6,7 +6,7 @@ import {
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { Wrong } from "#content/enrichment/read.ts";
-import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 

@@ -1,7 +1,7 @@
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 
 /** An approved change of a wallet. Held until `effective_at`; instants in milliseconds since 1970. */

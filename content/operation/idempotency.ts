@@ -1,6 +1,5 @@
-import { insertMany } from "#content/store/bulk.ts";
+import { insertMany, unpacked } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { unpacked } from "#content/store/packed.ts";
 
 /** Answers are honoured for 24 h. Source: decisions.md. */
 const keptMs = 86_400_000;

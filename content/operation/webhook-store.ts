@@ -2,7 +2,7 @@ import type { Row } from "@libsql/client";
 import { isoTime } from "#content/contract/time.ts";
 import type { WebhookDelivery, WebhookEvent } from "#content/contract/webhook.ts";
 import { micro } from "#content/donation/money.ts";
-import { countUpTo } from "#content/store/count-up-to.ts";
+import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import type { ToldDonation } from "./webhook-events.ts";
 

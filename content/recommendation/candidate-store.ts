@@ -3,7 +3,7 @@ import type { CuratedIndex } from "./curated-index.ts";
 import type { CuratedPick } from "./pick-store.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 
 /** A recommended profile with what the ranking looks at. */
 export type Candidate = {

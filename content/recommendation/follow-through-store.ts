@@ -1,7 +1,7 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { causeIds } from "#content/contract/cause.ts";
 import { countsHere } from "#content/donation/store.ts";
-import { insertMany } from "#content/store/bulk.ts";
+import { insertMany } from "#content/store/query.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 
 /** Source: spec, "Limits", follow-through window. Exactly so long after counts, too. */

@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { withoutContacts } from "#content/operation/personal-data.ts";
-import { insertMany } from "#content/store/bulk.ts";
+import { insertMany } from "#content/store/query.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 import {
   followThroughsOf,

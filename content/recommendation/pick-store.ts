@@ -1,7 +1,7 @@
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import { StarterSet } from "#content/contract/starter-set.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
-import { insertMany } from "#content/store/bulk.ts";
+import { insertMany } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { describeFaults, wordingFaults } from "./wording.ts";
 

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/starter-set.ts";
-import { characterCount, unsafeCharacter } from "#content/nonprofit/text-safety.ts";
+import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { describeFaults, wordingFaults } from "./wording.ts";
 
 /** The words of a recommendation. */

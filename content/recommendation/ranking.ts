@@ -1,5 +1,5 @@
 import type { ExplainedSignal, Intent } from "#content/contract/recommendation.ts";
-import { thinFrom } from "#content/nonprofit/thin-fields.ts";
+import { thinFrom } from "#content/nonprofit/listing.ts";
 
 /** What the signals look at in a candidate. */
 export type Signs = {

@@ -1,5 +1,5 @@
 import wording from "#content/editorial/wording.json";
-import { plainLetters } from "#content/nonprofit/plain-letters.ts";
+import { plainLetters } from "#content/nonprofit/text.ts";
 
 /** A claim found in a text: as written, where it begins (characters), and what may be said instead. */
 export type WordingFault = { phrase: string; at: number; use: string };

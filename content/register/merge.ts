@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { NonprofitField, NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { RegisterDraft, RegisterTerms } from "./draft.ts";
-import { emptyRecord } from "#content/nonprofit/empty-record.ts";
+import {
+  emptyRecord,
+  type NonprofitField,
+  type NonprofitFields,
+  type NonprofitRecord,
+} from "#content/nonprofit/record.ts";
 
 /**
  * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
@@ -85,3 +88,27 @@ function setField(
 
 const isEmptyValue = (value: unknown): boolean =>
   value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
+
+/**
+ * What one row of a register says of one organisation. A field that is present is provided by the register (null or
+ * empty: it says that there is none); a field that is absent is none of its business.
+ */
+export type RegisterDraft = {
+  /** The org-id by which it is recognised, for example US-EIN-530196605. */
+  org_id: string;
+  fields: Partial<NonprofitFields>;
+  /** What its slug is made of when it is new; the name in most cases. */
+  slug_name: string;
+  /** Where a reader can look the row up. */
+  source_url: string | null;
+};
+
+/** How a register's drafts are taken into the directory. */
+export type RegisterTerms = {
+  /** The import format, for example irs-bmf. */
+  register: string;
+  /** The part of the register, for example eo_nv. */
+  scope: string;
+  /** True when the register lists organisations; false when it only adds to known ones. */
+  lists: boolean;
+};

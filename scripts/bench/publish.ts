@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { defineCommand } from "citty";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";

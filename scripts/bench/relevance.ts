@@ -1,4 +1,4 @@
-import { emptyRecord } from "#content/nonprofit/empty-record.ts";
+import { emptyRecord } from "#content/nonprofit/record.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

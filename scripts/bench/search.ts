@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";

@@ -1,8 +1,8 @@
 import type { Transaction } from "@libsql/client";
 import { recordLine } from "#content/nonprofit/record-line.ts";
-import { idsAfter } from "#content/register/imports.ts";
+import { idsAfter } from "#content/register/import-store.ts";
 import { queryable, type Store } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 
 const recordsAtOnce = 1_000;
 

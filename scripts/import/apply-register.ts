@@ -1,11 +1,15 @@
-import { mergedWithRegister, newFromRegister } from "#content/register/merge.ts";
+import {
+  type RegisterDraft,
+  type RegisterTerms,
+  mergedWithRegister,
+  newFromRegister,
+} from "#content/register/merge.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { RegisterDraft, RegisterTerms } from "#content/register/draft.ts";
-import { idsByOrgId } from "#content/register/imports.ts";
+import { idsByOrgId } from "#content/register/import-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { giveSlugs, type SlugGiver } from "#content/register/new-slugs.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { giveSlugs, type SlugGiver } from "#content/register/slug-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { startPace } from "./pace.ts";
 import { countSkip, type ImportReport } from "./report.ts";

@@ -1,5 +1,5 @@
 import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
-import type { RegisterDraft } from "#content/register/draft.ts";
+import type { RegisterDraft } from "#content/register/merge.ts";
 
 /** Why a row was left out. */
 export type SkipReason = "not_eligible" | "withheld" | "duplicate" | "not_joined" | "bad";

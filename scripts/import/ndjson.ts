@@ -1,11 +1,10 @@
-import { mergedWithLine, recordOfLine } from "#content/nonprofit/record-merge.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { unsafeCharacter } from "#content/nonprofit/text-safety.ts";
-import { RecordLine } from "#content/nonprofit/record-line.ts";
+import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
+import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { idsByOrgId, idsBySlug, knownIds } from "#content/register/imports.ts";
+import { idsByOrgId, idsBySlug, knownIds } from "#content/register/import-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Applying } from "./apply-register.ts";
 import { BadInput } from "./bad-input.ts";

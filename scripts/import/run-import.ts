@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "#content/contract/time.ts";
-import { finishImport, startImport } from "#content/register/imports.ts";
+import { finishImport, startImport } from "#content/register/import-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { applyRegister } from "./apply-register.ts";
 import { BadInput } from "./bad-input.ts";

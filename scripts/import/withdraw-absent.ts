@@ -1,7 +1,7 @@
 import { withdrawnByRegister } from "#content/register/merge.ts";
-import { listedInScopes } from "#content/register/imports.ts";
+import { listedInScopes } from "#content/register/import-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Applying } from "./apply-register.ts";
 import { startPace } from "./pace.ts";

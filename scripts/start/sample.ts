@@ -1,4 +1,4 @@
-import { countOf } from "#content/nonprofit/lists.ts";
+import { countOf } from "#content/nonprofit/list-store.ts";
 import type { Config } from "#api/config.ts";
 import type { Store } from "#content/store/open.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";

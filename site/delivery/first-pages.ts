@@ -1,4 +1,4 @@
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import { filePathsFor, givingProfileOf, headersOf } from "./http-headers.ts";

@@ -1,5 +1,5 @@
-import { answerBytes } from "#content/nonprofit/list-answer.ts";
-import { causeList } from "#content/nonprofit/overview.ts";
+import { answerBytes } from "#content/nonprofit/wire.ts";
+import { causeList } from "#content/nonprofit/list-store.ts";
 import { directoryStats, storedCounters } from "#content/operation/directory-store.ts";
 import type { DocumentKey, DocumentKind, Source } from "./document.ts";
 import { keyOf } from "./keys.ts";

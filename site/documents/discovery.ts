@@ -1,10 +1,10 @@
 import { markdownLine } from "./markdown.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
-import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import { helpWantedDefault, helpWantedIds } from "#content/enrichment/needs-store.ts";
-import { idsInList } from "#content/nonprofit/lists.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { idsInList } from "#content/nonprofit/list-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { directoryNumbers } from "#content/operation/directory-store.ts";
 import { grouped } from "#site/parts/words.ts";
 import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";

@@ -1,5 +1,5 @@
 import { type FeedFile, feedPaths } from "#content/contract/feed.ts";
-import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/feed/feed.ts";
+import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/feed/store.ts";
 import {
   type DocumentKey,
   type DocumentKind,

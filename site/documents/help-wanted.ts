@@ -1,4 +1,4 @@
-import { answerBytes } from "#content/nonprofit/list-answer.ts";
+import { answerBytes } from "#content/nonprofit/wire.ts";
 import {
   helpWantedAnswer,
   helpWantedDefault,

@@ -1,9 +1,13 @@
 import causes from "#content/editorial/causes.json";
-import { answerBytes, listAnswer } from "#content/nonprofit/list-answer.ts";
-import { causeName, countryName, toSummary } from "#content/nonprofit/wire.ts";
-import { type ListItem, listItemsById } from "#content/nonprofit/list-pages.ts";
-import { listCounts } from "#content/nonprofit/lists.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import {
+  answerBytes,
+  causeName,
+  countryName,
+  listAnswer,
+  toSummary,
+} from "#content/nonprofit/wire.ts";
+import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type ListPage, listPageView } from "#site/parts/list-view.ts";
 import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts, pageSizeOf } from "./keys.ts";

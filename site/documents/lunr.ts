@@ -1,6 +1,5 @@
 import causes from "#content/editorial/causes.json";
-import { countInList } from "#content/nonprofit/lists.ts";
-import { countsOfLists } from "#content/nonprofit/list-pages.ts";
+import { countInList, countsOfLists } from "#content/nonprofit/list-store.ts";
 import {
   type DocumentKey,
   type DocumentKind,

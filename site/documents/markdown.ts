@@ -1,4 +1,4 @@
-import { withoutUnsafe } from "#content/nonprofit/text-safety.ts";
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
 
 // Bare addresses become links in most dialects, so the colon of "https://" and the dot of "www." count too.
 const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./i;

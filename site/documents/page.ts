@@ -1,6 +1,6 @@
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { causeList, countryList } from "#content/nonprofit/overview.ts";
+import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import {
   directoryFact,
   directoryStats,

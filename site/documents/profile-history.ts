@@ -1,5 +1,5 @@
-import { answerBytes } from "#content/nonprofit/list-answer.ts";
-import { changedIdsAfter, historiesOf, isChanged } from "#content/nonprofit/history.ts";
+import { answerBytes } from "#content/nonprofit/wire.ts";
+import { changedIdsAfter, historiesOf, isChanged } from "#content/nonprofit/changes-store.ts";
 import { type DocumentKind, partsOf } from "./document.ts";
 import { keyOf } from "./keys.ts";
 

@@ -1,10 +1,10 @@
 import { markdownLine, markdownParagraphs } from "./markdown.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { grouped, joined } from "#site/parts/words.ts";
 import { type DocumentKind, partsOf } from "./document.ts";
 import { keyOf } from "./keys.ts";

@@ -1,7 +1,6 @@
-import { answerBytes } from "#content/nonprofit/list-answer.ts";
-import { toDetail } from "#content/nonprofit/wire.ts";
-import { nonprofitIdsAfter } from "#content/nonprofit/list-pages.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { answerBytes, toDetail } from "#content/nonprofit/wire.ts";
+import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { donateView } from "#site/parts/donate-view.ts";
 import { type ProfileView, profileView } from "#site/parts/profile-view.ts";

@@ -1,7 +1,7 @@
 import { causeName } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { idsInPart, type PartOfList } from "#content/search/shards.ts";
-import { summariesById } from "#content/nonprofit/summaries.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
 
 /** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */
 export type SearchDocument = {

@@ -1,7 +1,6 @@
 import causes from "#content/editorial/causes.json";
 import { isoTime } from "#content/contract/time.ts";
-import { listCounts } from "#content/nonprofit/lists.ts";
-import { sitemapChunks, sitemapEntries } from "#content/nonprofit/sitemap.ts";
+import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
 import { type DocumentKind, partsOf, type Rendered, type Source } from "./document.ts";
 import { folderOf, keyOf, pageSizeOf, sitemapChunkSize } from "./keys.ts";
 

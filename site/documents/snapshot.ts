@@ -3,7 +3,7 @@ import { gunzip, gzip } from "node:zlib";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
   type DocumentKey,
   type DocumentKind,

@@ -1,4 +1,4 @@
-import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
+import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { type NetworkWords, wordsOfNetwork } from "#content/donation/answers.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { BuildInputs } from "./build-inputs.ts";

@@ -1,5 +1,5 @@
 import { countryName } from "#content/nonprofit/wire.ts";
-import type { ListItem } from "#content/nonprofit/list-pages.ts";
+import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { clipped, counted, joined } from "./words.ts";
 
 /**

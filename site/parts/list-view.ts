@@ -1,4 +1,4 @@
-import type { ListItem } from "#content/nonprofit/list-pages.ts";
+import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { listItemsHtml } from "./list-items.ts";
 import { clipped, counted, grouped } from "./words.ts";
 

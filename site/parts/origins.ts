@@ -1,4 +1,4 @@
-import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
+import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import type { FieldProvenance } from "#content/contract/nonprofit.ts";
 import { joined } from "./words.ts";
 

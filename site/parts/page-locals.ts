@@ -2,7 +2,7 @@ import type { Cause } from "#content/contract/cause.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import type { DonationNetwork } from "#content/contract/network.ts";
 import type { Stats } from "#content/contract/stats.ts";
-import type { CountryCount } from "#content/nonprofit/overview.ts";
+import type { CountryCount } from "#content/nonprofit/list-store.ts";
 import type { DonateView } from "./donate-view.ts";
 import type { ListPageView } from "./list-view.ts";
 import type { ProfileView } from "./profile-view.ts";

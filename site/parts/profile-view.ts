@@ -1,5 +1,5 @@
-import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
-import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { BuildInputs } from "./build-inputs.ts";

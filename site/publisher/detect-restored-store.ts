@@ -1,5 +1,5 @@
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { beginEpoch, findEpoch } from "#content/feed/feed.ts";
+import { beginEpoch, findEpoch } from "#content/feed/store.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { PublisherContext } from "./context.ts";
 

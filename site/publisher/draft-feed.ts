@@ -2,7 +2,7 @@ import { open, readFile, rename, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { feedPaths, type FeedState } from "#content/contract/feed.ts";
-import { feedEpoch, newestFeedFile } from "#content/feed/feed.ts";
+import { feedEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { closeFeedFiles } from "#content/feed/feed.ts";
+import { closeFeedFiles } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { exportCommitted } from "#site/bundle/export-release.ts";
 import {

@@ -1,5 +1,5 @@
 import { feedPaths } from "#content/contract/feed.ts";
-import { closeFeedFiles } from "#content/feed/feed.ts";
+import { closeFeedFiles } from "#content/feed/store.ts";
 import {
   type Change,
   changesAfter,

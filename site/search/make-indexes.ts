@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { countsOfLists } from "#content/nonprofit/list-pages.ts";
+import { countsOfLists } from "#content/nonprofit/list-store.ts";
 import {
   countsByPart,
   newestByCausePart,

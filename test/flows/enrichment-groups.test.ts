@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { type EnrichJob, storeEnrichments } from "#api/enrichment/store-enrichment.ts";
 import { EnrichmentTally } from "#content/enrichment/tally.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { revertField } from "#content/enrichment/revert.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";

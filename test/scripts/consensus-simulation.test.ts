@@ -11,7 +11,7 @@ import {
 import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
 import { helpWantedAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Attack, attacks } from "#scripts/bench/consensus/attacks.ts";
 import type { Sent } from "#scripts/bench/consensus/directory.ts";

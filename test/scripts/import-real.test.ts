@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { listCounts } from "#content/nonprofit/lists.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { listCounts } from "#content/nonprofit/list-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { anImporting, type TestImporting } from "#test/support/importing.ts";
 
 const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";

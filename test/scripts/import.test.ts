@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { StoredProvenance } from "#content/nonprofit/record.ts";
-import { idsInList } from "#content/nonprofit/lists.ts";
+import { idsInList } from "#content/nonprofit/list-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { ImportReport } from "#scripts/import/report.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
 

@@ -1,6 +1,6 @@
 import type { OnboardingAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aService, type TestService, testNow } from "./service.ts";
 
 export const operatorTokens = { ada: "a-token-of-operator-ada", bob: "a-token-of-operator-bob" };

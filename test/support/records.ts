@@ -1,5 +1,4 @@
-import { emptyRecord } from "#content/nonprofit/empty-record.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, emptyRecord } from "#content/nonprofit/record.ts";
 
 let made = 0;
 

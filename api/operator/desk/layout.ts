@@ -6,7 +6,7 @@ import { formFields, isForm } from "#api/http/form-fields.ts";
 import { Refused } from "#api/http/problem.ts";
 import type { AuditEntry } from "#content/contract/audit.ts";
 import type { ReviewCheck, ReviewKind } from "#content/contract/review.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 
 /** A piece of HTML that is safe to send: only `html` makes one, and what is put into it is escaped. */
 export class Html {

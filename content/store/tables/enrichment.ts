@@ -70,7 +70,7 @@ export const submissions = sqliteTable(
 );
 
 /**
- * Which fields wait for a second agent: a derived table, kept by content/nonprofit/pending-fields.ts in the transactions that change
+ * Which fields wait for a second agent: a derived table, kept by content/nonprofit/pending-store.ts in the transactions that change
  * submissions or nonprofits. Only structured fields without a live value, of nonprofits that are not withdrawn.
  */
 export const pendingFields = sqliteTable(

@@ -1,9 +1,9 @@
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { nonprofitIdsAfter } from "#content/nonprofit/list-pages.ts";
+import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { profileView } from "#site/parts/profile-view.ts";
 
 const origin = "http://localhost:8080";

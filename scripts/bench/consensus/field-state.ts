@@ -1,5 +1,5 @@
 import { type ConsensusMode, decide, type PendingVoice } from "#content/enrichment/consensus.ts";
-import { publicValue } from "#content/nonprofit/mask.ts";
+import { publicValue } from "#content/nonprofit/wire.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { ReadItem } from "#content/enrichment/read.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";

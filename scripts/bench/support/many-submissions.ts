@@ -1,4 +1,4 @@
-import { insertMany } from "#content/store/bulk.ts";
+import { insertMany } from "#content/store/query.ts";
 import type { Store } from "#content/store/open.ts";
 
 const perTransaction = 5_000;

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { answerBytes, listAnswer } from "#content/nonprofit/list-answer.ts";
-import { toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { answerBytes, listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
 import { CauseList } from "#content/contract/cause.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";

@@ -4,7 +4,7 @@ import { SignedReceipt } from "#content/contract/receipt.ts";
 import { openSigner } from "#content/feed/keys.ts";
 import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { type Donation, recordDonation } from "#content/donation/store.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow, type TestService } from "#test/support/service.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { AuditLog } from "#content/contract/audit.ts";
 import { Reverted, ReviewItem, ReviewList, ReviewQueues } from "#content/contract/review.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 

@@ -4,7 +4,7 @@ import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
 import { backupMark } from "#api/operator/health.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
 import { aReceiver } from "#test/support/receiver.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -5,7 +5,7 @@ import { wordingFaults } from "#content/recommendation/wording.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService, testNow } from "#test/support/service.ts";

@@ -6,7 +6,7 @@ import { cachedAnswers, openSearch } from "#api/search/engine.ts";
 import { openPool } from "#api/search/pool.ts";
 import { SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/records.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { searchIn } from "#content/search/search.ts";
 import { watchChanges } from "#content/feed/watch.ts";

@@ -4,7 +4,7 @@ import { collectEvents, deliverDue, newReceiver, startSender } from "#api/webhoo
 import { openPost } from "#api/webhooks/post.ts";
 import { micro } from "#content/donation/money.ts";
 import { openLease } from "#content/operation/lease-store.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { recordDonation } from "#content/donation/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { deliveries } from "#content/operation/webhook-store.ts";

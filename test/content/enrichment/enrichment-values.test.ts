@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { agentFlags, foldAgentId } from "#content/enrichment/agent.ts";
-import { maskEmail, publicValue } from "#content/nonprofit/mask.ts";
+import { maskEmail, publicValue } from "#content/nonprofit/wire.ts";
 import { promotionNote } from "#content/enrichment/consensus.ts";
 import { rowFrom } from "#content/enrichment/prose-rows.ts";
 import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
 import { checkLine, checkSourceUrl, checkValue, isTestData } from "#content/enrichment/value.ts";
-import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text-safety.ts";
+import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";
 
 const check = (field: EnrichableField, value: string) =>

@@ -4,7 +4,7 @@ import { listReviews } from "#api/operator/review.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { groupCommit } from "#content/store/write-batcher.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService, testNow } from "#test/support/service.ts";

@@ -6,7 +6,7 @@ import {
   History,
   Leaderboard,
 } from "#content/contract/enrichment-answers.ts";
-import { thinFields } from "#content/nonprofit/thin-fields.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import {
   type HelpWantedQuery,
   helpWantedAnswer,

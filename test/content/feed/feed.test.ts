@@ -8,7 +8,7 @@ import {
   feedEpoch,
   feedFile,
   newestFeedFile,
-} from "#content/feed/feed.ts";
+} from "#content/feed/store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { answerBytes, listAnswer } from "#content/nonprofit/list-answer.ts";
+import { answerBytes, listAnswer } from "#content/nonprofit/wire.ts";
 
 const baseUrl = "https://almoner.example";
 const page = (offset: number, total = 120) =>

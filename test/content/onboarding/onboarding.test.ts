@@ -5,7 +5,7 @@ import { editable, readEdits } from "#content/onboarding/edits.ts";
 import { onboardingOutcome } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
-import { isSharedHost, siteKey } from "#content/nonprofit/site-key.ts";
+import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
 import type { SetBy } from "#content/contract/nonprofit.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { mergedWithLine, recordOfLine } from "#content/nonprofit/record-merge.ts";
 import {
+  RecordLine,
+  mergedWithLine,
+  recordLine,
+  recordOfLine,
+} from "#content/nonprofit/record-line.ts";
+import {
+  type RegisterDraft,
   mergedWithRegister,
   newFromRegister,
   withdrawnByRegister,
 } from "#content/register/merge.ts";
-import { recordLine, RecordLine } from "#content/nonprofit/record-line.ts";
 import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
-import type { RegisterDraft } from "#content/register/draft.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const terms = { register: "irs-bmf", scope: "eo_aa", lists: true };

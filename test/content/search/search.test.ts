@@ -8,7 +8,7 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { searchIn } from "#content/search/search.ts";
-import { summariesById } from "#content/nonprofit/summaries.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");

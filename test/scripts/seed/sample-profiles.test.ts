@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { PublicKey } from "@solana/web3.js";
-import { thinFields, thinFrom } from "#content/nonprofit/thin-fields.ts";
+import { thinFields, thinFrom } from "#content/nonprofit/listing.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { wordingFaults } from "#content/recommendation/wording.ts";
 import { CauseId, causeIds } from "#content/contract/cause.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countOf } from "#content/nonprofit/lists.ts";
+import { countOf } from "#content/nonprofit/list-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { sampleStates } from "#scripts/seed/seed-directory.ts";
 

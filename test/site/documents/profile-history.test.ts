@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { recordBySlug } from "#content/nonprofit/records.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import { profileHistory } from "#site/documents/profile-history.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/feed.ts";
+import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
 import { meetStore } from "#site/publisher/detect-restored-store.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";

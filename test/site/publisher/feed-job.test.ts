@@ -9,7 +9,7 @@ import {
   isManifestPath,
   ManifestShard,
 } from "#content/contract/feed.ts";
-import { closeFeedFiles } from "#content/feed/feed.ts";
+import { closeFeedFiles } from "#content/feed/store.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import { runFastLane } from "#site/publisher/profile-job.ts";
 import { openFeedLane } from "#site/publisher/feed-job.ts";

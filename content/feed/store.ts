@@ -1,4 +1,4 @@
-import { publicFields } from "#content/nonprofit/public-fields.ts";
+import { publicFields } from "#content/nonprofit/wire.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/contract/feed.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";

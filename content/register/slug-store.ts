@@ -1,5 +1,5 @@
 import { numberedSlug, slugCandidates } from "#content/nonprofit/slug.ts";
-import { idsBySlug } from "./imports.ts";
+import { idsBySlug } from "./import-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 
 /** A nonprofit that needs a slug. `org_id` stands for a name without a Latin letter. */
