@@ -10,14 +10,7 @@ import type { Context } from "./context.ts";
 import { methodsByPath, pathOf } from "./http/paths.ts";
 import { problem } from "./http/problem.ts";
 import type { Allowance, Policy } from "./http/rate-limit.ts";
-import {
-  adminHealthRoutes,
-  adminLogRoutes,
-  adminPickRoutes,
-  adminRoutes,
-  adminVerificationRoutes,
-  adminWebhookRoutes,
-} from "./operator/routes.ts";
+import { operatorRoutes } from "./operator/routes.ts";
 import {
   agentRoutes,
   enrichHelp,
@@ -75,12 +68,7 @@ const routesOf = (context: Context, askFor: AskFor) =>
     .use(enrichmentStatsRoutes(context))
     .use(agentRoutes(context))
     .use(historyRoutes(context))
-    .use(adminRoutes(context))
-    .use(adminLogRoutes(context))
-    .use(adminHealthRoutes(context))
-    .use(adminWebhookRoutes(context))
-    .use(adminPickRoutes(context))
-    .use(adminVerificationRoutes(context))
+    .use(operatorRoutes(context))
     .use(deskRoutes(context))
     .use(mcpRoutes(context, askFor));
 

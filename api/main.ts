@@ -1,5 +1,6 @@
 import { BadSetting, readConfig, unknownSettings } from "./config.ts";
 import { listen } from "./http/listen.ts";
+import { announceService } from "./operator/running-service.ts";
 import { openService } from "./open-service.ts";
 
 /** The service alone, without a bundle: what stands behind a CDN or another web server. Several may share a port. */
@@ -11,6 +12,7 @@ async function main(): Promise<void> {
   const listening = listen(service.app, config, {
     reusePort: process.argv.includes("--share-port"),
   });
+  const leave = announceService(config.dataDir, listening.url);
   log.info({ url: listening.url }, "listening");
   if (secrets.newAdminToken !== null) {
     // Shown once, beside the log: a log may be kept and read by others.
@@ -21,6 +23,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
+    leave();
     await listening.stop();
     await service.close();
     process.exit(0);

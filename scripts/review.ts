@@ -1,9 +1,15 @@
 import { defineCommand } from "citty";
-import { counted, decided, listed, reverted, shown } from "./review/commands.ts";
-import { healthShown, numbersShown } from "./review/health.ts";
-import { logged } from "./review/log.ts";
-import { pick } from "./review/pick-command.ts";
-import { revoked } from "./review/revoke.ts";
+import { pick } from "./review/picks.ts";
+import {
+  countReviews,
+  decideReview,
+  listReviews,
+  revertAgent,
+  revokeVerification,
+  showLog,
+  showReview,
+} from "./review/reviews.ts";
+import { showHealth, showNumbers } from "./review/status.ts";
 import { runCommand } from "./support/command.ts";
 
 const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
@@ -29,19 +35,19 @@ const list = defineCommand({
     after: { type: "string", description: "Goes on after a page: what its last line says" },
     json,
   },
-  run: ({ args }) => listed(args),
+  run: ({ args }) => listReviews(args),
 });
 
 const queues = defineCommand({
   meta: { name: "queues", description: "Counts what waits, by kind" },
   args: { json },
-  run: ({ args }) => counted(args),
+  run: ({ args }) => countReviews(args),
 });
 
 const show = defineCommand({
   meta: { name: "show", description: "Shows one thing that waits, or who decided it" },
   args: { id, json },
-  run: ({ args }) => shown(args),
+  run: ({ args }) => showReview(args),
 });
 
 const log = defineCommand({
@@ -54,7 +60,7 @@ const log = defineCommand({
     limit: { type: "string", default: "50", description: "At most so many (up to 200)" },
     json,
   },
-  run: ({ args }) => logged(args),
+  run: ({ args }) => showLog(args),
 });
 
 const health = defineCommand({
@@ -63,7 +69,7 @@ const health = defineCommand({
     description: "Shows how the directory is; exit code 1 when it needs you",
   },
   args: { json },
-  run: ({ args }) => healthShown(args),
+  run: ({ args }) => showHealth(args),
 });
 
 const numbers = defineCommand({
@@ -72,7 +78,7 @@ const numbers = defineCommand({
     days: { type: "string", default: "7", description: "So many days, today included" },
     json,
   },
-  run: ({ args }) => numbersShown(args),
+  run: ({ args }) => showNumbers(args),
 });
 
 const approve = defineCommand({
@@ -91,13 +97,13 @@ const approve = defineCommand({
     operator,
     json,
   },
-  run: ({ args }) => decided("approved", args),
+  run: ({ args }) => decideReview("approve", args),
 });
 
 const reject = defineCommand({
   meta: { name: "reject", description: "Rejects one; whoever sent it sees the reason" },
   args: { id, reason: { type: "string", description: "Why (required)" }, operator, json },
-  run: ({ args }) => decided("rejected", args),
+  run: ({ args }) => decideReview("reject", args),
 });
 
 const revert = defineCommand({
@@ -116,7 +122,7 @@ const revert = defineCommand({
     operator,
     json,
   },
-  run: ({ args }) => reverted(args),
+  run: ({ args }) => revertAgent(args),
 });
 
 const revoke = defineCommand({
@@ -135,14 +141,14 @@ const revoke = defineCommand({
     operator,
     json,
   },
-  run: ({ args }) => revoked(args),
+  run: ({ args }) => revokeVerification(args),
 });
 
 const command = defineCommand({
   meta: {
     name: "review",
     description:
-      "Decides what waits for an operator. Works beside a running service; exit code 1: nothing was decided.",
+      "Decides what waits for an operator, through the running service or, without one, in the store. Exit code 1: nothing was decided.",
   },
   subCommands: { queues, list, show, approve, reject, revert, revoke, log, health, numbers, pick },
 });

@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { listen } from "#api/http/listen.ts";
 import { openDonationChain, refuseSample } from "#api/donation/donation-chain.ts";
 import { openLog } from "#api/log.ts";
+import { announceService } from "#api/operator/running-service.ts";
 import { openService } from "#api/open-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/time.ts";
@@ -67,12 +68,14 @@ const command = defineCommand({
     });
     const frontDoor = await openFrontDoor(service.context, reader);
     const listening = listen(service.app, config, { before: frontDoor });
+    const leave = announceService(config.dataDir, listening.url);
     showAddresses(config, secrets, {
       example: await exampleSlug(store),
       localChain: localChain?.url ?? null,
     });
     void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
+    leave();
     await Promise.all([listening.stop(), publisher.stop()]);
     await service.close();
     await localChain?.stop();

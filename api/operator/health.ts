@@ -178,7 +178,9 @@ export const healthContext = ({
   publication,
   chain,
   config,
-}: Context): HealthContext => ({
+}: Pick<Context, "store" | "clock" | "publication" | "config"> & {
+  chain: HealthContext["chain"];
+}): HealthContext => ({
   store,
   clock,
   publication: publication ?? null,

@@ -9,9 +9,15 @@ export type TokenAnswer =
   | { kind: "unknown_token" }
   | { kind: "locked_out"; resetMs: number };
 
+/** What tells an operator from others. */
+type OperatorCheck = Pick<Context, "secrets"> & {
+  readonly limits: Pick<Context["limits"], "adminFailures">;
+  readonly activity: Pick<Context["activity"], "count">;
+};
+
 /** Finds the operator of a token in constant time, and counts failures. Source: promises.md, 10. */
 export function checkToken(
-  { secrets, limits, activity }: Pick<Context, "secrets" | "limits" | "activity">,
+  { secrets, limits, activity }: OperatorCheck,
   request: Request,
   token: string | null,
 ): TokenAnswer {
@@ -30,10 +36,7 @@ export function checkToken(
  * The operator who sent this request, by `Authorization: Bearer <token>`; else the answer: 401, or 429 for a client that
  * is locked out, whatever it sends.
  */
-export function operatorOf(
-  context: Pick<Context, "secrets" | "limits" | "activity">,
-  request: Request,
-): { name: string } | Response {
+export function operatorOf(context: OperatorCheck, request: Request): { name: string } | Response {
   const answer = checkToken(context, request, bearerOf(request));
   if (answer.kind === "operator") return { name: answer.name };
   if (answer.kind === "locked_out") return lockedOut(answer.resetMs);

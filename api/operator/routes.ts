@@ -18,7 +18,14 @@ import type { Result } from "#content/contract/result.ts";
 import { ApproveBody, RejectBody, RevertBody, reviewKinds } from "#content/contract/review.ts";
 import { webhookStatuses } from "#content/contract/webhook.ts";
 import { auditPageMax, readAudit } from "#content/operation/audit-store.ts";
-import { dailyNumbers, daysDefault, daysMax, healthContext, operatorHealth } from "./health.ts";
+import {
+  dailyNumbers,
+  daysDefault,
+  daysMax,
+  type HealthContext,
+  healthContext,
+  operatorHealth,
+} from "./health.ts";
 import { operatorOf } from "./operators.ts";
 import {
   addToPicks,
@@ -33,8 +40,29 @@ import type { ReviewFailure } from "./review-queue.ts";
 import { decideReview, findReview, listReviews, reviewQueues, reviewsMax } from "./review.ts";
 import { type RevokeFailure, revokeVerification } from "./revoke-verification.ts";
 
+/** What the operator's routes need of the service; a command without one hands in its own. */
+export type OperatorContext = Pick<
+  Context,
+  "store" | "clock" | "config" | "secrets" | "waitForPublication" | "publication"
+> & {
+  readonly limits: Pick<Context["limits"], "adminFailures">;
+  readonly activity: Pick<Context["activity"], "count">;
+  readonly curated: Pick<Context["curated"], "lookAgain">;
+  readonly chain: HealthContext["chain"];
+};
+
+/** The operator's JSON API. */
+export const operatorRoutes = (context: OperatorContext) =>
+  new Elysia()
+    .use(reviewRoutes(context))
+    .use(logRoutes(context))
+    .use(healthRoutes(context))
+    .use(webhookRoutes(context))
+    .use(pickRoutes(context))
+    .use(verificationRoutes(context));
+
 /** The operator's reviews for programs: queues, one of them, and approve and reject of one. Never cached. */
-export const adminRoutes = (context: Context) =>
+const reviewRoutes = (context: OperatorContext) =>
   new Elysia()
     .get("/api/admin/queues", async ({ request }) => {
       const operator = operatorOf(context, request);
@@ -75,7 +103,7 @@ type Call = {
 };
 
 async function decide(
-  context: Context,
+  context: OperatorContext,
   request: Request,
   { id, decision, body, shape }: Call,
 ): Promise<Response | EncodedBody> {
@@ -132,7 +160,7 @@ export const reviewRefusals = {
 } as const satisfies FailureTable<ReviewFailure>;
 
 /** POST /api/admin/nonprofits/{slug}/revoke: takes back a verification. */
-export const adminVerificationRoutes = (context: Context) =>
+const verificationRoutes = (context: OperatorContext) =>
   new Elysia().post("/api/admin/nonprofits/:slug/revoke", async ({ params, body, request }) => {
     const operator = operatorOf(context, request);
     if (operator instanceof Response) return operator;
@@ -165,7 +193,7 @@ export const revokeRefusals = {
 export const revertedPerRequest = 500;
 
 /** What operators did, and undoing what an agent did. Never cached. */
-export const adminLogRoutes = (context: Context) =>
+const logRoutes = (context: OperatorContext) =>
   new Elysia()
     .get("/api/admin/audit", async ({ request }) => {
       const operator = operatorOf(context, request);
@@ -201,7 +229,7 @@ export const adminLogRoutes = (context: Context) =>
     });
 
 /** What an operator watches: how the directory is, and what happened day by day. Never cached. */
-export const adminHealthRoutes = (context: Context) =>
+const healthRoutes = (context: OperatorContext) =>
   new Elysia()
     .get("/api/admin/health", async ({ request }) => {
       const operator = operatorOf(context, request);
@@ -218,7 +246,7 @@ export const adminHealthRoutes = (context: Context) =>
     });
 
 /** The profiles that are recommended: list, add, edit and remove. Never cached. */
-export const adminPickRoutes = (context: Context) => {
+const pickRoutes = (context: OperatorContext) => {
   const changed = (outcome: Result<PickChange, PickFailure>): EncodedBody | Response => {
     if (!outcome.ok) return refuse(pickRefusals, outcome.failure);
     context.curated.lookAgain();
@@ -290,7 +318,7 @@ export const pickRefusals = {
 } as const satisfies FailureTable<PickFailure>;
 
 /** The log of webhooks for operators; testing the addresses, and sending once more. Never cached. */
-export const adminWebhookRoutes = (context: Context) => {
+const webhookRoutes = (context: OperatorContext) => {
   const { store, clock, config, secrets } = context;
   const verb = { store, clock, urls: config.webhookUrls, post: testPost(secrets, clock) };
   return new Elysia()

@@ -1,21 +1,85 @@
-import { pickRefusals } from "#api/operator/routes.ts";
-import { refusalOf } from "#api/http/problem.ts";
-import {
-  addToPicks,
-  editPick,
-  listPicks,
-  type PickFailure,
-  picksPageMax,
-  removePick,
-} from "#api/operator/picks.ts";
-import { systemClock } from "#content/contract/time.ts";
+import { defineCommand } from "citty";
 import { CauseId } from "#content/contract/cause.ts";
-import type { PickChange, PickItem } from "#content/contract/pick.ts";
-import type { Result } from "#content/contract/result.ts";
+import { PickChange, type PickItem, PickList } from "#content/contract/pick.ts";
 import { stopWith } from "../support/config.ts";
-import { withStore } from "./commands.ts";
+import {
+  defaultOperator,
+  limitOf,
+  type OperatorCall,
+  type Output,
+  showOutcome,
+  valueOf,
+  withOperatorApi,
+} from "../support/operator-api.ts";
 
-type Output = { json?: boolean | undefined };
+const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
+const operator = {
+  type: "string",
+  default: "operator",
+  description: "Who decides, for the audit log",
+} as const;
+const slugArgument = {
+  type: "positional",
+  required: true,
+  description: "Slug of the nonprofit",
+} as const;
+const words = {
+  for: {
+    type: "string",
+    description: 'Donor intents, with semicolons between: "donors interested in wells; …"',
+  },
+  why: { type: "string", description: "One to three restrained sentences" },
+  causes: {
+    type: "string",
+    description: "Cause ids with commas between; `all` for all causes of the profile (the default)",
+  },
+} as const;
+
+const list = defineCommand({
+  meta: { name: "list", description: "Shows what is recommended, by slug" },
+  args: {
+    limit: { type: "string", default: "50", description: "At most so many (up to 200)" },
+    after: { type: "string", description: "Goes on after this slug" },
+    json,
+  },
+  run: ({ args }) => listPicks(args),
+});
+
+const add = defineCommand({
+  meta: { name: "add", description: "Recommends a nonprofit" },
+  args: { slug: slugArgument, ...words, operator, json },
+  run: ({ args }) => addPick(args),
+});
+
+const edit = defineCommand({
+  meta: {
+    name: "edit",
+    description: "Changes what is said of a recommended nonprofit; what is not given stays",
+  },
+  args: { slug: slugArgument, ...words, operator, json },
+  run: ({ args }) => editPick(args),
+});
+
+const remove = defineCommand({
+  meta: {
+    name: "remove",
+    description: "Stops recommending a nonprofit; agents' agreement alone cannot bring it back",
+  },
+  args: {
+    slug: slugArgument,
+    reason: { type: "string", description: "Why (required)" },
+    operator,
+    json,
+  },
+  run: ({ args }) => removePick(args),
+});
+
+/** `bun run review pick`: what is recommended. */
+export const pick = defineCommand({
+  meta: { name: "pick", description: "Lists, adds, edits and removes recommended nonprofits" },
+  subCommands: { list, add, edit, remove },
+});
+
 type Words = {
   slug: string;
   for?: string | undefined;
@@ -24,13 +88,10 @@ type Words = {
   operator: string;
 } & Output;
 
-/** `bun run review pick list`. */
-export async function picked(args: { limit: string; after?: string | undefined } & Output) {
-  const limit = Number(args.limit);
-  if (!Number.isInteger(limit) || limit < 1) stopWith("--limit: give a whole number from 1.", 2);
-  await withStore(async (store) => {
-    const page = { limit: Math.min(limit, picksPageMax), after: args.after ?? null };
-    const found = await listPicks({ store }, page);
+async function listPicks(args: { limit: string; after?: string | undefined } & Output) {
+  const query = { limit: limitOf(args.limit), after: args.after };
+  await withOperatorApi(defaultOperator, async ({ call }) => {
+    const found = valueOf(await call({ path: "/api/admin/picks", query }, PickList));
     if (args.json === true) {
       console.log(JSON.stringify(found));
       return;
@@ -51,39 +112,36 @@ const printed = ({ slug, origin, added_by, recommended_for, why_recommended }: P
     "",
   ].join("\n");
 
-/** `bun run review pick add`. */
-export async function added(args: Words) {
+async function addPick(args: Words) {
   const { recommended_for = [], why_recommended = "", causes } = wordsOf(args);
   if (recommended_for.length === 0) stopWith("--for: give the donor intents.", 2);
   if (why_recommended === "") stopWith("--why: give one to three sentences.", 2);
-  const { slug, operator } = args;
-  const body = { slug, operator, recommended_for, why_recommended, causes };
-  await withStore(async (store) =>
-    tell(args, await addToPicks({ store, clock: systemClock }, body)),
-  );
+  const body = { slug: args.slug, recommended_for, why_recommended, causes };
+  await change(args, { path: "/api/admin/picks", body });
 }
 
-/** `bun run review pick edit`. */
-export async function edited(args: Words) {
-  const words = wordsOf(args);
-  if (Object.values(words).every((one) => one === undefined)) {
+async function editPick(args: Words) {
+  const body = wordsOf(args);
+  if (Object.values(body).every((one) => one === undefined)) {
     stopWith("Give at least one of --for, --why and --causes.", 2);
   }
-  const { slug, operator } = args;
-  const edit = { slug, operator, ...words };
-  await withStore(async (store) => tell(args, await editPick({ store, clock: systemClock }, edit)));
+  await change(args, { path: `/api/admin/picks/${encodeURIComponent(args.slug)}`, body });
 }
 
-/** `bun run review pick remove`. */
-export async function removed(
+async function removePick(
   args: { slug: string; reason?: string | undefined; operator: string } & Output,
 ) {
   const reason = args.reason?.trim() ?? "";
   if (reason === "") stopWith("--reason: say why, for the audit log.", 2);
-  const call = { slug: args.slug, operator: args.operator, reason };
-  await withStore(async (store) =>
-    tell(args, await removePick({ store, clock: systemClock }, call)),
-  );
+  const path = `/api/admin/picks/${encodeURIComponent(args.slug)}/remove`;
+  await change(args, { path, body: { reason } });
+}
+
+async function change(args: { slug: string; operator: string } & Output, request: OperatorCall) {
+  await withOperatorApi(args.operator, async ({ call }) => {
+    const outcome = await call({ method: "POST", ...request }, PickChange);
+    showOutcome(args, args.slug, outcome, ({ message }) => `${args.slug}: ${message}`);
+  });
 }
 
 function wordsOf({ for: intents, why, causes }: Words) {
@@ -102,14 +160,4 @@ function causesOf(text: string): CauseId[] | null {
       ? read.data
       : stopWith(`--causes: there is no cause ${JSON.stringify(one)}.`, 2);
   });
-}
-
-function tell(
-  { slug, json }: { slug: string } & Output,
-  outcome: Result<PickChange, PickFailure>,
-): void {
-  if (json === true) console.log(JSON.stringify(outcome));
-  else if (outcome.ok) console.log(`${slug}: ${outcome.value.message}`);
-  else console.error(`${slug}: ${refusalOf(pickRefusals, outcome.failure).detail}`);
-  if (!outcome.ok) process.exitCode = 1;
 }

@@ -71,6 +71,6 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
 
 test("says what is wrong", async () => {
   expect(await review("list", "--kind", "nonsense")).toMatchObject({ code: 2 });
-  expect((await review("approve", "prose-999999")).err).toContain("nothing with this id");
+  expect((await review("approve", "prose-999999")).err).toContain("Nothing with this id");
   expect((await review("list", "--help")).out).toContain("--kind");
 }, 30_000);

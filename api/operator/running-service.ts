@@ -1,0 +1,49 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+const RunningService = z.object({ pid: z.int().positive(), url: z.url() });
+
+const pathIn = (dataDir: string) => join(dataDir, "service.json");
+
+/**
+ * Says in the data folder where the service of this process listens, so that commands find it. Answers how to take it
+ * back; of several processes that share a port the last one is named.
+ */
+export function announceService(dataDir: string, url: string): () => void {
+  const path = pathIn(dataDir);
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify({ pid: process.pid, url })}\n`);
+  renameSync(draft, path);
+  return () => {
+    if (announced(dataDir)?.pid === process.pid) rmSync(path, { force: true });
+  };
+}
+
+/** Where the service of this data folder answers; null when none runs. Waits for an answer at most 2 s. */
+export async function findService(dataDir: string): Promise<string | null> {
+  const service = announced(dataDir);
+  if (service === null || !isAlive(service.pid)) return null;
+  try {
+    const answer = await fetch(`${service.url}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    return answer.ok ? service.url : null;
+  } catch {
+    return null;
+  }
+}
+
+function announced(dataDir: string): z.infer<typeof RunningService> | null {
+  try {
+    return RunningService.parse(JSON.parse(readFileSync(pathIn(dataDir), "utf8")));
+  } catch {
+    return null; // No service was started here, or its file is a remnant.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { listen, type Listening } from "#api/http/listen.ts";
+import { announceService, findService } from "#api/operator/running-service.ts";
+import { aNonprofit } from "../support/records.ts";
+import { aService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let listening: Listening;
+let leave: () => void;
+let requests = 0;
+
+beforeAll(async () => {
+  service = await aService();
+  await service.add(aNonprofit({ slug: "wells" }));
+  const before = () => {
+    requests += 1;
+    return null;
+  };
+  listening = listen(service.app, { host: "127.0.0.1", port: 0 }, { before });
+  leave = announceService(service.context.config.dataDir, listening.url);
+});
+afterAll(async () => {
+  leave();
+  await listening.stop(0);
+  service.close();
+});
+
+async function review(...args: string[]) {
+  const { config, secrets } = service.context;
+  const tokens = secrets.adminTokens.map(({ name, token }) => `${name}:${token}`);
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dirname, "../../scripts/review.ts"), ...args],
+    {
+      env: {
+        ...process.env,
+        ALMONER_DATA_DIR: config.dataDir,
+        ALMONER_DATABASE_URL: config.databaseUrl,
+        ALMONER_ADMIN_TOKENS: tokens.join(","),
+      },
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, out, err };
+}
+
+test("beside a running service a command speaks to it, in the name of one of its operators", async () => {
+  const [operator] = service.context.secrets.adminTokens;
+  await service.post("/api/enrich/wells", {
+    field: "mission",
+    value: "Water for all.",
+    agent_id: "bot-a",
+  });
+  requests = 0;
+  const listed = await review("list", "--json");
+  const { reviews } = JSON.parse(listed.out) as { reviews: { id: string }[] };
+  expect(reviews).toHaveLength(1);
+  expect(requests).toBeGreaterThan(0);
+
+  const id = reviews[0]?.id ?? "";
+  const refused = await review("reject", id, "--reason", "no", "--operator", "someone-else");
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.err).toContain(operator?.name ?? "");
+
+  const rejected = await review("reject", id, "--reason", "too short", "--json");
+  expect(JSON.parse(rejected.out)).toMatchObject({ ok: true, value: { id, decision: "rejected" } });
+  const log = await review("log", "--subject", id, "--json");
+  expect(JSON.parse(log.out)).toMatchObject({ entries: [{ operator: operator?.name }] });
+}, 60_000);
+
+test("the file of a service that has ended is no service", async () => {
+  const { dataDir } = service.context.config;
+  expect(await findService(dataDir)).toBe(listening.url);
+  leave();
+  expect(await findService(dataDir)).toBeNull();
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  await Bun.write(
+    join(dataDir, "service.json"),
+    JSON.stringify({ pid: child.pid, url: listening.url }),
+  );
+  expect(await findService(dataDir)).toBeNull();
+  leave = announceService(dataDir, listening.url);
+});
