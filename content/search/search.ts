@@ -36,7 +36,7 @@ export function searchIn(store: Queryable, lookup = lookupIn(store)): Search {
   const index = new SearchIndex(lookup);
   let newest = -1;
   return async (query, version = newest + 1) => {
-    if (version !== newest) index.forgetCounts();
+    if (version !== newest) index.forget();
     newest = version;
     const facets = facetsOf(query);
     if (facets === null) return nothing;

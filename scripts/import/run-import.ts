@@ -2,6 +2,7 @@ import { statfsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "#content/contract/time.ts";
 import { finishImport, startImport } from "#content/register/import-store.ts";
+import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { applyRegister } from "./apply-register.ts";
 import { BadInput } from "./bad-input.ts";
@@ -46,6 +47,8 @@ const withdrawalsCheckedFrom = 1_000;
 const growth = 5;
 const logGrowth = 15;
 const logBytesMax = 80 * 2 ** 20;
+/** Merging writes the whole search index again, which a few changes are not worth. */
+const mergedFrom = 20_000;
 
 /**
  * Reads, checks and stages the files; then, only when all is well, applies them. Throws BadInput (the store is as it
@@ -158,4 +161,5 @@ async function apply(
     );
   }
   await store.write((tx) => finishImport(tx, id, report, clock()));
+  if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }

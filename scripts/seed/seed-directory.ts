@@ -1,4 +1,5 @@
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
+import { mergeIndex } from "#content/search/index-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { outlineAt } from "./outline.ts";
@@ -51,6 +52,7 @@ export async function seedDirectory(
     // Other work gets its turn, and libSQL frees its statements with all they held only when the event loop turns.
     await Bun.sleep(0);
   }
+  if (done > start) await mergeIndex(store);
   await tune(store, usualPragmas);
   return { added: done - start, done };
 }
