@@ -3,6 +3,7 @@ import { answerOf } from "./http/answer.ts";
 import { readJson } from "./http/body.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError } from "./http/errors.ts";
+import { directoryRoutes } from "./directory/routes.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { isForm } from "./http/form-fields.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
@@ -18,16 +19,11 @@ import {
   enrichmentStatsRoutes,
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
-import { causeRoutes } from "./directory/causes.ts";
 import { donateRoutes, donationRoutes } from "./donation/routes.ts";
-import { healthRoutes } from "./directory/health.ts";
-import { historyRoutes } from "./directory/history.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
-import { nonprofitRoutes } from "./directory/nonprofits.ts";
 import { onboardForm, onboardHelp, onboardRoutes } from "./onboarding/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
-import { statsRoutes } from "./directory/stats.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -53,13 +49,10 @@ const routesOf = (context: Context, askFor: AskFor) =>
     .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
       answerOf(responseValue, request, set),
     )
-    .use(healthRoutes())
-    .use(nonprofitRoutes(context))
+    .use(directoryRoutes(context))
     .use(searchRoutes(context))
     .use(recommendRoutes(context))
     .use(recommendDraftRoutes(context))
-    .use(causeRoutes(context))
-    .use(statsRoutes(context))
     .use(enrichRoutes(context))
     .use(donateRoutes(context))
     .use(donationRoutes(context))
@@ -67,7 +60,6 @@ const routesOf = (context: Context, askFor: AskFor) =>
     .use(onboardRoutes(context))
     .use(enrichmentStatsRoutes(context))
     .use(agentRoutes(context))
-    .use(historyRoutes(context))
     .use(operatorRoutes(context))
     .use(deskRoutes(context))
     .use(mcpRoutes(context, askFor));

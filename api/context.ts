@@ -11,9 +11,6 @@ import type { Limits } from "./http/rate-limit.ts";
 import type { SearchEngine } from "./search/engine.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** A file of the current release as the service may serve it. */
-export type BundleFileAnswer = { body: Uint8Array; etag: string };
-
 /** How far publishing is. */
 export type Publication = {
   /** Number of the current release, 0 before the first. */
@@ -49,8 +46,6 @@ export type Context = {
   readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
-  /** Reads a file of the current release by its path in the bundle, null when it holds none. */
-  readonly bundle?: { read(path: string): Promise<BundleFileAnswer | null> };
   /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
   readonly bundleHolds?: (urlPath: string) => boolean;
   /**

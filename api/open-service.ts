@@ -34,7 +34,7 @@ const flushEveryMs = 1_000;
 
 /**
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
- * example the bundle and the wait for publication when a publisher runs in the same process.
+ * example the wait for publication when a publisher runs in the same process.
  */
 export async function openService(config: Config, given: Given = {}): Promise<Service> {
   const log = given.log ?? openLog(config);

@@ -1,7 +1,6 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { defineCommand } from "citty";
-import type { Ask } from "#api/mcp/calls.ts";
-import { mcpServer } from "#api/mcp/server.ts";
+import { type Ask, mcpServer } from "#api/mcp/server.ts";
 import { runCommand } from "./support/command.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
 

@@ -3,21 +3,18 @@ import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
-import { queryOf, refuseParameter } from "#api/http/query.ts";
-import { enrichableFields, enrichmentExample } from "#content/contract/enrichment.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import {
+  findThinProfiles,
+  getAgentExemplars,
+  getAgentLeaderboard,
+  getEnrichmentStats,
+  submitEnrichment,
+} from "#content/contract/enrichment-operations.ts";
+import { enrichmentExample } from "#content/contract/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
-import {
-  enrichmentStats,
-  exemplars,
-  exemplarsLimit,
-  leaderboard,
-} from "#content/enrichment/leaderboard-store.ts";
-import {
-  helpWantedAnswer,
-  helpWantedFilters,
-  helpWantedLimit,
-  helpWantedTotals,
-} from "#content/enrichment/needs-store.ts";
+import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { helpWantedAnswer, helpWantedTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
 import { agentRefusals, consensusNetwork } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
@@ -37,7 +34,7 @@ export const enrichRoutes = (context: Context) => {
     waitForPublication,
   };
   const answers = answersTo(config.baseUrl);
-  return new Elysia().post("/api/enrich/:slug", async ({ params, body, request }) => {
+  return new Elysia().post(pathOf(submitEnrichment), async ({ params, body, request }) => {
     const outcome = await enrich(verb, {
       slug: params.slug,
       body,
@@ -97,46 +94,42 @@ const answersTo = (baseUrl: string) => {
 /** GET /api/agents/leaderboard and GET /api/agents/exemplars. */
 export const agentRoutes = ({ store }: Pick<Context, "store">) =>
   new Elysia()
-    .get("/api/agents/leaderboard", async () =>
+    .get(pathOf(getAgentLeaderboard), async () =>
       encodedJson(await leaderboard(store), freshCacheControl),
     )
-    .get("/api/agents/exemplars", async ({ request }) => {
-      const query = queryOf(request.url);
-      const limit = query.limit({ fallback: exemplarsLimit.default, max: exemplarsLimit.max });
-      const field = query.choice("field", { values: enrichableFields, fallback: null });
-      if (!limit.ok) return refuseParameter(limit.failure);
-      if (!field.ok) return refuseParameter(field.failure);
-      const answer = await exemplars(store, { field: field.value, limit: limit.value });
-      return encodedJson(answer, freshCacheControl);
-    });
+    .get(
+      pathOf(getAgentExemplars),
+      async ({ query: { field = null, limit } }) =>
+        encodedJson(await exemplars(store, { field, limit }), freshCacheControl),
+      schemaOf(getAgentExemplars),
+    );
 
 /** GET /api/enrichments/stats. */
 export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>
-  new Elysia().get("/api/enrichments/stats", async () =>
+  new Elysia().get(pathOf(getEnrichmentStats), async () =>
     encodedJson(await enrichmentStats(store), freshCacheControl),
   );
 
 /** GET /api/needs-enrichment. */
 export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
-  new Elysia().get("/api/needs-enrichment", async ({ request }) => {
-    const query = queryOf(request.url);
-    const limit = query.limit({ fallback: helpWantedLimit.default, max: helpWantedLimit.max });
-    const field = query.choice("field", { values: helpWantedFilters, fallback: null });
-    if (!limit.ok) return refuseParameter(limit.failure);
-    if (!field.ok) return refuseParameter(field.failure);
-    const asked = {
-      day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
-      limit: limit.value,
-      field: field.value,
-      cause: query.text("cause"),
-      pending: query.flag("pending"),
-    };
-    const totals = await helpWantedTotals(store);
-    const { baseUrl } = config;
-    const answer = await helpWantedAnswer(store, asked, {
-      baseUrl,
-      totals,
-      secondOpinions: config.consensus,
-    });
-    return encodedJson(answer, freshCacheControl);
-  });
+  new Elysia().get(
+    pathOf(findThinProfiles),
+    async ({ query }) => {
+      const asked = {
+        day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
+        limit: query.limit,
+        field: query.field ?? null,
+        cause: query.cause ?? null,
+        pending: query.pending !== undefined,
+      };
+      const totals = await helpWantedTotals(store);
+      const { baseUrl } = config;
+      const answer = await helpWantedAnswer(store, asked, {
+        baseUrl,
+        totals,
+        secondOpinions: config.consensus,
+      });
+      return encodedJson(answer, freshCacheControl);
+    },
+    schemaOf(findThinProfiles),
+  );

@@ -1,5 +1,7 @@
 import type { Context } from "#api/context.ts";
+import { ValidationError } from "elysia";
 import { problem, type Refusal, Refused, storeRefusal } from "./problem.ts";
+import { parameterRefusal } from "./query.ts";
 
 /**
  * The answer to whatever was thrown. What nobody expected is logged once with its cause, and told to nobody. `help` is
@@ -16,7 +18,9 @@ export function answerError(
     return problem({ ...refused.refusal, extra: { ...refused.refusal.extra, ...help } });
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422 to a bad body; the contract says 400.
-  if (code === "VALIDATION") return problem(invalidBody(error));
+  if (error instanceof ValidationError) {
+    return problem(error.type === "query" ? invalidParameter(error) : invalidBody(error));
+  }
   if (code === "PARSE") {
     return problem({ status: 400, code: "invalid_json", detail: "The body is no valid JSON." });
   }
@@ -32,6 +36,15 @@ export function answerError(
 /** Told apart from a route's own 404 by a header, so that api/app.ts can say which methods the path knows. */
 const unknownPath = (): Response =>
   new Response(null, { status: 404, headers: { "x-no-such-path": "1" } });
+
+function invalidParameter({ all, valueError }: ValidationError): Refusal {
+  const { values } = (valueError ?? {}) as { values?: readonly string[] };
+  const [first] = all;
+  const parameter = first !== undefined && "path" in first ? first.path : "";
+  const message = first?.summary ?? "The query is not valid.";
+  const allowed = values === undefined ? {} : { allowed: values };
+  return parameterRefusal({ kind: "invalid_parameter", parameter, message, ...allowed });
+}
 
 const errorsMax = 20;
 

@@ -1,7 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { Elysia } from "elysia";
-import type { Call } from "./calls.ts";
-import { mcpServer } from "./server.ts";
+import { type Call, mcpServer } from "./server.ts";
 import type { Context } from "#api/context.ts";
 import { problem } from "#api/http/problem.ts";
 

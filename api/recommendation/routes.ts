@@ -4,15 +4,14 @@ import { agentRefusals, consensusNetwork } from "#api/enrichment/proposal.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
-import { queryOf, refuseParameter } from "#api/http/query.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import {
+  draftRecommendation as draftOperation,
+  recommendNonprofits,
+} from "#content/contract/recommendation-operations.ts";
 import { userAgentHash } from "#api/http/user-agent.ts";
 import { draftExample } from "#content/contract/recommendation-draft.ts";
-import {
-  intents,
-  recommendLimitDefault,
-  recommendLimitMax,
-  type RecommendQuery,
-} from "#content/contract/recommendation.ts";
+import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { LoggedRecommendation } from "#content/recommendation/log-store.ts";
@@ -30,42 +29,47 @@ const minuteMs = 60_000;
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {
   const told = toldBefore();
-  return new Elysia().get("/api/recommend", async ({ request }) => {
-    const query = queryOf(request.url);
-    const limit = query.limit({ fallback: recommendLimitDefault, max: recommendLimitMax });
-    const intent = query.choice("intent", { values: intents, fallback: "discover" });
-    if (!limit.ok) return refuseParameter(limit.failure);
-    if (!intent.ok) return refuseParameter(intent.failure);
-    const asked = {
-      cause: query.text("cause"),
-      country: query.text("country"),
-      q: query.text("q"),
-      intent: intent.value,
-      limit: limit.value,
-    };
-    const now = context.clock();
-    // Points fade with time: told to the minute, so that an answer can be given again. Those for curation end with one.
-    const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
-    const curation = await context.curated.current();
-    const before = told(curation, minute.getTime());
-    const key = JSON.stringify(asked);
-    let known = before.get(key);
-    if (known === undefined) {
-      const outcome = tell(context, { curation, now: minute }, asked);
-      if (!outcome.ok) return refuse(answers, outcome.failure);
-      known = outcome.value;
-      if (before.size < toldMax) before.set(key, known);
-    }
-    context.activity.count("query:recommend");
-    const client = userAgentHash(
-      context.secrets.dailyHashKey,
-      request.headers.get("user-agent") ?? "",
-      now.getTime(),
-    );
-    const phase = context.config.recommendationPhase;
-    context.recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
-    return known.answer;
-  });
+  return new Elysia().get(
+    pathOf(recommendNonprofits),
+    async ({ request, query }) => {
+      const asked = {
+        cause: query.cause ?? null,
+        country: query.country ?? null,
+        q: query.q ?? null,
+        intent: query.intent,
+        limit: query.limit,
+      };
+      const now = context.clock();
+      // Points fade with time: told to the minute, so that an answer can be given again. Those for curation end with one.
+      const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+      const curation = await context.curated.current();
+      const before = told(curation, minute.getTime());
+      const key = JSON.stringify(asked);
+      let known = before.get(key);
+      if (known === undefined) {
+        const outcome = tell(context, { curation, now: minute }, asked);
+        if (!outcome.ok) return refuse(answers, outcome.failure);
+        known = outcome.value;
+        if (before.size < toldMax) before.set(key, known);
+      }
+      context.activity.count("query:recommend");
+      const client = userAgentHash(
+        context.secrets.dailyHashKey,
+        request.headers.get("user-agent") ?? "",
+        now.getTime(),
+      );
+      const phase = context.config.recommendationPhase;
+      context.recommendationLog.add({
+        query: asked,
+        ...known.toLog,
+        phase,
+        client,
+        called_at: now,
+      });
+      return known.answer;
+    },
+    schemaOf(recommendNonprofits),
+  );
 };
 
 /** What was answered in this minute. A curation is another object as soon as a recommended profile changed. */
@@ -117,7 +121,7 @@ export const recommendDraftRoutes = (context: Context) => {
     onRecommended: () => curated.lookAgain(),
   };
   const draftAnswers = answersTo(config.baseUrl);
-  return new Elysia().post("/api/recommend/drafts", async ({ body, request }) => {
+  return new Elysia().post(pathOf(draftOperation), async ({ body, request }) => {
     const outcome = await draftRecommendation(verb, {
       body,
       idempotencyKey: request.headers.get("idempotency-key"),

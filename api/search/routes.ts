@@ -1,28 +1,27 @@
 import { Elysia } from "elysia";
-import { searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
+import { searchNonprofits } from "#content/contract/directory-operations.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
-import { queryOf, refuseParameter } from "#api/http/query.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
 
 type Needed = Pick<Context, "search" | "activity" | "log">;
 
 /** GET /api/search. */
 export const searchRoutes = ({ search, activity, log }: Needed) =>
-  new Elysia().get("/api/search", async ({ request }) => {
-    const query = queryOf(request.url);
-    const limit = query.limit({ fallback: searchLimitDefault, max: searchLimitMax });
-    const offset = query.offset();
-    if (!limit.ok) return refuseParameter(limit.failure);
-    if (!offset.ok) return refuseParameter(offset.failure);
-    activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
-    const asked = {
-      q: query.text("q"),
-      cause: query.text("cause"),
-      country: query.text("country"),
-      ghd_aligned: query.flag("ghd_aligned"),
-      limit: limit.value,
-      offset: offset.value,
-    };
-    log.debug({ asked }, "search");
-    return search.find(asked);
-  });
+  new Elysia().get(
+    pathOf(searchNonprofits),
+    async ({ request, query }) => {
+      activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
+      const asked = {
+        q: query.q ?? null,
+        cause: query.cause ?? null,
+        country: query.country ?? null,
+        ghd_aligned: query.ghd_aligned !== undefined,
+        limit: query.limit,
+        offset: query.offset,
+      };
+      log.debug({ asked }, "search");
+      return search.find(asked);
+    },
+    schemaOf(searchNonprofits),
+  );

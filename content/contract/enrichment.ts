@@ -64,6 +64,12 @@ export const lengthMax: Readonly<Record<EnrichableField, number>> = {
   founded_year: 100, // The year may stand in a short phrase.
 };
 
+/** Fields by whose absence GET /api/needs-enrichment can be filtered. */
+export const helpWantedFilters = ["mission", "description", "website", "contact_email"] as const;
+export type HelpWantedFilter = (typeof helpWantedFilters)[number];
+export const helpWantedLimit = { default: 10, max: 50 } as const;
+export const exemplarsLimit = { default: 20, max: 100 } as const;
+
 export const agentLengthMax = 128;
 export const sourceUrlLengthMax = 2_048;
 export const batchItemsMax = 20;

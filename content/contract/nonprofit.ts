@@ -107,6 +107,9 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
   .meta({ id: "NonprofitDetail" });
 export type NonprofitDetail = z.infer<typeof NonprofitDetail>;
 
+/** Items in one page of GET /api/nonprofits. Source: decisions, "Shapes". */
+export const listLimit = { default: 50, max: 100 } as const;
+
 /** One page of GET /api/nonprofits. */
 export const NonprofitList = z
   .object({

@@ -52,6 +52,9 @@ export const OperatorHealth = z
   .meta({ id: "OperatorHealth" });
 export type OperatorHealth = z.infer<typeof OperatorHealth>;
 
+/** Days in the answer of GET /api/admin/numbers. */
+export const daysLimit = { default: 30, max: 365 } as const;
+
 const daily = z.array(z.number().min(0)).describe("One number for each of the days");
 
 /** 200 of GET /api/admin/numbers: what happened day by day, in UTC. */

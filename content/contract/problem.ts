@@ -19,3 +19,9 @@ export const Problem = z
   })
   .meta({ id: "Problem" });
 export type Problem = z.infer<typeof Problem>;
+
+/** The answer to a slug that no nonprofit has, wherever it was sent. */
+export const nonprofitNotFound = {
+  status: 404,
+  detail: "No nonprofit has this slug. GET /api/search?q=name finds one.",
+} as const;

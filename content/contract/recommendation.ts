@@ -1,9 +1,20 @@
+import { parameter, cleaned } from "./query.ts";
 import { z } from "zod";
 
 /** What the donor's agent is about to do; it changes the weight of signals. */
 export const intents = ["discover", "donate", "compare", "verify"] as const;
-export const Intent = z.enum(intents).meta({ id: "Intent" });
+export const Intent = z
+  .enum(intents, { error: `intent is one of ${intents.join(", ")}.` })
+  .meta({ id: "Intent" });
 export type Intent = z.infer<typeof Intent>;
+
+/** Query parameter of GET /api/recommend. */
+export const intent = parameter(
+  (given) => cleaned(given),
+  Intent.default("discover")
+    .describe("What comes next; it changes the weight of signals")
+    .meta({ examples: ["donate"] }),
+);
 
 /**
  * Phases of the governance of recommendations: 1 the operator picks; 2 agents draft and the operator approves; 3 two

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** Items in one page of what operators list. */
+export const operatorPage = { default: 50, max: 200 } as const;
+
 /** What an operator decides. onboarding, draft and hold belong to organisations and to recommendation. */
 export const reviewKinds = ["onboarding", "prose", "draft", "contested", "revert", "hold"] as const;
 export const ReviewKind = z.enum(reviewKinds);

@@ -29,3 +29,6 @@ export const Stats = z
   })
   .meta({ id: "Stats" });
 export type Stats = z.infer<typeof Stats>;
+
+/** 200 of GET /healthz. */
+export const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });

@@ -136,9 +136,6 @@ export async function storedLeaderboard(store: Queryable): Promise<Leaderboard |
   return value === null ? null : (Leaderboard.safeParse(JSON.parse(value)).data ?? null);
 }
 
-/** Default and greatest limit. Source: decisions.md, "Leaderboard and exemplars". */
-export const exemplarsLimit = { default: 20, max: 100 } as const;
-
 /** Fields whose applied values are public: e-mail addresses never are. */
 export const exemplarFields = enrichableFields.filter((field) => field !== "contact_email");
 

@@ -4,7 +4,11 @@ import type {
   SecondOpinion,
   ThinProfile,
 } from "#content/contract/enrichment-answers.ts";
-import { enrichableFields } from "#content/contract/enrichment.ts";
+import {
+  enrichableFields,
+  helpWantedLimit,
+  type HelpWantedFilter,
+} from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
 import { countryName, publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-store.ts";
@@ -15,10 +19,6 @@ import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { ConsensusMode } from "./consensus.ts";
 import { dayPivot, rotate } from "./rotation.ts";
-
-/** The fields by which GET /api/needs-enrichment can be narrowed. Source: spec, "Enrichment". */
-export const helpWantedFilters = ["mission", "description", "website", "contact_email"] as const;
-export type HelpWantedFilter = (typeof helpWantedFilters)[number];
 
 export type HelpWantedQuery = {
   /** "YYYY-MM-DD": equals rotate daily. */
@@ -163,9 +163,6 @@ export type HelpWantedTotals = Pick<
   HelpWanted,
   "total_enrichments_received" | "second_opinions_available"
 >;
-
-/** Default and greatest limit. Source: spec, "Limits". */
-export const helpWantedLimit = { default: 10, max: 50 } as const;
 
 /** The default question: what GET /api/needs-enrichment without parameters asks on that day. */
 export const helpWantedDefault = (day: string): HelpWantedQuery => ({

@@ -124,9 +124,6 @@ export function maskEmail(address: string): string {
 export const publicValue = (field: string, value: string): string =>
   field === "contact_email" ? maskEmail(value) : value;
 
-/** Default and greatest limit of GET /api/nonprofits. Source: decisions, "Shapes". */
-export const listLimit = { default: 50, max: 100 } as const;
-
 /** One page of GET /api/nonprofits: the same bytes from the service and from the bundle, by `answerBytes`. */
 export function listAnswer({
   baseUrl,

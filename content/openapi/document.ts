@@ -1,9 +1,30 @@
 import type { z } from "zod";
-import { donationOperations } from "./donation-operations.ts";
-import { everywhere, type Json, type Operation, type Refusal, refusals } from "./operation.ts";
-import { fileOperations, readOperations } from "./read-operations.ts";
-import { draftOperations, pickOperations } from "./recommendation-operations.ts";
-import { componentSchemas, parameterSchema } from "./schemas.ts";
+import {
+  fileOperations,
+  readOperations,
+  serviceOperations,
+} from "#content/contract/directory-operations.ts";
+import { donationOperations } from "#content/contract/donation-operations.ts";
+import { enrichmentOperations } from "#content/contract/enrichment-operations.ts";
+import {
+  onboardingOperations,
+  verificationOperations,
+} from "#content/contract/onboarding-operations.ts";
+import {
+  everywhere,
+  type Json,
+  type Operation,
+  type Refusal,
+  refusals,
+} from "#content/contract/operation.ts";
+import { operatorOperations } from "#content/contract/operator-operations.ts";
+import {
+  draftOperations,
+  pickOperations,
+  recommendNonprofits,
+} from "#content/contract/recommendation-operations.ts";
+import { signals } from "#content/recommendation/ranking.ts";
+import { componentSchemas, describedParameter, idOf } from "./schemas.ts";
 import {
   commonHeaders,
   documentHead,
@@ -11,13 +32,15 @@ import {
   limitHeaders,
   parameterComponents,
 } from "./parts.ts";
-import { onboardingOperations, verificationOperations } from "./onboarding-operations.ts";
-import { operatorOperations } from "./operator-operations.ts";
-import { enrichmentOperations, serviceOperations } from "./write-operations.ts";
+
+const rankingTable = signals
+  .map(({ name, weight, description }) => `- \`${name}\` (${weight}): ${description}`)
+  .join("\n");
 
 /** Every operation that the service and its files answer to, in the order of the description. */
 export const operations: readonly Operation[] = [
   ...readOperations,
+  { ...recommendNonprofits, description: `${recommendNonprofits.description}\n\n${rankingTable}` },
   ...draftOperations,
   ...enrichmentOperations,
   ...donationOperations,
@@ -41,7 +64,7 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
     ...documentHead(baseUrl),
     paths,
     components: {
-      schemas: componentSchemas(),
+      schemas: componentSchemas(operations),
       parameters: parameterComponents,
       headers: headerComponents,
       responses: Object.fromEntries(
@@ -82,29 +105,20 @@ function described(operation: Operation): Json {
   };
 }
 
-const requestBody = ({ schema, example, optional }: NonNullable<Operation["body"]>): Json => ({
+const requestBody = ({ shape, example, optional }: NonNullable<Operation["body"]>): Json => ({
   required: optional !== true,
-  content: { "application/json": { schema: reference("schemas", schema), example } },
+  content: { "application/json": { schema: reference("schemas", idOf(shape)), example } },
 });
 
 function parametersOf({ path, query, headers = [] }: Operation): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
     reference("parameters", name),
   );
-  const inQuery = Object.entries((query?.shape ?? {}) as Record<string, z.ZodType>).map(
-    ([name, shape]): Json => {
-      const { description, examples } = shape.meta() ?? {};
-      const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
-      return {
-        name,
-        in: "query",
-        description: description ?? "",
-        ...(shape.safeParse(undefined).success ? {} : { required: true }),
-        schema: parameterSchema(shape),
-        ...(example === undefined ? {} : { example }),
-      };
-    },
-  );
+  const inQuery = Object.entries<z.ZodType>(query?.shape ?? {}).map(([name, shape]): Json => ({
+    name,
+    in: "query",
+    ...describedParameter(shape),
+  }));
   return [...inPath, ...inQuery, ...headers.map((name) => reference("parameters", name))];
 }
 
@@ -123,13 +137,16 @@ function responsesOf(operation: Operation): Json {
   return {
     ...okResponse(operation, [...(kept ? ["ETag"] : []), ...common]),
     ...Object.fromEntries(
-      also.map(({ status, description, schema, example, headers }): [string, Json] => [
+      also.map(({ status, description, shape, example, headers }): [string, Json] => [
         String(status),
         {
           description,
           headers: headersOf([...headers, ...common]),
           content: {
-            "application/json": { schema: reference("schemas", schema), example: example as Json },
+            "application/json": {
+              schema: reference("schemas", idOf(shape)),
+              example: example as Json,
+            },
           },
         },
       ]),
@@ -143,13 +160,13 @@ function responsesOf(operation: Operation): Json {
 
 function okResponse({ ok }: Operation, common: readonly string[]): { [status: string]: Json } {
   if (ok === undefined) return {};
-  const { description, schema, example, mediaType = "application/json", headers = [] } = ok;
-  const shape: Json = schema === "text" ? { type: "string" } : reference("schemas", schema);
+  const { description, shape, example, mediaType = "application/json", headers = [] } = ok;
+  const schema: Json = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
   return {
     "200": {
       description,
       headers: headersOf([...headers, ...common]),
-      content: { [mediaType]: { schema: shape, example: example as Json } },
+      content: { [mediaType]: { schema, example: example as Json } },
     },
   };
 }

@@ -1,189 +1,59 @@
 import { z } from "zod";
-import { AuditEntry, AuditLog } from "#content/contract/audit.ts";
-import { Cause, CauseId, CauseList } from "#content/contract/cause.ts";
-import {
-  EnrichmentAnswer,
-  EnrichmentStats,
-  EnrichmentSubmission,
-  Exemplars,
-  HelpWanted,
-  History,
-  Leaderboard,
-  PriorRejection,
-  SecondOpinion,
-  ThinProfile,
-} from "#content/contract/enrichment-answers.ts";
-import {
-  Cluster,
-  DonateBody,
-  DonationHistory,
-  DonationRecord,
-  DonationStatus,
-  PaymentExtra,
-  PaymentOptionV1,
-  PaymentRequirements,
-  PendingDonation,
-  RecentDonation,
-  Settlement,
-} from "#content/contract/donation.ts";
-import { EnrichableField, EnrichmentBody, EnrichmentItem } from "#content/contract/enrichment.ts";
-import { FeedEntry, FeedFile, FeedState } from "#content/contract/feed.ts";
-import {
-  FieldProvenance,
-  ImpactMetric,
-  NonprofitDetail,
-  NonprofitList,
-  NonprofitSummary,
-  Program,
-  Registration,
-} from "#content/contract/nonprofit.ts";
-import {
-  OnboardingAnswer,
-  OnboardingBody,
-  OnboardingStatus,
-  RevokeAnswer,
-  RevokeBody,
-  WalletChallenge,
-} from "#content/contract/onboarding.ts";
+import type { Json, Operation } from "#content/contract/operation.ts";
 import { Problem } from "#content/contract/problem.ts";
-import {
-  ExplainedSignal,
-  Intent,
-  Recommendation,
-  RecommendAnswer,
-  RecommendQuery,
-  SearchRedirect,
-} from "#content/contract/recommendation.ts";
-import {
-  ApproveBody,
-  RejectBody,
-  RevertBody,
-  Reverted,
-  ReviewDecision,
-  ReviewItem,
-  ReviewList,
-  ReviewQueues,
-} from "#content/contract/review.ts";
-import {
-  PickBody,
-  PickChange,
-  PickEdit,
-  PickItem,
-  PickList,
-  PickRemoval,
-} from "#content/contract/pick.ts";
-import { DraftAnswer, DraftBody } from "#content/contract/recommendation-draft.ts";
-import { DonationEvidence, Receipt, SignedReceipt } from "#content/contract/receipt.ts";
-import { SearchAnswer, SearchEcho } from "#content/contract/search.ts";
-import { Stats } from "#content/contract/stats.ts";
-import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
-import { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
-import type { Json } from "./operation.ts";
-
-const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });
-
-/** What the service answers. Each shape's own id is its name in the description. */
-const answers: readonly z.ZodType[] = [
-  AuditEntry,
-  AuditLog,
-  Cause,
-  CauseList,
-  Cluster,
-  DonationEvidence,
-  DonationHistory,
-  DonationRecord,
-  DonationStatus,
-  EnrichableField,
-  EnrichmentAnswer,
-  EnrichmentStats,
-  EnrichmentSubmission,
-  Exemplars,
-  ExplainedSignal,
-  FeedEntry,
-  FeedFile,
-  FeedState,
-  FieldProvenance,
-  Health,
-  HelpWanted,
-  History,
-  ImpactMetric,
-  Intent,
-  Leaderboard,
-  NonprofitDetail,
-  NonprofitList,
-  NonprofitSummary,
-  OnboardingAnswer,
-  OnboardingStatus,
-  RevokeAnswer,
-  WalletChallenge,
-  PaymentExtra,
-  PaymentOptionV1,
-  PaymentRequirements,
-  PendingDonation,
-  PriorRejection,
-  Problem,
-  Program,
-  RecentDonation,
-  Recommendation,
-  RecommendAnswer,
-  RecommendQuery,
-  Registration,
-  Reverted,
-  ReviewDecision,
-  ReviewItem,
-  ReviewList,
-  ReviewQueues,
-  DraftAnswer,
-  PickChange,
-  PickItem,
-  PickList,
-  SearchAnswer,
-  SearchEcho,
-  SearchRedirect,
-  SecondOpinion,
-  Receipt,
-  Settlement,
-  SignedReceipt,
-  Stats,
-  ThinProfile,
-  DailyNumbers,
-  OperatorHealth,
-  WebhookDelivery,
-  WebhookLog,
-  WebhookTest,
-];
-
-/** What is sent to it. */
-const bodies: readonly z.ZodType[] = [
-  CauseId,
-  DraftBody,
-  PickBody,
-  PickEdit,
-  PickRemoval,
-  DonateBody,
-  EnrichmentBody,
-  EnrichmentItem,
-  ApproveBody,
-  OnboardingBody,
-  RejectBody,
-  RevertBody,
-  RevokeBody,
-];
 
 type Schema = { [name: string]: Json };
 
-/** components.schemas, made of the shapes that the service parses and answers with. */
-export function componentSchemas(): Record<string, Schema> {
-  // A field named in a body and in an answer is one component: it is made by the answers.
-  const sent = converted([...bodies, EnrichableField], "input");
-  delete sent["EnrichableField"];
-  const all = { ...converted(answers, "output"), ...sent };
-  return Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** components.schemas: every shape with an id that a body or an answer of these operations holds. */
+export function componentSchemas(operations: readonly Operation[]): Record<string, Schema> {
+  const answered = new Map<string, z.core.$ZodType>();
+  const sent = new Map<string, z.core.$ZodType>();
+  collect(Problem, answered);
+  for (const { body, ok, also = [] } of operations) {
+    for (const shape of [ok?.shape, ...also.map((one) => one.shape)]) {
+      if (shape !== undefined && shape !== "text") collect(shape, answered);
+    }
+    if (body !== undefined) collect(body.shape, sent);
+  }
+  // A shape that is sent and answered is one component: it is made by the answers.
+  const onlySent = Object.entries(converted(sent, "input")).filter(([id]) => !answered.has(id));
+  return Object.fromEntries(
+    [...Object.entries(converted(answered, "output")), ...onlySent].toSorted(([a], [b]) =>
+      a < b ? -1 : 1,
+    ),
+  );
 }
 
-function converted(shapes: readonly z.ZodType[], io: "input" | "output"): Record<string, Schema> {
+/** Adds the shape and all within it that have an id. */
+function collect(shape: z.core.$ZodType, found: Map<string, z.core.$ZodType>): void {
+  const id = z.globalRegistry.get(shape)?.id;
+  if (id !== undefined) {
+    if (found.has(id)) return;
+    found.set(id, shape);
+  }
+  const { _zod: internals } = shape;
+  // A shape that was only described again refers to the one it was made of.
+  if (internals.parent !== undefined) collect(internals.parent, found);
+  for (const inner of innerShapes(shape)) collect(inner, found);
+}
+
+function innerShapes(shape: z.core.$ZodType): readonly z.core.$ZodType[] {
+  const { _zod: internals } = shape as z.core.$ZodTypes;
+  const { def } = internals;
+  if (def.type === "object") return Object.values(def.shape);
+  if (def.type === "array") return [def.element];
+  if (def.type === "union") return def.options;
+  if (def.type === "record") return [def.valueType];
+  if (def.type === "pipe") return [def.in, def.out];
+  return "innerType" in def ? [def.innerType] : [];
+}
+
+function converted(
+  shapes: ReadonlyMap<string, z.core.$ZodType>,
+  io: "input" | "output",
+): Record<string, Schema> {
   const registry = z.registry<{ id: string }>();
-  for (const shape of shapes) registry.add(shape, { id: idOf(shape) });
+  for (const [id, shape] of shapes) registry.add(shape, { id });
   const { schemas } = z.toJSONSchema(registry, {
     io,
     uri: (id) => `#/components/schemas/${id}`,
@@ -191,26 +61,36 @@ function converted(shapes: readonly z.ZodType[], io: "input" | "output"): Record
   });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => {
-      if (id.startsWith("__")) throw new Error(`a shape without a place in the list: ${id}`);
+      if (id.startsWith("__")) throw new Error(`a shape that was not found: ${id}`);
       return [id, without(schema, ["$schema", "$id", "id"])];
     }),
   );
 }
 
-const idOf = (shape: z.ZodType): string => {
+/** The name of a shape in the description. */
+export const idOf = (shape: z.ZodType): string => {
   const id = shape.meta()?.id;
-  if (id === undefined) throw new Error("every shape of the description has an id");
+  if (id === undefined) throw new Error("every body and answer of the description has an id");
   return id;
 };
 
-/** The schema of one query parameter, without what stands beside it in the description. */
-export function parameterSchema(shape: z.ZodType): Schema {
+/** One query parameter: its schema, and what the description says beside it. */
+export function describedParameter(parameter: z.ZodType): { [name: string]: Json } {
+  // What is read from a text is described by what is made of it.
+  const shape = parameter instanceof z.ZodPipe ? (parameter.def.out as z.ZodType) : parameter;
+  const { description, examples } = shape.meta() ?? {};
+  const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
   const schema = z.toJSONSchema(shape, {
     io: "input",
     metadata: z.registry(),
     override: ({ jsonSchema }) => openObjects(jsonSchema),
   });
-  return without(schema, ["$schema"]);
+  return {
+    description: description ?? "",
+    ...(shape.safeParse(undefined).success ? {} : { required: true }),
+    schema: without(schema, ["$schema"]),
+    ...(example === undefined ? {} : { example }),
+  };
 }
 
 const without = (schema: object, names: readonly string[]): Schema =>

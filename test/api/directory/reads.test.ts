@@ -106,21 +106,6 @@ describe("GET /api/nonprofits/{slug}", () => {
     expect(NonprofitDetail.parse(JSON.parse(text)).has_contact_email).toBe(true);
   });
 
-  test("is the release's file where there is one", async () => {
-    const body = new TextEncoder().encode('{"slug":"oak"}\n');
-    const bundle = {
-      read: async (path: string) =>
-        path === "api/nonprofits/oak.json" ? { body, etag: '"x"' } : null,
-    };
-    const published = await aService({
-      context: { bundle },
-      records: [aNonprofit({ slug: "elm" })],
-    });
-    expect(await (await published.get("/api/nonprofits/oak")).text()).toBe('{"slug":"oak"}\n');
-    expect((await published.get("/api/nonprofits/elm")).status).toBe(200);
-    published.close();
-  });
-
   test.each(["nobody", "..%2F..%2Fetc%2Fpasswd", "%00", "oak%2Fjson", "a".repeat(201), "%20"])(
     "answers 404 to %p",
     async (slug) => {

@@ -6,7 +6,7 @@ import type {
   Settlement,
 } from "#content/contract/donation.ts";
 import type { SignedReceipt } from "#content/contract/receipt.ts";
-import { origin, slug, summary } from "./examples.ts";
+import { origin, slug, summary } from "./directory.ts";
 
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const mint = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

@@ -6,7 +6,7 @@ import type {
   History,
   Leaderboard,
 } from "#content/contract/enrichment-answers.ts";
-import { origin, slug, summary } from "./examples.ts";
+import { origin, slug, summary } from "./directory.ts";
 
 export const helpWanted: HelpWanted = {
   message: "These profiles lack data.",

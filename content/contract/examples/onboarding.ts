@@ -4,7 +4,7 @@ import type {
   RevokeAnswer,
   WalletChallenge,
 } from "#content/contract/onboarding.ts";
-import { origin, slug } from "./examples.ts";
+import { origin, slug } from "./directory.ts";
 
 const submission_id = "4f1c9a0b7d2e6f8a3b5c";
 const token = "mK3v0uQ1yZ7w9xS5tR2pN8aB4cD6eF1gH3jL0kM7nPs";

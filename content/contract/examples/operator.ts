@@ -7,7 +7,7 @@ import type {
 } from "#content/contract/review.ts";
 import type { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
 import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
-import { slug, summary } from "./examples.ts";
+import { slug, summary } from "./directory.ts";
 
 export const reviews: ReviewList = {
   count: 1,

@@ -3,12 +3,12 @@ import type { z } from "zod";
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** One operation of the service, as the description, its tests and its tools know it. */
-export type Operation = {
+/** One operation of the service. Its route, its description, its tool and its tests are made of this. */
+export type Operation<Path extends string = string, Query extends z.ZodObject = z.ZodObject> = {
   operationId: string;
   method: "get" | "post";
   /** With {slug} and its like in the place of values. */
-  path: string;
+  path: Path;
   tag:
     | "Directory"
     | "Recommendation"
@@ -20,15 +20,15 @@ export type Operation = {
     | "Service";
   summary: string;
   description: string;
-  query?: z.ZodObject;
+  query?: Query;
   /** Names of components.parameters that are headers. */
   headers?: readonly string[];
   /** `optional`: the request may come without one. */
-  body?: { schema: string; example: Json; optional?: true };
+  body?: { shape: z.ZodObject; example: Json; optional?: true };
   ok?: {
     description: string;
-    /** Name of a component, or a schema of its own for what is no JSON. */
-    schema: string;
+    /** Its id is its name in the description; "text" is no JSON. */
+    shape: z.ZodObject | "text";
     example: object | string;
     /** Absent: JSON. */
     mediaType?: string;
@@ -39,7 +39,7 @@ export type Operation = {
   also?: readonly {
     status: 202 | 402;
     description: string;
-    schema: string;
+    shape: z.ZodObject;
     example: object;
     headers: readonly string[];
   }[];
@@ -54,6 +54,11 @@ export type Operation = {
   /** False: it counts toward no limit. */
   limited?: boolean;
 };
+
+/** An operation as it is declared, with its path and query known to the type checker. */
+export const operation = <const Path extends string, Query extends z.ZodObject = z.ZodObject>(
+  declared: Operation<Path, Query>,
+) => declared;
 
 export const refusals = {
   400: "Something in the request cannot be used; the answer names it",

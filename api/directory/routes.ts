@@ -1,0 +1,132 @@
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
+import { freshCacheControl } from "#api/http/headers.ts";
+import { problem } from "#api/http/problem.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import { noteFollowUp } from "#api/recommendation/follow-up.ts";
+import {
+  getHealth,
+  getNonprofit,
+  getNonprofitHistory,
+  getStats,
+  listCauses,
+  listNonprofits,
+} from "#content/contract/directory-operations.ts";
+import { nonprofitNotFound } from "#content/contract/problem.ts";
+import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
+import { causeList, countsOfLists, idsInList } from "#content/nonprofit/list-store.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
+import { directoryNumbers } from "#content/operation/directory-store.ts";
+
+type DirectoryContext = Pick<
+  Context,
+  "store" | "cache" | "config" | "clock" | "secrets" | "recommendationLog" | "activity"
+>;
+
+/** Reads of the directory: profiles, the list, causes, history and numbers; and the health of the service. */
+export const directoryRoutes = (context: DirectoryContext) => {
+  const { store } = context;
+  const numbers = numbersOf(context);
+  return new Elysia()
+    .get(pathOf(getHealth), ({ set }) => {
+      // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
+      set.headers["cache-control"] = "no-store";
+      return { status: "ok" };
+    })
+    .get(
+      pathOf(listNonprofits),
+      ({ query }) => page(context, query.limit, query.offset),
+      schemaOf(listNonprofits),
+    )
+    .get(pathOf(getNonprofit), async ({ params: { slug }, request }) => {
+      const answer = await profile(context, slug);
+      if (answer === null) return unknownSlug();
+      const step = { action: "profile", slug, form: "json" } as const;
+      noteFollowUp(context, request, step, { elsewhere: true });
+      return answer;
+    })
+    .get(pathOf(getNonprofitHistory), async ({ params }) => {
+      // The same bytes as the bundle's file, but as of now.
+      const answer = await historyAnswer(store, params.slug);
+      return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
+    })
+    .get(pathOf(listCauses), () => causes(context))
+    .get(pathOf(getStats), numbers);
+};
+
+const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
+
+const whole = "all";
+
+/** One page of the whole directory: verified first, then impact. */
+const page = ({ store, cache, config }: DirectoryContext, limit: number, offset: number) =>
+  cache.get(`list ${limit} ${offset}`, async () => {
+    const total = (await countsOfLists(store, [whole])).get(whole) ?? 0;
+    const ids = offset < total ? await idsInList(store, whole, { limit, offset }) : [];
+    const records = await recordsById(store, ids, { summaries: true });
+    const { baseUrl } = config;
+    const nonprofits = records.map(toSummary);
+    const value = encodedJson(listAnswer({ baseUrl, total, limit, offset, nonprofits }));
+    const shown = new Set(ids);
+    return {
+      value,
+      bytes: value.body.byteLength,
+      staleBy: ({ moved_lists, nonprofit_id }) =>
+        moved_lists.includes(whole) || (nonprofit_id !== null && shown.has(nonprofit_id)),
+    };
+  });
+
+const slugLengthMax = 200;
+
+/** Null for a slug that no nonprofit has. */
+async function profile(
+  { store, cache }: DirectoryContext,
+  slug: string,
+): Promise<EncodedBody | null> {
+  if (slug.length > slugLengthMax || !/^[\p{L}\p{N}._~-]+$/u.test(slug)) return null;
+  return cache.get(`profile ${slug}`, async () => {
+    const record = await recordBySlug(store, slug);
+    const value = record === null ? null : encodedJson(toDetail(record));
+    return {
+      value,
+      // Anyone can make up slugs: what does not exist is not cached.
+      bytes: value?.body.byteLength ?? Infinity,
+      staleBy: (change) => change.slug === slug,
+    };
+  });
+}
+
+const causes = ({ store, cache }: DirectoryContext) =>
+  cache.get("causes", async () => {
+    const value = encodedJson(await causeList(store));
+    return {
+      value,
+      bytes: value.body.byteLength,
+      staleBy: ({ moved_lists }) => moved_lists.some((list) => list.startsWith("cause:")),
+    };
+  });
+
+/** The numbers of the directory with the counters as of now. */
+function numbersOf({ store, cache, activity }: DirectoryContext): () => Promise<EncodedBody> {
+  let last: { of: readonly unknown[]; answer: EncodedBody } | null = null;
+  return async () => {
+    const numbers = await cache.get("stats", async () => ({
+      value: await directoryNumbers(store),
+      bytes: 200,
+      staleBy: movesNumbers,
+    }));
+    const counters = await activity.counters();
+    // Both are the same objects as long as nothing new was counted.
+    if (last?.of[0] !== numbers || last.of[1] !== counters) {
+      const answer = encodedJson({ ...numbers, ...counters }, freshCacheControl);
+      last = { of: [numbers, counters], answer };
+    }
+    return last.answer;
+  };
+}
+
+/** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country. */
+const movesNumbers = ({ moved_lists, fields }: Change): boolean =>
+  moved_lists.includes(whole) || fields.includes("country_code") || fields.includes("status");

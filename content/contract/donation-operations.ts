@@ -1,0 +1,122 @@
+import {
+  DonateBody,
+  DonationHistory,
+  DonationStatus,
+  PaymentRequirements,
+  PendingDonation,
+  Settlement,
+} from "./donation.ts";
+import { SignedReceipt } from "./receipt.ts";
+import { DonateParameters, DonationStatusParameters } from "./donation.ts";
+import * as examples from "./examples/donation.ts";
+import { operation, withBody } from "./operation.ts";
+
+const demanded = {
+  status: 402,
+  description:
+    "No money has moved: what to pay, and how. The normal answer to a request without a proof",
+  shape: PaymentRequirements,
+  example: examples.requirements,
+  headers: ["PAYMENT-REQUIRED", "X-PAYMENT-REQUIRED"],
+} as const;
+
+const settled = {
+  description: "Verified on chain and recorded; the same proof again gets the same answer",
+  shape: Settlement,
+  example: examples.settlement,
+  headers: ["PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE"],
+} as const;
+
+const pending = {
+  status: 202,
+  description:
+    "Money may have moved, and the chain does not show it yet: do not pay again. It is recorded as soon as it lands",
+  shape: PendingDonation,
+  example: examples.pending,
+  headers: ["Retry-After"],
+} as const;
+
+const flow =
+  "Without a proof: 402 with what to pay. Stock x402 clients of version 1 read the body and send X-PAYMENT, those of version 2 read PAYMENT-REQUIRED and send PAYMENT-SIGNATURE; the network fee is paid by our sponsor, or by the wallet in ?payer=. Whoever transfers USDC without such a client puts `memo` into the transaction and POSTs its `tx_signature`. Funds go straight to the nonprofit's wallet.";
+
+export const initiateDonation = operation({
+  operationId: "initiateDonation",
+  method: "get",
+  path: "/api/donate/{slug}",
+  tag: "Donation",
+  summary: "Ask what to pay to a nonprofit, or pay it",
+  description: flow,
+  query: DonateParameters,
+  headers: ["PaymentSignature", "XPayment"],
+  ok: settled,
+  also: [pending, demanded],
+  refusals: [400, 404, 409, 410, 422, 507],
+  fresh: true,
+});
+
+export const settleDonation = operation({
+  operationId: "settleDonation",
+  method: "post",
+  path: "/api/donate/{slug}",
+  tag: "Donation",
+  summary: "Prove a donation by the signature of its transaction",
+  description: flow,
+  query: DonateParameters,
+  headers: ["PaymentSignature", "XPayment"],
+  body: { shape: DonateBody, example: { tx_signature: examples.txSignature }, optional: true },
+  ok: settled,
+  also: [pending, demanded],
+  refusals: [...withBody, 404, 409, 410, 422],
+  fresh: true,
+});
+
+export const getDonationStatus = operation({
+  operationId: "getDonationStatus",
+  method: "get",
+  path: "/api/donate/{slug}/status",
+  tag: "Donation",
+  summary: "Ask whether the transfer with a memo has arrived",
+  description:
+    "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: nobody has to send its signature.",
+  query: DonationStatusParameters,
+  ok: {
+    description: "What became of the requirement",
+    shape: DonationStatus,
+    example: examples.status,
+  },
+  refusals: [400, 404, 410, 507],
+  fresh: true,
+});
+
+export const getDonationHistory = operation({
+  operationId: "getDonationHistory",
+  method: "get",
+  path: "/api/donations/{slug}",
+  tag: "Donation",
+  summary: "List what a nonprofit was given",
+  description:
+    "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
+  ok: { description: "The donations", shape: DonationHistory, example: examples.history },
+  refusals: [404],
+});
+
+export const getDonationReceipt = operation({
+  operationId: "getDonationReceipt",
+  method: "get",
+  path: "/api/donations/{slug}/{donation_id}",
+  tag: "Donation",
+  summary: "Get the signed receipt of a donation",
+  description:
+    "What the chain showed of the transfer, signed by the directory: whoever holds the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
+  ok: { description: "The receipt", shape: SignedReceipt, example: examples.receipt },
+  refusals: [404],
+});
+
+/** Giving: what to pay, the proof that it was paid, and what was given. */
+export const donationOperations = [
+  initiateDonation,
+  settleDonation,
+  getDonationStatus,
+  getDonationHistory,
+  getDonationReceipt,
+];

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { cause, choice, flag, limit } from "./query.ts";
+import {
+  EnrichmentAnswer,
+  EnrichmentStats,
+  Exemplars,
+  HelpWanted,
+  Leaderboard,
+} from "./enrichment-answers.ts";
+import {
+  EnrichmentBody,
+  enrichableFields,
+  enrichmentExample,
+  exemplarsLimit,
+  helpWantedFilters,
+  helpWantedLimit,
+} from "./enrichment.ts";
+import * as examples from "./examples/enrichment.ts";
+import { operation, withBody } from "./operation.ts";
+
+export const findThinProfiles = operation({
+  operationId: "findThinProfiles",
+  method: "get",
+  path: "/api/needs-enrichment",
+  tag: "Enrichment",
+  summary: "Find profiles that lack data",
+  description:
+    "Claimed ones first, then by people reached, then a rotation that changes daily. `second_opinion_needed` lists values of one agent that wait for a second.",
+  query: z.object({
+    limit: limit(helpWantedLimit.default, helpWantedLimit.max),
+    field: choice("field", helpWantedFilters, "Only profiles without this field", "website"),
+    cause,
+    pending: flag("Only profiles where a value of one agent waits for a second", "true"),
+  }),
+  ok: { description: "Profiles to complete", shape: HelpWanted, example: examples.helpWanted },
+  refusals: [400],
+});
+
+export const submitEnrichment = operation({
+  operationId: "submitEnrichment",
+  method: "post",
+  path: "/api/enrich/{slug}",
+  tag: "Enrichment",
+  summary: "Submit missing data of a nonprofit",
+  description:
+    "Send `field` and `value`, or a batch in `fields`. A structured field (website, city, region, founded_year, contact_email) goes live when two distinct agents submit the same normalised value and the field is empty. Prose is queued for a person. No key: `agent_id` says who you are.",
+  headers: ["IdempotencyKey"],
+  body: { shape: EnrichmentBody, example: { ...enrichmentExample } },
+  ok: {
+    description: "Stored; each submission says whether its value is live",
+    shape: EnrichmentAnswer,
+    example: examples.enrichment,
+  },
+  refusals: [...withBody, 404, 409, 410],
+});
+
+export const getEnrichmentStats = operation({
+  operationId: "getEnrichmentStats",
+  method: "get",
+  path: "/api/enrichments/stats",
+  tag: "Enrichment",
+  summary: "Get the numbers of enrichment",
+  description: "By status and by field, with the ten newest submissions.",
+  ok: {
+    description: "The numbers",
+    shape: EnrichmentStats,
+    example: examples.enrichmentStats,
+  },
+});
+
+export const getAgentLeaderboard = operation({
+  operationId: "getAgentLeaderboard",
+  method: "get",
+  path: "/api/agents/leaderboard",
+  tag: "Enrichment",
+  summary: "Get the agents whose values went live",
+  description: "At most 50 agents and the 20 newest submissions.",
+  ok: { description: "The leaderboard", shape: Leaderboard, example: examples.leaderboard },
+});
+
+export const getAgentExemplars = operation({
+  operationId: "getAgentExemplars",
+  method: "get",
+  path: "/api/agents/exemplars",
+  tag: "Enrichment",
+  summary: "Get submissions that went live, as templates",
+  description: "Newest first. E-mail addresses are never among them.",
+  query: z.object({
+    field: choice("field", enrichableFields, "Only values of this field", "city"),
+    limit: limit(exemplarsLimit.default, exemplarsLimit.max),
+  }),
+  ok: { description: "The submissions", shape: Exemplars, example: examples.exemplars },
+  refusals: [400],
+});
+
+/** What agents can add, and what becomes of it. */
+export const enrichmentOperations = [
+  findThinProfiles,
+  submitEnrichment,
+  getEnrichmentStats,
+  getAgentLeaderboard,
+  getAgentExemplars,
+];

@@ -1,0 +1,92 @@
+import {
+  OnboardingAnswer,
+  OnboardingBody,
+  OnboardingStatus,
+  RevokeAnswer,
+  RevokeBody,
+  WalletChallenge,
+} from "./onboarding.ts";
+import { ChallengeParameters, claimExample } from "./onboarding.ts";
+import * as examples from "./examples/onboarding.ts";
+import { operation, withBody } from "./operation.ts";
+
+export const claimOrRegisterNonprofit = operation({
+  operationId: "claimOrRegisterNonprofit",
+  method: "post",
+  path: "/api/onboard",
+  tag: "Onboarding",
+  summary: "Claim a listing, or register a nonprofit",
+  description:
+    "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
+  headers: ["IdempotencyKey"],
+  body: { shape: OnboardingBody, example: { ...claimExample } },
+  ok: {
+    description: "It waits for review",
+    shape: OnboardingAnswer,
+    example: examples.onboardingAnswer,
+  },
+  refusals: [...withBody, 404, 409, 410],
+});
+
+export const getWalletChallenge = operation({
+  operationId: "getWalletChallenge",
+  method: "get",
+  path: "/api/onboard/challenge",
+  tag: "Onboarding",
+  summary: "Get a text by whose signature a wallet is proven",
+  description:
+    "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
+  query: ChallengeParameters,
+  fresh: true,
+  ok: {
+    description: "The text to sign",
+    shape: WalletChallenge,
+    example: examples.walletChallenge,
+  },
+  refusals: [400],
+});
+
+export const getOnboardingStatus = operation({
+  operationId: "getOnboardingStatus",
+  method: "get",
+  path: "/api/onboard/status",
+  tag: "Onboarding",
+  summary: "Get what became of a request",
+  description:
+    "Send what stands after # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is in no address, so that no log holds it. Whoever has the link can read this: keep it to yourself.",
+  fresh: true,
+  secret: true,
+  ok: {
+    description: "What became of it",
+    shape: OnboardingStatus,
+    example: examples.onboardingStatus,
+  },
+  refusals: [404],
+});
+
+/** How an organisation gets hold of its profile. */
+export const onboardingOperations = [
+  claimOrRegisterNonprofit,
+  getWalletChallenge,
+  getOnboardingStatus,
+];
+
+export const revokeVerification = operation({
+  operationId: "revokeVerification",
+  method: "post",
+  path: "/api/admin/nonprofits/{slug}/revoke",
+  tag: "Operator",
+  summary: "Take back a verification",
+  description:
+    "The profile is a listing again and can be claimed anew. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
+  body: {
+    shape: RevokeBody,
+    example: { reason: "The claim came from somebody else.", take_back_values: true },
+  },
+  ok: { description: "Taken back", shape: RevokeAnswer, example: examples.revoked },
+  refusals: [...withBody, 401, 404, 409],
+  operator: true,
+});
+
+/** What only operators do about it, beside reviews. */
+export const verificationOperations = [revokeVerification];

@@ -1,0 +1,215 @@
+import { z } from "zod";
+import { choice, limit, number, text } from "./query.ts";
+import { AuditLog } from "./audit.ts";
+import { DailyNumbers, daysLimit, OperatorHealth } from "./operations.ts";
+import {
+  ApproveBody,
+  RejectBody,
+  RevertBody,
+  Reverted,
+  ReviewDecision,
+  ReviewItem,
+  ReviewList,
+  ReviewQueues,
+  operatorPage,
+  reviewKinds,
+} from "./review.ts";
+import { WebhookDelivery, WebhookLog, WebhookTest, webhookStatuses } from "./webhook.ts";
+import * as examples from "./examples/operator.ts";
+import { operation, withBody } from "./operation.ts";
+
+export const listReviews = operation({
+  operationId: "listReviews",
+  method: "get",
+  path: "/api/admin/reviews",
+  tag: "Operator",
+  summary: "List what waits for an operator",
+  description: "The oldest first.",
+  query: z.object({
+    kind: choice("kind", reviewKinds, "Only reviews of this kind", "prose"),
+    limit: limit(operatorPage.default, operatorPage.max),
+    after: text("`next` of the page before", "prose-12", 300),
+  }),
+  ok: { description: "The reviews", shape: ReviewList, example: examples.reviews },
+  refusals: [400, 401],
+  operator: true,
+});
+
+export const getReview = operation({
+  operationId: "getReview",
+  method: "get",
+  path: "/api/admin/reviews/{id}",
+  tag: "Operator",
+  summary: "Get one thing that waits",
+  description: "As in the list.",
+  ok: {
+    description: "It waits",
+    shape: ReviewItem,
+    example: examples.reviews.reviews[0] ?? {},
+  },
+  refusals: [401, 404],
+  operator: true,
+});
+
+export const countReviews = operation({
+  operationId: "countReviews",
+  method: "get",
+  path: "/api/admin/queues",
+  tag: "Operator",
+  summary: "Count what waits, by kind",
+  description: "Counting stops at 100,000.",
+  ok: { description: "The queues", shape: ReviewQueues, example: examples.queues },
+  refusals: [401],
+  operator: true,
+});
+
+export const approveReview = operation({
+  operationId: "approveReview",
+  method: "post",
+  path: "/api/admin/reviews/{id}/approve",
+  tag: "Operator",
+  summary: "Approve what waits",
+  description: "`value` is edited prose, or the chosen value of a contested field.",
+  body: { shape: ApproveBody, example: { value: "We cook a warm meal every day." } },
+  ok: { description: "Decided", shape: ReviewDecision, example: examples.decision },
+  refusals: [...withBody, 401, 404, 409],
+  operator: true,
+});
+
+export const rejectReview = operation({
+  operationId: "rejectReview",
+  method: "post",
+  path: "/api/admin/reviews/{id}/reject",
+  tag: "Operator",
+  summary: "Reject what waits, with a reason",
+  description: "The reason is kept with the decision.",
+  body: { shape: RejectBody, example: { reason: "The source says otherwise." } },
+  ok: { description: "Decided", shape: ReviewDecision, example: examples.decision },
+  refusals: [...withBody, 401, 404, 409],
+  operator: true,
+});
+
+export const readAuditLog = operation({
+  operationId: "readAuditLog",
+  method: "get",
+  path: "/api/admin/audit",
+  tag: "Operator",
+  summary: "Read what operators did",
+  description: "The newest first; the log is only ever added to.",
+  query: z.object({
+    operator: text("Only what this operator did", "operator", 64),
+    action: text("Only this action", "review.rejected", 64),
+    subject: text("Only what was done to this", "prose-12", 300),
+    before: number("before", "`next` of the page before", 41),
+    limit: limit(operatorPage.default, operatorPage.max),
+  }),
+  ok: { description: "A page of the log", shape: AuditLog, example: examples.audit },
+  refusals: [400, 401],
+  operator: true,
+});
+
+export const revertAgent = operation({
+  operationId: "revertAgent",
+  method: "post",
+  path: "/api/admin/agents/revert",
+  tag: "Operator",
+  summary: "Undo all that an agent's agreement made live",
+  description:
+    "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its voice; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
+  body: {
+    shape: RevertBody,
+    example: { agent_id: "research-bot-7", reason: "Made up addresses." },
+  },
+  ok: { description: "Undone", shape: Reverted, example: examples.agentReverted },
+  refusals: [...withBody, 401],
+  operator: true,
+});
+
+export const readWebhookLog = operation({
+  operationId: "readWebhookLog",
+  method: "get",
+  path: "/api/admin/webhooks",
+  tag: "Operator",
+  summary: "Read what was sent to receivers of webhooks",
+  description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
+  query: z.object({
+    status: choice("status", webhookStatuses, "Only deliveries with this status", "failed"),
+    before: number("before", "`next` of the page before", 41),
+    limit: limit(operatorPage.default, operatorPage.max),
+  }),
+  ok: { description: "A page of the log", shape: WebhookLog, example: examples.webhookLog },
+  refusals: [400, 401],
+  operator: true,
+});
+
+export const testWebhooks = operation({
+  operationId: "testWebhooks",
+  method: "post",
+  path: "/api/admin/webhooks/test",
+  tag: "Operator",
+  summary: "Send a message that says nothing to every receiver, once",
+  description: "Waits at most 5 s for each.",
+  ok: { description: "What came back", shape: WebhookTest, example: examples.webhookTest },
+  refusals: [401, 409, 507],
+  operator: true,
+});
+
+export const resendWebhook = operation({
+  operationId: "resendWebhook",
+  method: "post",
+  path: "/api/admin/webhooks/{delivery}/resend",
+  tag: "Operator",
+  summary: "Put a finished delivery on its way once more",
+  description: "As if it were new, with the same webhook-id.",
+  ok: { description: "On its way", shape: WebhookDelivery, example: examples.delivery },
+  refusals: [401, 404, 409, 507],
+  operator: true,
+});
+
+export const getOperatorHealth = operation({
+  operationId: "getOperatorHealth",
+  method: "get",
+  path: "/api/admin/health",
+  tag: "Operator",
+  summary: "See how the directory is",
+  description: "Asks the chain one question and waits for it at most 3 s.",
+  ok: { description: "Its health", shape: OperatorHealth, example: examples.health },
+  refusals: [401],
+  operator: true,
+});
+
+export const getDailyNumbers = operation({
+  operationId: "getDailyNumbers",
+  method: "get",
+  path: "/api/admin/numbers",
+  tag: "Operator",
+  summary: "Read what happened day by day",
+  description: "Days are those of UTC; the last one is today so far.",
+  query: z.object({
+    days: number(
+      "days",
+      `${daysLimit.default} unless given, at most ${daysLimit.max}`,
+      daysLimit.default,
+      daysLimit.max,
+    ),
+  }),
+  ok: { description: "The numbers", shape: DailyNumbers, example: examples.numbers },
+  refusals: [400, 401],
+  operator: true,
+});
+
+/** What only operators do. */
+export const operatorOperations = [
+  listReviews,
+  getReview,
+  countReviews,
+  approveReview,
+  rejectReview,
+  readAuditLog,
+  revertAgent,
+  readWebhookLog,
+  testWebhooks,
+  resendWebhook,
+  getOperatorHealth,
+  getDailyNumbers,
+];

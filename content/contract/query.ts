@@ -1,0 +1,122 @@
+import { z } from "zod";
+
+/** A parameter of a query string: `read` makes of its text what the shape describes; programs may hand in the value itself. */
+export const parameter = <Shape extends z.ZodType>(read: (text: string) => unknown, shape: Shape) =>
+  z.preprocess((given) => (typeof given === "string" ? read(given) : given), shape);
+
+const textLengthMax = 1_000;
+
+/** Items in a page: `fallback` unless given; above `max` it is capped. */
+export const limit = (fallback: number, max: number) => {
+  const error = `limit is a whole number from 1 to ${max}; above that it is capped.`;
+  return parameter(
+    whole,
+    z
+      .int({ error })
+      .min(1, { error })
+      .overwrite((items) => Math.min(items, max))
+      .default(fallback)
+      .describe(
+        `Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`,
+      )
+      .meta({ examples: [fallback] }),
+  );
+};
+
+const offsetMax = 2 ** 40;
+const offsetError = "offset is a whole number from 0.";
+
+/** Items to leave out from the start. */
+export const offset = parameter(
+  whole,
+  z
+    .int({ error: offsetError })
+    .min(0, { error: offsetError })
+    .overwrite((items) => Math.min(items, offsetMax))
+    .default(0)
+    .describe("Items to leave out from the start: 0 unless given")
+    .meta({ examples: [0] }),
+);
+
+/** A whole number from 1; above `max` it is capped. */
+export const number = (
+  name: string,
+  description: string,
+  example: number,
+  max = Number.MAX_SAFE_INTEGER,
+) => {
+  const error = `${name} is a whole number from 1.`;
+  return parameter(
+    whole,
+    z
+      .int({ error })
+      .min(1, { error })
+      .overwrite((given) => Math.min(given, max))
+      .optional()
+      .describe(description)
+      .meta({ examples: [example] }),
+  );
+};
+
+/** A text without control characters, trimmed and cut at `lengthMax`. */
+export const text = (description: string, example: string, lengthMax = textLengthMax) =>
+  parameter(
+    (given) => cleaned(given, lengthMax),
+    z
+      .string()
+      .max(lengthMax)
+      .optional()
+      .describe(description)
+      .meta({ examples: [example] }),
+  );
+
+/** One of a closed list; a refusal names the list. */
+export const choice = <const Values extends readonly [string, ...string[]]>(
+  name: string,
+  values: Values,
+  description: string,
+  example: Values[number],
+) =>
+  parameter(
+    (given) => cleaned(given),
+    z
+      .enum(values, { error: `${name} is one of ${values.join(", ")}.` })
+      .optional()
+      .describe(description)
+      .meta({ examples: [example] }),
+  );
+
+/** "1" or "true"; any other value is no filter. */
+export const flag = (description: string, example: "1" | "true") =>
+  parameter(
+    (given) => (["1", "true"].includes(given.trim().toLowerCase()) ? "1" : undefined),
+    z
+      .enum(["1", "true"])
+      .optional()
+      .describe(description)
+      .meta({ examples: [example] }),
+  );
+
+export const cause = text(
+  "Cause id from GET /api/causes; one that nobody knows matches nothing",
+  "education",
+);
+
+export const country = text(
+  "Country by its English name or ISO 3166 code; letter case does not matter",
+  "Kenya",
+);
+
+/** NaN for what is no whole number; an empty parameter counts as absent. */
+function whole(given: string): number | undefined {
+  const digits = given.trim();
+  if (digits === "") return undefined;
+  return /^\+?\d+$/.test(digits) ? Math.min(Number(digits), Number.MAX_SAFE_INTEGER) : Number.NaN;
+}
+
+/** Nothing for a text without any visible character. */
+export function cleaned(given: string, lengthMax = textLengthMax): string | undefined {
+  // Control characters (and NUL above all) mean nothing in a query; SQLite would cut a text at a NUL.
+  const visible = given.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return visible.slice(0, lengthMax).toWellFormed() || undefined;
+}
