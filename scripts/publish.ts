@@ -7,7 +7,7 @@ import { PublisherBusy } from "#site/publisher/lock.ts";
 import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
-import { askResident } from "./publish/ask-publisher.ts";
+import { askPublisher } from "./publish/ask-publisher.ts";
 import { drainOnce, goBack, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import { heldMessage } from "./publish/target.ts";
@@ -118,7 +118,7 @@ async function publish(
   });
   if (publisher === null) {
     if (store.watch === true) stopWith("Another process publishes into this data folder already.");
-    await askResident(config, store, { json, heldToo: bucket !== null });
+    await askPublisher(config, store, { json, heldToo: bucket !== null });
     return "resident";
   }
   if (store.watch === true) {

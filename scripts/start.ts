@@ -41,16 +41,18 @@ const command = defineCommand({
     const stop = stopSignal();
     const log = openLog(given);
     const starting = startLocalChain(given, (message) => log.warn(message));
+    let publisher: ReturnType<typeof startPublisherChild> | null = null;
     const store = await openStore({
       url: given.databaseUrl,
       authToken: given.databaseToken,
       ...servingStore,
+      onCommit: () => publisher?.send("written"),
     });
     await fillEmptyStore(store, args.profiles, given);
     await orBadSetting(refuseSample(given, store));
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
-    const publisher = startPublisherChild((message) => log.warn(message));
+    publisher = startPublisherChild((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
     const profileOf = (sequence: number) => changedProfile(store, sequence);
     const secrets = loadSecrets(config);

@@ -43,6 +43,8 @@ export type OpenOptions = {
   writeCacheMb?: number;
   /** Checkpoint an embedded file on another thread: for a process that must answer meanwhile. */
   checkpointsApart?: boolean;
+  /** Told after each write that was committed. */
+  onCommit?: () => void;
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
 };
@@ -100,6 +102,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
         () => {
           committed += 1;
           checkpoints?.committed();
+          options.onCommit?.();
         },
         () => undefined,
       );

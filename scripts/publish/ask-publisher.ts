@@ -4,7 +4,7 @@ import { openStore } from "#content/store/open.ts";
 import { differingFiles } from "#site/publisher/full-build.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { isResident } from "#site/publisher/lock.ts";
+import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { showDiffering } from "./differing.ts";
@@ -27,7 +27,7 @@ type Queryable = {
  * Hands a request to the process that publishes already, and waits until it is done and told to mirrors. `heldToo`: it
  * is well when a rollback holds publishing.
  */
-export async function askResident(
+export async function askPublisher(
   config: Config,
   store: Queryable,
   { json, heldToo }: { json: boolean; heldToo: boolean },
@@ -67,7 +67,7 @@ export async function askResident(
 /** The publisher's place may also be taken by another command, which hears no requests. */
 async function untilResident(manifest: Manifest): Promise<void> {
   const deadlineMs = performance.now() + startMaxMs;
-  while (!isResident(manifest.state(), new Date())) {
+  while (!isPublisherAlive(manifest.state(), new Date())) {
     if (performance.now() > deadlineMs) {
       stopWith("Another command publishes into this data folder. Try again when it has ended.");
     }

@@ -1,11 +1,11 @@
 import { catchUp } from "#site/publisher/full-build.ts";
 import { syncAll } from "#site/bundle/durable.ts";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { defaultKeeping, prune } from "#site/bundle/garbage-collection.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
-import { runSecondLane } from "#site/publisher/list-job.ts";
+import { runListJob } from "#site/publisher/list-job.ts";
 import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
 import { showDiffering } from "./differing.ts";
@@ -36,24 +36,24 @@ export async function publishFull(publisher: Publisher, processes: number, json:
 }
 
 /** Search indexes come after all else: a full build makes those for programs, this the one for people. */
-async function bringIndexes({ searchLane, feedLane }: Publisher, json: boolean): Promise<void> {
+async function bringIndexes({ searchJob, feedJob }: Publisher, json: boolean): Promise<void> {
   if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
-  const committed = await searchLane.run();
-  if (committed !== null) await feedLane.run({});
+  const committed = await searchJob.run();
+  if (committed !== null) await feedJob.run({});
 }
 
 /** Publishes what has changed; answers how many documents could not be rendered. */
 export async function drainOnce(
-  { context, feedLane, searchLane }: Publisher,
+  { context, feedJob, searchJob }: Publisher,
   { json, releasesKept }: { json: boolean; releasesKept: number },
 ) {
   const { manifest } = context;
   const { held_at, current_release } = manifest.state();
   if (held_at > 0) stopWith(heldMessage(held_at));
-  while ((await runFastLane(context)) > 0);
-  while ((await runSecondLane(context, async () => {})) !== null);
-  await searchLane.run();
-  await feedLane.run({});
+  while ((await runProfileJob(context)) > 0);
+  while ((await runListJob(context, async () => {})) !== null);
+  await searchJob.run();
+  await feedJob.run({});
   await retryFailures(context);
   while (prune(context, { ...defaultKeeping, releases: releasesKept }));
   const state = manifest.state();
@@ -75,14 +75,14 @@ export async function drainOnce(
 
 /** Goes back to an older release; "-1" is what was shown before the newest changes. */
 export async function goBack(
-  { context, feedLane }: Publisher,
+  { context, feedJob }: Publisher,
   asked: string,
   json: boolean,
 ): Promise<void> {
   const target = targetOf(asked, context.manifest);
   const committed = rollBackTo(context, target);
   if (committed === null) stopWith(notKeptMessage(target, context.manifest));
-  await feedLane.run({});
+  await feedJob.run({});
   // A power loss must not bring back what was gone back from.
   await syncAll(context);
   const files = committed.changed.length + committed.removed.length;

@@ -7,7 +7,7 @@ import { differingFiles } from "#site/publisher/full-build.ts";
 import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/bundle/release.ts";
-import { isResident } from "#site/publisher/lock.ts";
+import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "../support/config.ts";
 import { heldMessage } from "./target.ts";
 
@@ -33,7 +33,7 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
     .get() ?? { files: 0, bytes: 0 };
   const differing = differingFiles(manifest);
   manifest.close();
-  const resident = isResident(state, new Date());
+  const resident = isPublisherAlive(state, new Date());
   const waiting = await waitingOf(config, state);
   if (failed.length > 0) process.exitCode = 1;
   if (json) {

@@ -7,20 +7,17 @@ import { defaultKeeping } from "#site/bundle/garbage-collection.ts";
 import type { FollowingWork } from "#site/delivery/background-work.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { startPurger } from "#site/delivery/purge.ts";
-import { startSignsOfLife } from "#site/publisher/lock.ts";
+import { startHeartbeat } from "#site/publisher/lock.ts";
 import { startUploader } from "#site/delivery/upload.ts";
-import { followWithIndexes } from "#site/search/follow.ts";
-import { requestScheduledBuild, runResident } from "#site/publisher/publish-loop.ts";
+import { requestScheduledBuild, runPublishLoop } from "#site/publisher/publish-loop.ts";
+import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { startProgress } from "../support/progress.ts";
 import { heldMessage } from "./target.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 import { keepDays } from "./days.ts";
 import { stopSignal } from "../support/config.ts";
 
-/** An embedded store is asked often, for it costs little; a server over the network is spared. */
-const pollEmbeddedMs = 3;
-const pollRemoteMs = 100;
-const secondLaneDelayMs = 400;
+const listDelayMs = 400;
 /** A log line names so many of the files that a full build found to be different. */
 const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
@@ -37,9 +34,12 @@ export async function watch(
   const stopping = new AbortController();
   stopSignal().addEventListener("abort", () => stopping.abort());
   process.on("disconnect", () => stopping.abort());
+  const work = openWorkSignal(context);
+  // The service that started this process says so whenever it has written something.
+  process.on("message", () => work.notify());
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
-  const signs = startSignsOfLife(context);
+  const signs = startHeartbeat(context);
   context.manifest.setState({ pid: process.pid });
   const { held_at } = context.manifest.state();
   if (held_at > 0) log.warn(heldMessage(held_at));
@@ -47,29 +47,20 @@ export async function watch(
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
   const following = followerOf(publisher, config, bucket, stopping.signal);
-  const indexing = followWithIndexes(publisher.searchLane, {
-    log: context.log,
-    signal: stopping.signal,
-  });
   try {
     if (publisher.isOutdated() && context.manifest.state().held_at === 0) await buildAll();
     process.send?.({ release: context.manifest.state().current_release });
     // What an earlier process published just before it ended may not have got beyond it.
     following.notice();
-    indexing.notice();
-    await runResident(context, {
+    await runPublishLoop(publisher, {
       signal: stopping.signal,
-      pollMs: context.source.store.embedded ? pollEmbeddedMs : pollRemoteMs,
-      secondLaneDelayMs,
-      feedLane: publisher.feedLane,
+      work,
+      listDelayMs,
       keeping: { ...defaultKeeping, releases: config.releasesKept },
       buildAll,
-      onRelease: async () => {
-        following.notice();
-        indexing.notice();
-      },
+      onRelease: () => following.notice(),
     });
-    await Promise.race([Promise.all([following.idle(), indexing.idle()]), lastWord()]);
+    await Promise.race([following.idle(), lastWord()]);
   } finally {
     schedule?.stop();
     days.stop();
@@ -86,7 +77,7 @@ async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal
   const first = context.manifest.state().current_release === 0;
   const inStep = await isInStep(context);
   const progress = startProgress("Building the bundle: documents", 0);
-  const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true });
+  const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true, signal });
   progress.end();
   const { release, files, failed, differing } = outcome;
   const told =

@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import type { Chain } from "#api/chain/chain.ts";
 import type { Config } from "#api/config.ts";
 import { chainFiles, notedAddress } from "#scripts/chain/address-file.ts";
-import { keepChild } from "./supervised-child.ts";
+import { superviseChild } from "#content/runtime/supervised-child.ts";
 
 /** The local chain beside the service. */
 export type RunningChain = {
@@ -27,8 +28,8 @@ export async function startLocalChain(
   if (localChainPort === null) return null;
   const running = await runningAlready(config);
   if (running !== null) return runningAt(running, { pid: () => null, stop: async () => {} });
-  const child = keepChild<{ url: string; port: number }>({
-    script: "chain.ts",
+  const child = superviseChild<{ url: string; port: number }>({
+    script: join(import.meta.dirname, "../chain.ts"),
     env: { ...process.env, ALMONER_DATA_DIR: config.dataDir },
     // Only the first start may choose: the service keeps the address.
     args: (last) =>

@@ -1,4 +1,5 @@
-import { keepChild, type KeptChild } from "./supervised-child.ts";
+import { join } from "node:path";
+import { type SupervisedChild, superviseChild } from "#content/runtime/supervised-child.ts";
 
 /**
  * Keeps the resident publisher running beside the service. One that dies is started again and catches up by itself.
@@ -6,9 +7,9 @@ import { keepChild, type KeptChild } from "./supervised-child.ts";
  */
 export const startPublisherChild = (
   onTrouble: (message: string) => void,
-): KeptChild<{ release: number }> =>
-  keepChild({
-    script: "publish.ts",
+): SupervisedChild<{ release: number }> =>
+  superviseChild({
+    script: join(import.meta.dirname, "../publish.ts"),
     args: () => ["--watch"],
     onEnd: ({ cause, againInMs }) =>
       onTrouble(

@@ -126,7 +126,7 @@ export function bringExportInStep({ manifest, exported, blobs }: ExportContext):
 }
 
 /** Shows what could not be shown when its release was made, and that no newer release will bring. */
-export function mendExport(context: ExportContext): void {
+export function repairExport(context: ExportContext): void {
   if (!slicing.has(context.manifest)) bringExportInStep(context);
 }
 

@@ -107,7 +107,7 @@ export function setAside({ db }: Manifest, files: readonly NewFile[], now: Date)
 }
 
 /** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
-export function removeSpareBlobs({
+export function deletePending({
   manifest,
   blobs,
   clock,

@@ -146,8 +146,11 @@ const batchesAhead = 2;
 
 /** Renders all batches in several processes; throws when one of them dies or fails, and starts no further batch then. */
 export async function renderInWorkers(
-  settings: WorkerSettings,
-  processes: number,
+  {
+    settings,
+    processes,
+    signal,
+  }: { settings: WorkerSettings; processes: number; signal?: AbortSignal | undefined },
   batches: AsyncGenerator<DocumentKey[]>,
   onResult: (result: RenderedBatch) => void,
 ): Promise<void> {
@@ -155,11 +158,16 @@ export async function renderInWorkers(
   const lane = async (worker: Worker) => {
     for await (const keys of batches) onResult(await worker.renderBatch(keys));
   };
+  const closeAll = () => {
+    for (const worker of workers) worker.close();
+  };
+  signal?.addEventListener("abort", closeAll);
   try {
     await Promise.all(
       workers.flatMap((worker) => Array.from({ length: batchesAhead }, () => lane(worker))),
     );
   } finally {
-    for (const worker of workers) worker.close();
+    signal?.removeEventListener("abort", closeAll);
+    closeAll();
   }
 }

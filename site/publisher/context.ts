@@ -1,7 +1,7 @@
 import type { BundleContext } from "#site/bundle/context.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
-import type { IndexJob, MadeIndexes } from "#site/search/make-indexes.ts";
+import type { IndexTask, MadeIndexes } from "#site/search/make-indexes.ts";
 
 /** What publishing needs, handed in once. */
 export type PublisherContext = BundleContext & {
@@ -17,14 +17,14 @@ export type PublisherContext = BundleContext & {
 
 /** What takes seconds and commits nothing: what it makes lies among the blobs until a job publishes it. */
 export type SlowTasks = {
-  makeLists(job: ListsJob): Promise<MadeLists>;
-  draftFeed(job: FeedJob): Promise<FeedDraft>;
-  makeIndexes(job: IndexJob): Promise<MadeIndexes>;
+  makeLists(job: ListsTask): Promise<MadeLists>;
+  draftFeed(job: FeedTask): Promise<FeedDraft>;
+  makeIndexes(job: IndexTask): Promise<MadeIndexes>;
   renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
 };
 
 export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed"> & {
-  makeIndexes: (job: IndexJob, signal?: AbortSignal) => Promise<MadeIndexes>;
+  makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
   /** Gives up what is going on, where that is another process. */
   close: () => void;
 };
@@ -39,7 +39,7 @@ export type RenderedBatch = {
 };
 
 /** Which changes the list job takes: those after `after`, up to `upTo`. */
-export type ListsJob = { after: number; upTo: number; feedFiles: readonly number[] };
+export type ListsTask = { after: number; upTo: number; feedFiles: readonly number[] };
 
 /** What the changes made stale, rendered into blobs and not published yet. */
 export type MadeLists = {
@@ -49,7 +49,7 @@ export type MadeLists = {
   failed: { key: DocumentKey; error: string }[];
 };
 
-export type FeedJob = {
+export type FeedTask = {
   /** Everything anew, as a full build does. */
   full: boolean;
   /** Whether the snapshot is joined again when its context have changed. */

@@ -8,7 +8,7 @@ import type { PublisherContext } from "./context.ts";
  * Then what is published is wrong, changes that are still to come would be taken for published, and their numbers stand
  * for others. All is made stale, the feed begins a new epoch, and the releases before are good for a rollback only.
  */
-export async function meetStore(
+export async function detectRestoredStore(
   context: Pick<PublisherContext, "manifest" | "source" | "clock" | "log">,
 ): Promise<void> {
   const { manifest, source, clock, log } = context;

@@ -6,14 +6,14 @@ import { feedEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
-import type { FeedDraft, FeedJob, Joined, PublisherContext } from "./context.ts";
+import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
 
 type DraftParts = Pick<PublisherContext, "manifest" | "blobs" | "source">;
 
 const encoder = new TextEncoder();
 
 /** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
-export async function draftFeed(parts: DraftParts, job: FeedJob): Promise<FeedDraft> {
+export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedDraft> {
   const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
   const epoch = await feedEpoch(parts.source.store);
   const own = [
@@ -28,7 +28,7 @@ export async function draftFeed(parts: DraftParts, job: FeedJob): Promise<FeedDr
 
 async function currentSnapshot(
   parts: DraftParts,
-  { full, joining }: FeedJob,
+  { full, joining }: FeedTask,
 ): Promise<{ file: NewFile[]; state: Joined }> {
   const { manifest, source, blobs } = parts;
   const state = manifest.state();

@@ -6,10 +6,10 @@ import type { FeedDraft, PublisherContext } from "./context.ts";
 import { type Committed, commitRelease } from "#site/bundle/release.ts";
 import { keySetOf, type Signer } from "#content/feed/keys.ts";
 import { snapshotParts } from "./draft-feed.ts";
-import { removeSpareBlobs } from "#site/bundle/garbage-collection.ts";
+import { deletePending } from "#site/bundle/garbage-collection.ts";
 
 /** The last of the publisher's lanes, with a pace of its own for joining the snapshot. */
-export type FeedLane = {
+export type FeedJob = {
   /**
    * `full`: make everything anew, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
    * context for a while. `giveWay` is called between slices of a few milliseconds.
@@ -17,19 +17,19 @@ export type FeedLane = {
   run(options: { full?: boolean; paced?: boolean; giveWay?: GiveWay }): Promise<Committed>;
   /** Has the next run make everything anew. */
   renew(): void;
-  /** Whether a release was made that the signed list does not tell, or the snapshot lags behind and may be joined. */
-  isDue(): boolean;
+  /** From when on there is something to do: a release that the signed list does not tell, or a snapshot that lags behind. */
+  dueAtMs(): number | null;
 };
 
 /** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
 const joinedBytesPerSecondMax = 12_000_000;
 
 /** Opens the lane. A snapshot that costs more to join is joined less often; the feed's state says what it holds. */
-export function openFeedLane(
+export function openFeedJob(
   context: PublisherContext,
   signer: Signer,
   { joinedBytesPerSecond = joinedBytesPerSecondMax }: { joinedBytesPerSecond?: number } = {},
-): FeedLane {
+): FeedJob {
   let joinAfterMs = 0;
   const isBehind = () =>
     context.manifest.state().snapshot_parts !== snapshotParts(context.manifest).digest;
@@ -53,15 +53,11 @@ export function openFeedLane(
       if (full) renewing = false;
       return committed;
     },
-    isDue: () => {
+    dueAtMs: () => {
       const { current_release, listed_release } = context.manifest.state();
-      if (current_release === 0) return false;
-      return (
-        !looked ||
-        renewing ||
-        current_release > listed_release ||
-        (behind && performance.now() >= joinAfterMs)
-      );
+      if (current_release === 0) return null;
+      if (!looked || renewing || current_release > listed_release) return 0;
+      return behind ? joinAfterMs : null;
     },
   };
 }
@@ -80,7 +76,7 @@ async function publishFeed(
     joining,
   }: { signer: Signer; giveWay: GiveWay; full: boolean; joining: boolean },
 ): Promise<Committed> {
-  removeSpareBlobs(context);
+  deletePending(context);
   const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
   const signature = encoder.encode(`${await signer.sign(encoder.encode(draft.root))}\n`);
   const signed = {

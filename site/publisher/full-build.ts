@@ -10,18 +10,20 @@ import {
   gatherFiles,
 } from "#site/bundle/release.ts";
 import type { DocumentKey, DocumentKind } from "#site/documents/document.ts";
-import { type SearchLane, publishLunrList } from "#site/search/search-job.ts";
+import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { renderInWorkers, type WorkerSettings } from "./background-worker.ts";
 import type { PublisherContext } from "./context.ts";
-import type { FeedLane } from "./feed-job.ts";
-import { runSecondLane } from "./list-job.ts";
-import { runFastLane } from "./profile-job.ts";
+import type { FeedJob } from "./feed-job.ts";
+import { runListJob } from "./list-job.ts";
+import { runProfileJob } from "./profile-job.ts";
 
 export type FullBuildOptions = {
   /** Rendering processes; default 2. The bytes do not depend on it. */
   processes?: number;
   settings: Pick<WorkerSettings, "storeUrl" | "storeToken" | "compiledFolder">;
   onProgress?: (documents: number) => void;
+  /** Gives the build up. */
+  signal?: AbortSignal | undefined;
   /** What has to happen in the store before a build reads it, for example closing files of the change feed. */
   prepare?: (context: PublisherContext, asOf: number) => Promise<void>;
 };
@@ -62,7 +64,8 @@ export async function buildAll(
     // Nobody reads the folder before the first release, so the workers may fill it themselves.
     exportFolder: first ? exported.folder : null,
   };
-  await renderInWorkers(settings, options.processes ?? 2, allBatches(context), (batch) => {
+  const { processes = 2, signal } = options;
+  await renderInWorkers({ settings, processes, signal }, allBatches(context), (batch) => {
     next.add(batch.files);
     failed.push(...batch.failed);
     repaired.push(...batch.repaired);
@@ -133,14 +136,14 @@ function removeLeftovers({ manifest, blobs, exported }: PublisherContext): void 
   exported.clear();
 }
 
-export type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress"> & {
+export type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress" | "signal"> & {
   /** Only these documents, for measuring them; the bundle is not complete then. */
   kinds?: readonly DocumentKind[];
   /** Leaves the feed and the signed list to the next run of their lane: then `differing` tells of all others. */
   feedLater?: boolean;
 };
 
-type Jobs = { context: PublisherContext; feedLane: FeedLane; searchLane: SearchLane };
+type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob };
 
 /**
  * Renders the whole bundle anew, with the list of search indexes, the feed and the signed list. What differed is noted
@@ -159,14 +162,14 @@ export async function buildBundle(
 }
 
 async function buildWhole(
-  { context, feedLane, searchLane }: Jobs,
+  { context, feedJob, searchJob }: Jobs,
   settings: FullBuildOptions["settings"],
   { feedLater = false, ...options }: Omit<BuildOptions, "kinds">,
 ): Promise<FullBuildOutcome> {
   // What merely lags behind, search indexes and the snapshot, must not be told as a difference.
   if (context.manifest.state().current_release > 0) {
-    await searchLane.run();
-    await feedLane.run({});
+    await searchJob.run();
+    await feedJob.run({});
   }
   const outcome = await buildAll(context, { ...options, settings, prepare: closeFeed });
   const indexes = publishLunrList(context);
@@ -174,10 +177,10 @@ async function buildWhole(
     differing && [...differing, ...changed.map(({ path }) => path)];
   const differing = also(outcome.differing, indexes);
   if (feedLater) {
-    feedLane.renew();
+    feedJob.renew();
     return { ...outcome, release: indexes.release, differing };
   }
-  const feed = await feedLane.run({ full: true });
+  const feed = await feedJob.run({ full: true });
   return { ...outcome, release: feed.release, differing: also(differing, feed) };
 }
 
@@ -223,7 +226,7 @@ export async function catchUp(context: PublisherContext): Promise<number> {
   if (current_release === 0) return 0;
   const waiting = (await newestSequence(source.store)) - slow_sequence;
   if (waiting > changesMax || inputs_digest !== inputsDigest) return waiting;
-  while ((await runFastLane(context)) > 0);
-  while ((await runSecondLane(context, () => Bun.sleep(0))) !== null);
+  while ((await runProfileJob(context)) > 0);
+  while ((await runListJob(context, () => Bun.sleep(0))) !== null);
   return 0;
 }

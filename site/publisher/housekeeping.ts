@@ -1,5 +1,5 @@
 import { makeDurable } from "#site/bundle/durable.ts";
-import { mendExport, publishFiles } from "#site/bundle/export-release.ts";
+import { repairExport, publishFiles } from "#site/bundle/export-release.ts";
 import { type Keeping, prune } from "#site/bundle/garbage-collection.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { partsOf } from "#site/documents/document.ts";
@@ -9,8 +9,10 @@ import type { PublisherContext } from "./context.ts";
 const durableEveryMs = 2_000;
 /** While changes keep coming, the disk is left to them for longer. */
 const durableWhileBusyEveryMs = 30_000;
-const mendEveryMs = 500;
+const repairEveryMs = 500;
 const pruneEveryMs = 60_000;
+/** Between two runs that forget some of many old releases, for changes that wait. */
+const pruneMoreAfterMs = 10;
 
 type Moment = {
   /** A rollback holds publishing: nothing may be rendered. */
@@ -19,14 +21,22 @@ type Moment = {
   quiet: boolean;
 };
 
-/** What is done between lanes: nothing that is rendered waits to be published then. */
-export function housekeeping(
+export type Housekeeping = {
+  /** When there is next something to do. */
+  dueAtMs(moment: Moment): number;
+  run(moment: Pick<Moment, "held">, nowMs?: number): Promise<void>;
+};
+
+/** What is done between jobs: nothing that is rendered waits to be published then. */
+export function openHousekeeping(
   context: PublisherContext,
   { keeping, signal }: { keeping: Keeping; signal: AbortSignal },
-) {
+): Housekeeping {
+  const { manifest } = context;
   let pruneAfterMs = performance.now() + pruneEveryMs;
-  let mendAfterMs = 0;
+  let repairAfterMs = 0;
   let durableAtMs = 0;
+  let quietly = true;
   let syncing = false;
   const makeThemDurable = (): void => {
     syncing = true;
@@ -40,17 +50,31 @@ export function housekeeping(
         durableAtMs = performance.now();
       });
   };
-  return async (nowMs: number, { held, quiet }: Moment): Promise<void> => {
-    if (nowMs >= mendAfterMs) {
-      mendAfterMs = nowMs + mendEveryMs;
-      mendExport(context);
-    }
-    const everyMs = quiet ? durableEveryMs : durableWhileBusyEveryMs;
-    if (!syncing && nowMs - durableAtMs >= everyMs) makeThemDurable();
-    if (held || nowMs < pruneAfterMs) return;
-    if (prune(context, keeping)) return;
-    pruneAfterMs = nowMs + pruneEveryMs;
-    await retryFailures(context);
+  const syncDueAtMs = (): number => {
+    const { durable_release, current_release } = manifest.state();
+    if (syncing || durable_release >= current_release) return Infinity;
+    return durableAtMs + (quietly ? durableEveryMs : durableWhileBusyEveryMs);
+  };
+  const repairDueAtMs = (): number => {
+    const { exported_release, current_release } = manifest.state();
+    return exported_release < current_release ? repairAfterMs : Infinity;
+  };
+  return {
+    dueAtMs: ({ held, quiet }) => {
+      quietly = quiet;
+      return Math.min(repairDueAtMs(), syncDueAtMs(), held ? Infinity : pruneAfterMs);
+    },
+    run: async ({ held }, nowMs = performance.now()) => {
+      if (nowMs >= repairDueAtMs()) {
+        repairAfterMs = nowMs + repairEveryMs;
+        repairExport(context);
+      }
+      if (nowMs >= syncDueAtMs()) makeThemDurable();
+      if (held || nowMs < pruneAfterMs) return;
+      const more = prune(context, keeping);
+      pruneAfterMs = nowMs + (more ? pruneMoreAfterMs : pruneEveryMs);
+      if (!more) await retryFailures(context);
+    },
   };
 }
 

@@ -13,14 +13,14 @@ import { folderOf, keyOf, pageSizeOf, snapshotPartOf } from "#site/documents/key
 import { renderKeys } from "#site/documents/render-keys.ts";
 import { patchedPart, snapshotLines } from "#site/documents/snapshot.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
-import type { ListsJob, MadeLists, PublisherContext } from "./context.ts";
+import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
 
 /**
  * Brings up to date all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. They
  * are rendered by `context.background`, in the resident publisher a process of its own; the outcome is one release. Answers
  * how far in the changes it has come, null when there was nothing to do.
  */
-export async function runSecondLane(
+export async function runListJob(
   context: PublisherContext,
   giveWay: GiveWay,
 ): Promise<number | null> {
@@ -55,7 +55,7 @@ const keysPerBatch = 20;
  * Renders all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. Costs seconds
  * when much has moved, so it belongs into a process of its own wherever somebody waits for another thing.
  */
-export async function makeLists(context: MakingParts, job: ListsJob): Promise<MadeLists> {
+export async function makeLists(context: MakingParts, job: ListsTask): Promise<MadeLists> {
   const { source, kinds, manifest, blobs } = context;
   const changes = (await changesAfter(source.store, job.after, listChangesMax)).filter(
     ({ sequence }) => sequence <= job.upTo,

@@ -34,10 +34,7 @@ const silentMs = 15_000;
  * Notes in the manifest, whatever else the process is busy with, that a resident publisher lives. Stopping it says that
  * it does not.
  */
-export function startSignsOfLife({
-  manifest,
-  clock,
-}: Pick<PublisherContext, "manifest" | "clock">): {
+export function startHeartbeat({ manifest, clock }: Pick<PublisherContext, "manifest" | "clock">): {
   stop(): void;
 } {
   const note = (seen_at: number) => noteQuietly(manifest, seen_at);
@@ -60,5 +57,7 @@ function noteQuietly(manifest: Manifest, seen_at: number): void {
 }
 
 /** Whether a resident publisher works on the bundle. */
-export const isResident = ({ seen_at }: Pick<PublisherState, "seen_at">, now: Date): boolean =>
-  now.getTime() - seen_at < silentMs;
+export const isPublisherAlive = (
+  { seen_at }: Pick<PublisherState, "seen_at">,
+  now: Date,
+): boolean => now.getTime() - seen_at < silentMs;

@@ -10,15 +10,15 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { bringExportInStep, checkExport } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { openSearchLane, type SearchLane } from "#site/search/search-job.ts";
+import { openSearchJob, type SearchJob } from "#site/search/search-job.ts";
 import { openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
-import { type FeedLane, openFeedLane } from "./feed-job.ts";
+import { type FeedJob, openFeedJob } from "./feed-job.ts";
 import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
 import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
-import { meetStore } from "./detect-restored-store.ts";
+import { detectRestoredStore } from "./detect-restored-store.ts";
 import { precompressFolder } from "#site/bundle/precompress.ts";
 import type { PublisherContext } from "./context.ts";
 import { workApart, workHere } from "./background-worker.ts";
@@ -58,9 +58,9 @@ export const publisherFolders = (dataDir: string) => ({
 export type Publisher = {
   readonly context: PublisherContext;
   /** What tells mirrors of the releases; to run after each lane that made one. */
-  readonly feedLane: FeedLane;
+  readonly feedJob: FeedJob;
   /** What keeps search indexes in step; to run when nobody waits. */
-  readonly searchLane: SearchLane;
+  readonly searchJob: SearchJob;
   /** Renders everything anew. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
   buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
   /**
@@ -116,16 +116,16 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     log: settings.log,
   };
   repair(context);
-  await meetStore(context);
-  const feedLane = openFeedLane(context, signer);
+  await detectRestoredStore(context);
+  const feedJob = openFeedJob(context, signer);
   const { makeIndexes } = context.background;
-  const searchLane = openSearchLane(context, { pagefind, makeIndexes });
+  const searchJob = openSearchJob(context, { pagefind, makeIndexes });
   return {
     context,
-    feedLane,
-    searchLane,
+    feedJob,
+    searchJob,
     buildAll: (options = {}) =>
-      buildBundle({ context, feedLane, searchLane }, workerSettings, options),
+      buildBundle({ context, feedJob, searchJob }, workerSettings, options),
     tidy: ({ first }) => tidy(context, { first, precompress }),
     isOutdated: () => context.manifest.state().inputs_digest !== context.inputsDigest,
     close: () => {

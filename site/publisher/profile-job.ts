@@ -21,7 +21,7 @@ const listPagesWaitingMax = 1_000;
  * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles first. Answers
  * how much it did, 0 when there was nothing to do. Taking a change twice is harmless.
  */
-export async function runFastLane(context: PublisherContext): Promise<number> {
+export async function runProfileJob(context: PublisherContext): Promise<number> {
   const { manifest, source, deferred } = context;
   const from = manifest.state().fast_sequence;
   const changes = await changesAfter(source.store, from, changesPerReleaseMax);

@@ -1,61 +1,176 @@
-import { syncAll } from "#site/bundle/durable.ts";
-import { catchUp } from "./full-build.ts";
-import { runFastLane } from "./profile-job.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
-import type { FeedLane } from "./feed-job.ts";
-import { defaultKeeping, type Keeping } from "#site/bundle/garbage-collection.ts";
+import { syncAll } from "#site/bundle/durable.ts";
 import { exportCommitted } from "#site/bundle/export-release.ts";
-import { housekeeping } from "./housekeeping.ts";
-import type { PublisherContext } from "./context.ts";
+import { defaultKeeping, type Keeping } from "#site/bundle/garbage-collection.ts";
 import type { Committed } from "#site/bundle/release.ts";
 import { rollBack } from "#site/bundle/rollback.ts";
-import { runSecondLane } from "./list-job.ts";
+import type { PublisherContext } from "./context.ts";
+import { catchUp } from "./full-build.ts";
+import { openHousekeeping } from "./housekeeping.ts";
+import { runListJob } from "./list-job.ts";
+import { type Job, type LoopState, nextJob } from "./next-job.ts";
+import type { Publisher } from "./open-publisher.ts";
+import { runProfileJob } from "./profile-job.ts";
+import type { WorkSignal } from "./work-signal.ts";
 
-export type ResidentOptions = {
+export type LoopOptions = {
   signal: AbortSignal;
-  /** How often the store is asked for changes. */
-  pollMs: number;
-  /** How long the second lane waits after a change, so that a burst costs one run. */
-  secondLaneDelayMs: number;
+  work: WorkSignal;
+  /** How long the list job waits after a change, so that a burst costs one run. */
+  listDelayMs: number;
   keeping?: Keeping;
-  feedLane: FeedLane;
   /** Renders everything anew. */
   buildAll: () => Promise<void>;
-  /** Told after each turn in which releases were made. */
-  onRelease?: () => Promise<void>;
+  /** Told after releases were made. */
+  onRelease?: () => void;
 };
 
 const afterFailureMs = 1_000;
 const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
+/** Search indexes follow releases at a distance. */
+const searchGapMs = 30_000;
+const afterFailedSearchMs = 300_000;
+
+const giveWay = () => Bun.sleep(0);
 
 /**
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
  * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again.
  */
-export async function runResident(
-  context: PublisherContext,
-  options: ResidentOptions,
+export async function runPublishLoop(
+  { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
+  { signal, work, listDelayMs, keeping = defaultKeeping, buildAll, onRelease }: LoopOptions,
 ): Promise<void> {
-  const behind = backgroundLanes(context, options);
-  const turn = oneTurn(context, options, behind);
+  const { manifest, log } = context;
   const tell = failureTeller(context);
+  const house = openHousekeeping(context, { keeping, signal });
+  const running = new Map<keyof LoopState["running"], Promise<void>>();
+  const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0 };
+  let hasChanges = true;
+  let listsSinceMs: number | null = null;
+  // What an earlier process published just before it ended may not be in the indexes.
+  let searchNoticed = true;
+
+  const fail = (error: unknown) => {
+    tell(error);
+    times.pausedUntilMs = performance.now() + afterFailureMs;
+  };
+  const failBuild = (error: unknown) => {
+    times.buildAfterMs = performance.now() + afterFailedBuildMs;
+    fail(error);
+  };
+  const inBackground = (
+    slot: keyof LoopState["running"],
+    job: () => Promise<unknown>,
+    onError: (error: unknown) => void = fail,
+  ) => {
+    const ended = job().then(
+      () => undefined,
+      // What is half done at the end commits nothing and is taken up again by the next process.
+      (error: unknown) => void (signal.aborted || onError(error)),
+    );
+    running.set(
+      slot,
+      ended.finally(() => {
+        running.delete(slot);
+        work.wake();
+      }),
+    );
+  };
+
+  const look = (): LoopState => {
+    const nowMs = performance.now();
+    const { request, held_at, inputs_digest, fast_sequence, slow_sequence } = manifest.state();
+    const held = held_at > 0;
+    listsSinceMs = slow_sequence < fast_sequence ? (listsSinceMs ?? nowMs) : null;
+    return {
+      ...times,
+      nowMs,
+      requested: request !== "",
+      held,
+      outdated: inputs_digest !== context.inputsDigest,
+      hasChanges,
+      housekeepingAtMs: house.dueAtMs({ held, quiet: !hasChanges && listsSinceMs === null }),
+      listsAtMs: listsSinceMs === null ? null : listsSinceMs + listDelayMs,
+      feedAtMs: listsSinceMs === null ? feedJob.dueAtMs() : null,
+      searchAtMs: searchNoticed ? times.searchAfterMs : null,
+      running: {
+        lists: running.has("lists"),
+        search: running.has("search"),
+        build: running.has("build"),
+      },
+    };
+  };
+
+  const jobs: Record<Job, (state: LoopState) => Promise<void> | void> = {
+    request: async () => {
+      try {
+        if (!(await takeRequest(context))) return;
+      } catch (error) {
+        return failBuild(error);
+      }
+      inBackground(
+        "build",
+        () => buildAll().then(() => manifest.setState({ request: "" })),
+        failBuild,
+      );
+    },
+    "full build": () => inBackground("build", buildAll, failBuild),
+    housekeeping: ({ held }) => house.run({ held }),
+    profile: async () => {
+      if ((await runProfileJob(context)) === 0) hasChanges = false;
+    },
+    list: () => {
+      listsSinceMs = null;
+      inBackground("lists", async () => {
+        await runListJob(context, giveWay);
+        await feedJob.run({ giveWay, paced: true });
+      });
+    },
+    feed: () => inBackground("lists", () => feedJob.run({ giveWay, paced: true })),
+    search: () => {
+      searchNoticed = false;
+      inBackground(
+        "search",
+        async () => {
+          const committed = await searchJob.run({ signal });
+          if (committed === null) return;
+          log("search indexes are in step", { release: committed.release });
+          times.searchAfterMs = performance.now() + searchGapMs;
+        },
+        (error) => {
+          log("search indexes could not be made and are tried again later", {
+            error: error instanceof Error ? error.message : "unknown",
+          });
+          times.searchAfterMs = performance.now() + afterFailedSearchMs;
+          searchNoticed = true;
+        },
+      );
+    },
+  };
+
+  signal.addEventListener("abort", () => work.wake());
   let told = shownBy(context);
-  while (!options.signal.aborted) {
+  while (!signal.aborted) {
     try {
-      const busy = await turn();
+      const state = look();
+      const next = nextJob(state);
+      if (next.job !== "wait") await jobs[next.job](state);
+      else if (await work.wait(next.untilMs)) hasChanges = true;
       const shown = shownBy(context);
-      if (shown !== told) await options.onRelease?.();
+      if (shown === told) continue;
       told = shown;
-      if (!busy) await Bun.sleep(options.pollMs);
+      searchNoticed = true;
+      onRelease?.();
     } catch (error) {
-      tell(error);
-      await Bun.sleep(afterFailureMs);
+      fail(error);
+      await work.wait(times.pausedUntilMs);
+      hasChanges = true;
     }
   }
-  // What is half done commits nothing and is taken up again by the next process.
   context.background.close();
-  await behind.ended();
+  await Promise.all(running.values());
 }
 
 /** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
@@ -80,112 +195,20 @@ function shownBy({ manifest }: PublisherContext): string {
   return `${current_release} ${exported_release}`;
 }
 
-/** One look at what there is to do; answers whether there may be more at once. */
-function oneTurn(
-  context: PublisherContext,
-  options: ResidentOptions,
-  behind: BackgroundLanes,
-): () => Promise<boolean> {
-  const { manifest } = context;
-  const { keeping = defaultKeeping, signal } = options;
-  const keepHouse = housekeeping(context, { keeping, signal });
-  let buildAfterMs = 0;
-  /** A build that failed is tried again a little later; what needs none goes on meanwhile. */
-  const orLater = (work: Promise<void>): Promise<void> =>
-    work.catch((error: unknown) => {
-      buildAfterMs = performance.now() + afterFailedBuildMs;
-      throw error;
-    });
-  return async () => {
-    behind.throwIfFailed();
-    const nowMs = performance.now();
-    const mayBuild = nowMs >= buildAfterMs;
-    let state = manifest.state();
-    const asked = mayBuild && state.request !== "";
-    // What an operator asks for finds no lane half-way.
-    if (asked && !behind.running()) {
-      await orLater(takeRequest(context, options));
-      state = manifest.state();
-    }
-    const { held_at, fast_sequence, slow_sequence, inputs_digest } = state;
-    if (held_at > 0) {
-      // What was gone back to is told to mirrors too; no lane may take changes meanwhile.
-      if (behind.running()) return false;
-      if (options.feedLane.isDue()) await options.feedLane.run({ paced: true });
-      await keepHouse(nowMs, { held: true, quiet: true });
-      return false;
-    }
-    if (inputs_digest !== context.inputsDigest) {
-      // Pages of another site name assets that only a full build brings: none may be published before.
-      if (mayBuild && !behind.running())
-        await orLater(buildBesideFastLane(context, options, { outdated: true }));
-      return false;
-    }
-    const busy = (await runFastLane(context)) > 0;
-    if (behind.running() || asked) return busy;
-    const started = behind.start({ lists: slow_sequence < fast_sequence, nowMs });
-    // A lane that only waits has rendered nothing yet.
-    if (!behind.running()) await keepHouse(nowMs, { held: false, quiet: !busy && !started });
-    return busy;
-  };
-}
-
-type BackgroundLanes = ReturnType<typeof backgroundLanes>;
-
-/** The lanes that nobody waits for: they go on beside the fast lane, one run at a time. */
-function backgroundLanes(
-  context: PublisherContext,
-  { feedLane, secondLaneDelayMs }: ResidentOptions,
-) {
-  const giveWay = () => Bun.sleep(0);
-  let waitingSinceMs: number | null = null;
-  let running: Promise<void> | null = null;
-  let failed: unknown = null;
-  const begin = (work: () => Promise<unknown>) => {
-    running = work().then(
-      () => void (running = null),
-      (error: unknown) => void ([running, failed] = [null, error]),
-    );
-    return true;
-  };
-  return {
-    running: () => running !== null,
-    ended: async () => {
-      await running;
-    },
-    /** A failure is thrown once, where those of the fast lane are. */
-    throwIfFailed: () => {
-      const error = failed;
-      failed = null;
-      if (error !== null) throw error;
-    },
-    /** Starts what is due; a burst of changes costs one run. Answers whether anything was started or waits. */
-    start: ({ lists, nowMs }: { lists: boolean; nowMs: number }): boolean => {
-      if (!lists) return feedLane.isDue() && begin(() => feedLane.run({ giveWay, paced: true }));
-      waitingSinceMs ??= nowMs;
-      if (nowMs - waitingSinceMs < secondLaneDelayMs) return true;
-      waitingSinceMs = null;
-      return begin(async () => {
-        await runSecondLane(context, giveWay);
-        await feedLane.run({ giveWay, paced: true });
-      });
-    },
-  };
-}
-
-/** Does what an operator asked for on the command line while this process holds the publisher's lock. */
-async function takeRequest(context: PublisherContext, options: ResidentOptions): Promise<void> {
+/**
+ * Does what an operator asked for on the command line while this process holds the publisher's lock. Answers whether a
+ * full build is left to do; the request stays until it is done.
+ */
+async function takeRequest(context: PublisherContext): Promise<boolean> {
   const { manifest, log } = context;
   const { request } = manifest.state();
   log("an operator asked for something", { request });
   const [verb, target] = request.split(" ");
   if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
+  if (verb === "full") await catchUp(context);
   // A rollback may have gone back to pages of an older site: then no page is up to date.
   const outdated = manifest.state().inputs_digest !== context.inputsDigest;
-  if (verb === "full") await catchUp(context);
-  if (verb === "full" || (verb === "resume" && outdated)) {
-    await buildBesideFastLane(context, options, { outdated });
-  }
+  if (verb === "full" || (verb === "resume" && outdated)) return true;
   if (verb === "rollback") {
     if (rollBackTo(context, Number(target)) === null) {
       log("that release is not kept, nothing was gone back to", { release: Number(target) });
@@ -194,31 +217,7 @@ async function takeRequest(context: PublisherContext, options: ResidentOptions):
     else await syncAll(context);
   }
   manifest.setState({ request: "" });
-}
-
-/**
- * Changes go live during a full build as well. Not so when the site is another one: pages that name its assets must
- * not be published before these.
- */
-async function buildBesideFastLane(
-  context: PublisherContext,
-  { buildAll, pollMs }: ResidentOptions,
-  { outdated }: { outdated: boolean },
-): Promise<void> {
-  let building = true;
-  const built = buildAll().finally(() => {
-    building = false;
-  });
-  // A failure is thrown where the build is awaited, not as soon as nobody looks.
-  built.catch(() => {});
-  try {
-    while (building) {
-      if (outdated || (await runFastLane(context)) === 0) await Bun.sleep(pollMs);
-    }
-  } finally {
-    // A fast lane that failed must not leave a build running by itself.
-    await built;
-  }
+  return false;
 }
 
 /** Asks for a full build at a scheduled time, unless a rollback holds publishing or an operator waits for something. */

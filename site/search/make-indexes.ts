@@ -20,7 +20,7 @@ import { searchDocuments } from "#site/documents/search-documents.ts";
 import { pagefindFolder, pagefindShard, pagefindShards, stopPagefind } from "./pagefind-shard.ts";
 
 /** What to make indexes of, and what is known of those that are there. */
-export type IndexJob = {
+export type IndexTask = {
   /** Changes up to here are in all indexes. */
   after: number;
   pagefind: boolean;
@@ -47,7 +47,7 @@ type IndexParts = { store: Store; manifest: Manifest; blobs: Blobs };
  */
 export async function makeIndexes(
   { store, manifest, blobs }: IndexParts,
-  job: IndexJob,
+  job: IndexTask,
 ): Promise<MadeIndexes> {
   const asOf = await newestSequence(store);
   const question = { ...job, store, db: manifest.db, blobs, upTo: asOf };

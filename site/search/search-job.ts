@@ -7,11 +7,11 @@ import { exportInSlices, publishFiles } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { commitRelease, type Committed, storeFiles } from "#site/bundle/release.ts";
 import { lunrHead } from "#site/documents/lunr-shard.ts";
-import { heldUnder, type IndexJob, type MadeIndexes } from "./make-indexes.ts";
+import { heldUnder, type IndexTask, type MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
 /** The slowest of the publisher's lanes: search indexes, made beside all else. */
-export type SearchLane = {
+export type SearchJob = {
   /**
    * Makes all indexes anew that changes since the last run touch, and publishes them as one release; null when there
    * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
@@ -19,15 +19,15 @@ export type SearchLane = {
   run(options?: { signal?: AbortSignal }): Promise<Committed | null>;
 };
 
-export type SearchLaneSettings = {
+export type SearchSettings = {
   /** Whether there is an index for people; those for programs are always kept in step. */
   pagefind: boolean;
   /** Makes indexes, here or in another process. */
-  makeIndexes: (job: IndexJob, signal?: AbortSignal) => Promise<MadeIndexes>;
+  makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
 };
 
 /** Opens the lane. Its first run looks at everything; later ones only when the lists have moved on. */
-export function openSearchLane(context: BundleContext, settings: SearchLaneSettings): SearchLane {
+export function openSearchJob(context: BundleContext, settings: SearchSettings): SearchJob {
   const inputs = settings.pagefind ? inputsDigest() : "off";
   let looked = !settings.pagefind;
   const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExportFolder } from "#site/bundle/export-folder.ts";
 import { removeDrafts } from "#site/bundle/blobs.ts";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { bringExportInStep } from "#site/bundle/export-release.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
@@ -29,7 +29,7 @@ const fullDisk = (): ExportFolder => ({
 /** Takes the changes, commits their release and fails to show it in the folder. */
 async function failsToExport(): Promise<void> {
   const { context } = directory.publisher;
-  const error = await runFastLane({ ...context, exported: fullDisk() }).catch((e: unknown) => e);
+  const error = await runProfileJob({ ...context, exported: fullDisk() }).catch((e: unknown) => e);
   expect(error).toMatchObject({ message: "no space left on device" });
 }
 
@@ -47,7 +47,7 @@ describe("a release that did not get into the folder for other web servers", () 
     await directory.edit("trust-a", { tagline: "Disk full" });
     await failsToExport();
     await directory.edit("trust-b", { tagline: "Room again" });
-    await runFastLane(context);
+    await runProfileJob(context);
     expect(shown()).toContain("Disk full");
     const { exported_release, current_release } = context.manifest.state();
     expect(exported_release).toBe(current_release);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { exportInSlices } from "#site/bundle/export-release.ts";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import type { BackgroundWork } from "#site/publisher/context.ts";
@@ -44,7 +44,7 @@ async function changed(slug: string, beneficiaries_per_year: number) {
   const { context } = directory.publisher;
   const after = context.manifest.state().slow_sequence;
   await directory.edit(slug, { beneficiaries_per_year });
-  while ((await runFastLane(context)) > 0);
+  while ((await runProfileJob(context)) > 0);
   return { after, upTo: context.manifest.state().fast_sequence, feedFiles: [] };
 }
 
@@ -114,7 +114,7 @@ describe("a release of many files", () => {
       // Another big release and a small one overtake it.
       await exportInSlices(context, release("two"), async () => {});
       await directory.edit("trust-3", { tagline: "In between" });
-      await runFastLane(context);
+      await runProfileJob(context);
     });
     for (const at of [0, 30, 59]) expect(shown(at)).toBe(`two ${at}`);
     const { exported_release, current_release } = context.manifest.state();
@@ -140,7 +140,7 @@ describe("a release of many files", () => {
     expect(failed).toContain("no space");
     expect(shown(40)).toBe("two 40");
     await directory.edit("trust-3", { tagline: "Room again" });
-    await runFastLane(context);
+    await runProfileJob(context);
     expect(shown(40)).toBe("three 40");
     expect(context.manifest.state().exported_release).toBe(
       context.manifest.state().current_release,

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
-import { meetStore } from "#site/publisher/detect-restored-store.ts";
+import { detectRestoredStore } from "#site/publisher/detect-restored-store.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { aDirectory } from "#test/support/publisher.ts";
@@ -31,11 +31,11 @@ test("a store that was restored is published anew, and later changes are not los
       await directory.edit("trust-a", { tagline: `lost ${line}` });
       await directory.drain();
     }
-    await meetStore(context);
+    await detectRestoredStore(context);
     expect(publisher.isOutdated()).toBe(false);
     const epoch = await findEpoch(store);
     await restoreTo(store, 2);
-    await meetStore(context);
+    await detectRestoredStore(context);
     expect(publisher.isOutdated()).toBe(true);
     await publisher.buildAll({ processes: 1 });
     expect(directory.read("nonprofits/trust-a.html")).toContain("from the backup");
@@ -61,7 +61,7 @@ test("another store in the place of the one that was published is published anew
     await directory.publisher.buildAll({ processes: 1 });
     await closeFeedFiles(other, { after: 0, upTo: 0, now: new Date() });
     const { context } = directory.publisher;
-    await meetStore({ ...context, source: { ...context.source, store: other } });
+    await detectRestoredStore({ ...context, source: { ...context.source, store: other } });
     expect(directory.publisher.isOutdated()).toBe(true);
     expect(context.manifest.state().fast_sequence).toBe(0);
   } finally {

@@ -11,10 +11,10 @@ import {
 } from "#content/contract/feed.ts";
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
-import { runFastLane } from "#site/publisher/profile-job.ts";
-import { openFeedLane } from "#site/publisher/feed-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
+import { type FeedJob, openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
-import { runSecondLane } from "#site/publisher/list-job.ts";
+import { runListJob } from "#site/publisher/list-job.ts";
 import { KeySet, openSigner, verifyDetached } from "#content/feed/keys.ts";
 import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
 
@@ -76,6 +76,11 @@ const filesHeld = () =>
 
 const sorted = (files: Map<string, string>) => [...files].sort(([a], [b]) => (a < b ? -1 : 1));
 
+const isDue = (job: FeedJob): boolean => {
+  const atMs = job.dueAtMs();
+  return atMs !== null && atMs <= performance.now();
+};
+
 describe("the change feed", () => {
   test("begins with a file for what the first build holds", () => {
     expect(state()).toMatchObject({ sequence: 1, change_sequence: 130, snapshot: { sequence: 1 } });
@@ -96,7 +101,7 @@ describe("the change feed", () => {
   test("publishes a file that was closed before the publisher was killed", async () => {
     const { sequence, change_sequence } = state();
     await directory.edit("trust-3", { tagline: "Newer words" });
-    await runFastLane(directory.publisher.context);
+    await runProfileJob(directory.publisher.context);
     const closing = { after: change_sequence, upTo: change_sequence + 1, now: new Date() };
     await closeFeedFiles(directory.store, closing);
     await directory.drain();
@@ -126,13 +131,13 @@ describe("the snapshot", () => {
     expect(state().snapshot).toMatchObject({ parts: 2, sequence: state().sequence });
   });
   test("that lags behind is told as such, and caught up with", async () => {
-    const { context, feedLane } = directory.publisher;
+    const { context, feedJob } = directory.publisher;
     const signer = await openSigner(aSigningKey());
-    const slow = openFeedLane(context, signer, { joinedBytesPerSecond: 1 });
+    const slow = openFeedJob(context, signer, { joinedBytesPerSecond: 1 });
     const edited = async (tagline: string) => {
       await directory.edit("trust-5", { tagline });
-      await runFastLane(context);
-      await runSecondLane(context, async () => {});
+      await runProfileJob(context);
+      await runListJob(context, async () => {});
       await slow.run({ paced: true });
     };
     await edited("One");
@@ -142,8 +147,8 @@ describe("the snapshot", () => {
     expect(state()).toMatchObject({ sequence: sequence + 1, snapshot: { sequence } });
     expect(snapshot()[5]).toMatchObject({ tagline: "One" });
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
-    expect(slow.isDue()).toBe(false);
-    await feedLane.run({});
+    expect(isDue(slow)).toBe(false);
+    await feedJob.run({});
     expect(state()).toMatchObject({ snapshot: { sequence: sequence + 1 } });
     expect(snapshot()[5]).toMatchObject({ tagline: "Two" });
   });
@@ -154,7 +159,7 @@ describe("the snapshot", () => {
     await directory.drain();
     expect(existsSync(before)).toBe(true);
     const later = () => new Date(Date.now() + 120_000);
-    await openFeedLane({ ...context, clock: later }, await openSigner(aSigningKey())).run({});
+    await openFeedJob({ ...context, clock: later }, await openSigner(aSigningKey())).run({});
     expect(existsSync(before)).toBe(false);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
@@ -179,31 +184,31 @@ describe("the signed list", () => {
   test("with nothing new is left alone", async () => {
     const { manifest } = directory.publisher.context;
     const { current_release } = manifest.state();
-    expect(directory.publisher.feedLane.isDue()).toBe(false);
-    await directory.publisher.feedLane.run({});
+    expect(isDue(directory.publisher.feedJob)).toBe(false);
+    await directory.publisher.feedJob.run({});
     expect(manifest.state().current_release).toBe(current_release);
   });
   test("is made anew when it is lost, and when the key is another", async () => {
     const { context } = directory.publisher;
     const [shard] = BundleManifest.parse(json(feedPaths.manifest)).shards;
     context.blobs.remove(shard?.sha256 ?? "");
-    await directory.publisher.feedLane.run({});
+    await directory.publisher.feedJob.run({});
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
-    const other = openFeedLane(context, await openSigner(aSigningKey()));
-    expect(other.isDue()).toBe(true);
+    const other = openFeedJob(context, await openSigner(aSigningKey()));
+    expect(isDue(other)).toBe(true);
     await other.run({});
-    expect(other.isDue()).toBe(false);
+    expect(isDue(other)).toBe(false);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
   test("follows a rollback, and the way back", async () => {
-    const { context, feedLane } = directory.publisher;
+    const { context, feedJob } = directory.publisher;
     const { current_release } = context.manifest.state();
     const { sequence } = state();
     await directory.edit("trust-9", { tagline: "Later" });
     await directory.add({ slug: "latecomer" });
     await directory.drain();
     expect(rollBackTo(context, current_release)).not.toBeNull();
-    await feedLane.run({});
+    await feedJob.run({});
     expect(state()).toMatchObject({ sequence, snapshot: { sequence } });
     expect(snapshot()).toHaveLength(130);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { releases } from "#site/bundle/release.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
@@ -45,7 +45,7 @@ describe("the first build", () => {
 describe("a change that keeps its place", () => {
   test("is live after the fast lane alone, in at most 12 files", async () => {
     await directory.edit("trust-7", { tagline: "Every child at school" });
-    expect(await runFastLane(directory.publisher.context)).toBe(1);
+    expect(await runProfileJob(directory.publisher.context)).toBe(1);
     expect(directory.read("nonprofits/trust-7.html")).toContain("Every child at school");
     expect(directory.read("api/nonprofits/trust-7.json")).toContain("Every child at school");
     expect(inFolder("nonprofits/trust-7.html")).toContain("Every child at school");
@@ -56,7 +56,7 @@ describe("a change that keeps its place", () => {
     const { manifest } = directory.publisher.context;
     const { current_release, fast_sequence } = manifest.state();
     manifest.setState({ fast_sequence: fast_sequence - 1 });
-    await runFastLane(directory.publisher.context);
+    await runProfileJob(directory.publisher.context);
     expect(manifest.state()).toMatchObject({ current_release, fast_sequence });
   });
 });

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { restartWaitMs } from "#scripts/start/supervised-child.ts";
+import { restartWaitMs } from "#content/runtime/supervised-child.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import type { DocumentKind } from "#site/documents/document.ts";
 import { makeDurable } from "#site/bundle/durable.ts";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { prune } from "#site/bundle/garbage-collection.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { commitRelease } from "#site/bundle/release.ts";
@@ -36,7 +36,7 @@ describe("a page that fails to render", () => {
   test("keeps its older version, is named, and stops nothing else", async () => {
     const before = directory.read("nonprofits/trust-a.html");
     await directory.edit("trust-a", { tagline: "Trouble is over" });
-    await runFastLane({ ...context, kinds: context.kinds.map(inTrouble) });
+    await runProfileJob({ ...context, kinds: context.kinds.map(inTrouble) });
     expect(directory.read("nonprofits/trust-a.html")).toBe(before);
     expect(failures()).toHaveLength(1);
     expect(context.manifest.state().fast_sequence).toBe(3);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runFastLane } from "#site/publisher/profile-job.ts";
-import { housekeeping } from "#site/publisher/housekeeping.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
+import { openHousekeeping } from "#site/publisher/housekeeping.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { releases } from "#site/bundle/release.ts";
-import { runResident } from "#site/publisher/publish-loop.ts";
+import { runPublishLoop } from "#site/publisher/publish-loop.ts";
+import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -18,20 +19,17 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => directory.close());
 
-/** Runs the resident publisher until `met`, at most 5 s. */
-async function residentUntil(
+/** Runs the publisher's loop until `met`, at most 5 s. */
+async function publishUntil(
   met: () => boolean,
   own: PublisherContext,
   buildAll: () => Promise<void>,
 ): Promise<void> {
   const stopping = new AbortController();
-  const running = runResident(own, {
-    signal: stopping.signal,
-    pollMs: 2,
-    secondLaneDelayMs: 10,
-    feedLane: directory.publisher.feedLane,
-    buildAll,
-  });
+  const running = runPublishLoop(
+    { ...directory.publisher, context: own },
+    { signal: stopping.signal, work: openWorkSignal(own, 2), listDelayMs: 10, buildAll },
+  );
   for (let look = 0; look < 500 && !met(); look++) await Bun.sleep(10);
   stopping.abort();
   await running;
@@ -48,7 +46,7 @@ describe("a full build that fails", () => {
       log: (event: string) => void logged.push(event),
     };
     await directory.edit("trust-a", { tagline: "of another site" });
-    await residentUntil(
+    await publishUntil(
       () => logged.length > 0,
       other,
       () => (builds++, Promise.reject(new Error("no room"))),
@@ -61,7 +59,7 @@ describe("a full build that fails", () => {
     context.manifest.setState({ request: "full" });
     await directory.edit("trust-a", { tagline: "goes on", causes: ["health"] });
     const { slow_sequence } = context.manifest.state();
-    await residentUntil(
+    await publishUntil(
       () => context.manifest.state().slow_sequence > slow_sequence,
       context,
       () => Promise.reject(new Error("no room")),
@@ -69,7 +67,7 @@ describe("a full build that fails", () => {
     expect(directory.read("nonprofits/trust-a.html")).toContain("goes on");
     expect(directory.read("causes/health.html")).toContain("trust-a");
     expect(context.manifest.state().request).toBe("full");
-    await residentUntil(
+    await publishUntil(
       () => context.manifest.state().request === "",
       context,
       () => Promise.resolve(),
@@ -81,7 +79,7 @@ test("a full build that is asked for tells nothing that merely waited to be publ
   await directory.edit("trust-a", { tagline: "waits", mission: "Waits, too." });
   context.manifest.setState({ request: "full" });
   const found: (string[] | null)[] = [];
-  await residentUntil(
+  await publishUntil(
     () => context.manifest.state().request === "",
     context,
     async () => {
@@ -96,24 +94,24 @@ test("a full build that is asked for tells nothing that merely waited to be publ
 describe("between lanes", () => {
   const later = (seconds: number) => performance.now() + seconds * 1_000;
   const keepHouse = () =>
-    housekeeping(context, {
+    openHousekeeping(context, {
       keeping: { releases: 5, assetGraceMs: 1_000 },
       signal: new AbortController().signal,
     });
   test("old releases are forgotten bit by bit, although changes keep coming", async () => {
     for (let at = 0; at < 110; at++) {
       await directory.edit("trust-b", { tagline: `line ${at}` });
-      await runFastLane(context);
+      await runProfileJob(context);
     }
     const keep = keepHouse();
-    const busy = { held: false, quiet: false };
+    const busy = { held: false };
     const count = () => releases(context.manifest, 1_000).length;
     const before = count();
-    await keep(later(0), busy);
+    await keep.run(busy, later(0));
     expect(count()).toBe(before);
-    await keep(later(61), busy);
+    await keep.run(busy, later(61));
     expect(count()).toBe(before - 100);
-    for (let run = 0; run < 3; run++) await keep(later(61), busy);
+    for (let run = 0; run < 3; run++) await keep.run(busy, later(61));
     expect(count()).toBe(5);
   });
   test("a file that could not be shown in the folder is, without another release", async () => {
@@ -121,7 +119,7 @@ describe("between lanes", () => {
     const shown = join(context.exported.folder, "nonprofits/trust-b.html");
     rmSync(shown);
     context.manifest.setState({ exported_release: current_release - 1 });
-    await keepHouse()(later(0), { held: true, quiet: true });
+    await keepHouse().run({ held: true }, later(0));
     expect(existsSync(shown)).toBe(true);
     expect(context.manifest.state().exported_release).toBe(current_release);
   });

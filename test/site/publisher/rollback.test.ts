@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await directory.publisher.buildAll({ processes: 1 });
   for (const line of [1, 2, 3]) {
     await directory.edit("trust-a", { tagline: `line ${line}` });
-    await runFastLane(directory.publisher.context);
+    await runProfileJob(directory.publisher.context);
     // Numbers of the directory, which nobody would go back from.
     await directory.store.write((tx) =>
       saveDirectoryFact(tx, { name: "leaderboard", value: `${line}`, now: new Date() }),

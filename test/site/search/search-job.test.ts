@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runFastLane } from "#site/publisher/profile-job.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { defaultKeeping, prune } from "#site/bundle/garbage-collection.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
-import { openSearchLane } from "#site/search/search-job.ts";
-import { runSecondLane } from "#site/publisher/list-job.ts";
-import { followWithIndexes } from "#site/search/follow.ts";
+import { openSearchJob } from "#site/search/search-job.ts";
+import { runListJob } from "#site/publisher/list-job.ts";
 import { pagefindShardOf } from "#site/search/pagefind-shard.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
@@ -35,8 +34,8 @@ const filesOf = (folder: string) =>
 const living = (folder: string) => filesOf(folder).filter(({ doomed_at }) => doomed_at === null);
 /** Publishes pages and lists, but no index. */
 const publishPages = async () => {
-  while ((await runFastLane(directory.publisher.context)) > 0);
-  while ((await runSecondLane(directory.publisher.context, async () => {})) !== null);
+  while ((await runProfileJob(directory.publisher.context)) > 0);
+  while ((await runListJob(directory.publisher.context, async () => {})) !== null);
 };
 
 describe("the index for people", () => {
@@ -54,7 +53,7 @@ describe("the index for people", () => {
       blobsFolder: blobs,
       exportFolder: null,
     });
-    const job = openSearchLane(publisher.context, { pagefind: true, makeIndexes });
+    const job = openSearchJob(publisher.context, { pagefind: true, makeIndexes });
     const committed = await job.run();
     expect(committed?.release).toBe(before + 1);
     expect(JSON.parse(directory.read("pagefind/shards.json") ?? "")).toEqual({
@@ -72,10 +71,10 @@ describe("the index for people", () => {
     expect(existsSync(join(exported, "pagefind/2/pagefind-entry.json"))).toBe(true);
   });
   test("is left alone while nothing changes, after a full build and a second look too", async () => {
-    expect(await directory.publisher.searchLane.run()).toBeNull();
+    expect(await directory.publisher.searchJob.run()).toBeNull();
     const before = filesOf("pagefind/");
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
-    expect(await directory.publisher.searchLane.run()).toBeNull();
+    expect(await directory.publisher.searchJob.run()).toBeNull();
     expect(filesOf("pagefind/")).toEqual(before);
   });
   test("has only those shards made anew whose nonprofits changed; old files stay for a day", async () => {
@@ -84,7 +83,7 @@ describe("the index for people", () => {
     const before = living(`pagefind/${shard}/`);
     await directory.edit("trust-3", { name: "Zebra Trust" });
     await publishPages();
-    const committed = await directory.publisher.searchLane.run();
+    const committed = await directory.publisher.searchJob.run();
     const changed = committed?.changed.map(({ path }) => path) ?? [];
     expect(changed.filter((path) => path.startsWith("pagefind/"))).not.toEqual([]);
     for (const path of changed) expect(path).toMatch(new RegExp(`^(search/|pagefind/${shard}/)`));
@@ -94,13 +93,13 @@ describe("the index for people", () => {
     const { context } = directory.publisher;
     const tomorrow = new Date(Date.now() + defaultKeeping.assetGraceMs + 1_000);
     expect(filesOf("pagefind/").length).toBeGreaterThan(living("pagefind/").length);
-    await directory.publisher.feedLane.run({});
+    await directory.publisher.feedJob.run({});
     prune({ ...context, clock: () => tomorrow }, defaultKeeping);
     expect(filesOf("pagefind/")).toEqual(living("pagefind/"));
     for (const { digest } of living("pagefind/")) expect(context.blobs.has(digest)).toBe(true);
   });
   test("leaves no file in the signed list that it does not name any more", async () => {
-    await directory.publisher.feedLane.run({});
+    await directory.publisher.feedJob.run({});
     await directory.edit("trust-2", { name: "Yak Trust" });
     await directory.drain();
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
@@ -111,7 +110,7 @@ describe("the index for people", () => {
     rmSync(context.blobs.pathOf(lost?.digest ?? ""));
     await directory.edit("trust-0", { tagline: "Another shard" });
     await publishPages();
-    await directory.publisher.searchLane.run();
+    await directory.publisher.searchJob.run();
     expect(context.blobs.has(lost?.digest ?? "")).toBe(true);
   });
   test("stays through a rollback; programs' indexes go back and come again", async () => {
@@ -124,54 +123,9 @@ describe("the index for people", () => {
     rollBackTo(context, before);
     expect(living("pagefind/")).toEqual(people);
     expect(directory.read("search/education.lunr.json")).not.toBe(programs);
-    expect(await directory.publisher.searchLane.run()).toBeNull();
+    expect(await directory.publisher.searchJob.run()).toBeNull();
     manifest().setState({ held_at: 0 });
     await directory.drain();
     expect(directory.read("search/education.lunr.json")).toBe(programs);
-  });
-});
-
-describe("indexing behind the publisher", () => {
-  const followed = async (lane: Directory["publisher"]["searchLane"]) => {
-    const events: string[] = [];
-    const stopping = new AbortController();
-    const follower = followWithIndexes(lane, {
-      log: (event) => events.push(event),
-      signal: stopping.signal,
-      gapMs: 10,
-      afterFailureMs: 20,
-    });
-    follower.notice();
-    for (let look = 0; look < 500 && events.length < 2; look++) await Bun.sleep(10);
-    stopping.abort();
-    await follower.idle();
-    return events;
-  };
-  test("a failure is told and tried again", async () => {
-    let runs = 0;
-    const committed = { release: 1, changed: [], removed: [] };
-    const events = await followed({
-      run: () =>
-        ++runs === 1 ? Promise.reject(new Error("no memory")) : Promise.resolve(committed),
-    });
-    expect(events.slice(0, 2)).toEqual([
-      "search indexes could not be made and are tried again later",
-      "search indexes are in step",
-    ]);
-  });
-  test("releases in a row cost one run after the gap", async () => {
-    let runs = 0;
-    const stopping = new AbortController();
-    const committed = { release: 1, changed: [], removed: [] };
-    const follower = followWithIndexes(
-      { run: () => (runs++, Promise.resolve(committed)) },
-      { log: () => {}, signal: stopping.signal, gapMs: 100_000 },
-    );
-    follower.notice();
-    await Bun.sleep(20);
-    for (let times = 0; times < 50; times++) follower.notice();
-    await Bun.sleep(20);
-    stopping.abort();
-    expect(runs).toBe(1);
   });
 });

@@ -1,0 +1,76 @@
+/** What the publisher does next. `held`: a rollback holds publishing, and nothing may be rendered. */
+export type Job =
+  | "request"
+  | "full build"
+  | "housekeeping"
+  | "profile"
+  | "list"
+  | "feed"
+  | "search";
+
+/** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
+export type LoopState = {
+  nowMs: number;
+  /** After a failure nothing is tried before. */
+  pausedUntilMs: number;
+  /** A build that failed is tried again no sooner; what needs none goes on meanwhile. */
+  buildAfterMs: number;
+  /** An operator asked for something. */
+  requested: boolean;
+  /** An operator went back to an older release: nothing is rendered until publishing is resumed. */
+  held: boolean;
+  /** The site is another one than that of the current release: its pages name assets that only a full build brings. */
+  outdated: boolean;
+  /** There may be changes that no profile shows yet, or list pages that a burst of changes left for later. */
+  hasChanges: boolean;
+  /** What is due from when on; null when there is nothing to do. */
+  housekeepingAtMs: number | null;
+  listsAtMs: number | null;
+  feedAtMs: number | null;
+  searchAtMs: number | null;
+  /** Jobs that go on in the background. The list job and the feed job are one at a time. */
+  running: { lists: boolean; search: boolean; build: boolean };
+};
+
+export type Next = { job: Job } | { job: "wait"; untilMs: number };
+
+/** Nothing rendered in the background waits to be published: what nothing names can be forgotten, a build can begin. */
+const isFree = ({ running }: LoopState): boolean => !running.lists && !running.build;
+const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outdated;
+/** What an operator asked for finds no list job half-way, so none begins. */
+const isAsked = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
+  requested && nowMs >= buildAfterMs;
+
+/** From when on each job may run; null: not now, whatever the time. Those that come first go first. */
+const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] = [
+  { job: "request", atMs: (s) => (s.requested && isFree(s) ? s.buildAfterMs : null) },
+  { job: "full build", atMs: (s) => (s.outdated && !s.held && isFree(s) ? s.buildAfterMs : null) },
+  {
+    job: "housekeeping",
+    atMs: (s) => (isFree(s) && !(s.outdated && !s.held) ? s.housekeepingAtMs : null),
+  },
+  { job: "profile", atMs: (s) => (isPublishing(s) && s.hasChanges ? 0 : null) },
+  { job: "list", atMs: (s) => (isPublishing(s) && isFree(s) && !isAsked(s) ? s.listsAtMs : null) },
+  // What was gone back to is told to mirrors too.
+  {
+    job: "feed",
+    atMs: (s) => ((s.held || isPublishing(s)) && isFree(s) && !isAsked(s) ? s.feedAtMs : null),
+  },
+  { job: "search", atMs: (s) => (isPublishing(s) && !s.running.search ? s.searchAtMs : null) },
+];
+
+/** A wait is never longer: something may have been forgotten. */
+const waitMaxMs = 60_000;
+
+/** The job to do now, or until when to wait for news. */
+export function nextJob(state: LoopState): Next {
+  const { nowMs, pausedUntilMs } = state;
+  if (nowMs < pausedUntilMs) return { job: "wait", untilMs: pausedUntilMs };
+  let untilMs = nowMs + waitMaxMs;
+  for (const { job, atMs } of rules) {
+    const at = atMs(state);
+    if (at !== null && at <= nowMs) return { job };
+    if (at !== null) untilMs = Math.min(untilMs, at);
+  }
+  return { job: "wait", untilMs };
+}

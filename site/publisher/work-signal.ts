@@ -1,0 +1,75 @@
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import type { PublisherContext } from "./context.ts";
+
+/** How the publisher hears that there may be something to do. */
+export type WorkSignal = {
+  /** Says that something was written. Returns at once. */
+  notify(): void;
+  /** Ends the wait that is going on, or the next one, although nothing was written. */
+  wake(): void;
+  /** Waits for news or for a time; answers whether something may have been written since the wait before. */
+  wait(untilMs: number): Promise<boolean>;
+};
+
+/** While no one tells of changes, an embedded store is asked for its version, which costs microseconds. */
+const embeddedEveryMs = 100;
+/** A server over the network is spared. */
+const remoteEveryMs = 250;
+
+/**
+ * Hears of work by `notify`, and where no process tells of it, by looking every so often at the versions of the store
+ * and of the manifest, in which commands leave their requests. What is written during a job is heard of in the wait
+ * after it.
+ */
+export function openWorkSignal(
+  { source: { store }, manifest }: Pick<PublisherContext, "source" | "manifest">,
+  everyMs = store.embedded ? embeddedEveryMs : remoteEveryMs,
+): WorkSignal {
+  const manifestVersion = manifest.db.query<{ data_version: number }, []>("PRAGMA data_version");
+  let noticed = false;
+  let woken = false;
+  let ring = () => {};
+  let known = "";
+  const version = async (): Promise<string> => {
+    const own = manifestVersion.get()?.data_version ?? 0;
+    if (!store.embedded) return `${own} ${await newestSequence(store)}`;
+    const { rows } = await store.raw.execute("PRAGMA data_version");
+    return `${own} ${String(rows[0]?.[0])}`;
+  };
+  /** A store that cannot be read is no news: the next job tells of it. */
+  const look = async () => {
+    const now = await version().catch(() => known);
+    if (now !== known) noticed = true;
+    known = now;
+  };
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      ring = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (noticed || woken) ring();
+    });
+  return {
+    notify: () => {
+      noticed = true;
+      ring();
+    },
+    wake: () => {
+      woken = true;
+      ring();
+    },
+    wait: async (untilMs) => {
+      while (!noticed && !woken) {
+        await look();
+        const leftMs = untilMs - performance.now();
+        if (noticed || leftMs <= 0) break;
+        await pause(Math.min(everyMs, leftMs));
+      }
+      const answer = noticed;
+      [noticed, woken] = [false, false];
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { type LoopState, nextJob } from "#site/publisher/next-job.ts";
+
+const idle: LoopState = {
+  nowMs: 1_000,
+  pausedUntilMs: 0,
+  buildAfterMs: 0,
+  requested: false,
+  held: false,
+  outdated: false,
+  hasChanges: false,
+  housekeepingAtMs: 50_000,
+  listsAtMs: null,
+  feedAtMs: null,
+  searchAtMs: null,
+  running: { lists: false, search: false, build: false },
+};
+const lists = { ...idle.running, lists: true };
+const build = { ...idle.running, build: true };
+const search = { ...idle.running, search: true };
+
+describe("the publisher's next job", () => {
+  test.each<[string, Partial<LoopState>, string]>([
+    ["a change is published at once", { hasChanges: true }, "profile"],
+    ["a change goes before lists that are due", { hasChanges: true, listsAtMs: 900 }, "profile"],
+    ["a change is published while lists are made", { hasChanges: true, running: lists }, "profile"],
+    ["a change is published during a full build", { hasChanges: true, running: build }, "profile"],
+    ["lists follow when no change waits", { listsAtMs: 1_000 }, "list"],
+    ["lists wait so that a burst costs one run", { listsAtMs: 1_400 }, "wait until 1400"],
+    ["lists are made one run at a time", { listsAtMs: 900, running: lists }, "wait until 61000"],
+    [
+      "lists are left alone during a full build",
+      { listsAtMs: 900, running: build },
+      "wait until 61000",
+    ],
+    ["mirrors are told once lists are in step", { feedAtMs: 0 }, "feed"],
+    ["a snapshot that costs much waits", { feedAtMs: 3_000 }, "wait until 3000"],
+    ["indexes follow releases", { searchAtMs: 0 }, "search"],
+    ["indexes are made while lists are", { searchAtMs: 0, running: lists }, "search"],
+    ["indexes are made one run at a time", { searchAtMs: 0, running: search }, "wait until 50000"],
+    ["indexes wait after a run", { searchAtMs: 31_000 }, "wait until 31000"],
+    [
+      "housekeeping goes before a stream of changes",
+      { housekeepingAtMs: 0, hasChanges: true },
+      "housekeeping",
+    ],
+    [
+      "housekeeping waits for lists that are made",
+      { housekeepingAtMs: 0, running: lists },
+      "wait until 61000",
+    ],
+    [
+      "another site is built before anything is published",
+      { outdated: true, hasChanges: true },
+      "full build",
+    ],
+    [
+      "pages of another site wait for its build",
+      { outdated: true, hasChanges: true, running: build },
+      "wait until 61000",
+    ],
+    [
+      "a build of another site that failed is tried later",
+      { outdated: true, hasChanges: true, buildAfterMs: 9_000 },
+      "wait until 9000",
+    ],
+    ["what an operator asks for goes first", { requested: true, hasChanges: true }, "request"],
+    [
+      "a request finds no list job half-way",
+      { requested: true, running: lists },
+      "wait until 61000",
+    ],
+    [
+      "no list job begins while one is asked for",
+      { requested: true, listsAtMs: 900, feedAtMs: 0, running: build },
+      "wait until 61000",
+    ],
+    [
+      "lists go on while a build that failed waits",
+      { requested: true, buildAfterMs: 9_000, listsAtMs: 900 },
+      "list",
+    ],
+    [
+      "a rollback holds all that renders",
+      { held: true, hasChanges: true, listsAtMs: 900, searchAtMs: 0 },
+      "wait until 50000",
+    ],
+    ["a rollback is told to mirrors", { held: true, feedAtMs: 0 }, "feed"],
+    [
+      "a rollback to an older site is not built over",
+      { held: true, outdated: true },
+      "wait until 50000",
+    ],
+    ["a rollback is resumed", { held: true, requested: true }, "request"],
+    [
+      "after a failure everything waits a moment",
+      { pausedUntilMs: 2_000, hasChanges: true, requested: true },
+      "wait until 2000",
+    ],
+    ["with nothing to do it waits", {}, "wait until 50000"],
+  ])("%s", (_behaviour, state, expected) => {
+    const next = nextJob({ ...idle, ...state });
+    expect(next.job === "wait" ? `wait until ${next.untilMs}` : next.job).toBe(expected);
+  });
+});
