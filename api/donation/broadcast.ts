@@ -9,7 +9,8 @@ import type { Payment } from "#api/chain/chain.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { inTurn, once } from "#content/runtime/keyed-lock.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-import { batchedWrite, type DonateContext } from "./context.ts";
+import type { DonateContext } from "./context.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
 import {
   beforeDeadline,
   chainDeadline,

@@ -6,8 +6,7 @@ import type { Clock } from "#content/contract/time.ts";
 import type { Commitment, MicroUsdc } from "#content/contract/transfer.ts";
 import type { MemoSeal } from "#content/donation/memo.ts";
 import { type DonateTarget, donateTargets } from "#content/donation/store.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
-import { type GroupCommit, groupCommit } from "#content/store/write-batcher.ts";
+import type { Store } from "#content/store/open.ts";
 
 /** What all steps of a donation work with. */
 export type DonateContext = {
@@ -57,24 +56,3 @@ export const donateContext = ({
     pause: (ms) => Bun.sleep(ms),
   };
 };
-
-type Job<Value> = (tx: WriteTransaction) => Promise<Value>;
-
-const batches = new WeakMap<Store, GroupCommit<Job<unknown>, unknown>>();
-
-/** Writes in a transaction that it may share: donations and proofs that arrive batcher share a sync to disk. */
-export async function batchedWrite<Value>(store: Store, job: Job<Value>): Promise<Value> {
-  const known = batches.get(store);
-  const batch = known ?? groupCommit(store, oneAfterTheOther);
-  if (known === undefined) batches.set(store, batch);
-  return (await batch.run(job)) as Value;
-}
-
-async function oneAfterTheOther(
-  tx: WriteTransaction,
-  jobs: readonly Job<unknown>[],
-): Promise<unknown[]> {
-  const values: unknown[] = [];
-  for (const job of jobs) values.push(await job(tx));
-  return values;
-}

@@ -6,7 +6,8 @@ import { intentOf, saveIntent } from "#content/donation/intent-store.ts";
 import { readMemo } from "#content/donation/memo.ts";
 import { type DonateTarget, donationsFor } from "#content/donation/store.ts";
 import type { PaymentNotTaken } from "./broadcast.ts";
-import { batchedWrite, type DonateContext } from "./context.ts";
+import type { DonateContext } from "./context.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
 import { beforeDeadline, chainDeadline } from "./donation-chain.ts";
 import { type ClientPayment, notTakenWords, type PaymentFailure, takePayment } from "./payment.ts";
 import {

@@ -19,7 +19,8 @@ import {
   recordDonation,
   type Recorded,
 } from "#content/donation/store.ts";
-import { batchedWrite, type DonateContext } from "./context.ts";
+import type { DonateContext } from "./context.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
 import { beforeDeadline, chainDeadline, type Deadline, findTransaction } from "./donation-chain.ts";
 
 /** A recorded donation as the donor is told of it. */

@@ -11,7 +11,8 @@ import {
 } from "#content/donation/intent-store.ts";
 import { donateTargetById } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
-import { batchedWrite, type DonateContext } from "./context.ts";
+import type { DonateContext } from "./context.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
 import { findTransaction } from "./donation-chain.ts";
 import { recordByMemo, recordLanded } from "./proof.ts";
 

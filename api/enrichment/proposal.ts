@@ -2,6 +2,79 @@ import { createHmac } from "node:crypto";
 import type { Context } from "#api/context.ts";
 import { networkOf } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { Clock } from "#content/contract/time.ts";
+import type { ConsensusMode } from "#content/enrichment/consensus.ts";
+import type { Store } from "#content/store/open.ts";
+
+// What agents propose and others confirm comes in alike: values of fields here, drafts in api/recommendation.
+
+/** What a verb that takes proposals works with. */
+export type ProposalContext = {
+  store: Store;
+  clock: Clock;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  mode: ConsensusMode;
+  /** Counts proposals of an agent; answers how long it must wait, 0 for not at all. */
+  takeAgent: (agentId: string, proposals: number) => Promise<AgentAllowance>;
+};
+
+type AgentAllowance = { allowed: boolean; retryAfterMs: number };
+
+export type ProposalCall = {
+  body: unknown;
+  idempotencyKey: string | null;
+  /** Keyed hash of the client's network; null outside the strict mode. */
+  network: string | null;
+};
+
+export type ProposalRefusal =
+  | { kind: "invalid_idempotency_key" }
+  | { kind: "idempotency_key_reused" }
+  | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
+
+/** A proposal as it goes into a transaction. */
+export type Admitted = {
+  idempotencyKey: string | null;
+  network: string | null;
+  mode: ConsensusMode;
+  now: Date;
+};
+
+export const proposalContext = ({ store, clock, config, limits }: Context): ProposalContext => ({
+  store,
+  clock,
+  baseUrl: config.baseUrl,
+  mode: config.consensus,
+  takeAgent: async (agentId, proposals) => {
+    const { allowed, resetMs } = await limits.agent(agentId, proposals);
+    return { allowed, retryAfterMs: resetMs };
+  },
+});
+
+export const proposalCall = (context: Context, request: Request, body: unknown): ProposalCall => ({
+  body,
+  idempotencyKey: request.headers.get("idempotency-key"),
+  network: consensusNetwork(context, request),
+});
+
+/** Lets a request of an agent in, unless its Idempotency-Key cannot be used or the agent has sent too many. */
+export async function admit(
+  { clock, mode, takeAgent }: ProposalContext,
+  { idempotencyKey, network }: ProposalCall,
+  { agent_id, proposals }: { agent_id: string; proposals: number },
+): Promise<Result<Admitted, ProposalRefusal>> {
+  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
+    return fail({ kind: "invalid_idempotency_key" });
+  }
+  const { allowed, retryAfterMs } = await takeAgent(agent_id, proposals);
+  if (!allowed) return fail({ kind: "agent_rate_limited", agent_id, retryAfterMs });
+  return ok({ idempotencyKey, network: mode === "networks" ? network : null, mode, now: clock() });
+}
+
+/** Printable, so that a key is the same thing to every proxy on its way. */
+export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
 
@@ -25,10 +98,10 @@ export const agentRefusals = {
 } as const;
 
 /**
- * A keyed hash of the client's /24 or /48, for the strict consensus mode only: two agents on one network are one voice.
+ * A keyed hash of the client's /24 or /48, for the strict consensus mode only: two agents on one network are one vote.
  * Not by the day, because agreement may take longer than that; without the mode nothing is kept.
  */
-export function consensusNetwork(
+function consensusNetwork(
   { config, secrets }: Pick<Context, "config" | "secrets">,
   request: Request,
 ): string | null {

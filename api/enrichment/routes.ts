@@ -16,31 +16,17 @@ import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { helpWantedAnswer, helpWantedTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
-import { agentRefusals, consensusNetwork } from "./proposal.ts";
+import { agentRefusals, proposalCall, proposalContext } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
 
 /** POST /api/enrich/{slug}. */
 export const enrichRoutes = (context: Context) => {
-  const { store, clock, config, limits, activity, waitForPublication } = context;
-  const verb = {
-    store,
-    clock,
-    baseUrl: config.baseUrl,
-    mode: config.consensus,
-    takeAgent: async (agentId: string, submissions: number) => {
-      const { allowed, resetMs } = await limits.agent(agentId, submissions);
-      return { allowed, retryAfterMs: resetMs };
-    },
-    waitForPublication,
-  };
+  const { config, activity, waitForPublication } = context;
+  const verb = { ...proposalContext(context), waitForPublication };
   const answers = answersTo(config.baseUrl);
   return new Elysia().post(pathOf(submitEnrichment), async ({ params, body, request }) => {
-    const outcome = await enrich(verb, {
-      slug: params.slug,
-      body,
-      idempotencyKey: request.headers.get("idempotency-key"),
-      network: consensusNetwork(context, request),
-    });
+    const call = { ...proposalCall(context, request, body), slug: params.slug };
+    const outcome = await enrich(verb, call);
     if (!outcome.ok) return refuse(answers, outcome.failure);
     const { submissions } = outcome.value;
     const live = submissions.filter(({ status }) => status === "applied").length;

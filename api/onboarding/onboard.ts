@@ -16,7 +16,7 @@ import { findDuplicates, type Sought } from "#content/onboarding/duplicates.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { isUsableKey } from "#api/enrichment/enrich.ts";
+import { isUsableKey } from "#api/enrichment/proposal.ts";
 import {
   type OnboardingStored,
   type StoreOnboardingFailure,

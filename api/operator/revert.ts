@@ -2,8 +2,7 @@ import type { Reverted } from "#content/contract/review.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { agentsNeeded } from "#content/enrichment/consensus.ts";
-import { agreedFieldsOf, revertField } from "#content/enrichment/revert.ts";
-import { EnrichmentTally } from "#content/enrichment/tally.ts";
+import { agreedFieldsOf, revertField } from "#content/enrichment/agreed-field-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import {
   agentsAgreed,
@@ -19,7 +18,7 @@ const perTransaction = 50;
 
 /**
  * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
- * rejected with the reason, and credit is taken back; recommendations that rest on its voice go. The log of submissions and changes stays. Prose that an operator
+ * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and changes stays. Prose that an operator
  * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50;
  * `progress` hears how many submissions are done.
  */
@@ -48,13 +47,11 @@ export async function revertAgent(
     after = last.id;
     const emptied = await store.write(async (tx) => {
       const now = clock();
-      const tally = new EnrichmentTally();
       let count = 0;
       for (const { nonprofit_id, field } of found) {
-        const sequence = await revertField(tx, tally, { nonprofit_id, field, reason, now });
+        const sequence = await revertField(tx, { nonprofit_id, field, reason, now });
         if (sequence !== null) count += 1;
       }
-      await tally.write(tx);
       await logOperator(tx, {
         operator,
         action: "revert.agent",
@@ -74,7 +71,7 @@ export async function revertAgent(
 type Reverting = { agent_id: string; operator: string; reason: string };
 
 /**
- * Takes an agent's voice out of what agents agreed to recommend. A recommendation goes when it stands in this agent's
+ * Takes an agent's vote out of what agents agreed to recommend. A recommendation goes when it stands in this agent's
  * words, or when fewer than two others are left that agreed; the profile counts anew. What an operator approved stays.
  * Answers how many went. Safe to repeat.
  */

@@ -44,7 +44,7 @@ export const draftReviews: ReviewQueue = {
 
   count: waitingDraftCount,
 
-  approve: async (tx, _tally, { key, value, operator, now }) => {
+  approve: async (tx, { key, value, operator, now }) => {
     const waiting = await waitingDraft(tx, key);
     if (!waiting.ok) return waiting;
     const draft = waiting.value;
@@ -62,7 +62,7 @@ export const draftReviews: ReviewQueue = {
     return ok({ slug, sequence: null, message: `${slug} is recommended within seconds.` });
   },
 
-  reject: async (tx, _tally, { key, reason, operator, now }) => {
+  reject: async (tx, { key, reason, operator, now }) => {
     const waiting = await waitingDraft(tx, key);
     if (!waiting.ok) return waiting;
     const { id, slug } = waiting.value;

@@ -28,14 +28,14 @@ export const holdReviews: ReviewQueue = {
 
   count: holdsWaiting,
 
-  approve: async (tx, _, { key, now }) => {
+  approve: async (tx, { key, now }) => {
     const waiting = await settledHold(tx, key, now);
     if (!waiting.ok) return waiting;
     const message = `Nobody can shorten a hold: this wallet takes effect at ${isoTime(waiting.value.effective_at)} by itself. Rejecting stops it.`;
     return fail({ kind: "review_conflict", message });
   },
 
-  reject: async (tx, _, { key, reason, operator: by, now }) => {
+  reject: async (tx, { key, reason, operator: by, now }) => {
     const waiting = await settledHold(tx, key, now);
     if (!waiting.ok) return waiting;
     const hold = waiting.value;

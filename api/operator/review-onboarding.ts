@@ -52,7 +52,7 @@ export const onboardingReviews: ReviewQueue = {
 
   count: onboardingWaiting,
 
-  approve: async (tx, _, deciding) => {
+  approve: async (tx, deciding) => {
     const { key, value, now } = deciding;
     const found = await onboardingById(tx, key);
     if (found?.nonprofit_id != null) await settleDue(tx, now, found.nonprofit_id);
@@ -69,7 +69,7 @@ export const onboardingReviews: ReviewQueue = {
     return ok(await approved(tx, { one, record, edits: edits.value }, deciding));
   },
 
-  reject: async (tx, _, { key, reason, operator, now }) => {
+  reject: async (tx, { key, reason, operator, now }) => {
     const waiting = await waitingOnboarding(tx, key);
     if (!waiting.ok) return waiting;
     const { one, record } = waiting.value;

@@ -6,7 +6,6 @@ import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { applied } from "#content/enrichment/apply-field.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -51,13 +50,12 @@ export const proseReviews: ReviewQueue = {
 
   count: proseWaiting,
 
-  approve: async (tx, tally, { key, value, now }) => {
+  approve: async (tx, { key, value, now }) => {
     const waiting = await waitingProse(tx, key);
     if (!waiting.ok) return waiting;
     const { submission, record } = waiting.value;
     const accepted = accept(record, submission, value, now);
     if (!accepted.ok) return accepted;
-    if (!(await applied(tx, record.id))) tally.add("nonprofits_improved");
     const at = now.getTime();
     await saveNonprofits(tx, [{ before: record, after: accepted.value.after }], {
       origin: "review",
@@ -69,8 +67,6 @@ export const proseReviews: ReviewQueue = {
       edited: text === submission.value ? null : text,
       at,
     });
-    tally.move("pending", "applied");
-    if (submission.test_data === 0) tally.credit(submission.agent_id, 1);
     if (!isRow(submission.field)) {
       const { nonprofit_id, field } = submission;
       const others = {
@@ -80,13 +76,13 @@ export const proseReviews: ReviewQueue = {
         reason: "another text was accepted",
         at,
       };
-      tally.move("pending", "rejected", await rejectOtherProse(tx, others));
+      await rejectOtherProse(tx, others);
     }
     const sequence = await newestChangeOf(tx, record.id);
     return ok({ slug: record.slug, sequence, message: `The ${submission.field} is accepted.` });
   },
 
-  reject: async (tx, tally, { key, reason, now }) => {
+  reject: async (tx, { key, reason, now }) => {
     const waiting = await waitingProse(tx, key);
     if (!waiting.ok) return waiting;
     const { submission, record } = waiting.value;
@@ -96,7 +92,6 @@ export const proseReviews: ReviewQueue = {
       winning_value: null,
       at: now.getTime(),
     });
-    tally.move("pending", "rejected");
     return ok({
       slug: record.slug,
       sequence: null,

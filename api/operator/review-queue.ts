@@ -1,7 +1,6 @@
 import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
 import type { Result } from "#content/contract/result.ts";
 import type { FoundReview, ReviewCheck } from "#content/contract/review.ts";
-import type { EnrichmentTally } from "#content/enrichment/tally.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/wording.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -21,11 +20,7 @@ export type ReviewQueue = {
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
 
-type Decide = (
-  tx: WriteTransaction,
-  tally: EnrichmentTally,
-  deciding: Deciding,
-) => Promise<Result<Decided, ReviewFailure>>;
+type Decide = (tx: WriteTransaction, deciding: Deciding) => Promise<Result<Decided, ReviewFailure>>;
 
 export type Deciding = {
   /** The part of the id after the kind. */

@@ -3,23 +3,22 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
-import { applyAgreed } from "#content/enrichment/apply-field.ts";
-import { revertField } from "#content/enrichment/revert.ts";
+import { applyAgreed } from "#content/enrichment/agreed-field-store.ts";
+import { revertField } from "#content/enrichment/agreed-field-store.ts";
 import {
   contestedFields,
   contestedWaiting,
   disputes,
   disputesWaiting,
-  disputingVoices,
+  disputingVotes,
   type FieldOf,
-  fieldVoices,
+  fieldVotes,
   rejectDisputes,
   rejectPending,
   type WaitingField,
 } from "#content/enrichment/review-store.ts";
 import type { StoredSubmission } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import { closePending } from "#content/nonprofit/pending-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -43,10 +42,10 @@ export const contestedReviews: ReviewQueue = {
 
   count: contestedWaiting,
 
-  approve: async (tx, tally, { key, value, now }) => {
+  approve: async (tx, { key, value, now }) => {
     const waiting = await waitingField(tx, key);
     if (!waiting.ok) return waiting;
-    const { field, slug, voices } = waiting.value;
+    const { field, slug, votes } = waiting.value;
     if (value === null) {
       return fail({ kind: "review_value_not_usable", message: "Send the value that is right." });
     }
@@ -55,8 +54,8 @@ export const contestedReviews: ReviewQueue = {
       return fail({ kind: "review_value_not_usable", message: checked.failure.message });
     }
     const { normalised_value } = checked.value;
-    const agreeing = voices.filter((voice) => voice.normalised_value === normalised_value);
-    const sequence = await applyAgreed(tx, tally, {
+    const agreeing = votes.filter((vote) => vote.normalised_value === normalised_value);
+    const sequence = await applyAgreed(tx, {
       ...waiting.value,
       value: agreeing[0]?.value ?? checked.value.value,
       normalised_value,
@@ -64,16 +63,13 @@ export const contestedReviews: ReviewQueue = {
       decidedBy: "operator",
       now,
     });
-    if (sequence === null) return fail({ kind: "field_has_value", field });
     return ok({ slug, sequence, message: `The ${field} is set; other values are rejected.` });
   },
 
-  reject: async (tx, tally, { key, reason, now }) => {
+  reject: async (tx, { key, reason, now }) => {
     const waiting = await waitingField(tx, key);
     if (!waiting.ok) return waiting;
     const rejected = await rejectPending(tx, { ...waiting.value, reason, at: now.getTime() });
-    await closePending(tx, waiting.value);
-    tally.move("pending", "rejected", rejected);
     return ok({
       slug: waiting.value.slug,
       sequence: null,
@@ -83,34 +79,34 @@ export const contestedReviews: ReviewQueue = {
 };
 
 const contestedItem = (
-  { nonprofit_id, field, slug, name, voices }: WaitingField,
+  { nonprofit_id, field, slug, name, votes }: WaitingField,
   now: Date,
 ): FoundReview => {
-  const choices = distinct(voices.map(({ value }) => value));
+  const choices = distinct(votes.map(({ value }) => value));
   return {
     id: `contested-${nonprofit_id}-${field}`,
     kind: "contested",
     slug,
     name,
-    summary: `${standingOf(field, voices)} Approve with the value that is right, or reject all of them with a reason.`,
-    detail: { field, values: voices.map(voiceOf) },
+    summary: `${standingOf(field, votes)} Approve with the value that is right, or reject all of them with a reason.`,
+    detail: { field, values: votes.map(voteOf) },
     comparison: choices.map((after) => ({ field, before: null, after })),
-    checks: voices.flatMap((voice) =>
-      checksOf(field, voice, now).map((check) => ({
+    checks: votes.flatMap((vote) =>
+      checksOf(field, vote, now).map((check) => ({
         ...check,
-        name: `${check.name}: ${voice.value}`,
+        name: `${check.name}: ${vote.value}`,
       })),
     ),
-    sources: distinct(voices.flatMap(({ source_url }) => source_url ?? [])),
-    flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
+    sources: distinct(votes.flatMap(({ source_url }) => source_url ?? [])),
+    flags: distinct(votes.flatMap(({ agent_id }) => agentFlags(agent_id))),
     editing: { field, required: true, current: null, choices },
     cursor: `${nonprofit_id}-${field}`,
-    created_at: isoTime(voices[0]?.created_at ?? 0),
+    created_at: isoTime(votes[0]?.created_at ?? 0),
   };
 };
 
-const standingOf = (field: string, voices: readonly StoredSubmission[]): string =>
-  distinct(voices.map(({ normalised_value }) => normalised_value)).length > 1
+const standingOf = (field: string, votes: readonly StoredSubmission[]): string =>
+  distinct(votes.map(({ normalised_value }) => normalised_value)).length > 1
     ? `Agents disagree on ${field}.`
     : `Agents agree on ${field}, but none on a second network does.`;
 
@@ -118,7 +114,7 @@ const standingOf = (field: string, voices: readonly StoredSubmission[]): string 
 export const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
 
 /** One agent's value, as an operator sees it. */
-export const voiceOf = ({
+export const voteOf = ({
   value,
   agent_id,
   agent_name,
@@ -149,9 +145,9 @@ async function waitingField(
   const field = fieldFrom(key);
   if (field === null) return notFound;
   const [record] = await recordsById(store, [field.nonprofit_id], { summaries: true });
-  const voices = await fieldVoices(store, field);
-  if (record === undefined || record.status === "withdrawn" || voices.length === 0) return notFound;
-  return ok({ ...field, slug: record.slug, name: record.name, voices });
+  const votes = await fieldVotes(store, field);
+  if (record === undefined || record.status === "withdrawn" || votes.length === 0) return notFound;
+  return ok({ ...field, slug: record.slug, name: record.name, votes });
 }
 
 /** Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. */
@@ -169,26 +165,26 @@ export const disputeReviews: ReviewQueue = {
     const field = fieldFrom(key);
     const [record] = field === null ? [] : await recordsById(store, [field.nonprofit_id]);
     if (field === null || record === undefined || record.status === "withdrawn") return null;
-    const voices = await disputingVoices(store, field);
-    if (voices.length === 0) return null;
-    return disputedItem({ ...field, slug: record.slug, name: record.name, voices }, record, now);
+    const votes = await disputingVotes(store, field);
+    if (votes.length === 0) return null;
+    return disputedItem({ ...field, slug: record.slug, name: record.name, votes }, record, now);
   },
 
   count: disputesWaiting,
 
-  approve: async (tx, tally, { key, reason, now }) => {
+  approve: async (tx, { key, reason, now }) => {
     const field = fieldFrom(key);
     const [record] = field === null ? [] : await recordsById(tx, [field.nonprofit_id]);
     if (field === null || record === undefined || record.status === "withdrawn") {
       return fail({ kind: "review_not_found", id: `revert-${key}` });
     }
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
-    const sequence = await revertField(tx, tally, { ...field, reason: why, now });
+    const sequence = await revertField(tx, { ...field, reason: why, now });
     if (sequence === null) return fail({ kind: "review_not_found", id: `revert-${key}` });
     return ok({ slug: record.slug, sequence, message: `${field.field} is empty and counts anew.` });
   },
 
-  reject: async (tx, tally, { key, reason, now }) => {
+  reject: async (tx, { key, reason, now }) => {
     const field = fieldFrom(key);
     const [record] = field === null ? [] : await recordsById(tx, [field.nonprofit_id]);
     const rejected =
@@ -196,7 +192,6 @@ export const disputeReviews: ReviewQueue = {
     if (field === null || rejected === 0) {
       return fail({ kind: "review_not_found", id: `revert-${key}` });
     }
-    tally.move("pending", "rejected", rejected);
     return ok({
       slug: record?.slug ?? null,
       sequence: null,
@@ -206,7 +201,7 @@ export const disputeReviews: ReviewQueue = {
 };
 
 const disputedItem = (
-  { nonprofit_id, field, slug, name, voices }: WaitingField,
+  { nonprofit_id, field, slug, name, votes }: WaitingField,
   record: NonprofitRecord | undefined,
   now: Date,
 ): FoundReview => {
@@ -222,20 +217,20 @@ const disputedItem = (
     detail: {
       field,
       live: { value: live, agents: origin?.agents ?? [], source_url: origin?.source_url ?? null },
-      values: voices.map(voiceOf),
+      values: votes.map(voteOf),
     },
     comparison: [{ field, before: live === null ? null : String(live), after: null }],
-    checks: voices.flatMap((voice) =>
-      checksOf(field, voice, now).map((check) => ({
+    checks: votes.flatMap((vote) =>
+      checksOf(field, vote, now).map((check) => ({
         ...check,
-        name: `${check.name}: ${voice.value}`,
+        name: `${check.name}: ${vote.value}`,
       })),
     ),
     sources: distinct(
-      [origin?.source_url ?? [], ...voices.map((voice) => voice.source_url ?? [])].flat(),
+      [origin?.source_url ?? [], ...votes.map((vote) => vote.source_url ?? [])].flat(),
     ),
-    flags: distinct(voices.flatMap(({ agent_id }) => agentFlags(agent_id))),
-    cursor: String(voices[0]?.id ?? 0),
-    created_at: isoTime(voices[0]?.created_at ?? 0),
+    flags: distinct(votes.flatMap(({ agent_id }) => agentFlags(agent_id))),
+    cursor: String(votes[0]?.id ?? 0),
+    created_at: isoTime(votes[0]?.created_at ?? 0),
   };
 };

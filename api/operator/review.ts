@@ -7,7 +7,6 @@ import {
   reviewKinds,
 } from "#content/contract/review.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { EnrichmentTally } from "#content/enrichment/tally.ts";
 import type { Store } from "#content/store/open.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { contestedReviews, disputeReviews } from "./review-values.ts";
@@ -130,13 +129,11 @@ export async function decideReview(
   const decide = call.decision === "approved" ? queue.approve : queue.reject;
   const outcome = await context.store.write(async (tx) => {
     const now = context.clock();
-    const tally = new EnrichmentTally();
     const reason = call.reason ?? "";
     const { value, operator } = call;
     const { walletHoldMs } = context.config;
-    const decided = await decide(tx, tally, { key, value, reason, operator, now, walletHoldMs });
+    const decided = await decide(tx, { key, value, reason, operator, now, walletHoldMs });
     if (!decided.ok) return decided;
-    await tally.write(tx);
     await logOperator(tx, {
       operator: call.operator,
       action: `review.${call.decision}`,

@@ -211,7 +211,7 @@ async function decideAndStore(
     mine: { agent_id, network, normalised_value: normalised },
     sensitive: request.sensitive_claims.length > 0,
     test_data: request.test_data,
-    waiting: waiting.filter((one) => one.agent_id !== agent_id).map(voiceOf),
+    waiting: waiting.filter((one) => one.agent_id !== agent_id).map(voteOf),
     live: await livePick(tx, { nonprofit_id, slug: request.slug }),
     refused: await operatorRefused(tx, { nonprofit_id, slug: request.slug }),
   });
@@ -227,7 +227,7 @@ async function decideAndStore(
   return { draft_id, status: applied ? "applied" : "pending", decision, confidence };
 }
 
-const voiceOf = (draft: StoredDraft) => ({
+const voteOf = (draft: StoredDraft) => ({
   id: draft.id,
   agent_id: draft.agent_id,
   network: draft.network,

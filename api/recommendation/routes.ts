@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { agentRefusals, consensusNetwork } from "#api/enrichment/proposal.ts";
+import { agentRefusals, proposalCall, proposalContext } from "#api/enrichment/proposal.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse } from "#api/http/problem.ts";
@@ -107,26 +107,15 @@ const answers: FailureTable<RecommendFailure> = {
 
 /** POST /api/recommend/drafts. */
 export const recommendDraftRoutes = (context: Context) => {
-  const { store, clock, config, limits, curated } = context;
+  const { config, curated } = context;
   const verb = {
-    store,
-    clock,
-    baseUrl: config.baseUrl,
+    ...proposalContext(context),
     phase: config.recommendationPhase,
-    mode: config.consensus,
-    takeAgent: async (agentId: string, submissions: number) => {
-      const { allowed, resetMs } = await limits.agent(agentId, submissions);
-      return { allowed, retryAfterMs: resetMs };
-    },
     onRecommended: () => curated.lookAgain(),
   };
   const draftAnswers = answersTo(config.baseUrl);
   return new Elysia().post(pathOf(draftOperation), async ({ body, request }) => {
-    const outcome = await draftRecommendation(verb, {
-      body,
-      idempotencyKey: request.headers.get("idempotency-key"),
-      network: consensusNetwork(context, request),
-    });
+    const outcome = await draftRecommendation(verb, proposalCall(context, request, body));
     return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
   });
 };

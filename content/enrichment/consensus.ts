@@ -6,15 +6,38 @@ export const agentsNeeded = 2;
 /** `agents`: as the contract says. `networks`: they must come from different networks as well. */
 export type ConsensusMode = "agents" | "networks";
 
-/** What one agent says of a field. `network` is a keyed hash, null when it is not known. */
-export type Voice = {
+/** What one agent proposes. `network` is a keyed hash, null when it is not known. */
+export type Vote = {
   agent_id: string;
   network: string | null;
   normalised_value: string;
 };
 
-/** A stored, pending submission that takes part in consensus. Smaller ids are earlier. */
-export type PendingVoice = Voice & { id: number };
+/** A stored proposal that waits. Smaller ids are earlier. */
+export type PendingVote = Vote & {
+  id: number;
+  /** False where only a person decides: it is among the confidence, but takes no part in agreement. */
+  counts?: boolean;
+};
+
+/** How many distinct agents propose the same, and, once that is enough, which of their stored proposals came first. */
+export type Agreement = { confidence: number; winner: number | null };
+
+/** What `mine` and the pending proposals of other agents come to. Every kind of proposal is decided by this. */
+export function agreementOf(
+  mine: Vote,
+  pending: readonly PendingVote[],
+  mode: ConsensusMode,
+): Agreement {
+  const agreeing = pending
+    .filter((one) => one.agent_id !== mine.agent_id)
+    .filter((one) => one.normalised_value === mine.normalised_value)
+    .toSorted((a, b) => a.id - b.id);
+  const confidence = distinct([...agreeing, mine].map(({ agent_id }) => agent_id));
+  const counted = agreeing.filter(({ counts }) => counts !== false);
+  const winner = isConsensus([...counted, mine], mode) ? (counted[0]?.id ?? null) : null;
+  return { confidence, winner };
+}
 
 export type Decision =
   /** The field holds a value: logged for audit. `corroborates`: it is the same value. */
@@ -23,8 +46,8 @@ export type Decision =
   | { kind: "queued" }
   /** Waits for a second agent. `replaces` is this agent's own earlier submission with another value. */
   | { kind: "pending"; confidence: number; replaces: number | null }
-  /** Goes live now, with the value of `winner` (null: this submission's own). All other pending ones are rejected. */
-  | { kind: "applied"; confidence: number; replaces: number | null; winner: number | null };
+  /** Goes live now, in the form of `winner`. All pending submissions of other values are rejected. */
+  | { kind: "applied"; confidence: number; replaces: number | null; winner: number };
 
 /**
  * What becomes of a new submission: every row of the contract's table and both rules under it. `live` is the
@@ -40,8 +63,8 @@ export function decide({
 }: {
   field_type: FieldType;
   live: string | null;
-  pending: readonly PendingVoice[];
-  mine: Voice;
+  pending: readonly PendingVote[];
+  mine: Vote;
   mode: ConsensusMode;
 }): Decision {
   if (live !== null && live !== "") {
@@ -52,16 +75,14 @@ export function decide({
     (one) => one.agent_id === mine.agent_id && one.normalised_value !== mine.normalised_value,
   );
   const replaces = replaced?.id ?? null;
-  const agreeing = pending.filter((one) => one.normalised_value === mine.normalised_value);
-  const voices: readonly Voice[] = [...agreeing, mine];
-  const confidence = distinct(voices.map(({ agent_id }) => agent_id));
-  if (!isConsensus(voices, mode)) return { kind: "pending", confidence, replaces };
-  const earliest = agreeing.toSorted((a, b) => a.id - b.id)[0];
-  return { kind: "applied", confidence, replaces, winner: earliest?.id ?? null };
+  const { confidence, winner } = agreementOf(mine, pending, mode);
+  return winner === null
+    ? { kind: "pending", confidence, replaces }
+    : { kind: "applied", confidence, replaces, winner };
 }
 
 /** Only distinct agents count; in the strict mode also only distinct, known networks. */
-export function isConsensus(agreeing: readonly Voice[], mode: ConsensusMode): boolean {
+export function isConsensus(agreeing: readonly Vote[], mode: ConsensusMode): boolean {
   if (distinct(agreeing.map(({ agent_id }) => agent_id)) < agentsNeeded) return false;
   if (mode === "agents") return true;
   return distinct(agreeing.flatMap(({ network }) => network ?? [])) >= agentsNeeded;
@@ -69,8 +90,8 @@ export function isConsensus(agreeing: readonly Voice[], mode: ConsensusMode): bo
 
 const distinct = (values: readonly string[]): number => new Set(values).size;
 
-/** Where a submission stands, for its note. */
-export type Standing =
+/** What a submission waits for, or how it was decided: for its note. */
+export type SubmissionState =
   | { kind: "live"; agents: number }
   | { kind: "publishing"; agents: number }
   | { kind: "accepted" }
@@ -81,16 +102,16 @@ export type Standing =
   | { kind: "rejected"; reason: string };
 
 /** Says to a program and a person why a value is live or what it waits for. Source: spec, promotion_note. */
-export function promotionNote(field: string, standing: Standing): string {
-  switch (standing.kind) {
+export function promotionNote(field: string, state: SubmissionState): string {
+  switch (state.kind) {
     case "live":
-      return `Consensus reached: ${standing.agents} agents submitted the same ${field}. The value is live on the profile.`;
+      return `Consensus reached: ${state.agents} agents submitted the same ${field}. The value is live on the profile.`;
     case "publishing":
-      return `Consensus reached: ${standing.agents} agents submitted the same ${field}. The value is stored and is being published; it will show on the profile within seconds.`;
+      return `Consensus reached: ${state.agents} agents submitted the same ${field}. The value is stored and is being published; it will show on the profile within seconds.`;
     case "accepted":
       return `A reviewer accepted this ${field}.`;
     case "awaiting":
-      return awaiting(field, standing);
+      return awaiting(field, state);
     case "queued":
       return `Queued for review: ${field} is prose and never goes live by agreement of agents. A person accepts, edits or rejects it.`;
     case "audit":
@@ -100,12 +121,12 @@ export function promotionNote(field: string, standing: Standing): string {
     case "rejected":
       break;
   }
-  return `Rejected: ${standing.reason}`;
+  return `Rejected: ${state.reason}`;
 }
 
 function awaiting(
   field: string,
-  { agents, rivals, mode }: Extract<Standing, { kind: "awaiting" }>,
+  { agents, rivals, mode }: Extract<SubmissionState, { kind: "awaiting" }>,
 ) {
   const said = agents === 1 ? "1 agent has submitted" : `${agents} agents have submitted`;
   const next =

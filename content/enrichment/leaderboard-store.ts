@@ -1,3 +1,4 @@
+import { and, count, desc, eq, gt, like, ne, sql, sum } from "drizzle-orm";
 import {
   type EnrichmentStats,
   type Exemplars,
@@ -12,6 +13,8 @@ import { wireTime } from "#content/contract/time.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { agents, enrichmentCounts, submissions } from "#content/store/tables/enrichment.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { agentFlags } from "./agent.ts";
 
 /** Source: spec, "Limits"; decisions.md, "Leaderboard and exemplars". */
@@ -21,21 +24,20 @@ const recentActivityMax = 20;
 /** So many of the newest submissions are looked at for some that are no test data. */
 const examinedMax = 500;
 
-/** GET /api/enrichments/stats. The numbers are kept as rows, so a million submissions cost no more than ten. */
+/** GET /api/enrichments/stats. The numbers are counted as submissions change, so a million cost no more than ten. */
 export async function enrichmentStats(store: Queryable): Promise<EnrichmentStats> {
-  const counts = await enrichmentCounts(store);
-  const agents = await store.raw.execute({ sql: "SELECT count(*) AS count FROM agents", args: [] });
+  const counts = await counters(store);
+  const counted = (name: string) => counts.get(name) ?? 0;
   const recent = await newest(store, recentMax, { testData: true });
-  const count = (name: string) => counts.get(name) ?? 0;
   return {
-    total_enrichments: count("total"),
-    unique_agents: Number(agents.rows[0]?.["count"] ?? 0),
-    high_confidence: count("high_confidence"),
+    total_enrichments: await submissionCount(store),
+    unique_agents: await store.db.$count(agents),
+    high_confidence: counted("high_confidence"),
     by_status: SubmissionStatus.options.map((status) => ({
       status,
-      count: count(`status:${status}`),
+      count: counted(`status:${status}`),
     })),
-    by_field: EnrichableField.options.map((field) => ({ field, count: count(`field:${field}`) })),
+    by_field: EnrichableField.options.map((field) => ({ field, count: counted(`field:${field}`) })),
     recent: recent.map(({ nonprofit_slug, field, agent_name, confidence, created_at }) => ({
       nonprofit_slug,
       field,
@@ -46,37 +48,48 @@ export async function enrichmentStats(store: Queryable): Promise<EnrichmentStats
   };
 }
 
+/** How many submissions ever came in. */
+export async function submissionCount(store: Queryable): Promise<number> {
+  const [row] = await store.db
+    .select({ count: sum(enrichmentCounts.count).mapWith(Number) })
+    .from(enrichmentCounts)
+    .where(like(enrichmentCounts.name, "status:%"));
+  return row?.count ?? 0;
+}
+
 /** GET /api/agents/leaderboard: credit by applied submissions, test data left out. Index: agents_by_credit. */
 export async function leaderboard(store: Queryable): Promise<Leaderboard> {
-  const counts = await enrichmentCounts(store);
-  const agents = await store.raw.execute({
-    sql: "SELECT count(*) AS count FROM agents WHERE submissions > 0",
-    args: [],
-  });
-  const { rows } = await store.raw.execute({
-    sql: `SELECT agent_id, agent_name, submissions, applied, nonprofits_touched, last_seen FROM agents
-          WHERE submissions > 0
-          ORDER BY applied DESC, submissions DESC, last_seen DESC
-          LIMIT ${topAgentsMax}`,
-    args: [],
-  });
+  const [totals] = await store.db
+    .select({
+      submissions: sum(agents.submissions).mapWith(Number),
+      applied: sum(agents.applied).mapWith(Number),
+      count: count(),
+    })
+    .from(agents)
+    .where(gt(agents.submissions, 0));
+  const top = await store.db
+    .select()
+    .from(agents)
+    .where(gt(agents.submissions, 0))
+    .orderBy(desc(agents.applied), desc(agents.submissions), desc(agents.last_seen))
+    .limit(topAgentsMax);
   const recent = await newest(store, recentActivityMax, { testData: false });
   return {
     message:
       "Agents that completed profiles. Every submission that went live gives credit to the agents that agreed on it.",
     totals: {
-      total_submissions: counts.get("public_submissions") ?? 0,
-      total_applied: counts.get("public_applied") ?? 0,
-      unique_agents: Number(agents.rows[0]?.["count"] ?? 0),
-      nonprofits_improved: counts.get("nonprofits_improved") ?? 0,
+      total_submissions: totals?.submissions ?? 0,
+      total_applied: totals?.applied ?? 0,
+      unique_agents: totals?.count ?? 0,
+      nonprofits_improved: (await counters(store)).get("nonprofits_improved") ?? 0,
     },
-    top_agents: rows.map((row) => ({
-      agent_name: String(row["agent_name"]),
-      submissions: Number(row["submissions"]),
-      applied: Number(row["applied"]),
-      nonprofits_touched: Number(row["nonprofits_touched"]),
-      last_seen: wireTime(new Date(Number(row["last_seen"]))),
-      flags: agentFlags(String(row["agent_id"])),
+    top_agents: top.map((agent) => ({
+      agent_name: agent.agent_name,
+      submissions: agent.submissions,
+      applied: agent.applied,
+      nonprofits_touched: agent.nonprofits_touched,
+      last_seen: wireTime(new Date(agent.last_seen)),
+      flags: agentFlags(agent.agent_id),
     })),
     recent_activity: recent.map(({ agent_name, nonprofit_slug, field, status, created_at }) => ({
       agent_name,
@@ -88,35 +101,34 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
   };
 }
 
-async function enrichmentCounts(store: Queryable): Promise<Map<string, number>> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT name, count FROM enrichment_counts",
-    args: [],
-  });
-  return new Map(rows.map((row) => [String(row["name"]), Number(row["count"])]));
+async function counters(store: Queryable): Promise<Map<string, number>> {
+  const rows = await store.db.select().from(enrichmentCounts);
+  return new Map(rows.map((row) => [row.name, row.count]));
 }
-
-type Recent = EnrichmentStats["recent"][number] & { status: SubmissionStatus };
 
 /** The newest submissions, newest first; those of withdrawn nonprofits are in no statistic. */
 async function newest(store: Queryable, limit: number, { testData }: { testData: boolean }) {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT n.slug, s.field, s.agent_name, s.confidence, s.status, s.created_at
-          FROM (SELECT * FROM submissions ORDER BY id DESC LIMIT ${examinedMax}) AS s
-          JOIN nonprofits AS n ON n.id = s.nonprofit_id
-          WHERE n.status <> 'withdrawn' AND (s.test_data = 0 OR ?)
-          ORDER BY s.id DESC
-          LIMIT ?`,
-    args: [testData ? 1 : 0, limit],
-  });
-  return rows.map((row): Recent => ({
-    nonprofit_slug: String(row["slug"]),
-    field: String(row["field"]),
-    agent_name: String(row["agent_name"]),
-    confidence: Number(row["confidence"]),
-    status: SubmissionStatus.parse(row["status"]),
-    created_at: wireTime(new Date(Number(row["created_at"]))),
-  }));
+  const some = store.db
+    .select()
+    .from(submissions)
+    .orderBy(desc(submissions.id))
+    .limit(examinedMax)
+    .as("some");
+  const rows = await store.db
+    .select({
+      nonprofit_slug: nonprofits.slug,
+      field: some.field,
+      agent_name: some.agent_name,
+      confidence: some.confidence,
+      status: some.status,
+      created_at: some.created_at,
+    })
+    .from(some)
+    .innerJoin(nonprofits, eq(nonprofits.id, some.nonprofit_id))
+    .where(and(ne(nonprofits.status, "withdrawn"), testData ? undefined : eq(some.test_data, 0)))
+    .orderBy(desc(some.id))
+    .limit(limit);
+  return rows.map((row) => ({ ...row, created_at: wireTime(new Date(row.created_at)) }));
 }
 
 const name = "leaderboard";
@@ -147,37 +159,46 @@ export async function exemplars(
   store: Queryable,
   { field, limit }: { field: EnrichableField | null; limit: number },
 ): Promise<Exemplars> {
-  const found: { row: Exemplars["exemplars"][number]; at: number; key: string }[] = [];
+  const found: { at: number; row: Exemplars["exemplars"][number] }[] = [];
   for (const one of exemplarFields) {
     if (field !== null && field !== one) continue;
-    const { rows } = await store.raw.execute({
-      sql: `SELECT n.slug, s.value, s.winning_value, s.agent_name, s.source_url, s.decided_at
-            FROM submissions AS s
-            JOIN nonprofits AS n ON n.id = s.nonprofit_id
-            WHERE s.status = 'applied' AND s.field = ? AND s.test_data = 0 AND n.status <> 'withdrawn'
-            ORDER BY s.decided_at DESC, s.id
-            LIMIT ?`,
-      args: [one, limit * 3],
-    });
-    for (const row of rows) {
-      const at = Number(row["decided_at"]);
+    const rows = await store.db
+      .select({
+        nonprofit_slug: nonprofits.slug,
+        value: submissions.value,
+        winning_value: submissions.winning_value,
+        agent_name: submissions.agent_name,
+        source_url: submissions.source_url,
+        decided_at: submissions.decided_at,
+      })
+      .from(submissions)
+      .innerJoin(nonprofits, eq(nonprofits.id, submissions.nonprofit_id))
+      .where(
+        and(
+          sql`${submissions.status} = 'applied'`, // As the index says it.
+          eq(submissions.field, one),
+          eq(submissions.test_data, 0),
+          ne(nonprofits.status, "withdrawn"),
+        ),
+      )
+      .orderBy(desc(submissions.decided_at), submissions.id)
+      .limit(limit * 3);
+    for (const { nonprofit_slug, agent_name, source_url, ...row } of rows) {
+      const at = row.decided_at ?? 0;
+      // What a reviewer made of a prose text is what went live.
+      const value = row.winning_value ?? row.value;
+      const applied_at = wireTime(new Date(at));
       found.push({
         at,
-        key: `${String(row["slug"])} ${one} ${at}`,
-        row: {
-          nonprofit_slug: String(row["slug"]),
-          field: one,
-          // What a reviewer made of a prose text is what went live.
-          value: String(row["winning_value"] ?? row["value"]),
-          agent_name: String(row["agent_name"]),
-          source_url: row["source_url"] === null ? null : String(row["source_url"]),
-          applied_at: wireTime(new Date(at)),
-        },
+        row: { nonprofit_slug, field: one, value, agent_name, source_url, applied_at },
       });
     }
   }
   const seen = new Set<string>();
-  const once = found.filter(({ key }) => !seen.has(key) && seen.add(key));
+  const once = found.filter(({ at, row }) => {
+    const key = `${row.nonprofit_slug} ${row.field} ${at}`;
+    return !seen.has(key) && seen.add(key);
+  });
   const shown = once.toSorted((a, b) => b.at - a.at).slice(0, limit);
   return {
     message: "Submissions that went live. Use them as templates for the form of a value.",

@@ -17,7 +17,9 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { pendingFields } from "#content/store/tables/enrichment.ts";
 import type { ConsensusMode } from "./consensus.ts";
+import { submissionCount } from "./leaderboard-store.ts";
 import { dayPivot, rotate } from "./rotation.ts";
 
 export type HelpWantedQuery = {
@@ -174,17 +176,10 @@ export const helpWantedDefault = (day: string): HelpWantedQuery => ({
 });
 
 /** The numbers as of now. The bundle takes those of the last checkpoint, so that it depends on nothing but the store. */
-export async function helpWantedTotals(store: Queryable): Promise<HelpWantedTotals> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT coalesce((SELECT count FROM enrichment_counts WHERE name = 'total'), 0) AS total,
-            (SELECT count(*) FROM pending_fields) AS available`,
-    args: [],
-  });
-  return {
-    total_enrichments_received: Number(rows[0]?.["total"] ?? 0),
-    second_opinions_available: Number(rows[0]?.["available"] ?? 0),
-  };
-}
+export const helpWantedTotals = async (store: Queryable): Promise<HelpWantedTotals> => ({
+  total_enrichments_received: await submissionCount(store),
+  second_opinions_available: await store.db.$count(pendingFields),
+});
 
 /** The totals of the last checkpoint: a fact of the store, written with `saveDirectoryFact`. */
 export async function storedHelpWantedTotals(store: Queryable): Promise<HelpWantedTotals> {

@@ -44,10 +44,10 @@ export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
   );
 
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
-export type WaitingField = FieldOf & { slug: string; name: string; voices: StoredSubmission[] };
+export type WaitingField = FieldOf & { slug: string; name: string; votes: StoredSubmission[] };
 
 /** An operator sees at most so many of the values on one field. */
-const voicesMax = 20;
+const votesMax = 20;
 
 /** Fields on which agents disagree: two or more pending values; after a field. Index: pending_fields_contested. */
 export async function contestedFields(
@@ -63,9 +63,9 @@ export async function contestedFields(
           LIMIT ?`,
     args: [after?.nonprofit_id ?? 0, after?.field ?? "", limit],
   });
-  const fields = rows.map((row) => ({ ...row }) as unknown as Omit<WaitingField, "voices">);
+  const fields = rows.map((row) => ({ ...row }) as unknown as Omit<WaitingField, "votes">);
   const found: WaitingField[] = [];
-  for (const one of fields) found.push({ ...one, voices: await fieldVoices(store, one) });
+  for (const one of fields) found.push({ ...one, votes: await fieldVotes(store, one) });
   return found;
 }
 
@@ -74,12 +74,12 @@ export const contestedWaiting = (store: Queryable, max: number): Promise<number>
   countUpTo(store, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
 /** The pending submissions of one field that take part in consensus, oldest first. */
-export async function fieldVoices(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
+export async function fieldVotes(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
   const { rows } = await store.raw.execute({
     sql: `SELECT * FROM submissions
           WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}
           ORDER BY id
-          LIMIT ${voicesMax}`,
+          LIMIT ${votesMax}`,
     args: [one.nonprofit_id, one.field],
   });
   return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
@@ -112,8 +112,8 @@ export async function disputes(
   const found: WaitingField[] = [];
   for (const one of queued(rows)) {
     const { nonprofit_id, field, slug, name } = one as QueuedSubmission & FieldOf;
-    const voices = await disputingVoices(store, { nonprofit_id, field });
-    found.push({ nonprofit_id, field, slug, name, voices });
+    const votes = await disputingVotes(store, { nonprofit_id, field });
+    found.push({ nonprofit_id, field, slug, name, votes });
   }
   return found;
 }
@@ -123,14 +123,14 @@ export const disputesWaiting = (store: Queryable, max: number): Promise<number> 
   countUpTo(store, max, `SELECT 1 ${disputedFields}`);
 
 /** The submissions that contradict the live value of one field, oldest first. */
-export async function disputingVoices(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
+export async function disputingVotes(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
   const { rows } = await store.raw.execute({
     sql: `SELECT s.*
           FROM submissions AS s
           JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
           WHERE s.nonprofit_id = ? AND s.field = ? AND ${disputing("s")} AND p.set_by = 'consensus'
           ORDER BY s.id
-          LIMIT ${voicesMax}`,
+          LIMIT ${votesMax}`,
     args: [one.nonprofit_id, one.field],
   });
   return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);

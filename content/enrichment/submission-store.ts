@@ -1,76 +1,217 @@
-import type { Row } from "@libsql/client";
+import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import { z } from "zod";
 import {
-  type EnrichableField,
+  EnrichableField,
   enrichableFields,
-  type FieldType,
-  structuredFields,
-  type SubmissionStatus,
+  FieldType,
+  isStructured,
+  SubmissionStatus,
 } from "#content/contract/enrichment.ts";
-import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
+import { NonprofitStatus } from "#content/contract/nonprofit.ts";
 import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, packed, unpacked } from "#content/store/query.ts";
-import type { PendingVoice } from "./consensus.ts";
+import { jsonOf, packed, query } from "#content/store/query.ts";
+import { submissions } from "#content/store/tables/enrichment.ts";
+import { decideWaiting } from "./proposal-store.ts";
 
 /** A submission as it is stored. Instants are milliseconds since 1970. */
-export type StoredSubmission = {
-  id: number;
-  nonprofit_id: number;
-  field: EnrichableField;
-  field_type: FieldType;
-  value: string;
-  normalised_value: string;
-  source_url: string | null;
-  agent_id: string;
-  agent_name: string;
-  /** Of what waits in the strict mode only: it is forgotten once that is decided. */
-  network: string | null;
-  status: SubmissionStatus;
-  audit_only: number;
-  test_data: number;
-  confidence: number;
-  reason: string | null;
-  winning_value: string | null;
-  created_at: number;
-  applied_at: number | null;
-  decided_at: number | null;
-};
-
+export type StoredSubmission = typeof submissions.$inferSelect;
 export type NewSubmission = Omit<StoredSubmission, "id">;
 
-const stored = (row: Row | undefined): StoredSubmission | null =>
-  row === undefined ? null : ({ ...row } as unknown as StoredSubmission);
+/** A row of columns packed into one; see `packed`. */
+const packedRow = <Row>(shape: z.ZodType<Row>) =>
+  z
+    .object({ packed: z.string().transform((text): unknown => JSON.parse(text)) })
+    .pipe(z.object({ packed: shape }).transform((row) => row.packed));
 
-/** So many pending submissions of one field are read at once; a field with more is asked about one by one. */
-export const voicesMax = 50;
-export const voiceColumns = ["id", "agent_id", "network", "normalised_value"] as const;
+/** A nonprofit has any number of programmes and metrics: there is always room for one more. */
+const rowFields: readonly EnrichableField[] = ["programme", "impact_metric"];
+const liveFields = enrichableFields.filter((field) => !rowFields.includes(field));
 
-/** One agent's value for a field. */
-export type Voiced = Pick<
-  NewSubmission,
-  "nonprofit_id" | "field" | "agent_id" | "normalised_value"
->;
+const TargetRow = z.looseObject({
+  id: z.number(),
+  slug: z.string(),
+  name: z.string(),
+  status: NonprofitStatus,
+});
 
-/** This agent's own voice, and those for the same value. Index: submissions_by_field. */
-export async function voicesThatMatter(store: Queryable, one: Voiced): Promise<PendingVoice[]> {
-  const { nonprofit_id, field, agent_id, normalised_value } = one;
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${packed(voiceColumns)} FROM submissions
-          WHERE nonprofit_id = ? AND field = ? AND agent_id = ? AND ${inConsensus}
-          UNION
-          SELECT * FROM (
-            SELECT ${packed(voiceColumns)} FROM submissions
-            WHERE nonprofit_id = ? AND field = ? AND status = 'pending' AND normalised_value = ? AND audit_only = 0
-            ORDER BY id
-            LIMIT ${voicesMax}
-          )`,
-    args: [nonprofit_id, field, agent_id, nonprofit_id, field, normalised_value],
-  });
-  return unpacked<PendingVoice>(rows);
+const targetRow = packedRow(TargetRow);
+
+/** What enrichment needs to know of a nonprofit. */
+export type EnrichTarget = Pick<z.infer<typeof TargetRow>, "id" | "slug" | "name" | "status"> & {
+  /** What the profile holds in a field, null for nothing. */
+  live: (field: EnrichableField) => string | null;
+};
+
+/** The nonprofit with this slug, a withdrawn one too. In SQL, because every submission asks. Index: nonprofits_slug. */
+export async function enrichTarget(store: Queryable, slug: string): Promise<EnrichTarget | null> {
+  const [row] = await query(store, targetSql, [slug], targetRow);
+  if (row === undefined) return null;
+  const live = (field: EnrichableField) => {
+    const value = row[field];
+    return value === undefined || value === null || value === "" ? null : String(value);
+  };
+  return { id: row.id, slug: row.slug, name: row.name, status: row.status, live };
 }
 
-/** The columns of a submission after its id. */
-export const submissionColumns = [
+const targetSql = `SELECT ${packed(["id", "slug", "name", "status", ...liveFields])}
+  FROM nonprofits
+  WHERE slug = ?`;
+
+const OwnSubmission = z.object({
+  id: z.number(),
+  nonprofit_id: z.number(),
+  field: EnrichableField,
+  field_type: FieldType,
+  value: z.string(),
+  normalised_value: z.string(),
+  agent_id: z.string(),
+  network: z.string().nullable(),
+  status: SubmissionStatus,
+  audit_only: z.number(),
+  test_data: z.number(),
+  confidence: z.number(),
+  reason: z.string().nullable(),
+  winning_value: z.string().nullable(),
+});
+/** What an answer and a decision need to know of an earlier submission. */
+export type OwnSubmission = z.infer<typeof OwnSubmission>;
+
+const Rejection = z.object({
+  agent_name: z.string(),
+  value: z.string(),
+  reason: z.string().nullable(),
+  winning_value: z.string().nullable(),
+  decided_at: z.number(),
+});
+export type Rejection = z.infer<typeof Rejection>;
+
+const StoredVote = z.object({
+  id: z.number(),
+  agent_id: z.string(),
+  network: z.string().nullable(),
+  normalised_value: z.string(),
+  value: z.string(),
+});
+/** A pending submission of a field, as the rules see it, with the value that would go live. */
+export type StoredVote = z.infer<typeof StoredVote>;
+
+const FieldState = z.object({
+  /** The newest submission of this value that the agent has already, unless it was rejected. */
+  own: OwnSubmission.nullable(),
+  /** The pending submissions of an open field that take part in consensus: at least this agent's and those of the value. */
+  votes: z.array(StoredVote),
+  /** What was rejected on the field, newest first. */
+  rejections: z.array(Rejection),
+  /**
+   * How many distinct agents sent this value where nothing is to be decided (audit, prose), 0 elsewhere: the newest
+   * such submission carries the number, so that none are counted.
+   */
+  agent_count: z.number(),
+});
+const fieldStateRow = packedRow(FieldState);
+export type FieldState = z.infer<typeof FieldState> & {
+  /** Whether another agent's other value is among the pending ones. */
+  rivals: boolean;
+};
+
+/** One agent's value for a field. */
+type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
+
+/** So many pending submissions of one field are read at once; of a field with more, those that matter. */
+const votesMax = 50;
+/** Source: spec, "Limits", rejections listed. */
+const rejectionsMax = 5;
+const columnsOf = (shape: z.ZodObject) => Object.keys(shape.shape);
+
+const rejectionsSql = `SELECT json_group_array(${jsonOf(columnsOf(Rejection))}) FROM (
+    SELECT ${columnsOf(Rejection).join(", ")} FROM submissions
+    WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected'
+    ORDER BY decided_at DESC, id DESC
+    LIMIT ${rejectionsMax}
+  )`;
+
+const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM submissions
+    WHERE nonprofit_id = ?1 AND field = ?2 AND status = '${status}' AND normalised_value = ?3
+    ORDER BY id DESC
+    LIMIT 1`;
+
+const ownSql = `SELECT ${jsonOf(columnsOf(OwnSubmission))} FROM submissions
+    WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'
+    ORDER BY id DESC
+    LIMIT 1`;
+
+const votesSql = `SELECT json_group_array(${jsonOf(columnsOf(StoredVote))}) FROM (
+    SELECT ${columnsOf(StoredVote).join(", ")} FROM submissions INDEXED BY one_pending_per_agent_and_field
+    WHERE nonprofit_id = ?1 AND field = ?2 AND ${inConsensus}
+    LIMIT ${votesMax}
+  )`;
+
+const openFieldSql = `SELECT json_object(
+  'own', (${ownSql}), 'votes', (${votesSql}), 'rejections', (${rejectionsSql}), 'agent_count', 0
+) AS packed`;
+
+const closedFieldSql = `SELECT json_object(
+  'own', (${ownSql}), 'votes', json('[]'), 'rejections', (${rejectionsSql}),
+  'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
+) AS packed`;
+
+/**
+ * What is known of a field when a value for it comes in. An open field is one that two agents
+ * could fill. In SQL, because every submission asks. Indexes: submissions_by_agent, one_pending_per_agent_and_field, submissions_rejected,
+ * submissions_by_field.
+ */
+export async function fieldState(
+  store: Queryable,
+  one: Value,
+  { live }: { live: string | null },
+): Promise<FieldState> {
+  const { nonprofit_id, field, normalised_value, agent_id } = one;
+  const statement = live === null && isStructured(field) ? openFieldSql : closedFieldSql;
+  const args = [nonprofit_id, field, normalised_value, agent_id];
+  const [state] = await query(store, statement, args, fieldStateRow);
+  if (state === undefined) throw new Error(`nothing is known of ${field}`);
+  // Among so many there is another value: the same one from two agents would have gone live.
+  const isCrowded = state.votes.length >= votesMax;
+  const votes = isCrowded ? await votesThatMatter(store, one) : state.votes;
+  const isRival = (vote: StoredVote) =>
+    vote.agent_id !== agent_id && vote.normalised_value !== normalised_value;
+  return { ...state, votes, rivals: isCrowded || votes.some(isRival) };
+}
+
+/** This agent's own vote, and the first ones of others for the same value. Index: submissions_by_field. */
+async function votesThatMatter(store: Queryable, one: Value): Promise<StoredVote[]> {
+  const { id, nonprofit_id, field, agent_id, network, normalised_value, value } = submissions;
+  const votes = (which: SQL | undefined) =>
+    store.db
+      .select({ id, agent_id, network, normalised_value, value })
+      .from(submissions)
+      .where(
+        and(eq(nonprofit_id, one.nonprofit_id), eq(field, one.field), sql.raw(inConsensus), which),
+      )
+      .orderBy(id)
+      .limit(votesMax);
+  const own = await votes(eq(agent_id, one.agent_id));
+  const isOther = ne(agent_id, one.agent_id);
+  return [...own, ...(await votes(and(eq(normalised_value, one.normalised_value), isOther)))];
+}
+
+/** The most recently rejected submissions of a field, newest first. Index: submissions_rejected. */
+export async function priorRejections(
+  store: Queryable,
+  { nonprofit_id, field }: Pick<NewSubmission, "nonprofit_id" | "field">,
+): Promise<Rejection[]> {
+  const args = [nonprofit_id, field];
+  const [found] = await query(
+    store,
+    `SELECT (${rejectionsSql}) AS packed`,
+    args,
+    packedRow(z.array(Rejection)),
+  );
+  return found ?? [];
+}
+
+const newColumns = [
   "nonprofit_id",
   "field",
   "field_type",
@@ -87,11 +228,23 @@ export const submissionColumns = [
   "reason",
   "winning_value",
   "created_at",
-  "applied_at",
-  "decided_at",
 ] as const;
+const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
 
-/** Rejects one submission. `reason` is public. */
+/**
+ * Stores a submission that waits; answers it with its id. In SQL: through drizzle it took three times as long. All
+ * counters follow by triggers, see migration 0020.
+ */
+export async function insertSubmission(
+  tx: WriteTransaction,
+  one: NewSubmission,
+): Promise<StoredSubmission> {
+  const args = newColumns.map((column) => one[column]);
+  const { lastInsertRowid } = await tx.raw.execute({ sql: insertSql, args });
+  return { ...one, id: Number(lastInsertRowid) };
+}
+
+/** Rejects one submission that waits. `reason` is public. Answers false when it was decided before. */
 export async function rejectSubmission(
   tx: WriteTransaction,
   {
@@ -101,36 +254,27 @@ export async function rejectSubmission(
     at,
   }: { id: number; reason: string; winning_value: string | null; at: number },
 ): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?, network = NULL
-          WHERE id = ? AND status = 'pending'`,
-    args: [reason, winning_value, at, id],
-  });
-  return rowsAffected === 1;
+  const decision = { status: "rejected", reason, at } as const;
+  const which = eq(submissions.id, id);
+  return (await decideWaiting(tx, submissions, which, decision, { winning_value })) === 1;
 }
 
-/**
- * Sets the number of agreeing agents on all pending submissions of one value. Answers how many rose above one agent,
- * and how many fell back to one.
- */
+/** Sets the number of agreeing agents on all pending submissions of one value. Index: submissions_by_field. */
 export async function setConfidence(
   tx: WriteTransaction,
   one: Pick<NewSubmission, "nonprofit_id" | "field" | "normalised_value" | "confidence">,
-): Promise<{ risen: number; fallen: number }> {
-  const args = [one.nonprofit_id, one.field, one.normalised_value];
-  const where = `nonprofit_id = ? AND field = ? AND normalised_value = ? AND ${inConsensus}`;
-  const { rows } = await tx.raw.execute({
-    sql: `SELECT count(*) FILTER (WHERE confidence = 1) AS single, count(*) FILTER (WHERE confidence > 1) AS several
-          FROM submissions
-          WHERE ${where}`,
-    args,
-  });
-  await tx.raw.execute({
-    sql: `UPDATE submissions SET confidence = ? WHERE ${where} AND confidence <> ?`,
-    args: [one.confidence, ...args, one.confidence],
-  });
-  const [single, several] = [Number(rows[0]?.["single"]), Number(rows[0]?.["several"])];
-  return one.confidence > 1 ? { risen: single, fallen: 0 } : { risen: 0, fallen: several };
+): Promise<void> {
+  await tx.db
+    .update(submissions)
+    .set({ confidence: one.confidence })
+    .where(
+      and(
+        eq(submissions.nonprofit_id, one.nonprofit_id),
+        eq(submissions.field, one.field),
+        eq(submissions.normalised_value, one.normalised_value),
+        sql.raw(inConsensus),
+      ),
+    );
 }
 
 /** Says from which network a stored submission came. */
@@ -138,10 +282,7 @@ export async function setNetwork(
   tx: WriteTransaction,
   { id, network }: { id: number; network: string },
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: "UPDATE submissions SET network = ? WHERE id = ?",
-    args: [network, id],
-  });
+  await tx.db.update(submissions).set({ network }).where(eq(submissions.id, id));
 }
 
 /** One submission by its id. */
@@ -149,202 +290,6 @@ export async function submissionById(
   store: Queryable,
   id: number,
 ): Promise<StoredSubmission | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT * FROM submissions WHERE id = ?",
-    args: [id],
-  });
-  return stored(rows[0]);
-}
-
-export type Rejection = {
-  agent_name: string;
-  value: string;
-  reason: string | null;
-  winning_value: string | null;
-  decided_at: number;
-};
-
-/** Source: spec, "Limits", rejections listed. */
-const recentRejectionsMax = 5;
-const rejectionColumns = ["agent_name", "value", "reason", "winning_value", "decided_at"];
-
-/** SQL: the most recently rejected submissions of a field, newest first, as one JSON array. Index: submissions_rejected. */
-export const rejectionsOf = (nonprofitId: string, field: string): string =>
-  `SELECT json_group_array(${jsonOf(rejectionColumns)}) FROM (
-    SELECT ${rejectionColumns.join(", ")} FROM submissions
-    WHERE nonprofit_id = ${nonprofitId} AND field = ${field} AND status = 'rejected'
-    ORDER BY decided_at DESC, id DESC
-    LIMIT ${recentRejectionsMax}
-  )`;
-
-const rejectionsSql = `SELECT (${rejectionsOf("?1", "?2")}) AS packed`;
-
-/** The most recently rejected submissions of a field, newest first. */
-export async function priorRejections(
-  store: Queryable,
-  { nonprofit_id, field }: Pick<NewSubmission, "nonprofit_id" | "field">,
-): Promise<Rejection[]> {
-  const { rows } = await store.raw.execute({ sql: rejectionsSql, args: [nonprofit_id, field] });
-  return unpacked<Rejection[]>(rows)[0] ?? [];
-}
-
-/** What is asked about: a nonprofit, and what stands on these fields before an agent sends these values. */
-export type Wanted = {
-  slug: string;
-  agent_id: string;
-  items: readonly { field: EnrichableField; normalised_value: string }[];
-};
-
-/** What enrichment needs to know of a nonprofit, as of one look. */
-export type EnrichTarget = {
-  id: number;
-  slug: string;
-  name: string;
-  status: NonprofitStatus;
-  /** Whether the agent sent something about this nonprofit before that is no test data. */
-  touched: boolean;
-  /** In the order in which the items were asked about. */
-  standings: readonly Standing[];
-};
-
-/** What stands on a field when a value comes in. */
-export type Standing = {
-  /** What the profile holds, null for nothing. */
-  live: string | null;
-  /** The newest submission of this value that the agent has already, unless it was rejected. */
-  own: OwnSubmission | null;
-  /** The pending submissions of an open field that take part in consensus: at least this agent's and those of the value. */
-  voices: readonly PendingVoice[];
-  /** Whether another agent's other value is among the pending ones. */
-  rivals: boolean;
-  rejections: readonly Rejection[];
-  /**
-   * How many distinct agents sent this value where nothing is to be decided (audit, prose), 0 elsewhere: the newest
-   * such submission carries the running number, so that no count is needed.
-   */
-  running: number;
-};
-
-const ownColumns = [
-  "id",
-  "nonprofit_id",
-  "field",
-  "field_type",
-  "value",
-  "normalised_value",
-  "agent_id",
-  "network",
-  "status",
-  "audit_only",
-  "test_data",
-  "confidence",
-  "reason",
-  "winning_value",
-] as const;
-
-/** What an answer and a decision need to know of an earlier submission. */
-export type OwnSubmission = Pick<StoredSubmission, (typeof ownColumns)[number]>;
-
-/** A nonprofit has any number of programmes and metrics: there is always room for one more. */
-const rowFields: readonly EnrichableField[] = ["programme", "impact_metric"];
-const liveValue = enrichableFields
-  .filter((field) => !rowFields.includes(field))
-  .map((field) => `WHEN '${field}' THEN nullif(n.${field}, '')`)
-  .join(" ");
-
-const running = (status: string): string =>
-  `(SELECT confidence FROM submissions
-    WHERE nonprofit_id = n.id AND field = i.field AND status = '${status}' AND normalised_value = i.value
-    ORDER BY id DESC LIMIT 1)`;
-
-/** Voices count where the field is open; a running number is kept where it is not. */
-const isOpen = `i.live IS NULL AND i.field IN (${structuredFields.map((field) => `'${field}'`).join(", ")})`;
-const standing = `json_object(
-  'live', i.live,
-  'own', (
-    SELECT ${jsonOf(ownColumns)} FROM submissions
-    WHERE agent_id = w.value ->> 1 AND nonprofit_id = n.id AND field = i.field AND normalised_value = i.value
-      AND status <> 'rejected'
-    ORDER BY id DESC
-    LIMIT 1
-  ),
-  'voices', CASE WHEN ${isOpen} THEN (
-    SELECT json_group_array(${jsonOf(voiceColumns)}) FROM (
-      SELECT ${voiceColumns.join(", ")} FROM submissions INDEXED BY one_pending_per_agent_and_field
-      WHERE nonprofit_id = n.id AND field = i.field AND ${inConsensus}
-      LIMIT ${voicesMax}
-    )
-  ) ELSE json('[]') END,
-  'rejections', (${rejectionsOf("n.id", "i.field")}),
-  'running', CASE WHEN ${isOpen} THEN 0 ELSE coalesce(${running("pending")}, ${running("applied")}, 0) END
-)`;
-
-const targetsSql = `SELECT json_object(
-    'at', w.key, 'id', n.id, 'slug', n.slug, 'name', n.name, 'status', n.status,
-    'touched', EXISTS (
-      SELECT 1 FROM submissions WHERE agent_id = w.value ->> 1 AND nonprofit_id = n.id AND test_data = 0
-    ),
-    'standings', (
-      SELECT json_group_array(${standing}) FROM (
-        SELECT value ->> 0 AS field, value ->> 1 AS value, CASE value ->> 0 ${liveValue} END AS live
-        FROM json_each(w.value, '$[2]')
-        ORDER BY key
-      ) AS i
-    )
-  ) AS packed
-  FROM json_each(?) AS w
-  CROSS JOIN nonprofits AS n ON n.slug = w.value ->> 0`;
-
-/**
- * The nonprofits with these slugs, withdrawn ones too, with all that decisions about these submissions need, in one
- * statement however many there are; null for an unknown slug. In the order of `wanted`. Indexes: nonprofits_slug,
- * submissions_by_agent, one_pending_per_agent_and_field, submissions_rejected, submissions_by_field.
- */
-export async function enrichTargets(
-  store: Queryable,
-  wanted: readonly Wanted[],
-): Promise<(EnrichTarget | null)[]> {
-  const { rows } = await store.raw.execute({
-    sql: targetsSql,
-    args: [JSON.stringify(wanted.map(wantedRow))],
-  });
-  const targets: (EnrichTarget | null)[] = wanted.map(() => null);
-  for (const { at, standings, touched, ...target } of unpacked<Found>(rows)) {
-    const { agent_id, items = [] } = wanted[at] ?? { agent_id: "" };
-    const known: Standing[] = [];
-    for (const [which, { field, normalised_value }] of items.entries()) {
-      const one = { nonprofit_id: target.id, field, normalised_value, agent_id };
-      known.push(await standingOf(store, standings[which], one));
-    }
-    targets[at] = { ...target, touched: touched === 1, standings: known };
-  }
-  return targets;
-}
-
-type FoundStanding = Omit<Standing, "rivals" | "live"> & { live: string | number | null };
-type Found = Omit<EnrichTarget, "standings" | "touched"> & {
-  at: number;
-  touched: number;
-  standings: FoundStanding[];
-};
-
-const wantedRow = ({ slug, agent_id, items }: Wanted) => [
-  slug,
-  agent_id,
-  items.map(({ field, normalised_value }) => [field, normalised_value]),
-];
-
-async function standingOf(
-  store: Queryable,
-  found: FoundStanding | undefined,
-  one: Voiced,
-): Promise<Standing> {
-  if (found === undefined) throw new Error(`nothing was found out about ${one.field}`);
-  // Among so many there is another value: the same one from two agents would have gone live.
-  const crowded = found.voices.length >= voicesMax;
-  const voices = crowded ? await voicesThatMatter(store, one) : found.voices;
-  const isRival = ({ agent_id, normalised_value }: PendingVoice) =>
-    agent_id !== one.agent_id && normalised_value !== one.normalised_value;
-  const live = found.live === null ? null : String(found.live);
-  return { ...found, live, voices, rivals: crowded || voices.some(isRival) };
+  const [found] = await store.db.select().from(submissions).where(eq(submissions.id, id));
+  return found ?? null;
 }

@@ -10,43 +10,6 @@ export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type
 
 type Field = { nonprofit_id: number; field: string };
 
-/** Counts one more pending submission of each of these fields. */
-export async function countPending(tx: WriteTransaction, fields: readonly Field[]): Promise<void> {
-  await tx.raw.execute({
-    sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)
-          SELECT l.nonprofit_id, w.value ->> 1, 1, l.list_order
-          FROM json_each(?) AS w
-          CROSS JOIN listings AS l ON l.nonprofit_id = w.value ->> 0 AND l.list = 'all'
-          WHERE true
-          ON CONFLICT (nonprofit_id, field) DO UPDATE SET pending = pending + 1`,
-    args: [JSON.stringify(fields.map(({ nonprofit_id, field }) => [nonprofit_id, field]))],
-  });
-}
-
-/** Counts one less pending submission of a field; the row goes with the last one. */
-export async function uncountPending(
-  tx: WriteTransaction,
-  { nonprofit_id, field }: Field,
-): Promise<void> {
-  const args = [nonprofit_id, field];
-  await tx.raw.execute({
-    sql: "DELETE FROM pending_fields WHERE nonprofit_id = ? AND field = ? AND pending <= 1",
-    args,
-  });
-  await tx.raw.execute({
-    sql: "UPDATE pending_fields SET pending = pending - 1 WHERE nonprofit_id = ? AND field = ?",
-    args,
-  });
-}
-
-/** Nothing is pending for this field any more. */
-export async function closePending(tx: WriteTransaction, { nonprofit_id, field }: Field) {
-  await tx.raw.execute({
-    sql: "DELETE FROM pending_fields WHERE nonprofit_id = ? AND field = ?",
-    args: [nonprofit_id, field],
-  });
-}
-
 /** A field was filled: what is pending for it takes no part in consensus any more. */
 export async function fillPending(tx: WriteTransaction, one: Field): Promise<void> {
   await tx.raw.execute({
@@ -54,7 +17,6 @@ export async function fillPending(tx: WriteTransaction, one: Field): Promise<voi
           WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}`,
     args: [one.nonprofit_id, one.field],
   });
-  await closePending(tx, one);
 }
 
 type Saved = { before: NonprofitRecord | null; after: NonprofitRecord };

@@ -1,15 +1,47 @@
-import { insertMany, unpacked } from "#content/store/query.ts";
+import { createHash } from "node:crypto";
+import { and, eq, gt, sql } from "drizzle-orm";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
+import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
 
 /** Answers are honoured for 24 h. Source: decisions.md. */
 const keptMs = 86_400_000;
-const swept = 20;
+const sweptMax = 20;
 
 type Key = { route: string; key: string };
-/** A key that came with a request; whose it is stands in the key. `at`: milliseconds since 1970. */
-export type AskedKey = Key & { digest: string; at: number };
-export type NewAnswer = AskedKey & { status: number; body: string };
 export type KeptAnswer = { kind: "none" } | { kind: "same"; body: string } | { kind: "other" };
+
+/** An agent's request: its keys are its own, another agent may use the same text. A null key asks for nothing. */
+type AgentRequest = {
+  route: string;
+  agent_id: string;
+  idempotencyKey: string | null;
+  /** What makes two requests the same: plain data. */
+  request: unknown;
+  now: Date;
+};
+
+/**
+ * Does what an agent asks for once, however often it sends the request with the same Idempotency-Key: the outcome,
+ * plain data, is kept in the transaction that it is about, and answers the repetitions. A refusal is not kept.
+ */
+export async function answerOnce<Value, Failure>(
+  tx: WriteTransaction,
+  { route, agent_id, idempotencyKey, request, now }: AgentRequest,
+  work: () => Promise<Result<Value, Failure>>,
+): Promise<Result<Value, Failure | { kind: "idempotency_key_reused" }>> {
+  if (idempotencyKey === null) return work();
+  const key = { route, key: `${agent_id} ${idempotencyKey}` };
+  const digest = createHash("sha256").update(JSON.stringify(request)).digest("base64url");
+  const kept = await keptAnswer(tx, key, digest, now);
+  // It was written below, by this version or the one before, so its shape is known.
+  if (kept.kind === "same") return ok(JSON.parse(kept.body) as Value);
+  if (kept.kind === "other") return fail({ kind: "idempotency_key_reused" });
+  const outcome = await work();
+  if (!outcome.ok) return outcome;
+  await keepAnswer(tx, key, { digest, status: 200, body: JSON.stringify(outcome.value) }, now);
+  return outcome;
+}
 
 /** The answer kept under a key: "same" for the same request, "other" when the key was used for another one. */
 export async function keptAnswer(
@@ -18,67 +50,39 @@ export async function keptAnswer(
   digest: string,
   now: Date,
 ): Promise<KeptAnswer> {
-  const [found] = await keptAnswers(tx, [{ route, key, digest, at: now.getTime() }]);
-  return found ?? { kind: "none" };
+  const [kept] = await tx.db
+    .select({ digest: idempotencyKeys.request_digest, body: idempotencyKeys.body })
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.route, route),
+        eq(idempotencyKeys.key, key),
+        gt(idempotencyKeys.created_at, now.getTime() - keptMs),
+      ),
+    );
+  if (kept === undefined) return { kind: "none" };
+  return kept.digest === digest ? { kind: "same", body: kept.body } : { kind: "other" };
 }
 
-/** Keeps an answer, in the transaction that it tells of. */
-export const keepAnswer = (
+/** Keeps an answer, in the transaction that it is about, and deletes a few that are too old. */
+export async function keepAnswer(
   tx: WriteTransaction,
   { route, key }: Key,
-  answer: { digest: string; status: number; body: string },
+  { digest, status, body }: { digest: string; status: number; body: string },
   now: Date,
-): Promise<void> => keepAnswers(tx, [{ route, key, ...answer, at: now.getTime() }]);
-
-/** The answers kept under these keys, in their order: "other" when a key was used for another request. */
-export async function keptAnswers(
-  tx: WriteTransaction,
-  asked: readonly AskedKey[],
-): Promise<KeptAnswer[]> {
-  const answers: KeptAnswer[] = asked.map(() => ({ kind: "none" }));
-  if (asked.length === 0) return answers;
-  const { rows } = await tx.raw.execute({
-    sql: `SELECT json_object('at', w.key, 'digest', k.request_digest, 'body', k.body) AS packed
-          FROM json_each(?) AS w
-          CROSS JOIN idempotency_keys AS k ON k.route = w.value ->> 0 AND k.key = w.value ->> 1
-          WHERE k.created_at > w.value ->> 2`,
-    args: [JSON.stringify(asked.map(({ route, key, at }) => [route, key, at - keptMs]))],
-  });
-  for (const found of unpacked<{ at: number; digest: string; body: string }>(rows)) {
-    const same = found.digest === asked[found.at]?.digest;
-    answers[found.at] = same ? { kind: "same", body: found.body } : { kind: "other" };
-  }
-  return answers;
-}
-
-const columns = ["route", "key", "request_digest", "status", "body", "created_at"];
-
-/** Keeps answers, in the transaction that they tell of, and sweeps out a few that are too old. */
-export async function keepAnswers(
-  tx: WriteTransaction,
-  answers: readonly NewAnswer[],
 ): Promise<void> {
-  const oldest = Math.min(...answers.map(({ at }) => at));
-  await tx.raw.execute({
-    sql: `DELETE FROM idempotency_keys WHERE rowid IN (
-            SELECT rowid FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?
-          )`,
-    args: [oldest - keptMs, swept * answers.length],
-  });
-  await insertMany(
-    tx,
-    "idempotency_keys",
-    columns,
-    answers.map(({ route, key, digest, status, body, at }) => [
-      route,
-      key,
-      digest,
-      status,
-      body,
-      at,
-    ]),
-    `ON CONFLICT (route, key) DO UPDATE SET
-       request_digest = excluded.request_digest, status = excluded.status, body = excluded.body,
-       created_at = excluded.created_at`,
+  const created_at = now.getTime();
+  await tx.db.delete(idempotencyKeys).where(
+    sql`rowid IN (
+      SELECT rowid FROM ${idempotencyKeys}
+      WHERE ${idempotencyKeys.created_at} <= ${created_at - keptMs}
+      ORDER BY ${idempotencyKeys.created_at}
+      LIMIT ${sweptMax}
+    )`,
   );
+  const answer = { request_digest: digest, status, body, created_at };
+  await tx.db
+    .insert(idempotencyKeys)
+    .values({ route, key, ...answer })
+    .onConflictDoUpdate({ target: [idempotencyKeys.route, idempotencyKeys.key], set: answer });
 }

@@ -4,9 +4,10 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readAgent } from "#content/enrichment/agent.ts";
 import {
   agentsNeeded,
+  agreementOf,
   type ConsensusMode,
-  isConsensus,
-  type Voice,
+  type PendingVote,
+  type Vote,
 } from "#content/enrichment/consensus.ts";
 import { checkSourceUrl, isTestData } from "#content/enrichment/value.ts";
 import { checkPickText, normaliseIntents, type PickFault, type PickText } from "./pick-text.ts";
@@ -84,13 +85,6 @@ const needed: Readonly<Record<string, string>> = {
 const required = (name: PropertyKey | undefined, code: string): string | undefined =>
   code === "invalid_type" || code === "too_small" ? needed[String(name)] : undefined;
 
-/** A stored draft of the same profile that waits. Smaller ids are earlier. */
-export type WaitingDraft = Voice & {
-  id: number;
-  /** False where only a person decides: for sensitive claims and obvious test data. */
-  counts: boolean;
-};
-
 /** What recommends the profile already: the operator's words, or those that agents agreed on. */
 export type LivePick = { by_consensus: boolean; normalised_value: string };
 
@@ -114,11 +108,11 @@ export type DraftDecision =
 
 type Deciding = {
   phase: Exclude<GovernancePhase, 1>;
-  mine: Voice;
+  mine: Vote;
   sensitive: boolean;
   test_data: boolean;
   /** The waiting drafts of the same profile by other agents. */
-  waiting: readonly WaitingDraft[];
+  waiting: readonly PendingVote[];
   live: LivePick | null;
   /** Whether an operator refused or removed a recommendation of this profile. */
   refused: boolean;
@@ -133,18 +127,14 @@ type Deciding = {
  */
 export function decideDraft(deciding: Deciding): DraftDecision {
   const { mine, sensitive, test_data, waiting, live, mode } = deciding;
-  const agreeing = waiting.filter((one) => one.normalised_value === mine.normalised_value);
-  const confidence = new Set([...agreeing, mine].map(({ agent_id }) => agent_id)).size;
+  const { confidence, winner } = agreementOf(mine, waiting, mode);
   const agreed = live?.by_consensus === true && live.normalised_value === mine.normalised_value;
   if (agreed && !sensitive && !test_data && deciding.phase === 3) return { kind: "corroborates" };
   const because = onlyForOperator(deciding);
   if (because !== null) return { kind: "operator", because, confidence };
-  const counted = agreeing.filter(({ counts }) => counts).sort((a, b) => a.id - b.id);
-  const [earliest] = counted;
-  if (earliest === undefined || !isConsensus([...counted, mine], mode)) {
-    return { kind: "awaiting", confidence };
-  }
-  return { kind: "promoted", confidence, winner: earliest.id };
+  return winner === null
+    ? { kind: "awaiting", confidence }
+    : { kind: "promoted", confidence, winner };
 }
 
 function onlyForOperator({

@@ -2,73 +2,71 @@ import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { isStoreTrouble } from "./busy.ts";
 import type { Store, WriteTransaction } from "./open.ts";
 
-/** Does jobs in the caller's transaction, as if one after the other; answers their values in their order. */
-export type DoTogether<Job, Value> = (
-  tx: WriteTransaction,
-  jobs: readonly Job[],
-) => Promise<Value[]>;
-
-export type GroupCommit<Job, Value> = {
-  /**
-   * Does a job in a transaction that it may share with others, and answers after the commit is on disk. Throws what the
-   * job or the store throws, then nothing of the job is stored.
-   */
-  run(job: Job): Promise<Value>;
-};
-
-type Waiting<Job, Value> = {
-  job: Job;
-  resolve: (value: Value) => void;
+type Work = (tx: WriteTransaction) => Promise<unknown>;
+type Waiting = {
+  work: Work;
+  resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 };
 
 /** More would keep other writers, and this process's event loop, waiting. */
-const groupSizeMax = 32;
-const turnsBeforeGroup = 2;
+const batchSizeMax = 32;
+const turnsBeforeBatch = 2;
+
+const batchers = new WeakMap<Store, (work: Work) => Promise<unknown>>();
 
 /**
- * Lets writes that arrive while a commit is on its way share the next one: with synchronous=FULL the sync to disk, and
- * what each statement costs, are most of what a small write takes. Nobody waits for company: an idle store commits a
- * single job at once.
+ * Does `work` in a transaction that it may share with other work, one after the other, and answers after the commit is
+ * on disk. With synchronous=FULL the sync to disk is most of what a small write takes, so writes that arrive while a
+ * commit is on its way share the next one; an idle store commits a single one at once. Throws what the work or the
+ * store throws, and then nothing of the work is stored. `work` may run more than once.
  */
-export function groupCommit<Job, Value>(
+export async function batchedWrite<Value>(
   store: Store,
-  doTogether: DoTogether<Job, Value>,
-): GroupCommit<Job, Value> {
-  const waiting: Waiting<Job, Value>[] = [];
+  work: (tx: WriteTransaction) => Promise<Value>,
+): Promise<Value> {
+  const known = batchers.get(store);
+  const run = known ?? openBatcher(store);
+  if (known === undefined) batchers.set(store, run);
+  return (await run(work)) as Value;
+}
+
+function openBatcher(store: Store): (work: Work) => Promise<unknown> {
+  const waiting: Waiting[] = [];
   let draining = false;
 
-  const settle = async (group: readonly Waiting<Job, Value>[]): Promise<void> => {
+  const commit = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const jobs = group.map(({ job }) => job);
-      const values = await store.write((tx) => doTogether(tx, jobs));
-      for (const [at, { resolve }] of group.entries()) resolve(values[at] as Value);
+      const values = await store.write(async (tx) => {
+        const done: unknown[] = [];
+        for (const { work } of batch) done.push(await work(tx));
+        return done;
+      });
+      for (const [at, { resolve }] of batch.entries()) resolve(values[at]);
     } catch (error) {
-      if (group.length === 1 || isStoreTrouble(error)) {
-        for (const { reject } of group) reject(error);
+      if (batch.length === 1 || isStoreTrouble(error)) {
+        for (const { reject } of batch) reject(error);
         return;
       }
-      // One job's bug must not refuse its neighbours: each gets a transaction of its own.
-      for (const one of group) await settle([one]);
+      // One write's bug must not refuse its neighbours: each gets a transaction of its own.
+      for (const one of batch) await commit([one]);
     }
   };
 
   const drain = async () => {
     draining = true;
     while (waiting.length > 0) {
-      // An embedded store works synchronously: without turns of the event loop requests that lie at the socket would
-      // not be read before the commit, and every group would hold one job.
-      for (let turn = 0; turn < turnsBeforeGroup; turn++) await eventLoopTurn();
-      await settle(waiting.splice(0, groupSizeMax));
+      // An embedded store works synchronously: without turns of the event loop requests that wait at the socket would
+      // not be read before the commit, and every batch would hold one write.
+      for (let turn = 0; turn < turnsBeforeBatch; turn++) await eventLoopTurn();
+      await commit(waiting.splice(0, batchSizeMax));
     }
     draining = false;
   };
 
-  return {
-    run: (job) =>
-      new Promise<Value>((resolve, reject) => {
-        waiting.push({ job, resolve, reject });
-        if (!draining) void drain();
-      }),
-  };
+  return (work) =>
+    new Promise<unknown>((resolve, reject) => {
+      waiting.push({ work, resolve, reject });
+      if (!draining) void drain();
+    });
 }

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { type EnrichJob, storeEnrichments } from "#api/enrichment/store-enrichment.ts";
-import { EnrichmentTally } from "#content/enrichment/tally.ts";
+import { type EnrichJob, storeEnrichment } from "#api/enrichment/store-enrichment.ts";
 import { openStore, type Store } from "#content/store/open.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { revertField } from "#content/enrichment/revert.ts";
+import { revertField } from "#content/enrichment/agreed-field-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
@@ -129,10 +129,8 @@ async function operate(store: Store, event: Event & { kind: "fill" | "empty" }, 
   if (record === null || record.status === "withdrawn") return;
   await store.write(async (tx) => {
     if (event.kind === "empty") {
-      const tally = new EnrichmentTally();
-      const one = { nonprofit_id: record.id, field, reason: "reverted", now };
-      await revertField(tx, tally, one);
-      return tally.write(tx);
+      await revertField(tx, { nonprofit_id: record.id, field, reason: "reverted", now });
+      return;
     }
     const value =
       field === "founded_year" ? 1901 : field === "city" ? "Filled" : "https://f.example";
@@ -155,7 +153,8 @@ async function play(store: Store, { mode, events }: History, sizes: readonly num
     const jobs = group;
     group = [];
     groups += 1;
-    if (jobs.length > 0) told.push(...(await store.write((tx) => storeEnrichments(tx, jobs))));
+    const done = jobs.map((job) => batchedWrite(store, (tx) => storeEnrichment(tx, job)));
+    told.push(...(await Promise.all(done)));
   };
   for (const [at, event] of events.entries()) {
     if (event.kind === "sent") {

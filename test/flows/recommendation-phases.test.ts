@@ -345,7 +345,7 @@ describe("phase 3", () => {
     );
   });
 
-  test("undoing an agent takes its voice out of what was agreed, and the profile counts anew", async () => {
+  test("undoing an agent takes its vote out of what was agreed, and the profile counts anew", async () => {
     await open("3");
     for (const agent_id of ["bot-a", "bot-b"]) await draft({ agent_id });
     for (const agent_id of ["bot-b", "bot-c", "bot-a"]) await draft({ agent_id, slug: "pumps" });

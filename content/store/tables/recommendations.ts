@@ -66,7 +66,7 @@ export const recommendationDrafts = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     nonprofit_id: integer().notNull(),
     recommended_for: text({ mode: "json" }).notNull().$type<string[]>(), // Cleaned, as the agent wrote it.
-    normalised: text({ mode: "json" }).notNull().$type<string[]>(), // For comparing only.
+    normalised: text().notNull(), // JSON array, for comparing only.
     why_recommended: text().notNull(),
     source_url: text().notNull(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.

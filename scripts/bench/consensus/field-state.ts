@@ -1,10 +1,10 @@
-import { type ConsensusMode, decide, type PendingVoice } from "#content/enrichment/consensus.ts";
+import { type ConsensusMode, decide, type PendingVote } from "#content/enrichment/consensus.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { ReadItem } from "#content/enrichment/read.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
 
-type Waiting = PendingVoice & { value: string };
+type Waiting = PendingVote & { value: string };
 
 /** One field of one profile: what is live, what waits, and when each value was sent first, by comparison form. */
 export type FieldState = {

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
-import { type ConsensusMode, decide, type PendingVoice } from "#content/enrichment/consensus.ts";
+import { type ConsensusMode, decide, type PendingVote } from "#content/enrichment/consensus.ts";
 
-const voice = (agent_id: string, normalised_value: string, network: string | null = null) => ({
+const vote = (agent_id: string, normalised_value: string, network: string | null = null) => ({
   agent_id,
   normalised_value,
   network,
 });
-const pending = (id: number, ...said: Parameters<typeof voice>): PendingVoice => ({
+const pending = (id: number, ...said: Parameters<typeof vote>): PendingVote => ({
   id,
-  ...voice(...said),
+  ...vote(...said),
 });
 
 type Case = {
   title: string;
   live?: string | null;
   field_type?: "structured" | "prose";
-  pending?: PendingVoice[];
-  mine: ReturnType<typeof voice>;
+  pending?: PendingVote[];
+  mine: ReturnType<typeof vote>;
   mode?: ConsensusMode;
   becomes: ReturnType<typeof decide>;
 };
@@ -25,97 +25,97 @@ type Case = {
 const cases: Case[] = [
   {
     title: "the first agent waits",
-    mine: voice("a", "x"),
+    mine: vote("a", "x"),
     becomes: { kind: "pending", confidence: 1, replaces: null },
   },
   {
     title: "a second agent with the same value makes it live, in the earliest one's words",
     pending: [pending(7, "a", "x"), pending(3, "c", "y")],
-    mine: voice("b", "x"),
+    mine: vote("b", "x"),
     becomes: { kind: "applied", confidence: 2, replaces: null, winner: 7 },
   },
   {
     title: "prose is queued whatever agrees",
     field_type: "prose",
     pending: [pending(1, "a", "x"), pending(2, "b", "x")],
-    mine: voice("c", "x"),
+    mine: vote("c", "x"),
     becomes: { kind: "queued" },
   },
   {
     title: "a field with a value is only logged",
     live: "w",
     pending: [pending(1, "a", "x")],
-    mine: voice("b", "x"),
+    mine: vote("b", "x"),
     becomes: { kind: "audit", corroborates: false },
   },
   {
     title: "the same value as the live one corroborates it",
     live: "x",
-    mine: voice("b", "x"),
+    mine: vote("b", "x"),
     becomes: { kind: "audit", corroborates: true },
   },
   {
     title: "prose beside a live text is only logged",
     live: "w",
     field_type: "prose",
-    mine: voice("b", "x"),
+    mine: vote("b", "x"),
     becomes: { kind: "audit", corroborates: false },
   },
   {
     title: "rule 1: a different value leaves both pending",
     pending: [pending(1, "a", "x")],
-    mine: voice("b", "y"),
+    mine: vote("b", "y"),
     becomes: { kind: "pending", confidence: 1, replaces: null },
   },
   {
     title: "rule 1: a third agent breaks the tie",
     pending: [pending(1, "a", "x"), pending(2, "b", "y")],
-    mine: voice("c", "y"),
+    mine: vote("c", "y"),
     becomes: { kind: "applied", confidence: 2, replaces: null, winner: 2 },
   },
   {
     title: "rule 2: the same agent again adds nothing",
     pending: [pending(1, "a", "x")],
-    mine: voice("a", "x"),
+    mine: vote("a", "x"),
     becomes: { kind: "pending", confidence: 1, replaces: null },
   },
   {
     title: "an agent's later value replaces its earlier one",
     pending: [pending(1, "a", "x")],
-    mine: voice("a", "y"),
+    mine: vote("a", "y"),
     becomes: { kind: "pending", confidence: 1, replaces: 1 },
   },
   {
     title: "an agent that changes its mind can complete another's value",
     pending: [pending(1, "a", "x"), pending(2, "b", "y")],
-    mine: voice("a", "y"),
+    mine: vote("a", "y"),
     becomes: { kind: "applied", confidence: 2, replaces: 1, winner: 2 },
   },
   {
     title: "an empty text is no live value",
     live: "",
-    mine: voice("a", "x"),
+    mine: vote("a", "x"),
     becomes: { kind: "pending", confidence: 1, replaces: null },
   },
   {
     title: "strict: two agents on one network still wait",
     mode: "networks",
     pending: [pending(1, "a", "x", "n1")],
-    mine: voice("b", "x", "n1"),
+    mine: vote("b", "x", "n1"),
     becomes: { kind: "pending", confidence: 2, replaces: null },
   },
   {
     title: "strict: unknown networks do not count as different",
     mode: "networks",
     pending: [pending(1, "a", "x")],
-    mine: voice("b", "x", "n1"),
+    mine: vote("b", "x", "n1"),
     becomes: { kind: "pending", confidence: 2, replaces: null },
   },
   {
     title: "strict: a third agent on another network makes it live",
     mode: "networks",
     pending: [pending(1, "a", "x", "n1"), pending(2, "b", "x", "n1")],
-    mine: voice("c", "x", "n2"),
+    mine: vote("c", "x", "n2"),
     becomes: { kind: "applied", confidence: 3, replaces: null, winner: 1 },
   },
 ];

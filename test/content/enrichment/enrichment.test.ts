@@ -3,7 +3,7 @@ import { createApp } from "#api/app.ts";
 import { listReviews } from "#api/operator/review.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
-import { groupCommit } from "#content/store/write-batcher.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -115,7 +115,7 @@ describe("applying an agreed value has the effect of a save", () => {
   });
 });
 
-test("the running numbers are what counting would give", async () => {
+test("the counters are what counting would give", async () => {
   const [one, two, three] = [await add(), await add(), await add()];
   for (const [slug, agent, field, value] of [
     [one.slug, "a1", "city", "Oslo"],
@@ -141,10 +141,7 @@ test("the running numbers are what counting would give", async () => {
     ),
   );
   const counted = await rowsOf(`
-    SELECT 'total' AS name, count(*) AS count FROM submissions
-    UNION ALL SELECT 'high_confidence', count(*) FROM submissions WHERE confidence > 1
-    UNION ALL SELECT 'public_submissions', count(*) FROM submissions WHERE test_data = 0
-    UNION ALL SELECT 'public_applied', count(*) FROM submissions WHERE test_data = 0 AND status = 'applied'
+    SELECT 'high_confidence' AS name, count(*) AS count FROM submissions WHERE confidence > 1
     UNION ALL SELECT 'nonprofits_improved', count(DISTINCT nonprofit_id) FROM submissions WHERE status = 'applied'
     UNION ALL SELECT 'status:' || status, count(*) FROM submissions GROUP BY status
     UNION ALL SELECT 'field:' || field, count(*) FROM submissions GROUP BY field`);
@@ -417,39 +414,36 @@ test("30 requests a minute per address, 120 submissions a minute per agent", asy
   expect(last).toBe(429);
 });
 
-describe("group commit", () => {
+describe("batched writes", () => {
   const insertSql = "INSERT INTO directory_facts VALUES (?, '', 0)";
 
-  test("jobs that arrive together share a transaction, a failing one fails alone", async () => {
-    const sizes: number[] = [];
-    const group = groupCommit(service.store, async (tx, jobs: readonly number[]) => {
-      sizes.push(jobs.length);
-      for (const at of jobs) {
-        await tx.raw.execute({ sql: insertSql, args: [`group-${at}`] });
+  test("that arrive together share a transaction, a failing one fails alone", async () => {
+    const run = (at: number) =>
+      batchedWrite(service.store, async (tx) => {
+        await tx.raw.execute({ sql: insertSql, args: [`batch-${at}`] });
         if (at === 7) throw new Error("a bug");
-      }
-      return jobs.map((at) => at * 2);
-    });
-    const jobs = Array.from({ length: 20 }, (_, at) => group.run(at));
-    const settled = await Promise.allSettled(jobs);
+        return at * 2;
+      });
+    const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => run(at)));
     expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(1);
     expect(settled[7]).toMatchObject({ status: "rejected" });
     expect(settled[8]).toEqual({ status: "fulfilled", value: 16 });
-    expect(await rowsOf("SELECT name FROM directory_facts WHERE name LIKE 'group-%'")).toHaveLength(
+    expect(await rowsOf("SELECT name FROM directory_facts WHERE name LIKE 'batch-%'")).toHaveLength(
       19,
     );
-    sizes.length = 0;
-    await Promise.all(Array.from({ length: 20 }, (_, at) => group.run(100 + at)));
-    expect(sizes).toEqual([20]);
+    const before = service.store.committed();
+    await Promise.all(Array.from({ length: 20 }, (_, at) => run(100 + at)));
+    expect(service.store.committed()).toBe(before + 1);
   });
 
-  test("what the store cannot do is not tried again for each", async () => {
+  test("are not tried again one by one when the store itself cannot write", async () => {
     let tries = 0;
-    const group = groupCommit(service.store, () => {
-      tries += 1;
-      return Promise.reject(Object.assign(new Error("disk full"), { code: "SQLITE_FULL" }));
-    });
-    const settled = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => group.run(at)));
+    const run = () =>
+      batchedWrite(service.store, () => {
+        tries += 1;
+        return Promise.reject(Object.assign(new Error("disk full"), { code: "SQLITE_FULL" }));
+      });
+    const settled = await Promise.allSettled(Array.from({ length: 20 }, run));
     expect(settled.every(({ status }) => status === "rejected")).toBe(true);
     expect(tries).toBe(1);
   });

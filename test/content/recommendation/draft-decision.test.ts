@@ -1,25 +1,21 @@
 import { describe, expect, test } from "bun:test";
-import {
-  decideDraft,
-  type DraftDecision,
-  draftNote,
-  type WaitingDraft,
-} from "#content/recommendation/draft.ts";
+import type { PendingVote } from "#content/enrichment/consensus.ts";
+import { decideDraft, type DraftDecision, draftNote } from "#content/recommendation/draft.ts";
 
 type DraftSituation = Parameters<typeof decideDraft>[0];
-const voice = (agent_id: string, normalised_value = "wells", network: string | null = null) => ({
+const vote = (agent_id: string, normalised_value = "wells", network: string | null = null) => ({
   agent_id,
   normalised_value,
   network,
 });
-const waits = (id: number, said: ReturnType<typeof voice>, sensitive = false): WaitingDraft => ({
+const waits = (id: number, said: ReturnType<typeof vote>, sensitive = false): PendingVote => ({
   id,
   ...said,
   counts: !sensitive,
 });
 const alone: DraftSituation = {
   phase: 3,
-  mine: voice("b"),
+  mine: vote("b"),
   sensitive: false,
   test_data: false,
   waiting: [],
@@ -34,43 +30,43 @@ const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecis
   ["in phase 2 a draft waits for the operator", { phase: 2 }, operator("phase_2")],
   [
     "in phase 2 agreement changes nothing",
-    { phase: 2, waiting: [waits(1, voice("a"))] },
+    { phase: 2, waiting: [waits(1, vote("a"))] },
     operator("phase_2", 2),
   ],
   ["in phase 3 the first agent waits", {}, { kind: "awaiting", confidence: 1 }],
   [
     "a second agent with the same intents promotes, in the earliest one's words",
-    { waiting: [waits(7, voice("c")), waits(3, voice("a")), waits(1, voice("x", "schools"))] },
+    { waiting: [waits(7, vote("c")), waits(3, vote("a")), waits(1, vote("x", "schools"))] },
     { kind: "promoted", confidence: 3, winner: 3 },
   ],
   [
     "other intents do not agree",
-    { waiting: [waits(1, voice("a", "schools"))] },
+    { waiting: [waits(1, vote("a", "schools"))] },
     { kind: "awaiting", confidence: 1 },
   ],
   [
-    "the same agent is one voice",
-    { waiting: [waits(1, voice("b"))] },
+    "the same agent is one vote",
+    { waiting: [waits(1, vote("b"))] },
     { kind: "awaiting", confidence: 1 },
   ],
   [
     "obvious test data waits for the operator, whoever agrees",
-    { test_data: true, waiting: [waits(1, voice("a"))] },
+    { test_data: true, waiting: [waits(1, vote("a"))] },
     operator("test_data", 2),
   ],
   [
     "a sensitive draft waits for the operator, whoever agrees",
-    { sensitive: true, waiting: [waits(1, voice("a"))] },
+    { sensitive: true, waiting: [waits(1, vote("a"))] },
     operator("sensitive_claim", 2),
   ],
   [
     "a sensitive draft counts for no other",
-    { waiting: [waits(1, voice("a"), true)] },
+    { waiting: [waits(1, vote("a"), true)] },
     { kind: "awaiting", confidence: 2 },
   ],
   [
     "what is recommended is never replaced by agreement",
-    { waiting: [waits(1, voice("a"))], live: { by_consensus: false, normalised_value: "wells" } },
+    { waiting: [waits(1, vote("a"))], live: { by_consensus: false, normalised_value: "wells" } },
     operator("recommended_already", 2),
   ],
   [
@@ -95,29 +91,29 @@ const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecis
   ],
   [
     "what an operator refused needs an operator",
-    { refused: true, waiting: [waits(1, voice("a"))] },
+    { refused: true, waiting: [waits(1, vote("a"))] },
     operator("refused_before", 2),
   ],
   [
-    "in the strict mode two agents on one network are one voice",
+    "in the strict mode two agents on one network are one vote",
     {
       mode: "networks",
-      mine: voice("b", "wells", "n1"),
-      waiting: [waits(1, voice("a", "wells", "n1"))],
+      mine: vote("b", "wells", "n1"),
+      waiting: [waits(1, vote("a", "wells", "n1"))],
     },
     { kind: "awaiting", confidence: 2 },
   ],
   [
     "in the strict mode an unknown network is none",
-    { mode: "networks", mine: voice("b"), waiting: [waits(1, voice("a", "wells", "n1"))] },
+    { mode: "networks", mine: vote("b"), waiting: [waits(1, vote("a", "wells", "n1"))] },
     { kind: "awaiting", confidence: 2 },
   ],
   [
     "in the strict mode two networks agree",
     {
       mode: "networks",
-      mine: voice("b", "wells", "n2"),
-      waiting: [waits(1, voice("a", "wells", "n1"))],
+      mine: vote("b", "wells", "n2"),
+      waiting: [waits(1, vote("a", "wells", "n1"))],
     },
     { kind: "promoted", confidence: 2, winner: 1 },
   ],

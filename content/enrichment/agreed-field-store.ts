@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { and, eq, gt } from "drizzle-orm";
+import { z } from "zod";
+import {
+  type EnrichableField,
+  isStructured,
+  type StructuredField,
+} from "#content/contract/enrichment.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { inConsensus } from "#content/nonprofit/pending-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { saveField, saveNonprofits } from "#content/nonprofit/save.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { query } from "#content/store/query.ts";
+import { submissions } from "#content/store/tables/enrichment.ts";
+import { provenance } from "#content/store/tables/nonprofits.ts";
+import { rejectionReasons } from "./consensus.ts";
+import { decided } from "./proposal-store.ts";
+import { comparedValue } from "./value.ts";
+
+export type Agreed = {
+  nonprofit_id: number;
+  field: StructuredField;
+  /** The value of the earliest agreeing submission, as it goes live. */
+  value: string;
+  normalised_value: string;
+  confidence: number;
+  /** An operator may decide what agents disagree on; the value is no less theirs. Default: consensus. */
+  decidedBy?: "consensus" | "operator";
+  now: Date;
+};
+
+/** A profile names at most so many agents for one value; more would only feed the vain. */
+const provenanceAgentsMax = 20;
+
+/**
+ * Makes an agreed value live: winners, losers, and the profile's field with its provenance, in the caller's transaction,
+ * which has seen that the field is empty. The pending submissions that agree must be stored already. Answers the
+ * sequence of the change.
+ */
+export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise<number> {
+  const { nonprofit_id, field, now } = agreed;
+  const set_by = agreed.decidedBy ?? "consensus";
+  const winners = await decideVotes(tx, agreed);
+  const names = winners.slice(0, provenanceAgentsMax).map(({ agent_name }) => agent_name);
+  const sequence = await saveField(
+    tx,
+    {
+      nonprofit_id,
+      field,
+      value: field === "founded_year" ? Number(agreed.value) : agreed.value,
+      provenance: {
+        set_by,
+        source: set_by,
+        source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
+        agents: [...new Set(names)],
+        applied_at: now.getTime(),
+      },
+    },
+    { origin: set_by === "operator" ? "review" : "consensus", now },
+  );
+  // The transaction holds the write lock, so the field is as empty as it was when it was read.
+  assert(sequence !== null, `${field} of nonprofit ${nonprofit_id} was filled in between`);
+  return sequence;
+}
+
+const Winner = z.object({
+  id: z.number(),
+  agent_name: z.string(),
+  source_url: z.string().nullable(),
+});
+const ofField = `nonprofit_id = ? AND field = ? AND ${inConsensus}`;
+
+/**
+ * The winners, earliest first, are applied; all others are rejected with the winning value. In SQL, because every second
+ * submission may come here and drizzle takes three times as long. Index: submissions_by_field.
+ */
+async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
+  const { nonprofit_id, field, normalised_value, confidence, value, now } = agreed;
+  const at = now.getTime();
+  const winners = await query(
+    tx,
+    `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?, network = NULL
+     WHERE ${ofField} AND normalised_value = ?
+     RETURNING id, agent_name, source_url`,
+    [confidence, at, at, nonprofit_id, field, normalised_value],
+    Winner,
+  );
+  await tx.raw.execute({
+    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?, network = NULL
+          WHERE ${ofField}`,
+    args: [rejectionReasons.outvoted, value, at, nonprofit_id, field],
+  });
+  return winners.toSorted((a, b) => a.id - b.id);
+}
+
+/**
+ * Names an agent among the sources of a live value that it found too. Answers the sequence of the change, null when
+ * nothing changed: the name is there already, the list is full, or nothing is known of the value's source.
+ */
+export async function addCorroboration(
+  tx: WriteTransaction,
+  one: { nonprofit_id: number; field: EnrichableField; agent_name: string; now: Date },
+): Promise<number | null> {
+  const { nonprofit_id, field, agent_name, now } = one;
+  const [known] = await tx.db
+    .select()
+    .from(provenance)
+    .where(and(eq(provenance.nonprofit_id, nonprofit_id), eq(provenance.field, field)));
+  if (known === undefined || known.agents.length >= provenanceAgentsMax) return null;
+  if (known.agents.includes(agent_name)) return null;
+  const { set_by, source, source_url, applied_at } = known;
+  const agents = [...known.agents, agent_name];
+  return saveField(
+    tx,
+    { nonprofit_id, field, provenance: { set_by, source, source_url, agents, applied_at } },
+    { origin: "corroboration", now },
+  );
+}
+
+export type AgreedField = { nonprofit_id: number; field: StructuredField };
+
+/** Fields in which submissions of this agent went live by agreement, by id; after a field, at most `limit`. */
+export async function agreedFieldsOf(
+  store: Queryable,
+  agentId: string,
+  after: number,
+  limit: number,
+): Promise<(AgreedField & { id: number })[]> {
+  const { id, nonprofit_id, field } = submissions;
+  const found = await store.db
+    .select({ id, nonprofit_id, field })
+    .from(submissions)
+    .where(
+      and(
+        eq(submissions.agent_id, agentId),
+        eq(submissions.status, "applied"),
+        gt(id, after),
+        isField,
+      ),
+    )
+    .orderBy(id)
+    .limit(limit);
+  return found.flatMap((one) => (isStructured(one.field) ? [{ ...one, field: one.field }] : []));
+}
+
+const isField = eq(submissions.field_type, "structured");
+
+/**
+ * Empties a field that agreement made live and rejects the submissions that agreed; the field counts again. A value that
+ * someone else set since stays, only the submissions are rejected. Answers the sequence of the change, null when the
+ * profile stays as it is.
+ */
+export async function revertField(
+  tx: WriteTransaction,
+  { nonprofit_id, field, reason, now }: AgreedField & { reason: string; now: Date },
+): Promise<number | null> {
+  const [record] = await recordsById(tx, [nonprofit_id]);
+  if (record === undefined) return null;
+  const reverted = await tx.db
+    .update(submissions)
+    .set({ ...decided({ status: "rejected", reason, at: now.getTime() }), winning_value: null })
+    .where(
+      and(
+        eq(submissions.nonprofit_id, nonprofit_id),
+        eq(submissions.field, field),
+        eq(submissions.status, "applied"),
+        isField,
+      ),
+    )
+    .returning({ normalised_value: submissions.normalised_value });
+  const agreed = new Set(reverted.map(({ normalised_value }) => normalised_value));
+  if (!holdsAgreed(record, field, agreed)) return null;
+  const { [field]: _, ...others } = record.provenance;
+  const after = { ...record, [field]: null, provenance: others };
+  await saveNonprofits(tx, [{ before: record, after }], { origin: "revert", now });
+  return newestChangeOf(tx, nonprofit_id);
+}
+
+function holdsAgreed(record: NonprofitRecord, field: StructuredField, agreed: ReadonlySet<string>) {
+  const live = record[field];
+  if (live === null || record.provenance[field]?.set_by !== "consensus") return false;
+  return agreed.has(comparedValue(field, String(live)));
+}

@@ -1,0 +1,55 @@
+import { and, countDistinct, eq, inArray, type SQL } from "drizzle-orm";
+import type { SubmissionStatus } from "#content/contract/enrichment.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { submissions } from "#content/store/tables/enrichment.ts";
+import type { recommendationDrafts } from "#content/store/tables/recommendations.ts";
+
+/** What agents propose lies in two tables with the same states: values of fields, and drafts of recommendations. */
+type Proposals = typeof submissions | typeof recommendationDrafts;
+
+export type ProposalDecision = {
+  status: Exclude<SubmissionStatus, "pending">;
+  /** Public for a rejection. */
+  reason: string | null;
+  at: number;
+};
+
+/** The columns that a decision writes. The network of an agent is kept only while its proposal waits. */
+export const decided = ({ status, reason, at }: ProposalDecision) => ({
+  status,
+  reason,
+  decided_at: at,
+  network: null,
+});
+
+/** Which proposals still wait, as a condition: a decision that came first stands. */
+export const waiting = (table: Proposals, ...which: (SQL | undefined)[]): SQL | undefined =>
+  and(eq(table.status, "pending"), ...which);
+
+/** How many distinct agents stand behind these proposals, those that were rejected left out. */
+export async function agentsBehind(
+  store: Queryable,
+  table: Proposals,
+  ...which: (SQL | undefined)[]
+): Promise<number> {
+  const [row] = await store.db
+    .select({ agents: countDistinct(table.agent_id) })
+    .from(table)
+    .where(and(inArray(table.status, ["pending", "applied"]), ...which));
+  return row?.agents ?? 0;
+}
+
+/** Decides proposals that wait; `also` are columns that only this table has. Answers how many were decided. */
+export async function decideWaiting<Table extends Proposals>(
+  tx: WriteTransaction,
+  table: Table,
+  which: SQL | undefined,
+  decision: ProposalDecision,
+  also: Partial<Table["$inferInsert"]> = {},
+): Promise<number> {
+  const { rowsAffected } = await tx.db
+    .update<Proposals>(table)
+    .set({ ...also, ...decided(decision) })
+    .where(waiting(table, which));
+  return rowsAffected;
+}
