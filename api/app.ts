@@ -1,15 +1,13 @@
 import { Elysia } from "elysia";
-import { answerOf } from "./http/answer.ts";
-import { readJson } from "./http/body.ts";
+import { answerOf } from "./http/encoded-body.ts";
+import { isForm, readJson } from "./http/body.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
-import { answerError } from "./http/errors.ts";
+import { answerError, problem } from "./http/problem.ts";
 import { directoryRoutes } from "./directory/routes.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
-import { isForm } from "./http/form-fields.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
-import { methodsByPath, pathOf } from "./http/paths.ts";
-import { problem } from "./http/problem.ts";
+import { methodsByPath, requestPath } from "./http/route.ts";
 import type { Allowance, Policy } from "./http/rate-limit.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import {
@@ -78,7 +76,7 @@ export function createApp(context: Context): App {
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
-    const path = pathOf(request.url);
+    const path = requestPath(request.url);
     if (path === "") return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const policy = policyOf(method, path);
@@ -102,7 +100,7 @@ export function createApp(context: Context): App {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     sameClient(request, client);
-    const policy = policyOf(method, pathOf(request.url));
+    const policy = policyOf(method, requestPath(request.url));
     const allowance =
       policy === null || policy === "read" ? null : await context.limits.request(policy, request);
     return allowance?.allowed === false ? limited(allowance, policy) : routes.handle(request);

@@ -135,17 +135,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is not set here is read where the AWS tools and Bun read it. Throws BadSetting when a bucket lacks its keys. */
 function s3Of(raw: Raw, env: Environment): S3Settings {
-  const either = (name: string) => env[`S3_${name}`] || env[`AWS_${name}`] || undefined;
+  /** The first of these variables that is set. */
+  const first = (...names: string[]) => names.map((name) => env[name]).find(Boolean);
+  const endpoints = ["S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
+  const regions = ["S3_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"];
+  const keyIds = ["S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID"];
+  const secrets = ["S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY"];
   const s3 = {
     url: raw.ALMONER_S3_URL,
     extensionless: raw.ALMONER_S3_EXTENSIONLESS === "on",
-    endpoint:
-      raw.ALMONER_S3_ENDPOINT ??
-      (env["S3_ENDPOINT"] || env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"] || undefined),
-    region: raw.ALMONER_S3_REGION ?? either("REGION") ?? (env["AWS_DEFAULT_REGION"] || "us-east-1"),
-    accessKeyId: raw.ALMONER_S3_ACCESS_KEY_ID ?? either("ACCESS_KEY_ID"),
-    secretAccessKey: raw.ALMONER_S3_SECRET_ACCESS_KEY ?? either("SECRET_ACCESS_KEY"),
-    sessionToken: raw.ALMONER_S3_SESSION_TOKEN ?? either("SESSION_TOKEN"),
+    endpoint: raw.ALMONER_S3_ENDPOINT ?? first(...endpoints),
+    region: raw.ALMONER_S3_REGION ?? first(...regions) ?? "us-east-1",
+    accessKeyId: raw.ALMONER_S3_ACCESS_KEY_ID ?? first(...keyIds),
+    secretAccessKey: raw.ALMONER_S3_SECRET_ACCESS_KEY ?? first(...secrets),
+    sessionToken: raw.ALMONER_S3_SESSION_TOKEN ?? first("S3_SESSION_TOKEN", "AWS_SESSION_TOKEN"),
   };
   if (s3.url !== undefined && (s3.accessKeyId === undefined || s3.secretAccessKey === undefined)) {
     throw new BadSetting(

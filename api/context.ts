@@ -1,15 +1,31 @@
+import type { SearchQuery } from "#content/contract/search.ts";
+import type { Curation } from "#content/recommendation/candidate-store.ts";
+import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/recommendation/log-store.ts";
 import type { Chain } from "./chain/chain.ts";
 import type { Config } from "./config.ts";
-import type { Curated } from "./recommendation/curated.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import type { Log } from "./log.ts";
 import type { Limits } from "./http/rate-limit.ts";
-import type { SearchEngine } from "./search/engine.ts";
 import type { Secrets } from "./secrets.ts";
+
+/** Finds nonprofits by words and filters: `openSearch`. */
+export type SearchEngine = {
+  /** Finds one page: a SearchAnswer in JSON. What was committed before the call is in it. */
+  find: (query: SearchQuery) => Promise<EncodedBody>;
+  close(): Promise<void>;
+};
+
+/** The recommended profiles in memory: `openCurated`. */
+export type Curated = {
+  /** What is recommended now: a change of such a profile is in it at once, picks and donations within 5 s. */
+  current: () => Promise<Curation>;
+  /** Reads the picks again next time: this process changed them. */
+  lookAgain: () => void;
+};
 
 /** How far publishing is. */
 export type Publication = {

@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Config } from "#api/config.ts";
+import { isoDay } from "#content/contract/time.ts";
+import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
@@ -56,3 +58,40 @@ export function networkPart(address: string): string {
 /** A keyed hash of a text that nobody can link to that of another day. 22 characters. */
 export const dailyHash = (key: Uint8Array, day: string, text: string): string =>
   createHmac("sha256", key).update(`${day}\n${text}`).digest("base64url").slice(0, 22);
+
+/** The secret of `Authorization: Bearer <secret>`, at most 500 characters; null without one. */
+export const bearerOf = (request: Request): string | null =>
+  /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
+
+const knownMax = 2_000;
+const knownLengthMax = 500;
+
+type Known = { day: string; hashes: Map<string, string> };
+const knownByKey = new WeakMap<Uint8Array, Known>();
+
+/**
+ * The daily keyed hash of a user agent, "" for one that names none. Those of today are kept in memory: the same few
+ * programs ask again and again, and a hash costs more than the rest of a request's log line.
+ */
+export function userAgentHash(key: Uint8Array, userAgent: string, atMs: number): string {
+  const day = isoDay(atMs);
+  let known = knownByKey.get(key);
+  if (known?.day !== day) knownByKey.set(key, (known = { day, hashes: new Map() }));
+  const found = known.hashes.get(userAgent);
+  if (found !== undefined) return found;
+  const made = dailyHash(key, day, userAgent);
+  if (known.hashes.size >= knownMax) known.hashes.clear();
+  if (userAgent.length <= knownLengthMax) known.hashes.set(userAgent, made);
+  return made;
+}
+
+/** The hashes under which a user agent may have asked for a recommendation at most 60 s ago: two just after midnight. */
+export function recentHashes(
+  key: Uint8Array,
+  userAgent: string,
+  atMs: number,
+): readonly [string] | readonly [string, string] {
+  const today = userAgentHash(key, userAgent, atMs);
+  const before = isoDay(atMs - followThroughWindowMs);
+  return before === isoDay(atMs) ? [today] : [today, dailyHash(key, before, userAgent)];
+}

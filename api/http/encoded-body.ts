@@ -1,6 +1,7 @@
 import { brotliCompressSync, constants } from "node:zlib";
 import { acceptsEncoding } from "#content/contract/accept-encoding.ts";
 import { answerBytes } from "#content/nonprofit/wire.ts";
+import { readCacheControl } from "./headers.ts";
 
 const compressFromBytes = 1_024;
 
@@ -47,7 +48,8 @@ export class EncodedBody {
   }
 
   /** Whether If-None-Match names this answer in any encoding. */
-  isNamedBy(ifNoneMatch: string): boolean {
+  isNamedBy(ifNoneMatch: string | null): boolean {
+    if (ifNoneMatch === null) return false;
     if (ifNoneMatch.trim() === "*") return true;
     return ifNoneMatch.split(",", namesMax).some(
       (name) =>
@@ -92,3 +94,44 @@ export const encodedJson = (value: unknown, cacheControl: string | null = null):
 
 const utf8 = new TextEncoder();
 const namesMax = 50;
+
+type Set = {
+  status?: number | string | undefined;
+  headers: Record<string, unknown>;
+};
+
+/**
+ * What a route returned as a response: JSON with a strong ETag, 304 when the client has it, compressed when it
+ * accepts that. What no cache may keep has no ETag. A response that a route made itself is left alone.
+ */
+export function answerOf(value: unknown, request: Request, set: Set): Response | undefined {
+  if (value instanceof Response) return undefined;
+  const status = typeof set.status === "number" ? set.status : 200;
+  const encoded = value instanceof EncodedBody ? value : encodedJson(value);
+  const isRead = request.method === "GET" && status === 200;
+  const cacheControl = isRead ? (encoded.cacheControl ?? readCacheControl) : "no-store";
+  const headers = headersOf(set, cacheControl);
+  headers.set("content-type", encoded.contentType);
+  if (!isRead) return new Response(encoded.body, { status, headers });
+  if (encoded.varies) headers.set("vary", "Accept-Encoding");
+  const encoding = encoded.encodingFor(request.headers.get("accept-encoding"));
+  // What no cache may keep, no client has.
+  if (headers.get("cache-control") !== "no-store") {
+    headers.set("etag", encoded.etag(encoding));
+    if (encoded.isNamedBy(request.headers.get("if-none-match"))) {
+      headers.delete("content-type");
+      return new Response(null, { status: 304, headers });
+    }
+  }
+  if (encoding !== "identity") headers.set("content-encoding", encoding);
+  return new Response(encoded.bytes(encoding), { headers });
+}
+
+/** The headers that a route set. */
+function headersOf(set: Set, cacheControl: string): Headers {
+  const headers = new Headers({ "cache-control": cacheControl });
+  for (const [name, given] of Object.entries(set.headers)) {
+    if (typeof given === "string" || typeof given === "number") headers.set(name, String(given));
+  }
+  return headers;
+}

@@ -1,5 +1,4 @@
 import { maxHeaderSize } from "node:http";
-import type { App } from "#api/app.ts";
 import type { Config } from "#api/config.ts";
 
 export type Listening = {
@@ -9,6 +8,9 @@ export type Listening = {
   /** Takes no new connection, lets requests under way finish for at most `graceMs`, then cuts them off. */
   stop(graceMs?: number): Promise<void>;
 };
+
+/** Answers requests; `address` is the socket's. */
+export type Handles = { handle(request: Request, address?: string): Promise<Response> };
 
 export type ListenOptions = {
   /** Answers a request before the service does, for example with a file; null leaves it to the service. */
@@ -26,7 +28,7 @@ const graceMsDefault = 4_000;
 
 /** Puts the service on a socket. Throws when the address is taken, with its name. */
 export function listen(
-  app: App,
+  app: Handles,
   { host, port }: Pick<Config, "host" | "port">,
   { before, reusePort = false }: ListenOptions = {},
 ): Listening {

@@ -1,14 +1,5 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { problem, type Refusal } from "./problem.ts";
-
-/** A query parameter that cannot be used. */
-export type BadParameter = {
-  kind: "invalid_parameter";
-  parameter: string;
-  message: string;
-  /** The values it may have, for closed lists. */
-  allowed?: readonly string[];
-};
+import { type BadParameter, parameterRefusal, problem } from "./problem.ts";
 
 /** The query string of a request. Of a repeated parameter the first counts; unknown ones are ignored. */
 export type Query = {
@@ -76,14 +67,6 @@ export function queryOf(url: string): Query {
 
 /** The answer to a parameter that cannot be used: 400 that names it and, for a closed list, the allowed values. */
 export const refuseParameter = (bad: BadParameter): Response => problem(parameterRefusal(bad));
-
-export const parameterRefusal = ({ parameter, message, allowed }: BadParameter): Refusal => ({
-  status: 400,
-  code: "invalid_parameter",
-  detail: message,
-  errors: [{ path: parameter, message }],
-  extra: { parameter, ...(allowed === undefined ? {} : { allowed }) },
-});
 
 /** -1 for what is no whole number, null for an absent or empty parameter. */
 function whole(raw: string | null): number | null {

@@ -4,8 +4,8 @@ import {
   type OnboardingAnswer,
   registrationExample,
 } from "#content/contract/onboarding.ts";
-import { bearerOf } from "#api/http/bearer.ts";
-import { formFields, isForm } from "#api/http/form-fields.ts";
+import { bearerOf } from "#api/http/client.ts";
+import { formFields, isForm } from "#api/http/body.ts";
 import { onboardingKeys } from "./onboarding-keys.ts";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { bearerOf } from "#api/http/bearer.ts";
+import { bearerOf } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import { problem } from "#api/http/problem.ts";
 

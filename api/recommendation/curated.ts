@@ -1,3 +1,4 @@
+import type { Curated } from "#api/context.ts";
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import {
   type Candidate,
@@ -11,14 +12,6 @@ import { openCuratedIndex } from "#content/recommendation/curated-index.ts";
 import { type CuratedPick, curatedPicks, fileSlugs } from "#content/recommendation/pick-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Watch } from "#content/feed/watch.ts";
-
-/** The recommended profiles in memory. */
-export type Curated = {
-  /** What is recommended now: a change of such a profile is in it at once, picks and donations within 5 s. */
-  current: () => Promise<Curation>;
-  /** Looks at the picks anew next time: this process changed them. */
-  lookAgain: () => void;
-};
 
 /** Other processes' picks and donations are seen this late at most, and those that this one wrote: */
 const lookAgainMs = 5_000;

@@ -1,6 +1,6 @@
 import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
 import type { Context } from "#api/context.ts";
-import { recentHashes } from "#api/http/user-agent.ts";
+import { recentHashes } from "#api/http/client.ts";
 
 type Needed = Pick<Context, "clock" | "secrets" | "recommendationLog">;
 

@@ -9,7 +9,7 @@ import {
   draftRecommendation as draftOperation,
   recommendNonprofits,
 } from "#content/contract/recommendation-operations.ts";
-import { userAgentHash } from "#api/http/user-agent.ts";
+import { userAgentHash } from "#api/http/client.ts";
 import { draftExample } from "#content/contract/recommendation-draft.ts";
 import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";

@@ -3,15 +3,10 @@ import { LRUCache } from "lru-cache";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import type { Store } from "#content/store/open.ts";
+import type { SearchEngine } from "#api/context.ts";
 import { EncodedBody } from "#api/http/encoded-body.ts";
 import { answerFrom, type AnswerSearch } from "./answer.ts";
 import { openPool } from "./pool.ts";
-
-export type SearchEngine = {
-  /** Finds one page: a SearchAnswer in JSON. What was committed before the call is in it. */
-  find: (query: SearchQuery) => Promise<EncodedBody>;
-  close(): Promise<void>;
-};
 
 export type SearchOptions = {
   databaseUrl: string;

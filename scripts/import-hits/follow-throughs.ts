@@ -1,4 +1,4 @@
-import { recentHashes } from "#api/http/user-agent.ts";
+import { recentHashes } from "#api/http/client.ts";
 import {
   type FollowUp,
   followThroughsOf,

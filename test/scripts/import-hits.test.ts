@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-store.ts";
 import { dailyHashKeyOf } from "#api/secrets.ts";
-import { userAgentHash } from "#api/http/user-agent.ts";
+import { userAgentHash } from "#api/http/client.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits/log-line.ts";
 

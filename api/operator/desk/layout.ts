@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Context } from "#api/context.ts";
-import { formFields, isForm } from "#api/http/form-fields.ts";
+import { formFields, isForm } from "#api/http/body.ts";
 import { Refused } from "#api/http/problem.ts";
 import type { AuditEntry } from "#content/contract/audit.ts";
 import type { ReviewCheck, ReviewKind } from "#content/contract/review.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import type { Context } from "#api/context.ts";
-import { pathOf } from "#api/http/paths.ts";
+import { requestPath } from "#api/http/route.ts";
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { pageAnswer, redirect } from "./answer.ts";
@@ -217,7 +217,7 @@ export async function signIn(context: Context, request: Request): Promise<Respon
 /** The page that was asked for, to go there afterwards; a form that was sent is not sent again. */
 function placeAsked(request: Request): string {
   if (request.method !== "GET") return "/desk";
-  const path = pathOf(request.url);
+  const path = requestPath(request.url);
   const query = new URL(request.url).search;
   const place = `${path}${query}`;
   return isPlace(place) && path !== "/desk/sign-in" ? place : "/desk";
