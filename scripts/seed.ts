@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { countOf } from "#content/nonprofit/list-store.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
   profilesDefault,
@@ -86,7 +86,7 @@ async function planned(store: Store, { profiles, seedNumber }: AskedSample, add:
     }
     return { profiles: start + profiles, start };
   }
-  const stored = await countOf(store, "nonprofits");
+  const stored = await store.db.$count(nonprofits);
   if (stored > 0) {
     stopWith(
       `The store holds ${stored} nonprofits already, so nothing was done. ` +

@@ -15,7 +15,7 @@ import {
 } from "#content/contract/directory-operations.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
-import { causeList, countsOfLists, idsInList } from "#content/nonprofit/list-store.ts";
+import { causeList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
 import { directoryNumbers } from "#content/operation/directory-store.ts";
@@ -63,7 +63,7 @@ const whole = "all";
 /** One page of the whole directory: verified first, then impact. */
 const page = ({ store, cache, config }: DirectoryContext, limit: number, offset: number) =>
   cache.get(`list ${limit} ${offset}`, async () => {
-    const total = (await countsOfLists(store, [whole])).get(whole) ?? 0;
+    const total = (await listCounts(store, [whole])).get(whole) ?? 0;
     const ids = offset < total ? await idsInList(store, whole, { limit, offset }) : [];
     const records = await recordsById(store, ids, { summaries: true });
     const { baseUrl } = config;

@@ -8,7 +8,7 @@ import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { countryName } from "#content/nonprofit/wire.ts";
+import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/checks.ts";
 import { findDuplicates } from "#content/onboarding/duplicates.ts";
 import { editable, type OnboardingEdits, readEdits } from "#content/onboarding/edits.ts";

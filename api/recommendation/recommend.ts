@@ -9,10 +9,10 @@ import type {
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import disclosures from "#content/editorial/disclosures.json";
 import unspecificWords from "#content/editorial/unspecific-words.json";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { causeName, countryName } from "#content/nonprofit/wire.ts";
+import { causeName } from "#content/nonprofit/wire.ts";
 import type { Candidate, Curation } from "#content/recommendation/candidate-store.ts";
 import {
   explainScore,

@@ -10,7 +10,8 @@ import {
   type HelpWantedFilter,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
-import { countryName, publicValue } from "#content/nonprofit/wire.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";

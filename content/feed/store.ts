@@ -1,10 +1,19 @@
 import { publicFields } from "#content/nonprofit/wire.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/contract/feed.ts";
 import { isoTime } from "#content/contract/time.ts";
+import { and, asc, between, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { changes, directoryFacts, feedFiles } from "#content/store/tables/publishing.ts";
 
 /** Which changes a numbered file of the feed holds. */
 export type FeedFileRange = { number: number; first_sequence: number; last_sequence: number };
+
+const epochFact = "feed_epoch";
+const rangeColumns = {
+  number: feedFiles.number,
+  first_sequence: feedFiles.first_sequence,
+  last_sequence: feedFiles.last_sequence,
+};
 
 export type FeedClosing = {
   /** Changes up to here are published everywhere. */
@@ -23,11 +32,12 @@ export async function closeFeedFiles(store: Store, closing: FeedClosing): Promis
   if (await isOpen(store, closing.upTo)) {
     await store.write((tx) => closeFiles(tx, closing));
   }
-  const { rows } = await store.raw.execute({
-    sql: "SELECT number FROM feed_files WHERE last_sequence > ? ORDER BY number",
-    args: [closing.after],
-  });
-  return rows.map((row) => Number(row["number"]));
+  const files = await store.db
+    .select({ number: feedFiles.number })
+    .from(feedFiles)
+    .where(gt(feedFiles.last_sequence, closing.after))
+    .orderBy(asc(feedFiles.number));
+  return files.map(({ number }) => number);
 }
 
 /** Whether there is anything to close: most looks find nothing and need no write lock. */
@@ -37,29 +47,26 @@ async function isOpen(store: Queryable, upTo: number): Promise<boolean> {
 }
 
 async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Promise<void> {
-  await tx.raw.execute({
-    sql: `INSERT INTO directory_facts (name, value, updated_at) VALUES ('feed_epoch', ?, ?)
-          ON CONFLICT (name) DO NOTHING`,
-    args: [crypto.randomUUID(), now.getTime()],
-  });
+  await tx.db
+    .insert(directoryFacts)
+    .values({ name: epochFact, value: crypto.randomUUID(), updated_at: now.getTime() })
+    .onConflictDoNothing();
   let last = await newestFeedFile(tx);
   while ((last?.last_sequence ?? 0) < upTo) {
-    const { rows } = await tx.raw.execute({
-      sql: `SELECT min(sequence) AS first, max(sequence) AS last
-            FROM (SELECT sequence FROM changes WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?)`,
-      args: [last?.last_sequence ?? 0, upTo, feedEntriesMax],
-    });
-    const [row] = rows;
-    if (row === undefined || row["first"] === null) return;
-    const next: FeedFileRange = {
-      number: (last?.number ?? 0) + 1,
-      first_sequence: Number(row["first"]),
-      last_sequence: Number(row["last"]),
-    };
-    await tx.raw.execute({
-      sql: "INSERT INTO feed_files (number, first_sequence, last_sequence, closed_at) VALUES (?, ?, ?, ?)",
-      args: [next.number, next.first_sequence, next.last_sequence, now.getTime()],
-    });
+    const open = tx.db
+      .select({ sequence: changes.sequence })
+      .from(changes)
+      .where(and(gt(changes.sequence, last?.last_sequence ?? 0), lte(changes.sequence, upTo)))
+      .orderBy(asc(changes.sequence))
+      .limit(feedEntriesMax)
+      .as("open");
+    const [range] = await tx.db
+      .select({ first_sequence: min(open.sequence), last_sequence: max(open.sequence) })
+      .from(open);
+    const { first_sequence = null, last_sequence = null } = range ?? {};
+    if (first_sequence === null || last_sequence === null) return;
+    const next: FeedFileRange = { number: (last?.number ?? 0) + 1, first_sequence, last_sequence };
+    await tx.db.insert(feedFiles).values({ ...next, closed_at: now.getTime() });
     last = next;
   }
 }
@@ -75,16 +82,18 @@ export async function beginEpoch(
 ): Promise<string> {
   const epoch = crypto.randomUUID();
   await store.write(async (tx) => {
-    await tx.raw.execute({
-      sql: "UPDATE directory_facts SET value = ?, updated_at = ? WHERE name = 'feed_epoch'",
-      args: [epoch, now.getTime()],
-    });
-    const last = (await newestFeedFile(tx))?.last_sequence ?? 0;
-    await tx.raw.execute({
-      sql: `INSERT INTO feed_files (number, first_sequence, last_sequence, closed_at)
-            SELECT ?1 + 1, ?2 + 1, ?2, ?3
-            WHERE NOT EXISTS (SELECT 1 FROM feed_files WHERE number > ?1)`,
-      args: [published, last, now.getTime()],
+    await tx.db
+      .update(directoryFacts)
+      .set({ value: epoch, updated_at: now.getTime() })
+      .where(eq(directoryFacts.name, epochFact));
+    const last = await newestFeedFile(tx);
+    if ((last?.number ?? 0) > published) return;
+    const last_sequence = last?.last_sequence ?? 0;
+    await tx.db.insert(feedFiles).values({
+      number: published + 1,
+      first_sequence: last_sequence + 1,
+      last_sequence,
+      closed_at: now.getTime(),
     });
   });
   return epoch;
@@ -92,11 +101,11 @@ export async function beginEpoch(
 
 /** The feed's epoch, null before the first `closeFeedFiles`, which makes it. */
 export async function findEpoch(store: Queryable): Promise<string | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT value FROM directory_facts WHERE name = 'feed_epoch'",
-    args: [],
-  });
-  return rows[0] === undefined ? null : String(rows[0]["value"]);
+  const [epoch] = await store.db
+    .select({ value: directoryFacts.value })
+    .from(directoryFacts)
+    .where(eq(directoryFacts.name, epochFact));
+  return epoch?.value ?? null;
 }
 
 /** The feed's epoch. Throws before the first `closeFeedFiles`, which makes it. */
@@ -111,35 +120,43 @@ export async function newestFeedFile(
   store: Queryable,
   sequence = Number.MAX_SAFE_INTEGER,
 ): Promise<FeedFileRange | null> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT number, first_sequence, last_sequence FROM feed_files
-          WHERE last_sequence <= ? ORDER BY number DESC LIMIT 1`,
-    args: [sequence],
-  });
-  return (rows[0] ?? null) as FeedFileRange | null;
+  const [newest] = await store.db
+    .select(rangeColumns)
+    .from(feedFiles)
+    .where(lte(feedFiles.last_sequence, sequence))
+    .orderBy(desc(feedFiles.number))
+    .limit(1);
+  return newest ?? null;
 }
 
 /** One feed file's range by its number. */
 export async function feedFile(store: Queryable, number: number): Promise<FeedFileRange | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT number, first_sequence, last_sequence FROM feed_files WHERE number = ?",
-    args: [number],
-  });
-  return (rows[0] ?? null) as FeedFileRange | null;
+  const [file] = await store.db
+    .select(rangeColumns)
+    .from(feedFiles)
+    .where(eq(feedFiles.number, number));
+  return file ?? null;
 }
 
 /** The changes of a feed file as the feed tells them, oldest first. Values are never told, only names of fields. */
 export async function feedEntries(store: Queryable, range: FeedFileRange): Promise<FeedEntry[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT sequence, slug, kind, fields, changed_at FROM changes
-          WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?`,
-    args: [range.first_sequence, range.last_sequence, feedEntriesMax],
-  });
-  return rows.map((row) => ({
-    sequence: Number(row["sequence"]),
-    slug: row["slug"] === null ? null : String(row["slug"]),
-    kind: row["kind"] as FeedEntry["kind"],
-    fields: publicFields(JSON.parse(String(row["fields"])) as string[]),
-    at: isoTime(Number(row["changed_at"])),
+  const found = await store.db
+    .select({
+      sequence: changes.sequence,
+      slug: changes.slug,
+      kind: changes.kind,
+      fields: changes.fields,
+      changed_at: changes.changed_at,
+    })
+    .from(changes)
+    .where(between(changes.sequence, range.first_sequence, range.last_sequence))
+    .orderBy(asc(changes.sequence))
+    .limit(feedEntriesMax);
+  return found.map(({ sequence, slug, kind, fields, changed_at }) => ({
+    sequence,
+    slug,
+    kind,
+    fields: publicFields(fields),
+    at: isoTime(changed_at),
   }));
 }

@@ -1,8 +1,10 @@
-import { and, asc, eq, gt, lte, max } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte, max } from "drizzle-orm";
+import { z } from "zod";
 import type { History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { jsonOf, unpacked } from "#content/store/query.ts";
+import { jsonOf, query, queryPacked } from "#content/store/query.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicFields, publicValue } from "./wire.ts";
 
@@ -58,30 +60,43 @@ export async function newestChangeOf(
   store: Queryable,
   nonprofitId: number,
 ): Promise<number | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT sequence FROM changes WHERE nonprofit_id = ? ORDER BY sequence DESC LIMIT 1",
-    args: [nonprofitId],
-  });
-  return rows[0] === undefined ? null : Number(rows[0]["sequence"]);
+  const [newest] = await store.db
+    .select({ sequence: changes.sequence })
+    .from(changes)
+    .where(eq(changes.nonprofit_id, nonprofitId))
+    .orderBy(desc(changes.sequence))
+    .limit(1);
+  return newest?.sequence ?? null;
 }
 
 const changesMax = 200;
 const agreedMax = 400;
 
-type Found = {
-  id: number;
-  slug: string;
-  changes: { sequence: number; kind: string; fields: string; origin: string; changed_at: number }[];
-  agreed: {
-    field: string;
-    value: string;
-    agent_name: string;
-    source_url: string | null;
-    applied_at: number;
-  }[];
-};
+/** A nonprofit with its changes and what went live of it, as SQL packs them. */
+const Found = z.object({
+  id: z.number(),
+  slug: z.string(),
+  changes: z.array(
+    z.object({
+      sequence: z.number(),
+      kind: z.enum(["added", "changed", "withdrawn", "restored"]),
+      fields: z.array(z.string()),
+      origin: z.string(),
+      changed_at: z.number(),
+    }),
+  ),
+  agreed: z.array(
+    z.object({
+      field: z.string(),
+      value: z.string(),
+      agent_name: z.string(),
+      source_url: z.string().nullable(),
+      applied_at: z.number(),
+    }),
+  ),
+});
+type Found = z.infer<typeof Found>;
 
-const changeColumns = ["sequence", "kind", "fields", "origin", "changed_at"];
 const agreedColumns = ["field", "value", "agent_name", "source_url", "applied_at"];
 
 /** Of prose that a reviewer edited, what the reviewer made of it went live; the rest was never public. */
@@ -90,8 +105,10 @@ const liveValue = "iif(field_type = 'prose', coalesce(winning_value, value), val
 const historiesSql = `SELECT json_object(
     'id', n.id, 'slug', n.slug,
     'changes', (
-      SELECT json_group_array(${jsonOf(changeColumns)}) FROM (
-        SELECT ${changeColumns.join(", ")} FROM changes
+      SELECT json_group_array(json_object(
+        'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at
+      )) FROM (
+        SELECT sequence, kind, fields, origin, changed_at FROM changes
         WHERE nonprofit_id = n.id
         ORDER BY sequence DESC
         LIMIT ${changesMax}
@@ -112,14 +129,14 @@ const historiesSql = `SELECT json_object(
 /**
  * The histories of these nonprofits by id, unknown ids left out: of each the newest 200 public changes, newest first,
  * with who agreed on what went live then. The same from the service and in the bundle; a withdrawn nonprofit has one,
- * too. Indexes: changes_by_nonprofit, submissions_gone_live.
+ * too. SQL, because a publication asks about a thousand at a time. Indexes: changes_by_nonprofit, submissions_gone_live.
  */
 export async function historiesOf(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, History>> {
-  const { rows } = await store.raw.execute({ sql: historiesSql, args: [JSON.stringify(ids)] });
-  return new Map(unpacked<Found>(rows).map((found) => [found.id, historyOf(found)]));
+  const found = await queryPacked(store, historiesSql, [JSON.stringify(ids)], Found);
+  return new Map(found.map((one) => [one.id, historyOf(one)]));
 }
 
 /** Whether a profile is not as it was when it was added. */
@@ -132,40 +149,41 @@ export async function changedIdsAfter(
   after: number,
   limit: number,
 ): Promise<number[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT DISTINCT nonprofit_id AS id FROM changes INDEXED BY changes_by_nonprofit
-          WHERE nonprofit_id > ? AND kind <> 'added'
-          ORDER BY nonprofit_id
-          LIMIT ?`,
-    args: [after, limit],
-  });
-  return rows.map((row) => Number(row["id"]));
+  // SQL, because drizzle has no words for INDEXED BY; without it SQLite reads all changes in their order.
+  const found = await query(
+    store,
+    `SELECT DISTINCT nonprofit_id AS id FROM changes INDEXED BY changes_by_nonprofit
+     WHERE nonprofit_id > ? AND kind <> 'added'
+     ORDER BY nonprofit_id
+     LIMIT ?`,
+    [after, limit],
+    z.object({ id: z.number() }),
+  );
+  return found.map(({ id }) => id);
 }
 
 /** GET /api/nonprofits/{slug}/history. Null for an unknown slug. */
 export async function historyAnswer(store: Queryable, slug: string): Promise<History | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT id FROM nonprofits WHERE slug = ?",
-    args: [slug],
-  });
-  const id = rows[0]?.["id"];
-  if (id === undefined) return null;
-  return (await historiesOf(store, [Number(id)])).get(Number(id)) ?? null;
+  const [found] = await store.db
+    .select({ id: nonprofits.id })
+    .from(nonprofits)
+    .where(eq(nonprofits.slug, slug));
+  if (found === undefined) return null;
+  return (await historiesOf(store, [found.id])).get(found.id) ?? null;
 }
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
 function historyOf({ slug, changes: appended, agreed }: Found): History {
-  const together = Map.groupBy(
+  const agreedAt = Map.groupBy(
     agreed,
     ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
   );
   const shown = appended.map(({ sequence, kind, fields, origin, changed_at }) => {
-    const changed = JSON.parse(fields) as string[];
-    const live = changed.flatMap((field) => together.get(`${changed_at} ${field}`) ?? []);
+    const live = fields.flatMap((field) => agreedAt.get(`${changed_at} ${field}`) ?? []);
     return {
       sequence,
-      kind: kind as History["changes"][number]["kind"],
-      fields: publicFields(changed),
+      kind,
+      fields: publicFields(fields),
       origin,
       changed_at: isoTime(changed_at),
       ...(live.length === 0 ? {} : { agreed: live.map(agreedOf) }),

@@ -1,52 +1,74 @@
+import { and, asc, between, count, eq, gt, gte, lt, max, ne, sql } from "drizzle-orm";
 import type { CauseList } from "#content/contract/cause.ts";
 import causes from "#content/editorial/causes.json";
 import type { Queryable } from "#content/store/open.ts";
-import { countryName } from "./wire.ts";
+import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
+import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
+import { countryName } from "./country.ts";
 
-/** The `list_order` of lists and pages: verified first, then impact, then name. Index: listings_by_list_order. */
-const order = "ORDER BY list_order, name_key, nonprofit_id";
+/** A part of a list. */
+type Part = { limit: number; offset: number };
 
-/** Ids of a part of a list, in its order. */
+/**
+ * Ids of a list, or of a part of it, in its order: verified first, then impact, then name. SQL, because fetching row by
+ * row takes several times as long as one JSON text. Index: listings_by_list_order.
+ */
 export async function idsInList(
   store: Queryable,
   list: string,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset }: Part = { limit: -1, offset: 0 },
 ): Promise<number[]> {
-  // One JSON text: fetching row by row takes several times as long.
   const { rows } = await store.raw.execute({
-    sql: `SELECT json_group_array(nonprofit_id) AS ids
-          FROM (SELECT nonprofit_id FROM listings WHERE list = ? ${order} LIMIT ? OFFSET ?)`,
+    sql: `SELECT ${rowsAsJson(["nonprofit_id"])} AS ids
+          FROM (
+            SELECT nonprofit_id FROM listings
+            WHERE list = ?
+            ORDER BY list_order, name_key, nonprofit_id
+            LIMIT ? OFFSET ?
+          )`,
     args: [list, limit, offset],
   });
-  return JSON.parse(String(rows[0]?.["ids"] ?? "[]")) as number[];
+  return rowsFromJson(listings, ["nonprofit_id"], rows[0]?.["ids"]).map((row) => row.nonprofit_id);
 }
 
-/** How many stand in each list. */
-export async function listCounts(store: Queryable): Promise<Map<string, number>> {
+/** The lists in which these nonprofits stand, or those of one kind, with their ids; `thin` is no such list. */
+export async function membersByList(
+  store: Queryable,
+  ids: readonly number[],
+  kind?: "cause" | "country",
+): Promise<Map<string, number[]>> {
+  // SQL for the same reason: a publication asks about a thousand at a time.
+  const columns = ["list", "nonprofit_id"] as const;
   const { rows } = await store.raw.execute({
-    sql: "SELECT list, count(*) AS count FROM listings GROUP BY list ORDER BY list",
-    args: [],
+    sql: `SELECT ${rowsAsJson(columns)} AS members
+          FROM listings
+          WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND list LIKE ? AND list <> 'thin'`,
+    args: [JSON.stringify(ids), kind === undefined ? "%" : `${kind}:%`],
   });
-  return new Map(rows.map((row) => [String(row["list"]), Number(row["count"])]));
+  const byList = new Map<string, number[]>();
+  for (const { list, nonprofit_id } of rowsFromJson(listings, columns, rows[0]?.["members"])) {
+    byList.getOrInsertComputed(list, () => []).push(nonprofit_id);
+  }
+  return byList;
+}
+
+/** How many stand in each list, or in each of these; a list without any is left out. */
+export async function listCounts(
+  store: Queryable,
+  lists?: readonly string[],
+): Promise<Map<string, number>> {
+  const counts = await store.db
+    .select({ list: listings.list, count: count() })
+    .from(listings)
+    .where(lists === undefined ? undefined : inValues(listings.list, lists))
+    .groupBy(listings.list)
+    .orderBy(listings.list);
+  return new Map(counts.map((row) => [row.list, row.count]));
 }
 
 /** How many stand in one list. */
-export async function countInList(store: Queryable, list: string): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT count(*) AS count FROM listings WHERE list = ?",
-    args: [list],
-  });
-  return Number(rows[0]?.["count"] ?? 0);
-}
-
-/** How many rows a table has; the name is ours, never a caller's text. */
-export async function countOf(store: Queryable, table: "nonprofits" | "changes"): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT count(*) AS count FROM ${table}`,
-    args: [],
-  });
-  return Number(rows[0]?.["count"] ?? 0);
-}
+export const countInList = (store: Queryable, list: string): Promise<number> =>
+  store.db.$count(listings, eq(listings.list, list));
 
 /** The next ids after `after`, ascending, of all nonprofits, withdrawn ones too. */
 export async function nonprofitIdsAfter(
@@ -54,25 +76,13 @@ export async function nonprofitIdsAfter(
   after: number,
   limit: number,
 ): Promise<number[]> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT id FROM nonprofits WHERE id > ? ORDER BY id LIMIT ?",
-    args: [after, limit],
-  });
-  return rows.map((row) => Number(row["id"]));
-}
-
-/** How many stand in each of these lists; a list without any is left out. Index: listings_by_list_order. */
-export async function countsOfLists(
-  store: Queryable,
-  lists: readonly string[],
-): Promise<Map<string, number>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT list, count(*) AS count FROM listings
-          WHERE list IN (SELECT value FROM json_each(?))
-          GROUP BY list`,
-    args: [JSON.stringify(lists)],
-  });
-  return new Map(rows.map((row) => [String(row["list"]), Number(row["count"])]));
+  const found = await store.db
+    .select({ id: nonprofits.id })
+    .from(nonprofits)
+    .where(gt(nonprofits.id, after))
+    .orderBy(asc(nonprofits.id))
+    .limit(limit);
+  return found.map(({ id }) => id);
 }
 
 /** What an HTML list shows of a nonprofit. `text` is the tagline, or else the first 240 characters of the mission. */
@@ -93,64 +103,38 @@ export async function listItemsById(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, ListItem>> {
-  // All of them as one JSON text: the driver takes longer over each row and column than over all the rest.
+  const own = [
+    "id",
+    "slug",
+    "name",
+    "city",
+    "region",
+    "country_code",
+    "verified",
+    "beneficiaries_per_year",
+  ] as const;
+  const columns = [...own, "tagline"] as const;
+  // SQL, because the driver takes longer over each row and cell than over one JSON text of all.
   const { rows } = await store.raw.execute({
-    sql: `SELECT json_group_array(json_array(
-            id, slug, name, coalesce(tagline, substr(mission, 1, 240)),
-            city, region, country_code, verified, beneficiaries_per_year
-          )) AS items
+    sql: `SELECT ${rowsAsJson([...own, "coalesce(tagline, substr(mission, 1, 240))"])} AS items
           FROM nonprofits
           WHERE id IN (SELECT value FROM json_each(?))`,
     args: [JSON.stringify(ids)],
   });
-  const found = JSON.parse(String(rows[0]?.["items"] ?? "[]")) as ItemParts[];
-  return new Map(found.map((parts) => [parts[0], itemFrom(parts)]));
+  const found = rowsFromJson(nonprofits, columns, rows[0]?.["items"]);
+  return new Map(found.map(({ tagline: text, ...item }) => [item.id, { ...item, text }]));
 }
-
-type ItemParts = [
-  id: number,
-  slug: string,
-  name: string,
-  text: string | null,
-  city: string | null,
-  region: string | null,
-  country_code: string | null,
-  verified: number,
-  beneficiaries_per_year: number | null,
-];
-
-const itemFrom = ([
-  id,
-  slug,
-  name,
-  text,
-  city,
-  region,
-  country_code,
-  verified,
-  beneficiaries_per_year,
-]: ItemParts): ListItem => ({
-  id,
-  slug,
-  name,
-  text,
-  city,
-  region,
-  country_code,
-  verified,
-  beneficiaries_per_year,
-});
 
 /** GET /api/causes: all 29 causes in the contract's order, with how many nonprofits each has. */
 export async function causeList(store: Queryable): Promise<CauseList> {
-  const counts = await countsOfLists(
+  const counts = await listCounts(
     store,
     causes.map(({ id }) => `cause:${id}`),
   );
   return {
     causes: causes.map(({ id, name, description }) => {
-      const count = counts.get(`cause:${id}`) ?? 0;
-      return { id, name, description, nonprofit_count: count, count };
+      const found = counts.get(`cause:${id}`) ?? 0;
+      return { id, name, description, nonprofit_count: found, count: found };
     }),
   };
 }
@@ -159,18 +143,16 @@ export type CountryCount = { code: string; name: string; count: number };
 
 /** The countries in which a nonprofit stands, by name. Index: listings_by_list_order. */
 export async function countryList(store: Queryable): Promise<CountryCount[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT substr(list, 9) AS code, count(*) AS count FROM listings
-          WHERE list >= 'country:' AND list < 'country;'
-          GROUP BY list`,
-    args: [],
-  });
-  return rows
-    .map(({ code, count }) => ({
-      code: String(code),
-      name: countryName(String(code)) ?? String(code),
-      count: Number(count),
-    }))
+  const counts = await store.db
+    .select({ list: listings.list, count: count() })
+    .from(listings)
+    .where(and(gte(listings.list, "country:"), lt(listings.list, "country;")))
+    .groupBy(listings.list);
+  return counts
+    .map(({ list, count: found }) => {
+      const code = list.slice("country:".length);
+      return { code, name: countryName(code) ?? code, count: found };
+    })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
@@ -178,37 +160,28 @@ export async function countryList(store: Queryable): Promise<CountryCount[]> {
 export type SitemapEntry = { slug: string; updated_at: number };
 
 /** The listed nonprofits with ids above `after` up to `last`, by id; withdrawn ones are left out. */
-export async function sitemapEntries(
+export const sitemapEntries = (
   store: Queryable,
   { after, last }: { after: number; last: number },
-): Promise<SitemapEntry[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT slug, updated_at FROM nonprofits
-          WHERE id > ? AND id <= ? AND status <> 'withdrawn'
-          ORDER BY id`,
-    args: [after, last],
-  });
-  return rows.map((row) => ({
-    slug: String(row["slug"]),
-    updated_at: Number(row["updated_at"]),
-  }));
-}
+): Promise<SitemapEntry[]> =>
+  store.db
+    .select({ slug: nonprofits.slug, updated_at: nonprofits.updated_at })
+    .from(nonprofits)
+    .where(and(between(nonprofits.id, after + 1, last), ne(nonprofits.status, "withdrawn")))
+    .orderBy(asc(nonprofits.id));
 
 /** The newest change within each run of `size` ids that lists anybody; chunks count from 1. */
 export async function sitemapChunks(
   store: Queryable,
   size: number,
 ): Promise<{ chunk: number; updated_at: number }[]> {
-  const { rows } = await store.raw.execute({
-    // A bound number arrives as a float, and a float division would give every id a chunk of its own.
-    sql: `SELECT (id - 1) / CAST(? AS INTEGER) + 1 AS chunk, max(updated_at) AS updated_at FROM nonprofits
-          WHERE status <> 'withdrawn'
-          GROUP BY chunk
-          ORDER BY chunk`,
-    args: [size],
-  });
-  return rows.map((row) => ({
-    chunk: Number(row["chunk"]),
-    updated_at: Number(row["updated_at"]),
-  }));
+  // A bound number arrives as a float, and a float division would give every id a chunk of its own.
+  const chunk = sql<number>`(${nonprofits.id} - 1) / CAST(${size} AS INTEGER) + 1`.as("chunk");
+  const found = await store.db
+    .select({ chunk, updated_at: max(nonprofits.updated_at) })
+    .from(nonprofits)
+    .where(ne(nonprofits.status, "withdrawn"))
+    .groupBy(sql`chunk`)
+    .orderBy(sql`chunk`);
+  return found.map((row) => ({ chunk: row.chunk, updated_at: row.updated_at ?? 0 }));
 }

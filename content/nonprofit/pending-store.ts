@@ -1,4 +1,7 @@
-import { structuredFields } from "#content/contract/enrichment.ts";
+import { eq } from "drizzle-orm";
+import { type EnrichableField, structuredFields } from "#content/contract/enrichment.ts";
+import { inValues } from "#content/store/query.ts";
+import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import type { NonprofitRecord } from "./record.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 
@@ -8,7 +11,7 @@ import type { WriteTransaction } from "#content/store/open.ts";
  */
 export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type = 'structured'";
 
-type Field = { nonprofit_id: number; field: string };
+type Field = { nonprofit_id: number; field: EnrichableField };
 
 /** A field was filled: what is pending for it takes no part in consensus any more. */
 export async function fillPending(tx: WriteTransaction, one: Field): Promise<void> {
@@ -38,13 +41,12 @@ export async function refreshPending(tx: WriteTransaction, saves: readonly Saved
   );
   if (moved.length === 0) return;
   const records = new Map(moved.map(({ after }) => [after.id, after]));
-  const { rows } = await tx.raw.execute({
-    sql: `SELECT DISTINCT nonprofit_id FROM submissions
-          WHERE nonprofit_id IN (SELECT value FROM json_each(?))`,
-    args: [JSON.stringify([...records.keys()])],
-  });
-  for (const row of rows) {
-    const record = records.get(Number(row["nonprofit_id"]));
+  const asked = await tx.db
+    .selectDistinct({ id: submissions.nonprofit_id })
+    .from(submissions)
+    .where(inValues(submissions.nonprofit_id, [...records.keys()]));
+  for (const { id } of asked) {
+    const record = records.get(id);
     if (record !== undefined) await refreshOne(tx, record);
   }
 }
@@ -56,10 +58,7 @@ async function refreshOne(tx: WriteTransaction, record: NonprofitRecord): Promis
           WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
     args: [record.id, JSON.stringify(filled)],
   });
-  await tx.raw.execute({
-    sql: "DELETE FROM pending_fields WHERE nonprofit_id = ?",
-    args: [record.id],
-  });
+  await tx.db.delete(pendingFields).where(eq(pendingFields.nonprofit_id, record.id));
   // A withdrawn nonprofit stands in no list, so nothing is found for it.
   await tx.raw.execute({
     sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)

@@ -5,15 +5,10 @@ import type {
 } from "#content/contract/nonprofit.ts";
 import { isoTime } from "#content/contract/time.ts";
 import causes from "#content/editorial/causes.json";
-import countries from "#content/editorial/countries.json";
+import { countryName } from "./country.ts";
 import type { NonprofitRecord } from "./record.ts";
 
 const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
-const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
-
-/** The country's name in English, or null for none. Codes are a closed list in stored data. */
-export const countryName = (code: string | null): string | null =>
-  code === null ? null : (countryNames.get(code) ?? code);
 
 export const causeName = (id: string): string => causeNames.get(id) ?? id;
 

@@ -2,12 +2,11 @@ import { z } from "zod";
 import { CauseId } from "#content/contract/cause.ts";
 import { onboardingLengthMax } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import { countryName } from "#content/nonprofit/wire.ts";
 
 /** What an operator changes of a request while approving it. Null: the value is not taken over. */
 export type OnboardingEdits = {

@@ -1,4 +1,8 @@
+import { and, asc, eq, gt, ne } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { inValues } from "#content/store/query.ts";
+import { nonprofits, registrations } from "#content/store/tables/nonprofits.ts";
+import { imports } from "#content/store/tables/publishing.ts";
 
 /** What an import did. Withdrawn and restored are counted beside added, changed and unchanged. */
 export type ImportCounts = {
@@ -9,18 +13,16 @@ export type ImportCounts = {
   skipped: number;
 };
 
-const among = "IN (SELECT value FROM json_each(?))";
-
 /** The nonprofits that have these org-ids. Index: registrations_org_id. */
 export async function idsByOrgId(
   store: Queryable,
   orgIds: readonly string[],
 ): Promise<Map<string, number>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT org_id, nonprofit_id FROM registrations WHERE org_id ${among}`,
-    args: [JSON.stringify(orgIds)],
-  });
-  return new Map(rows.map((row) => [String(row["org_id"]), Number(row["nonprofit_id"])]));
+  const found = await store.db
+    .select({ org_id: registrations.org_id, id: registrations.nonprofit_id })
+    .from(registrations)
+    .where(inValues(registrations.org_id, orgIds));
+  return new Map(found.map(({ org_id, id }) => [org_id ?? "", id]));
 }
 
 /** The nonprofits that have these slugs, withdrawn ones too: a slug is never used again. Index: nonprofits_slug. */
@@ -28,29 +30,20 @@ export async function idsBySlug(
   store: Queryable,
   slugs: readonly string[],
 ): Promise<Map<string, number>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT slug, id FROM nonprofits WHERE slug ${among}`,
-    args: [JSON.stringify(slugs)],
-  });
-  return new Map(rows.map((row) => [String(row["slug"]), Number(row["id"])]));
+  const found = await store.db
+    .select({ slug: nonprofits.slug, id: nonprofits.id })
+    .from(nonprofits)
+    .where(inValues(nonprofits.slug, slugs));
+  return new Map(found.map(({ slug, id }) => [slug, id]));
 }
 
 /** Which of these ids are in use. */
 export async function knownIds(store: Queryable, ids: readonly number[]): Promise<Set<number>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT id FROM nonprofits WHERE id ${among}`,
-    args: [JSON.stringify(ids)],
-  });
-  return new Set(rows.map((row) => Number(row["id"])));
-}
-
-/** Ids of all nonprofits in rising order, a part at a time. */
-export async function idsAfter(store: Queryable, id: number, limit: number): Promise<number[]> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT id FROM nonprofits WHERE id > ? ORDER BY id LIMIT ?",
-    args: [id, limit],
-  });
-  return rows.map((row) => Number(row["id"]));
+  const found = await store.db
+    .select({ id: nonprofits.id })
+    .from(nonprofits)
+    .where(inValues(nonprofits.id, ids));
+  return new Set(found.map(({ id }) => id));
 }
 
 /** Nonprofits that these parts of a register listed and that are not withdrawn, with their org-ids, by rising id. */
@@ -60,21 +53,28 @@ export async function listedInScopes(
   scopes: readonly string[],
   { after, limit }: { after: number; limit: number },
 ): Promise<{ id: number; org_ids: string[] }[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT n.id, json_group_array(r.org_id) AS org_ids
-          FROM nonprofits AS n
-          LEFT JOIN registrations AS r ON r.nonprofit_id = n.id
-          WHERE n.id IN (
-            SELECT id FROM nonprofits
-            WHERE id > ? AND register = ? AND register_scope ${among} AND status <> 'withdrawn'
-            ORDER BY id LIMIT ?
-          )
-          GROUP BY n.id ORDER BY n.id`,
-    args: [after, register, JSON.stringify(scopes), limit],
-  });
-  return rows.map((row) => ({
-    id: Number(row["id"]),
-    org_ids: (JSON.parse(String(row["org_ids"])) as (string | null)[]).flatMap((id) => id ?? []),
+  const listed = await store.db
+    .select({ id: nonprofits.id })
+    .from(nonprofits)
+    .where(
+      and(
+        gt(nonprofits.id, after),
+        eq(nonprofits.register, register),
+        inValues(nonprofits.register_scope, scopes),
+        ne(nonprofits.status, "withdrawn"),
+      ),
+    )
+    .orderBy(asc(nonprofits.id))
+    .limit(limit);
+  const ids = listed.map(({ id }) => id);
+  const registered = await store.db
+    .select({ id: registrations.nonprofit_id, org_id: registrations.org_id })
+    .from(registrations)
+    .where(inValues(registrations.nonprofit_id, ids));
+  const byId = Map.groupBy(registered, ({ id }) => id);
+  return ids.map((id) => ({
+    id,
+    org_ids: (byId.get(id) ?? []).flatMap(({ org_id }) => org_id ?? []),
   }));
 }
 
@@ -83,11 +83,12 @@ export async function startImport(
   tx: WriteTransaction,
   { format, files, now }: { format: string; files: readonly string[]; now: Date },
 ): Promise<number> {
-  const { rows } = await tx.raw.execute({
-    sql: "INSERT INTO imports (format, files, status, started_at) VALUES (?, ?, 'running', ?) RETURNING id",
-    args: [format, JSON.stringify(files), now.getTime()],
-  });
-  return Number(rows[0]?.["id"]);
+  const [started] = await tx.db
+    .insert(imports)
+    .values({ format, files: [...files], status: "running", started_at: now.getTime() })
+    .returning({ id: imports.id });
+  if (started === undefined) throw new Error("the import was not written down");
+  return started.id;
 }
 
 /** Notes how an import ended. One that stays `running` was interrupted; running it again finishes the work. */
@@ -98,10 +99,16 @@ export async function finishImport(
   now: Date,
 ): Promise<void> {
   const { added, changed, unchanged, withdrawn, skipped } = counts;
-  await tx.raw.execute({
-    sql: `UPDATE imports
-          SET status = 'finished', added = ?, changed = ?, unchanged = ?, withdrawn = ?, skipped = ?, finished_at = ?
-          WHERE id = ?`,
-    args: [added, changed, unchanged, withdrawn, skipped, now.getTime(), id],
-  });
+  await tx.db
+    .update(imports)
+    .set({
+      added,
+      changed,
+      unchanged,
+      withdrawn,
+      skipped,
+      status: "finished",
+      finished_at: now.getTime(),
+    })
+    .where(eq(imports.id, id));
 }

@@ -1,4 +1,4 @@
-import { countOf } from "#content/nonprofit/list-store.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import type { Config } from "#api/config.ts";
 import type { Store } from "#content/store/open.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";
@@ -22,8 +22,8 @@ export async function fillEmptyStore(
     stopWith("--profiles: give a whole number of at least 1.", 2);
   }
   const unfinished = await unfinishedSample(store);
-  if (network === "solana" && (await countOf(store, "nonprofits")) === 0) stopWith(noSample, 2);
-  if (unfinished === null && (await countOf(store, "nonprofits")) > 0) return;
+  if (network === "solana" && (await store.db.$count(nonprofits)) === 0) stopWith(noSample, 2);
+  if (unfinished === null && (await store.db.$count(nonprofits)) > 0) return;
   const sample = unfinished ?? { profiles, seed_number: seedNumber };
   console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
   const progress = startProgress("Sample nonprofits", sample.profiles);

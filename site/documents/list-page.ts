@@ -1,11 +1,6 @@
 import causes from "#content/editorial/causes.json";
-import {
-  answerBytes,
-  causeName,
-  countryName,
-  listAnswer,
-  toSummary,
-} from "#content/nonprofit/wire.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import { answerBytes, causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type ListPage, listPageView } from "#site/parts/list-view.ts";

@@ -1,5 +1,5 @@
 import causes from "#content/editorial/causes.json";
-import { countInList, countsOfLists } from "#content/nonprofit/list-store.ts";
+import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -19,7 +19,7 @@ import { keyOf } from "./keys.ts";
 export const lunr = {
   kind: "lunr",
   async *all({ store }) {
-    const counts = await countsOfLists(
+    const counts = await listCounts(
       store,
       causes.map(({ id }) => `cause:${id}`),
     );

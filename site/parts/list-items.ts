@@ -1,4 +1,4 @@
-import { countryName } from "#content/nonprofit/wire.ts";
+import { countryName } from "#content/nonprofit/country.ts";
 import type { ListItem } from "#content/nonprofit/list-store.ts";
 import { clipped, counted, joined } from "./words.ts";
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { countsOfLists } from "#content/nonprofit/list-store.ts";
+import { listCounts } from "#content/nonprofit/list-store.ts";
 import {
   countsByPart,
   newestByCausePart,
@@ -117,7 +117,7 @@ async function planLunrFiles({ store, db, after, upTo }: PlanQuestion) {
       .filter(({ path }) => path.endsWith(".lunr.json"))
       .map((file) => [file.path, file]),
   );
-  const counts = await countsOfLists(
+  const counts = await listCounts(
     store,
     causes.map(({ id }) => `cause:${id}`),
   );

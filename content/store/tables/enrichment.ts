@@ -7,12 +7,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import type {
-  EnrichableField,
-  FieldType,
-  StructuredField,
-  SubmissionStatus,
-} from "#content/contract/enrichment.ts";
+import type { EnrichableField, FieldType, SubmissionStatus } from "#content/contract/enrichment.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -77,7 +72,7 @@ export const pendingFields = sqliteTable(
   "pending_fields",
   {
     nonprofit_id: integer().notNull(),
-    field: text().notNull().$type<StructuredField>(),
+    field: text().notNull().$type<EnrichableField>(),
     pending: integer().notNull(), // Pending submissions that are no test data.
     list_order: integer().notNull(), // As in listings.
   },

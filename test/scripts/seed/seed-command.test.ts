@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countOf } from "#content/nonprofit/list-store.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { openStore } from "#content/store/open.ts";
 import { sampleStates } from "#scripts/seed/seed-directory.ts";
 
@@ -67,8 +67,8 @@ test("a killed run is completed by the same command", async () => {
   await child.exited;
   const [cut] = await sampleStates(store);
   expect(cut?.done).toBeGreaterThan(0);
-  expect(await countOf(store, "nonprofits")).toBe(cut?.done ?? 0);
+  expect(await store.db.$count(nonprofits)).toBe(cut?.done ?? 0);
   expect((await run("--profiles", String(profiles))).code).toBe(0);
-  expect(await countOf(store, "nonprofits")).toBe(profiles);
+  expect(await store.db.$count(nonprofits)).toBe(profiles);
   store.close();
 }, 30_000);
