@@ -1,13 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { load } from "cheerio";
 import { defineCommand } from "citty";
+import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import { differingProfiles } from "./build/compare.ts";
-import { writeHugoSite } from "./build/hugo.ts";
+import { runCommand } from "#scripts/support/command.ts";
+import { profileView } from "#site/parts/profile-view.ts";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
-import { runCommand } from "../support/command.ts";
 
 const sampled = 100;
 
@@ -141,5 +146,69 @@ async function timed(words: string[], env: NodeJS.ProcessEnv): Promise<Timed> {
   const kilobytes = Number(told.trim().split("\n").at(-1));
   return { seconds: (performance.now() - startedMs) / 1_000, peakMb: kilobytes / 1_024 };
 }
+
+/** The words a reader sees, with white space folded and blocks kept apart. */
+export function visibleText(html: string): string {
+  const page = load(html);
+  page("script, style").remove();
+  // Two renderers differ in the white space between elements, never in the words.
+  return page("body").text().replaceAll(/\s+/g, "");
+}
+
+/** Compares sampled profiles of two builds; answers the slugs that differ in words or in fields. */
+export async function differingProfiles(
+  slugs: readonly string[],
+  ours: string,
+  peers: string,
+): Promise<string[]> {
+  const differing: string[] = [];
+  for (const slug of slugs) {
+    const [page, peerPage, fields, peerFields] = await Promise.all([
+      readFile(join(ours, "nonprofits", `${slug}.html`), "utf8"),
+      readFile(join(peers, "nonprofits", `${slug}.html`), "utf8"),
+      readFile(join(ours, "api/nonprofits", `${slug}.json`), "utf8"),
+      readFile(join(peers, "nonprofits", `${slug}.json`), "utf8"),
+    ]);
+    const same =
+      visibleText(page) === visibleText(peerPage) &&
+      isDeepStrictEqual(JSON.parse(fields), JSON.parse(peerFields));
+    if (!same) differing.push(slug);
+  }
+  return differing;
+}
+
+const origin = "http://localhost:8080";
+const batchSize = 1_000;
+
+/**
+ * Writes a Hugo site with the same profiles: one content file each, whose front matter holds the fields and the words
+ * that our page draws, decided beforehand, so that the peer is left with no more than drawing them.
+ */
+export async function writeHugoSite(store: Store, folder: string): Promise<void> {
+  const content = join(folder, "content", "nonprofits");
+  await mkdir(content, { recursive: true });
+  await cp(join(import.meta.dirname, "build/layouts"), join(folder, "layouts"), {
+    recursive: true,
+  });
+  await writeFile(join(folder, "config.json"), JSON.stringify(settings));
+  for (let ids = await nonprofitIdsAfter(store, 0, batchSize); ids.length > 0;) {
+    for (const record of await recordsById(store, ids)) {
+      const detail = toDetail(record);
+      const view = profileView(record, detail, { baseUrl: origin, network: "local" });
+      const page = { title: record.name, outputs: ["html", "json"], view, detail };
+      await writeFile(join(content, `${record.slug}.md`), `${JSON.stringify(page)}\n`);
+    }
+    ids = await nonprofitIdsAfter(store, ids.at(-1) ?? 0, batchSize);
+  }
+}
+
+/** Only the profiles: no home, no lists, no taxonomies, no feeds; `/nonprofits/x.html` and `x.json`. */
+const settings = {
+  baseURL: `${origin}/`,
+  uglyURLs: true,
+  disableKinds: ["taxonomy", "term", "RSS", "sitemap", "robotsTXT", "404", "home", "section"],
+  disablePathToLower: true,
+  params: { origin },
+};
 
 await runCommand(command);

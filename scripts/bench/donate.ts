@@ -9,7 +9,7 @@ import type { Built } from "../chain/transactions.ts";
 import { runCommand } from "../support/command.ts";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { sendAll } from "./support/load.ts";
-import { type ServedService, serveService } from "./support/served-service.ts";
+import { type ServedService, serveService } from "./support/served.ts";
 
 const command = defineCommand({
   meta: {

@@ -2,7 +2,7 @@ import type { Store } from "#content/store/open.ts";
 import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { numbers } from "./support/search-queries.ts";
-import { serveService } from "./support/served-service.ts";
+import { serveService } from "./support/served.ts";
 import { runCommand } from "../support/command.ts";
 
 const slowestMaxMs = 250;

@@ -6,7 +6,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
-import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
+import { type ServedDirectory, serveSample } from "./support/served.ts";
 import { runCommand } from "../support/command.ts";
 
 const backgroundWriteEveryMs = 40;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import { type Figure, peakMemoryMb, printFigures } from "./support/figures.ts";
-import { serveService } from "./support/served-service.ts";
+import { serveService } from "./support/served.ts";
 import { needTools, wrk, writePaths } from "./support/wrk.ts";
 import { runCommand } from "../support/command.ts";
 

@@ -6,7 +6,7 @@ import type { Store } from "#content/store/open.ts";
 import { cpuMs, type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { numbers } from "./support/search-queries.ts";
 import { type Load, sendAll } from "./support/load.ts";
-import { serveService } from "./support/served-service.ts";
+import { serveService } from "./support/served.ts";
 import { runCommand } from "../support/command.ts";
 
 const concurrency = 8;

@@ -5,7 +5,7 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
 import { mixedQueries } from "./support/search-queries.ts";
 import { type Load, sendAll } from "./support/load.ts";
-import { serveService } from "./support/served-service.ts";
+import { serveService } from "./support/served.ts";
 import { runCommand } from "../support/command.ts";
 
 const concurrency = 8;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
-import { type ServedDirectory, serveSample } from "./support/served-directory.ts";
+import { type ServedDirectory, serveSample } from "./support/served.ts";
 import { needTools, wrk, writePaths } from "./support/wrk.ts";
 import { runCommand } from "../support/command.ts";
 

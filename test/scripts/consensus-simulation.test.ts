@@ -13,11 +13,14 @@ import { helpWantedAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Attack, attacks } from "#scripts/bench/consensus/attacks.ts";
+import { type Attack, attacks } from "#scripts/bench/consensus/agents.ts";
 import type { Sent } from "#scripts/bench/consensus/directory.ts";
-import { simulateAll } from "#scripts/bench/consensus/measure.ts";
-import { publishedParameters } from "#scripts/bench/consensus/parameters.ts";
-import { type Run, simulate } from "#scripts/bench/consensus/simulate.ts";
+import {
+  type Run,
+  publishedParameters,
+  simulate,
+  simulateAll,
+} from "#scripts/bench/consensus/simulate.ts";
 import { aNonprofit } from "../support/records.ts";
 
 const small: SimulationParameters = {

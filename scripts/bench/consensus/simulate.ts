@@ -1,18 +1,30 @@
+import type {
+  SimulationOutcome,
+  SimulationParameters,
+  Spread,
+} from "#content/contract/consensus-simulation.ts";
+import { isoDay } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
-import { isoDay } from "#content/contract/time.ts";
-import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
-import { type Actor, dayMs, type Public } from "./actor.ts";
-import type { Attack } from "./attacks.ts";
+import { comparedValue } from "#content/enrichment/value.ts";
+import { quantile } from "#scripts/bench/support/figures.ts";
+import {
+  type Actor,
+  type Attack,
+  attacks,
+  dayMs,
+  honestAgents,
+  hourMs,
+  type Public,
+} from "./agents.ts";
 import {
   type Promotion,
   type Sent,
   type SimulatedDirectory,
   simulateDirectory,
+  simulateLimits,
 } from "./directory.ts";
-import { honestAgents } from "./honest.ts";
-import { simulateLimits } from "./limits.ts";
-import { type PlantedProfile, plantWorld, queueOf } from "./world.ts";
+import { acceptedValues, type PlantedProfile, plantWorld, queueOf } from "./world.ts";
 
 /** What was done with one seed. Times in milliseconds since the simulation began. */
 export type Run = {
@@ -47,18 +59,18 @@ export function simulate({ seed, mode, attack, parameters, onSent }: Simulated):
   const world = plantWorld(seed, parameters);
   const thisYear = new Date(beginsAt).getUTCFullYear();
   const directory = simulateDirectory(world, { mode, thisYear });
-  const attackers = new Set(attack.voices.map(({ agent_id }) => foldAgentId(agent_id)));
+  const attackers = new Set(attack.senders.map(({ agent_id }) => foldAgentId(agent_id)));
   const run = { attackSubmissions: 0, attackRefused: 0, attackFromMs: -1, attackUntilMs: -1 };
-  const post: Public["post"] = (atMs, voice, profile, found) => {
-    const agentId = foldAgentId(voice.agent_id);
-    const waitMs = limits.take(voice.address, agentId, found.length);
+  const post: Public["post"] = (atMs, sender, profile, found) => {
+    const agentId = foldAgentId(sender.agent_id);
+    const waitMs = limits.take(sender.address, agentId, found.length);
     const isAttack = attackers.has(agentId);
     if (waitMs > 0) {
       if (isAttack) run.attackRefused += 1;
       return waitMs;
     }
-    const body = { agent_id: voice.agent_id, fields: found };
-    const sent = { profile, body, network: voice.network, atMs };
+    const body = { agent_id: sender.agent_id, fields: found };
+    const sent = { profile, body, network: sender.network, atMs };
     directory.submit(sent);
     onSent?.(sent);
     if (isAttack) {
@@ -114,3 +126,132 @@ function playOut(actors: readonly Actor[], endsAtMs: number, setTime: (atMs: num
     next[who] = Math.max(then, atMs + 1);
   }
 }
+
+const modes: readonly ConsensusMode[] = ["agents", "networks"];
+
+/** Every attack in every mode over all seeds. `progress` hears how many of `runsOf` runs are done. */
+export function simulateAll(
+  parameters: SimulationParameters,
+  progress: (done: number) => void = () => {},
+): SimulationOutcome[] {
+  let done = 0;
+  return attacks.flatMap((attack) =>
+    modes.map((mode) => {
+      const figures = parameters.seeds.map((seed) => {
+        const one = figuresOf(simulate({ seed, mode, attack, parameters }));
+        progress((done += 1));
+        return one;
+      });
+      return outcomeOf(attack, mode, figures);
+    }),
+  );
+}
+
+export const runsOf = ({ seeds }: SimulationParameters): number =>
+  attacks.length * modes.length * seeds.length;
+
+type Figures = ReturnType<typeof figuresOf>;
+
+const isTrue = ({ profile, field, value }: Promotion): boolean =>
+  acceptedValues(profile, field).has(comparedValue(field, value));
+
+/** From the first time that somebody sent the truth, in any spelling, until it is live. */
+function hoursToConsensus({ profile, field, firstSentAtMs, liveAtMs }: Promotion): number {
+  const sentAtMs = [...acceptedValues(profile, field)].flatMap(
+    (value) => firstSentAtMs.get(value) ?? [],
+  );
+  return (liveAtMs - Math.min(...sentAtMs)) / hourMs;
+}
+
+function figuresOf(run: Run) {
+  const { promotions, attackers } = run;
+  const wrong = promotions.filter((one) => !isTrue(one));
+  const right = promotions.filter(isTrue);
+  const byAttack = ({ agents }: Promotion) => agents.some((agent) => attackers.has(agent));
+  const hours = right.map(hoursToConsensus);
+  const spoilt = new Set(wrong.map(({ profile }) => profile.index));
+  const completed = run.world.filter(
+    (profile) => run.emptyFields(profile).length === 0 && !spoilt.has(profile.index),
+  );
+  return {
+    promotions: promotions.length,
+    false_promotions: wrong.length,
+    false_percent: promotions.length === 0 ? 0 : (100 * wrong.length) / promotions.length,
+    false_by_attack: wrong.filter(byAttack).length,
+    attack_submissions: run.attackSubmissions,
+    attack_refused: run.attackRefused,
+    attack_hours: (run.attackUntilMs - run.attackFromMs) / hourMs,
+    // Reverting an agent empties every field in which its agreement counts. Source: api/operator/revert.ts.
+    false_after_revert: wrong.filter((one) => !byAttack(one)).length,
+    true_lost_by_revert: right.filter(byAttack).length,
+    true_hours_median: hours.length === 0 ? 0 : quantile(hours, 0.5),
+    true_hours_p90: hours.length === 0 ? 0 : quantile(hours, 0.9),
+    profiles_completed_percent: (100 * completed.length) / run.world.length,
+  };
+}
+
+function outcomeOf(
+  { name, title, says, senders }: Attack,
+  mode: ConsensusMode,
+  figures: readonly Figures[],
+): SimulationOutcome {
+  const spread = (of: (one: Figures) => number) => spreadOf(figures.map(of));
+  const sum = (of: (one: Figures) => number) => figures.reduce((total, one) => total + of(one), 0);
+  const falseByAttack = sum((one) => one.false_by_attack);
+  const perFalse = (of: (one: Figures) => number) =>
+    falseByAttack === 0 ? null : rounded(sum(of) / falseByAttack, 3);
+  return {
+    attack: name,
+    title,
+    says,
+    mode,
+    ids: senders.length,
+    networks: new Set(senders.map(({ network }) => network)).size,
+    promotions: spread((one) => one.promotions),
+    false_promotions: spread((one) => one.false_promotions),
+    false_percent: spread((one) => one.false_percent),
+    false_by_attack: spread((one) => one.false_by_attack),
+    attack_submissions: spread((one) => one.attack_submissions),
+    attack_refused: spread((one) => one.attack_refused),
+    attack_hours: spread((one) => one.attack_hours),
+    submissions_per_false: perFalse((one) => one.attack_submissions),
+    hours_per_false: perFalse((one) => one.attack_hours),
+    false_after_revert: spread((one) => one.false_after_revert),
+    true_lost_by_revert: spread((one) => one.true_lost_by_revert),
+    true_hours_median: spread((one) => one.true_hours_median),
+    true_hours_p90: spread((one) => one.true_hours_p90),
+    profiles_completed_percent: spread((one) => one.profiles_completed_percent),
+  };
+}
+
+const spreadOf = (values: readonly number[]): Spread => ({
+  mean: rounded(values.reduce((sum, value) => sum + value, 0) / values.length, 2),
+  least: rounded(Math.min(...values), 2),
+  most: rounded(Math.max(...values), 2),
+});
+
+const rounded = (value: number, places: number): number => {
+  const by = 10 ** places;
+  return Math.round(value * by) / by;
+};
+
+/**
+ * The published run. Assumptions, not measurements: docs/consensus.md says why these, and what changes with others.
+ * Small enough to be computed anew in each test run.
+ */
+export const publishedParameters: SimulationParameters = {
+  seeds: [1, 2, 3, 4, 5],
+  profiles: 400,
+  days: 14,
+  honest_agents: 8,
+  honest_sharing_a_network: 3,
+  visits_per_agent_and_day: 12,
+  finds_percent: 75,
+  mistakes_percent: 3,
+  misleading_sources_percent: 4,
+  misled_percent: 40,
+  other_spelling_percent: 5,
+  unchecked_percent: 10,
+  attack_begins_on_day: 3,
+  attack_requests: 300,
+};

@@ -1,0 +1,18 @@
+/** What the benches use of autocannon, which has no types of its own. */
+declare module "autocannon" {
+  type Request = { method: "GET"; path: string; headers: Record<string, string> };
+  type Client = { setRequests(requests: Request[]): void };
+  type Options = {
+    url: string;
+    connections: number;
+    amount: number;
+    setupClient: (client: Client) => void;
+  };
+  type Running = PromiseLike<{ errors: number }> & {
+    on(
+      event: "response",
+      listener: (client: Client, status: number, bytes: number, tookMs: number) => void,
+    ): void;
+  };
+  export default function autocannon(options: Options): Running;
+}
