@@ -55,34 +55,34 @@ const command = defineCommand({
       "Brings the published bundle in step with the store. Exit code 1: a page failed to render or nothing could be done.",
   },
   args,
-  run: async ({ args: store }) => {
+  run: async ({ args: given }) => {
     const config = configOrExit();
     const log = openLog(config);
-    const json = store.json === true;
+    const json = given.json === true;
     const verbs = [
-      store.full,
-      store.watch,
-      store.resume,
-      store.status,
-      store.rollback !== undefined,
+      given.full,
+      given.watch,
+      given.resume,
+      given.status,
+      given.rollback !== undefined,
     ];
     if (verbs.filter(Boolean).length > 1) {
       stopWith("Give one of --full, --watch, --rollback, --resume and --status.", 2);
     }
-    if (store.status === true) return showStatus(config, json);
-    const bucket = bucketOf(store, config);
+    if (given.status === true) return showStatus(config, json);
+    const bucket = bucketOf(given, config);
     // A target that cannot be used is told before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
-    const by = await publish(store, config, log, bucket);
+    const by = await publish(given, config, log, bucket);
     // A resident publisher fills the bucket of the settings by itself.
-    const filled = by === "watch" || (by === "resident" && store.to === undefined);
+    const filled = by === "watch" || (by === "resident" && given.to === undefined);
     if (bucket === null || filled) return;
     const warn: PurgeConfig["log"] = (event, detail) => log.warn(detail ?? {}, event);
     if (!(await bringToBucket(config, { ...bucket, json }, warn))) process.exitCode = 1;
   },
 });
 
-type Queryable = {
+type PublishOptions = {
   full?: boolean | undefined;
   watch?: boolean | undefined;
   rollback?: string | undefined;
@@ -95,20 +95,20 @@ type Queryable = {
 
 /** Brings the bundle in step; answers who did it: this command, a resident publisher, or this command as one. */
 async function publish(
-  store: Queryable,
+  given: PublishOptions,
   config: Config,
   log: Logger,
   bucket: Bucket | null,
 ): Promise<"once" | "resident" | "watch"> {
-  const json = store.json === true;
-  const processes = Number(store.processes);
+  const json = given.json === true;
+  const processes = Number(given.processes);
   if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
     stopWith("--processes: give a whole number from 1 to 64.", 2);
   }
   const publisher = await openPublisher({
     ...config,
     signingKey: signingKeyOf(config),
-    apart: store.watch === true,
+    apart: given.watch === true,
     // What went wrong must be seen at whatever level is logged.
     log: (event, detail = {}) =>
       ("error" in detail ? log.error : log.info).call(log, detail, event),
@@ -117,16 +117,16 @@ async function publish(
     throw error;
   });
   if (publisher === null) {
-    if (store.watch === true) stopWith("Another process publishes into this data folder already.");
-    await askPublisher(config, store, { json, heldToo: bucket !== null });
+    if (given.watch === true) stopWith("Another process publishes into this data folder already.");
+    await askPublisher(config, given, { json, heldToo: bucket !== null });
     return "resident";
   }
-  if (store.watch === true) {
+  if (given.watch === true) {
     await watch(publisher, config, log, bucket);
     return "watch";
   }
   try {
-    await publishOnce(publisher, store, { processes, config, bucket });
+    await publishOnce(publisher, given, { processes, config, bucket });
     if (bucket === null) await purgeOnce(publisher.context, config);
   } finally {
     publisher.close();
@@ -136,20 +136,20 @@ async function publish(
 
 async function publishOnce(
   publisher: Publisher,
-  store: Queryable,
+  given: PublishOptions,
   { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
 ): Promise<void> {
-  const json = store.json === true;
+  const json = given.json === true;
   const { manifest } = publisher.context;
-  if (store.rollback !== undefined) return goBack(publisher, store.rollback, json);
+  if (given.rollback !== undefined) return goBack(publisher, given.rollback, json);
   const { held_at } = manifest.state();
-  if (store.resume === true || store.full === true) manifest.setState({ held_at: 0 });
+  if (given.resume === true || given.full === true) manifest.setState({ held_at: 0 });
   else if (held_at > 0) {
     // What is held can be brought to a bucket all the same.
     if (bucket === null) stopWith(heldMessage(held_at));
     return console.error(heldMessage(held_at));
   }
-  const full = store.full === true || publisher.isOutdated();
+  const full = given.full === true || publisher.isOutdated();
   const failed = full
     ? await publishFull(publisher, processes, json)
     : await drainOnce(publisher, { json, releasesKept: config.releasesKept });

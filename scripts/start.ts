@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineCommand } from "citty";
 import { listen } from "#api/http/listen.ts";
 import { openDonationChain, refuseSample } from "#api/donation/donation-chain.ts";
@@ -5,6 +6,7 @@ import { openLog } from "#api/log.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { openService } from "#api/open-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
+import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
@@ -18,7 +20,6 @@ import {
 } from "#site/delivery/bundle-reader.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { startLocalChain } from "./start/local-chain.ts";
-import { startPublisherChild } from "./start/publisher-child.ts";
 import { fillEmptyStore } from "./start/sample.ts";
 import { showAddresses } from "./start/addresses.ts";
 import { configOrExit, orBadSetting, stopSignal } from "./support/config.ts";
@@ -41,7 +42,7 @@ const command = defineCommand({
     const stop = stopSignal();
     const log = openLog(given);
     const starting = startLocalChain(given, (message) => log.warn(message));
-    let publisher: ReturnType<typeof startPublisherChild> | null = null;
+    let publisher: ReturnType<typeof startPublisher> | null = null;
     const store = await openStore({
       url: given.databaseUrl,
       authToken: given.databaseToken,
@@ -52,7 +53,7 @@ const command = defineCommand({
     await orBadSetting(refuseSample(given, store));
     const localChain = await starting;
     const config = localChain === null ? given : { ...given, solanaRpcUrls: [localChain.url] };
-    publisher = startPublisherChild((message) => log.warn(message));
+    publisher = startPublisher((message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle);
     const profileOf = (sequence: number) => changedProfile(store, sequence);
     const secrets = loadSecrets(config);
@@ -86,6 +87,20 @@ const command = defineCommand({
     process.exit(0);
   },
 });
+
+/**
+ * Keeps the publisher running beside the service. One that dies is started again and catches up by itself. Ready once
+ * the first release is there to be served.
+ */
+const startPublisher = (onTrouble: (message: string) => void) =>
+  superviseChild<{ release: number }>({
+    script: join(import.meta.dirname, "publish.ts"),
+    args: () => ["--watch"],
+    onEnd: ({ cause, againInMs }) =>
+      onTrouble(
+        `The publisher ended (${cause}) and is started again in ${againInMs / 1_000} s. What is published goes on being served.`,
+      ),
+  });
 
 /** The first of the whole list, for an address that shows something. */
 async function exampleSlug(store: Store): Promise<string | null> {

@@ -7,8 +7,7 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
-import { showDiffering } from "./differing.ts";
-import { heldMessage, notKeptMessage, targetOf } from "./target.ts";
+import { heldMessage, notKeptMessage, showDiffering, targetOf } from "./target.ts";
 
 const waitMaxMs = 30 * 60_000;
 const lookEveryMs = 100;
@@ -17,7 +16,7 @@ const startMaxMs = 15_000;
 /** A publisher that was killed is started again by the service, and takes the request up. */
 const silentMaxMs = 60_000;
 
-type Queryable = {
+type PublishRequest = {
   full?: boolean | undefined;
   resume?: boolean | undefined;
   rollback?: string | undefined;
@@ -29,12 +28,12 @@ type Queryable = {
  */
 export async function askPublisher(
   config: Config,
-  store: Queryable,
+  given: PublishRequest,
   { json, heldToo }: { json: boolean; heldToo: boolean },
 ): Promise<void> {
   const manifest = openManifest(publisherFolders(config.dataDir).bundle);
   await untilResident(manifest);
-  const request = requestOf(store, manifest);
+  const request = requestOf(given, manifest);
   const newest = await newestChange(config);
   claim(manifest, request);
   await untilDone(manifest, request, newest);
@@ -100,7 +99,7 @@ function claim({ db }: Manifest, request: string): void {
 
 async function untilDone(manifest: Manifest, request: string, newest: number): Promise<void> {
   const progress = startProgress(
-    `Queryable the running publisher (${request || "publish"}), waiting`,
+    `Asked the running publisher (${request || "publish"}), waiting`,
     0,
   );
   const startedMs = performance.now();
@@ -133,8 +132,8 @@ function isTaken(state: State, request: string, newest: number): boolean {
   return state.current_release > 0 && reached >= newest;
 }
 
-function requestOf(store: Queryable, manifest: Manifest): string {
-  if (store.rollback !== undefined) return `rollback ${targetOf(store.rollback, manifest)}`;
-  if (store.full === true) return "full";
-  return store.resume === true ? "resume" : "";
+function requestOf(given: PublishRequest, manifest: Manifest): string {
+  if (given.rollback !== undefined) return `rollback ${targetOf(given.rollback, manifest)}`;
+  if (given.full === true) return "full";
+  return given.resume === true ? "resume" : "";
 }

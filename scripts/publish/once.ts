@@ -8,8 +8,7 @@ import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
 import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
-import { showDiffering } from "./differing.ts";
-import { heldMessage, notKeptMessage, targetOf } from "./target.ts";
+import { heldMessage, notKeptMessage, showDiffering, targetOf } from "./target.ts";
 
 /** Renders everything anew; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {

@@ -43,7 +43,7 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
   console.log(`Release        ${state.current_release}`);
   if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
   console.log(`Waiting        ${describe(waiting)}`);
-  if (state.request !== "") console.log(`Queryable for      ${state.request}`);
+  if (state.request !== "") console.log(`Asked for      ${state.request}`);
   console.log(`Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`);
   console.log(`Resident       ${resident ? `yes, process ${state.pid}` : "no"}`);
   console.log(`Files          ${files}, ${(bytes / 1e6).toFixed(1)} MB`);

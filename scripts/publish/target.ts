@@ -1,7 +1,7 @@
+import { stopWith } from "#scripts/support/config.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
-import { stopWith } from "../support/config.ts";
 
 /** What an operator is told who publishes while a rollback holds. */
 export const heldMessage = (release: number): string =>
@@ -29,4 +29,14 @@ export function notKeptMessage(target: number, manifest: Manifest): string {
   const [last, first] = [older[0]?.id, older.at(-1)?.id];
   const kept = last === undefined ? "none" : `${first} to ${last}`;
   return `Release ${target} is not kept. Kept: ${kept}.`;
+}
+
+const shownMax = 20;
+
+/** Says which files a full build changed, for a person. */
+export function showDiffering(differing: readonly string[]): void {
+  if (differing.length === 0) return console.log("Nothing differed from the bundle before.");
+  console.log(`${differing.length} files differed from the bundle before:`);
+  for (const path of differing.slice(0, shownMax)) console.log(`  ${path}`);
+  if (differing.length > shownMax) console.log("  … (--json lists them all)");
 }

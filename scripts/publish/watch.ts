@@ -1,23 +1,30 @@
 import { Cron } from "croner";
-import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
-import type { Publisher } from "#site/publisher/open-publisher.ts";
+import { type Clock, isoDay } from "#content/contract/time.ts";
+import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { helpWantedTotals } from "#content/enrichment/needs-store.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { checkpointCounters } from "#content/operation/activity-store.ts";
+import { directoryFact } from "#content/operation/directory-store.ts";
+import type { Store } from "#content/store/open.ts";
+import { stopSignal } from "#scripts/support/config.ts";
+import { startProgress } from "#scripts/support/progress.ts";
 import { defaultKeeping } from "#site/bundle/garbage-collection.ts";
 import type { FollowingWork } from "#site/delivery/background-work.ts";
-import type { PublisherContext } from "#site/publisher/context.ts";
 import { startPurger } from "#site/delivery/purge.ts";
-import { startHeartbeat } from "#site/publisher/lock.ts";
 import { startUploader } from "#site/delivery/upload.ts";
+import type { PublisherContext } from "#site/publisher/context.ts";
+import { startHeartbeat } from "#site/publisher/lock.ts";
+import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { requestScheduledBuild, runPublishLoop } from "#site/publisher/publish-loop.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
-import { startProgress } from "../support/progress.ts";
 import { heldMessage } from "./target.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
-import { keepDays } from "./days.ts";
-import { stopSignal } from "../support/config.ts";
 
 const listDelayMs = 400;
+const besideServiceEveryMs = 250;
 /** A log line names so many of the files that a full build found to be different. */
 const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
@@ -34,8 +41,8 @@ export async function watch(
   const stopping = new AbortController();
   stopSignal().addEventListener("abort", () => stopping.abort());
   process.on("disconnect", () => stopping.abort());
-  const work = openWorkSignal(context);
-  // The service that started this process says so whenever it has written something.
+  // The service that started this process tells of its writes; those of other commands may be heard of a little later.
+  const work = openWorkSignal(context, process.connected ? besideServiceEveryMs : undefined);
   process.on("message", () => work.notify());
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
@@ -124,4 +131,37 @@ function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): 
   const onError = (error: unknown) =>
     log.error({ err: error }, "the scheduled rebuild could not begin");
   return new Cron(rebuildSchedule, { timezone: "UTC", catch: onError }, run);
+}
+
+const lookEveryMs = 30_000;
+
+/**
+ * Writes what pages show by the day: the publication day, and the counters as of its beginning, and the
+ * leaderboard as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
+ * every 30 s.
+ */
+export async function keepDays(
+  store: Store,
+  clock: Clock,
+  onTrouble: (error: unknown) => void,
+): Promise<{ stop(): void }> {
+  const look = () =>
+    turnDay(store, clock())
+      .then(() => saveLeaderboard(store, clock()))
+      .catch(onTrouble);
+  await look();
+  const timer = setInterval(() => void look(), lookEveryMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Does nothing while the stored day is today. */
+export async function turnDay(store: Store, now: Date): Promise<void> {
+  const day = isoDay(now.getTime());
+  if ((await directoryFact(store, "publication_day")) === day) return;
+  await checkpointCounters(store, now);
+  const totals = JSON.stringify(await helpWantedTotals(store));
+  await store.write(async (tx) => {
+    await saveDirectoryFact(tx, { name: "help_wanted_totals", value: totals, now });
+    await saveDirectoryFact(tx, { name: "publication_day", value: day, now });
+  });
 }

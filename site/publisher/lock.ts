@@ -26,7 +26,7 @@ export function takePublisherLock(folder: string): { release(): void } {
   return { release: () => db.close() };
 }
 
-const everyMs = 2_000;
+const everyMs = 5_000;
 /** A publisher that was not heard of for so long does not live, or the machine has no time for it. */
 const silentMs = 15_000;
 

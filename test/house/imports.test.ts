@@ -56,7 +56,7 @@ for (const file of files) {
 }
 
 /** Floors whose rooms import one another in one direction only. */
-const floorsWithoutFolderCircles = ["content", "api"];
+const floorsWithoutFolderCircles = ["content", "api", "site"];
 
 /** A file of a floor itself is a room of its own: some compose the rooms, others stand below them. */
 const folderOf = (file: string): string => (file.split("/").length === 2 ? file : roomOf(file));
@@ -130,4 +130,14 @@ describe("no circle of imports, types included,", () => {
     }
     expect(circles(edges)).toEqual([]);
   });
+});
+
+test("the site writes to the store only through content/feed", async () => {
+  const writing =
+    /\bstore\.write\(|\.raw\.(?:batch|transaction)\(|\bfrom "#content\/[^"]*\/save\.ts"/;
+  const wrong: string[] = [];
+  for (const file of files.filter((one) => one.startsWith("site/"))) {
+    if (writing.test(await Bun.file(join(root, file)).text())) wrong.push(file);
+  }
+  expect(wrong).toEqual([]);
 });
