@@ -1,3 +1,4 @@
+import { retry } from "#content/runtime/retry.ts";
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { decodeProtectedHeader } from "jose";
@@ -38,20 +39,17 @@ const pauseFirstMs = 250;
 
 /** The published directory at a URL: any web server that sends the files of a bundle by their paths. */
 export function openOrigin(baseUrl: string, options: OriginOptions = {}): Origin {
-  const attemptsMax = options.attemptsMax ?? 4;
   const attempt = async <Value>(
     path: string,
     take: (answer: Response, alive: () => void) => Promise<Result<Value, FetchFailure>>,
   ): Promise<Result<Value, FetchFailure>> => {
-    let reason = "no answer";
-    for (let tried = 0; tried < attemptsMax; tried++) {
-      if (tried > 0) await Bun.sleep(pauseFirstMs * 2 ** (tried - 1));
-      if (options.signal?.aborted === true) break;
-      const outcome = await tryOnce(urlOf(baseUrl, path), path, options, take);
-      if (typeof outcome !== "string") return outcome;
-      reason = outcome;
-    }
-    return fail({ kind: "unreachable", path, reason });
+    const outcome = await retry(
+      () => tryOnce(urlOf(baseUrl, path), path, options, take),
+      (found) => typeof found === "string" && options.signal?.aborted !== true,
+      { triesMax: options.attemptsMax ?? 4, firstMs: pauseFirstMs },
+    );
+    if (typeof outcome !== "string") return outcome;
+    return fail({ kind: "unreachable", path, reason: outcome });
   };
   return {
     read: (path, bytesMax) =>

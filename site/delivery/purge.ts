@@ -1,3 +1,4 @@
+import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
@@ -15,7 +16,7 @@ export type PurgeConfig = {
   host?: string;
   /** Sent with each request, for example a token of the cache's operator. */
   headers?: Readonly<Record<string, string>>;
-  retryAfterMs?: readonly number[];
+  retry?: RetryOptions;
   log: BundleContext["log"];
 };
 
@@ -33,7 +34,7 @@ const keysMax = 2_000;
 const keyHeaderMax = 4_000;
 const concurrencyMax = 8;
 const timeoutMs = 5_000;
-const retryAfterMsDefault: readonly number[] = [100, 1_000];
+const retryDefault: RetryOptions = { triesMax: 3, firstMs: 100, factor: 5 };
 
 /**
  * Tells every cache what a release changed. Never throws and never takes long to give up: what a cache did not hear of
@@ -91,29 +92,35 @@ function byKey(paths: readonly string[], mode: "xkey" | "xkey-soft"): Wanted[] {
 
 /** Answers what went wrong, null when the cache took it. */
 async function send(
-  { cache, path, headers }: Wanted & { cache: string },
-  { host, headers: own, retryAfterMs = retryAfterMsDefault }: PurgeConfig,
+  wanted: Wanted & { cache: string },
+  config: PurgeConfig,
 ): Promise<string | null> {
-  for (let attempt = 0; ; attempt++) {
-    let error: string;
-    try {
-      const response = await fetch(cache + path, {
-        method: "PURGE",
-        headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
-        redirect: "manual",
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      await response.arrayBuffer();
-      // Some caches answer 404 when they did not hold it.
-      if (response.ok || response.status === 404) return null;
-      error = `it answered ${response.status}`;
-      if (response.status < 500 && response.status !== 429) return error;
-    } catch (thrown) {
-      error = thrown instanceof Error ? thrown.message : "no answer";
-    }
-    const waitMs = retryAfterMs[attempt];
-    if (waitMs === undefined) return error;
-    await Bun.sleep(waitMs);
+  const outcome = await retry(
+    () => sendOnce(wanted, config),
+    ({ passing }) => passing,
+    config.retry ?? retryDefault,
+  );
+  return outcome.error;
+}
+
+async function sendOnce(
+  { cache, path, headers }: Wanted & { cache: string },
+  { host, headers: own }: PurgeConfig,
+): Promise<{ error: string | null; passing: boolean }> {
+  try {
+    const response = await fetch(cache + path, {
+      method: "PURGE",
+      headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.arrayBuffer();
+    const { ok, status } = response;
+    // Some caches answer 404 when they did not hold it.
+    if (ok || status === 404) return { error: null, passing: false };
+    return { error: `it answered ${status}`, passing: status >= 500 || status === 429 };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : "no answer", passing: true };
   }
 }
 

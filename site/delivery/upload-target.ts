@@ -1,4 +1,5 @@
 import { AwsClient } from "aws4fetch";
+import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 
 /** A bucket, and where in it the bundle lies. */
@@ -81,14 +82,13 @@ function originOf(bucket: string, region: string, endpoint: string | undefined):
 }
 
 export type S3Options = {
-  /** Waits before tries after the first, in milliseconds; each is drawn out at random by up to a half. */
-  retryAfterMs?: readonly number[];
+  retry?: RetryOptions;
   /** Ends a try that hangs. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
 };
 
-const retryAfterMsDefault: readonly number[] = [200, 800, 2_500, 6_000];
+const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
 const timeoutMsDefault = 120_000;
 
 /** Opens a bucket of any S3-compatible store. Nothing is asked of it yet. */
@@ -118,18 +118,16 @@ export function openS3Target(
 
 async function withRetries(
   send: (signal: AbortSignal) => Promise<Response>,
-  { retryAfterMs = retryAfterMsDefault, timeoutMs = timeoutMsDefault, signal }: S3Options,
+  { retry: waits = retryDefault, timeoutMs = timeoutMsDefault, signal }: S3Options,
 ): Promise<Result<null, UploadFailure>> {
-  for (let attempt = 0; ; attempt++) {
+  const attempt = () => {
     const limits = [AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])];
-    const failure = await tryOnce(() => send(AbortSignal.any(limits)));
-    if (failure === null) return ok(null);
-    const waitMs = retryAfterMs[attempt];
-    if (failure.kind === "denied" || waitMs === undefined || signal?.aborted === true) {
-      return fail(failure);
-    }
-    await Bun.sleep(waitMs * (1 + Math.random() / 2));
-  }
+    return tryOnce(() => send(AbortSignal.any(limits)));
+  };
+  const mayPass = (failure: UploadFailure | null) =>
+    failure?.kind === "unreachable" && signal?.aborted !== true;
+  const failure = await retry(attempt, mayPass, waits);
+  return failure === null ? ok(null) : fail(failure);
 }
 
 async function tryOnce(send: () => Promise<Response>): Promise<UploadFailure | null> {

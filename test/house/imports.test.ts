@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "../..");
  */
 const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/editorial", /^$/],
-  ["content/runtime", /^node:/],
+  ["content/runtime", /^(node:|p-retry$)/],
   ["content/contract", /^(zod$|node:)/],
   ["content/store", /^(zod$|node:|drizzle-orm|@libsql\/client|libsql\/promise$|bun:sqlite$)/],
   ["content/nonprofit", /^(zod$|node:|drizzle-orm|@libsql\/client)/],

@@ -38,7 +38,7 @@ afterEach(() => cache.stop(true));
 const config = (parts: Partial<PurgeConfig> = {}): PurgeConfig => ({
   urls: [`http://127.0.0.1:${cache.port}`],
   mode: "url",
-  retryAfterMs: [1, 1],
+  retry: { triesMax: 3, firstMs: 1 },
   log: (event) => void logged.push(event),
   ...parts,
 });

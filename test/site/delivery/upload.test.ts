@@ -29,7 +29,7 @@ function aTarget(path = `site-${prefix}`, keyId?: string) {
   });
   if (!read.ok) throw new Error(read.failure.message);
   const { address, keys } = read.value;
-  const target = openS3Target(address, keys, { retryAfterMs: [5, 10] });
+  const target = openS3Target(address, keys, { retry: { triesMax: 3, firstMs: 5 } });
   const asked: string[] = [];
   const recorded: UploadTarget = {
     name: target.name,
@@ -226,7 +226,9 @@ describe("an upload that fails", () => {
     bundle.publish({ "index.html": "<p>Home" });
     const read = readS3Target(`s3://${bucket}`, s3AccessTo(`http://127.0.0.1:${flaky.port}`));
     if (!read.ok) throw new Error(read.failure.message);
-    const target = openS3Target(read.value.address, read.value.keys, { retryAfterMs: [1, 1] });
+    const target = openS3Target(read.value.address, read.value.keys, {
+      retry: { triesMax: 3, firstMs: 1 },
+    });
     expect(await upload(target)).toMatchObject({ release: 1, uploaded: 1, failed: [] });
     expect(calls).toBe(3);
   });
