@@ -14,12 +14,12 @@ import {
   replacePick,
 } from "#content/recommendation/pick-store.ts";
 import {
-  agentsBehind,
+  agentsBehindDraft,
   applyAgreeing,
   draftById,
   draftQueue,
   type QueuedDraft,
-  settleDraft,
+  closeDraft,
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -67,7 +67,7 @@ export const draftReviews: ReviewQueue = {
     if (!waiting.ok) return waiting;
     const { id, slug } = waiting.value;
     const decided_by = `operator:${operator}`;
-    await settleDraft(tx, id, { status: "rejected", reason, decided_by, at: now.getTime() });
+    await closeDraft(tx, id, { status: "rejected", reason, decided_by, at: now.getTime() });
     return ok({ slug, sequence: null, message: "The draft is rejected." });
   },
 };
@@ -136,7 +136,7 @@ async function waitingDraft(
 
 async function itemOf(store: Queryable, one: QueuedDraft): Promise<FoundReview> {
   const before = await pickOf(store, one.nonprofit_id);
-  const confidence = await agentsBehind(store, one);
+  const confidence = await agentsBehindDraft(store, one);
   const { recommended_for, why_recommended, source_url, agent_id, agent_name } = one;
   return {
     id: `draft-${one.id}`,

@@ -1,20 +1,26 @@
-import { createHash } from "node:crypto";
+import {
+  admit,
+  type Admitted,
+  type ProposalCall,
+  type ProposalContext,
+  type ProposalRefusal,
+} from "#api/enrichment/proposal.ts";
 import type { DraftAnswer, DraftStatus } from "#content/contract/recommendation-draft.ts";
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { type Clock, wireTime } from "#content/contract/time.ts";
-import type { ConsensusMode } from "#content/enrichment/consensus.ts";
+import { wireTime } from "#content/contract/time.ts";
+import { type ConsensusMode, rejectionReasons } from "#content/enrichment/consensus.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { keepAnswer, keptAnswer } from "#content/operation/idempotency.ts";
+import { answerOnce } from "#content/operation/idempotency.ts";
 import {
-  agentsBehind,
+  agentsBehindDraft,
   insertDraft,
   operatorRefused,
   ownDrafts,
   type RefusedDraft,
   refusedDrafts,
-  settleDraft,
+  closeDraft,
   type StoredDraft,
   waitingDrafts,
 } from "#content/recommendation/draft-store.ts";
@@ -27,38 +33,20 @@ import {
 } from "#content/recommendation/draft.ts";
 import { addPick, isInFile, pickOf } from "#content/recommendation/pick-store.ts";
 import { normaliseIntents, type PickFault } from "#content/recommendation/pick-text.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 
-export type DraftContext = {
-  store: Store;
-  clock: Clock;
-  /** Without a trailing slash. */
-  baseUrl: string;
+export type DraftContext = ProposalContext & {
   phase: GovernancePhase;
-  mode: ConsensusMode;
-  /** Counts a submission of an agent; answers how long it must wait. */
-  takeAgent: (
-    agentId: string,
-    submissions: number,
-  ) => Promise<{ allowed: boolean; retryAfterMs: number }>;
   /** Told when a profile became a recommendation. */
   onRecommended: () => void;
 };
 
-export type DraftCall = {
-  body: unknown;
-  idempotencyKey: string | null;
-  /** Keyed hash of the client's network; only asked for in the strict mode. */
-  network: string | null;
-};
-
 export type DraftRefusal =
   | DraftFailure
+  | ProposalRefusal
   | { kind: "drafts_not_open" }
   | { kind: "invalid_draft"; errors: PickFault[] }
-  | { kind: "wording_claims_too_much"; errors: PickFault[] }
-  | { kind: "invalid_idempotency_key" }
-  | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
+  | { kind: "wording_claims_too_much"; errors: PickFault[] };
 
 /**
  * Takes an agent's proposal to recommend a nonprofit. In phase 2 it waits for the operator; in phase 3 two agents that
@@ -66,7 +54,7 @@ export type DraftRefusal =
  */
 export async function draftRecommendation(
   context: DraftContext,
-  call: DraftCall,
+  call: ProposalCall,
 ): Promise<Result<DraftAnswer, DraftRefusal>> {
   const { phase } = context;
   if (phase === 1) return fail({ kind: "drafts_not_open" });
@@ -77,20 +65,11 @@ export async function draftRecommendation(
       : "invalid_draft";
     return fail({ kind, errors: read.failure });
   }
-  const key = call.idempotencyKey;
-  if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key)) {
-    return fail({ kind: "invalid_idempotency_key" });
-  }
   const request = read.value;
-  const { allowed, retryAfterMs } = await context.takeAgent(request.agent_id, 1);
-  if (!allowed) {
-    return fail({ kind: "agent_rate_limited", agent_id: request.agent_id, retryAfterMs });
-  }
-  const network = context.mode === "networks" ? call.network : null;
-  const { mode } = context;
-  const stored = await context.store.write((tx) =>
-    storeDraft(tx, { request, idempotencyKey: key, network, phase, mode, now: context.clock() }),
-  );
+  const admitted = await admit(context, call, { agent_id: request.agent_id, proposals: 1 });
+  if (!admitted.ok) return admitted;
+  const job = { ...admitted.value, request, phase };
+  const stored = await context.store.write((tx) => storeDraft(tx, job));
   if (!stored.ok) return stored;
   if (stored.value.decision.kind === "promoted") context.onRecommended();
   return ok(answerOf(stored.value, context, phase));
@@ -152,41 +131,33 @@ export type DraftOutcome = {
   refused: RefusedDraft[];
 };
 
-export type DraftJob = {
+export type DraftJob = Admitted & {
   request: DraftRequest;
-  idempotencyKey: string | null;
-  network: string | null;
   phase: Exclude<GovernancePhase, 1>;
-  mode: ConsensusMode;
-  now: Date;
 };
 
 /** Stores a draft, and promotes the profile when agents agree, inside the caller's transaction: all of it or nothing. */
-export async function storeDraft(
+export const storeDraft = (
+  tx: WriteTransaction,
+  job: DraftJob,
+): Promise<Result<DraftOutcome, DraftFailure>> => {
+  const { request, idempotencyKey, now } = job;
+  const { agent_id } = request;
+  const once = { route: "draft", agent_id, idempotencyKey, request, now };
+  return answerOnce(tx, once, () => storeNew(tx, job));
+};
+
+async function storeNew(
   tx: WriteTransaction,
   job: DraftJob,
 ): Promise<Result<DraftOutcome, DraftFailure>> {
-  const { request, idempotencyKey, now } = job;
-  const kept = { route: "draft", key: `${request.agent_id} ${idempotencyKey ?? ""}` };
-  const digest = createHash("sha256").update(JSON.stringify(request)).digest("base64url");
-  if (idempotencyKey !== null) {
-    const found = await keptAnswer(tx, kept, digest, now);
-    if (found.kind === "same") return ok(JSON.parse(found.body) as DraftOutcome);
-    if (found.kind === "other") return fail({ kind: "idempotency_key_reused" });
-  }
-  const { slug } = request;
+  const { slug, sensitive_claims } = job.request;
   const record = await recordBySlug(tx, slug);
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });
   if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   const done = await decideAndStore(tx, job, record.id);
-  const { name } = record;
-  const { sensitive_claims } = request;
   const refused = await refusedDrafts(tx, record.id);
-  const outcome: DraftOutcome = { ...done, slug, name, sensitive_claims, refused };
-  if (idempotencyKey !== null) {
-    await keepAnswer(tx, kept, { digest, status: 200, body: JSON.stringify(outcome) }, now);
-  }
-  return ok(outcome);
+  return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
 }
 
 type Done = Pick<DraftOutcome, "draft_id" | "status" | "decision" | "confidence">;
@@ -201,7 +172,7 @@ async function decideAndStore(
   const own = await ownDrafts(tx, { nonprofit_id, agent_id });
   const before = own.find((one) => one.status === "applied" && one.normalised === normalised);
   if (before !== undefined) {
-    const confidence = await agentsBehind(tx, before);
+    const confidence = await agentsBehindDraft(tx, before);
     return { draft_id: before.id, status: "applied", decision: { kind: "applied" }, confidence };
   }
   const waiting = await waitingDrafts(tx, { nonprofit_id, normalised });
@@ -216,14 +187,14 @@ async function decideAndStore(
     refused: await operatorRefused(tx, { nonprofit_id, slug: request.slug }),
   });
   const applied = decision.kind === "promoted" || decision.kind === "corroborates";
-  const draft_id = await settleOwn(tx, job, { nonprofit_id, own, applied });
+  const draft_id = await replaceOwn(tx, job, { nonprofit_id, own, applied });
   if (decision.kind === "promoted") {
     const agreeing = waiting.filter(
       (one) => one.agent_id !== agent_id && countsTowardAgreement(one),
     );
     await promote(tx, { nonprofit_id, agreeing, decision, draft_id, job });
   }
-  const confidence = await agentsBehind(tx, { nonprofit_id, normalised });
+  const confidence = await agentsBehindDraft(tx, { nonprofit_id, normalised });
   return { draft_id, status: applied ? "applied" : "pending", decision, confidence };
 }
 
@@ -249,7 +220,7 @@ async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: 
 }
 
 /** An agent has one waiting draft per nonprofit: the same again is the one it has, another one replaces it. */
-async function settleOwn(
+async function replaceOwn(
   tx: WriteTransaction,
   { request, network, phase, now }: DraftJob,
   { nonprofit_id, own, applied }: { nonprofit_id: number; own: StoredDraft[]; applied: boolean },
@@ -262,13 +233,12 @@ async function settleOwn(
     mine.source_url === request.source_url;
   if (mine !== undefined && isSame) {
     const decided_by = "consensus";
-    if (applied)
-      await settleDraft(tx, mine.id, { status: "applied", reason: null, decided_by, at });
+    if (applied) await closeDraft(tx, mine.id, { status: "applied", reason: null, decided_by, at });
     return mine.id;
   }
   if (mine !== undefined) {
-    const reason = "replaced by the same agent";
-    await settleDraft(tx, mine.id, { status: "rejected", reason, decided_by: "agent", at });
+    const reason = rejectionReasons.replaced;
+    await closeDraft(tx, mine.id, { status: "rejected", reason, decided_by: "agent", at });
   }
   return insertDraft(tx, {
     ...request,
@@ -311,7 +281,7 @@ async function promote(tx: WriteTransaction, of: Promotion): Promise<void> {
   // The transaction holds the write lock, so nobody recommended the profile since it was read.
   if (!added) throw new Error(`nonprofit ${nonprofit_id} was recommended meanwhile`);
   for (const { id } of agreeing) {
-    await settleDraft(tx, id, { status: "applied", reason: null, decided_by: "consensus", at });
+    await closeDraft(tx, id, { status: "applied", reason: null, decided_by: "consensus", at });
   }
   await logOperator(tx, {
     operator: "consensus",

@@ -1,80 +1,73 @@
+import { and, countDistinct, desc, eq, getTableColumns, gt, like, ne, or, sql } from "drizzle-orm";
+import { agentsBehind, decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation-draft.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { auditLog } from "#content/store/tables/operations.ts";
+import { recommendationDrafts as drafts } from "#content/store/tables/recommendations.ts";
 
 /** What an agent proposed to recommend. Instants are in milliseconds since 1970. */
-export type StoredDraft = {
-  id: number;
-  nonprofit_id: number;
-  recommended_for: string[];
-  normalised: string;
-  why_recommended: string;
-  source_url: string;
-  agent_id: string;
-  agent_name: string;
-  network: string | null;
-  sensitive_claims: string[];
-  test_data: 0 | 1;
-  phase: number;
-  status: DraftStatus;
-  reason: string | null;
-  decided_by: string | null;
-  created_at: number;
-  decided_at: number | null;
-};
-
+export type StoredDraft = typeof drafts.$inferSelect;
 export type QueuedDraft = StoredDraft & { slug: string; name: string };
+export type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
 
 const waitingMax = 500;
+const ownMax = 20;
 
-export type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
+const sameIntents = ({ nonprofit_id, normalised }: SameIntents) =>
+  and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.normalised, normalised));
+const agreed = and(eq(drafts.status, "applied"), eq(drafts.decided_by, "consensus"));
+const byOperator = like(drafts.decided_by, "operator:%");
 
 /**
  * The drafts of one nonprofit that wait and name the same donor intents, oldest first, at most 500: however many others
  * wait, they do not keep these from being found. Index: drafts_by_nonprofit.
  */
-export async function waitingDrafts(
-  store: Queryable,
-  { nonprofit_id, normalised }: SameIntents,
-): Promise<StoredDraft[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT * FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status = 'pending' AND normalised = ?
-          ORDER BY id
-          LIMIT ${waitingMax}`,
-    args: [nonprofit_id, normalised],
-  });
-  return rows.map(draftFrom);
-}
+export const waitingDrafts = (store: Queryable, same: SameIntents): Promise<StoredDraft[]> =>
+  store.db
+    .select()
+    .from(drafts)
+    .where(and(sameIntents(same), eq(drafts.status, "pending")))
+    .orderBy(drafts.id)
+    .limit(waitingMax)
+    .execute();
 
 /** What an agent proposed for a nonprofit that was not rejected, the newest first. Index: drafts_by_nonprofit. */
-export async function ownDrafts(
+export const ownDrafts = (
   store: Queryable,
   { nonprofit_id, agent_id }: Pick<StoredDraft, "nonprofit_id" | "agent_id">,
-): Promise<StoredDraft[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT * FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status IN ('pending', 'applied') AND agent_id = ?
-          ORDER BY id DESC
-          LIMIT 20`,
-    args: [nonprofit_id, agent_id],
-  });
-  return rows.map(draftFrom);
-}
+): Promise<StoredDraft[]> =>
+  store.db
+    .select()
+    .from(drafts)
+    .where(
+      and(
+        eq(drafts.nonprofit_id, nonprofit_id),
+        eq(drafts.agent_id, agent_id),
+        ne(drafts.status, "rejected"),
+      ),
+    )
+    .orderBy(desc(drafts.id))
+    .limit(ownMax)
+    .execute();
 
 /** Whether an operator rejected a draft of this nonprofit, or removed its recommendation. */
 export async function operatorRefused(
   store: Queryable,
   { nonprofit_id, slug }: Pick<QueuedDraft, "nonprofit_id" | "slug">,
 ): Promise<boolean> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT 1 FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status = 'rejected' AND decided_by LIKE 'operator:%'
-          UNION ALL
-          SELECT 1 FROM audit_log WHERE subject = ? AND action = 'pick.removed'
-          LIMIT 1`,
-    args: [nonprofit_id, slug],
-  });
-  return rows.length > 0;
+  const rejected = await store.db
+    .select({ id: drafts.id })
+    .from(drafts)
+    .where(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "rejected"), byOperator))
+    .limit(1);
+  if (rejected.length > 0) return true;
+  const removed = await store.db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(and(eq(auditLog.subject, slug), eq(auditLog.action, "pick.removed")))
+    .limit(1);
+  return removed.length > 0;
 }
 
 export type RefusedDraft = Pick<StoredDraft, "agent_name" | "recommended_for" | "reason"> & {
@@ -88,106 +81,98 @@ export async function refusedDrafts(
   store: Queryable,
   nonprofit_id: number,
 ): Promise<RefusedDraft[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT agent_name, recommended_for, reason, decided_at FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status = 'rejected'
-            AND (decided_by LIKE 'operator:%' OR decided_by LIKE 'revert:%')
-          ORDER BY decided_at DESC, id DESC
-          LIMIT ${refusedMax}`,
-    args: [nonprofit_id],
-  });
-  return rows.map(({ agent_name, recommended_for, reason, decided_at }) => ({
-    agent_name: String(agent_name),
-    recommended_for: JSON.parse(String(recommended_for)) as string[],
-    reason: reason === null ? null : String(reason),
-    decided_at: Number(decided_at),
-  }));
+  const { agent_name, recommended_for, reason, decided_at } = drafts;
+  const found = await store.db
+    .select({ agent_name, recommended_for, reason, decided_at })
+    .from(drafts)
+    .where(
+      and(
+        eq(drafts.nonprofit_id, nonprofit_id),
+        eq(drafts.status, "rejected"),
+        or(byOperator, like(drafts.decided_by, "revert:%")),
+      ),
+    )
+    .orderBy(desc(decided_at), desc(drafts.id))
+    .limit(refusedMax);
+  return found.map((one) => ({ ...one, decided_at: one.decided_at ?? 0 }));
 }
 
 /** How many distinct agents' drafts stand behind the same donor intents: those that wait and those that agreed. */
-export async function agentsBehind(
-  store: Queryable,
-  { nonprofit_id, normalised }: SameIntents,
-): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT count(DISTINCT agent_id) AS agents FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status IN ('pending', 'applied') AND normalised = ?`,
-    args: [nonprofit_id, normalised],
-  });
-  return Number(rows[0]?.["agents"] ?? 0);
+export const agentsBehindDraft = (store: Queryable, same: SameIntents): Promise<number> =>
+  agentsBehind(store, drafts, sameIntents(same));
+
+/** How many distinct agents' drafts made a recommendation by agreement. Index: drafts_by_nonprofit. */
+export async function agentsAgreed(store: Queryable, same: SameIntents): Promise<number> {
+  const [row] = await store.db
+    .select({ agents: countDistinct(drafts.agent_id) })
+    .from(drafts)
+    .where(and(sameIntents(same), agreed));
+  return row?.agents ?? 0;
 }
 
 export async function draftById(store: Queryable, id: number): Promise<StoredDraft | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT * FROM recommendation_drafts WHERE id = ?",
-    args: [id],
-  });
-  const [row] = rows;
-  return row === undefined ? null : draftFrom(row);
+  const [draft] = await store.db.select().from(drafts).where(eq(drafts.id, id));
+  return draft ?? null;
 }
+
+const withNonprofit = { ...getTableColumns(drafts), slug: nonprofits.slug, name: nonprofits.name };
+/** Says literally what the partial index drafts_for_review says, so that SQLite uses it. */
+const forReview = and(sql`${drafts.status} = 'pending'`, sql`${nonprofits.status} <> 'withdrawn'`);
 
 /** What waits for an operator, the oldest first, after the draft with this id. Index: drafts_for_review. */
-export async function draftQueue(
+export const draftQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<QueuedDraft[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT d.*, n.slug, n.name
-          FROM recommendation_drafts AS d INDEXED BY drafts_for_review
-          JOIN nonprofits AS n ON n.id = d.nonprofit_id
-          WHERE d.status = 'pending' AND d.id > ? AND n.status <> 'withdrawn'
-          ORDER BY d.id
-          LIMIT ?`,
-    args: [after, limit],
-  });
-  return rows.map((row) => draftFrom(row) as QueuedDraft);
-}
+): Promise<QueuedDraft[]> =>
+  store.db
+    .select(withNonprofit)
+    .from(drafts)
+    .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
+    .where(and(forReview, gt(drafts.id, after)))
+    .orderBy(drafts.id)
+    .limit(limit)
+    .execute();
 
 /** How many wait for an operator; stops counting at `max`. Index: drafts_for_review. */
-export async function waitingDraftCount(store: Queryable, max: number): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT count(*) AS waiting FROM (
-            SELECT 1 FROM recommendation_drafts AS d INDEXED BY drafts_for_review
-            JOIN nonprofits AS n ON n.id = d.nonprofit_id
-            WHERE d.status = 'pending' AND n.status <> 'withdrawn'
-            LIMIT ?
-          )`,
-    args: [max],
-  });
-  return Number(rows[0]?.["waiting"] ?? 0);
-}
+export const waitingDraftCount = (store: Queryable, max: number): Promise<number> =>
+  store.db.$count(
+    store.db
+      .select({ id: drafts.id })
+      .from(drafts)
+      .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
+      .where(forReview)
+      .limit(max)
+      .as("waiting"),
+  );
+
+/** Drafts of an agent that went live by agreement, by id. Reads the whole table: for an operator's command. */
+export const agreedDraftsOf = (
+  store: Queryable,
+  agentId: string,
+  limit: number,
+): Promise<QueuedDraft[]> =>
+  store.db
+    .select(withNonprofit)
+    .from(drafts)
+    .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
+    .where(and(eq(drafts.agent_id, agentId), agreed))
+    .orderBy(drafts.id)
+    .limit(limit)
+    .execute();
 
 export type NewDraft = Omit<StoredDraft, "id" | "reason" | "decided_at">;
 
 export async function insertDraft(tx: WriteTransaction, draft: NewDraft): Promise<number> {
-  const { rows } = await tx.raw.execute({
-    sql: `INSERT INTO recommendation_drafts
-            (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id, agent_name, network,
-             sensitive_claims, test_data, phase, status, decided_by, created_at, decided_at)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          RETURNING id`,
-    args: [
-      draft.nonprofit_id,
-      JSON.stringify(draft.recommended_for),
-      draft.normalised,
-      draft.why_recommended,
-      draft.source_url,
-      draft.agent_id,
-      draft.agent_name,
-      draft.network,
-      JSON.stringify(draft.sensitive_claims),
-      draft.test_data,
-      draft.phase,
-      draft.status,
-      draft.decided_by,
-      draft.created_at,
-      draft.status === "pending" ? null : draft.created_at,
-    ],
-  });
-  return Number(rows[0]?.["id"]);
+  const decided_at = draft.status === "pending" ? null : draft.created_at;
+  const [stored] = await tx.db
+    .insert(drafts)
+    .values({ ...draft, decided_at })
+    .returning({ id: drafts.id });
+  if (stored === undefined) throw new Error("no id came back for a draft");
+  return stored.id;
 }
 
-export type Settling = {
+export type DraftClosing = {
   status: Exclude<DraftStatus, "pending">;
   reason: string | null;
   /** "operator:<name>", "consensus", or "agent" for one that the agent itself replaced. */
@@ -196,94 +181,44 @@ export type Settling = {
 };
 
 /** Decides a draft that waits. Answers false when it was decided before. */
-export async function settleDraft(
+export async function closeDraft(
   tx: WriteTransaction,
   id: number,
-  { status, reason, decided_by, at }: Settling,
+  { decided_by, ...decision }: DraftClosing,
 ): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE recommendation_drafts SET status = ?, reason = ?, decided_by = ?, decided_at = ?
-          WHERE id = ? AND status = 'pending'`,
-    args: [status, reason, decided_by, at, id],
-  });
-  return rowsAffected === 1;
+  return (await decideWaiting(tx, drafts, eq(drafts.id, id), decision, { decided_by })) === 1;
 }
 
 /** Closes, with the draft that an operator approved, all that wait and name the same donor intents. */
 export async function applyAgreeing(
   tx: WriteTransaction,
-  { nonprofit_id, normalised }: SameIntents,
-  { decided_by, at }: Pick<Settling, "decided_by" | "at">,
+  same: SameIntents,
+  { decided_by, at }: Pick<DraftClosing, "decided_by" | "at">,
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE recommendation_drafts SET status = 'applied', reason = NULL, decided_by = ?, decided_at = ?
-          WHERE nonprofit_id = ? AND status = 'pending' AND normalised = ?`,
-    args: [decided_by, at, nonprofit_id, normalised],
-  });
+  const decision = { status: "applied", reason: null, at } as const;
+  await decideWaiting(tx, drafts, sameIntents(same), decision, { decided_by });
 }
 
 /** Takes back, with the recommendation of a nonprofit, the agreement that made it. */
 export async function rejectApplied(
   tx: WriteTransaction,
   nonprofit_id: number,
-  { reason, decided_by, at }: Omit<Settling, "status">,
+  { decided_by, ...decision }: Omit<DraftClosing, "status">,
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE recommendation_drafts SET status = 'rejected', reason = ?, decided_by = ?, decided_at = ?
-          WHERE nonprofit_id = ? AND status = 'applied'`,
-    args: [reason, decided_by, at, nonprofit_id],
-  });
-}
-
-/** A draft as a row of its table holds it. */
-export const draftFrom = (row: Record<string, unknown>): StoredDraft =>
-  ({
-    ...row,
-    recommended_for: JSON.parse(String(row["recommended_for"])),
-    sensitive_claims: JSON.parse(String(row["sensitive_claims"])),
-  }) as unknown as StoredDraft;
-
-/** Drafts of an agent that went live by agreement, by id. Reads the whole table: for an operator's command. */
-export async function agreedDraftsOf(
-  store: Queryable,
-  agentId: string,
-  limit: number,
-): Promise<QueuedDraft[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT d.*, n.slug, n.name
-          FROM recommendation_drafts AS d
-          JOIN nonprofits AS n ON n.id = d.nonprofit_id
-          WHERE d.agent_id = ? AND d.status = 'applied' AND d.decided_by = 'consensus'
-          ORDER BY d.id
-          LIMIT ?`,
-    args: [agentId, limit],
-  });
-  return rows.map((row) => draftFrom(row) as QueuedDraft);
-}
-
-/** How many distinct agents' drafts made a recommendation by agreement. Index: drafts_by_nonprofit. */
-export async function agentsAgreed(
-  store: Queryable,
-  { nonprofit_id, normalised }: SameIntents,
-): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT count(DISTINCT agent_id) AS agents FROM recommendation_drafts
-          WHERE nonprofit_id = ? AND status = 'applied' AND decided_by = 'consensus' AND normalised = ?`,
-    args: [nonprofit_id, normalised],
-  });
-  return Number(rows[0]?.["agents"] ?? 0);
+  await tx.db
+    .update(drafts)
+    .set({ ...decided({ status: "rejected", ...decision }), decided_by })
+    .where(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "applied")));
 }
 
 /** Takes back agreement on these donor intents: one draft's, or with a null id that of all. */
 export async function rejectAgreed(
   tx: WriteTransaction,
-  { nonprofit_id, normalised, id }: SameIntents & { id: number | null },
-  { reason, decided_by, at }: Omit<Settling, "status">,
+  { id, ...same }: SameIntents & { id: number | null },
+  { decided_by, ...decision }: Omit<DraftClosing, "status">,
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE recommendation_drafts SET status = 'rejected', reason = ?, decided_by = ?, decided_at = ?
-          WHERE nonprofit_id = ? AND status = 'applied' AND decided_by = 'consensus' AND normalised = ?
-            AND id = coalesce(?, id)`,
-    args: [reason, decided_by, at, nonprofit_id, normalised, id],
-  });
+  await tx.db
+    .update(drafts)
+    .set({ ...decided({ status: "rejected", ...decision }), decided_by })
+    .where(and(sameIntents(same), agreed, id === null ? undefined : eq(drafts.id, id)));
 }
