@@ -1,6 +1,6 @@
 import { causeName } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { idsInPart, type PartOfList } from "#content/search/shards.ts";
+import { idsInPart, type PartOfList } from "#content/search/list-parts-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 
 /** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */

@@ -7,7 +7,7 @@ import {
   newestByCausePart,
   newestByPart,
   type NewestInPart,
-} from "#content/search/shards.ts";
+} from "#content/search/list-parts-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
