@@ -4,7 +4,7 @@ import type { Result } from "#content/contract/result.ts";
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
 export type ChainUnclear = { kind: "chain_unclear"; why: string };
 
-/** A signed payment that a client handed in, taken apart before anybody broadcasts it. */
+/** A signed payment that a client handed in, taken apart before anyone broadcasts it. */
 export type Payment = {
   /** Base58; the donor's signature is the first one, unless the sponsor's is. Null while the sponsor's is missing. */
   tx_signature: string | null;
@@ -59,7 +59,7 @@ export type Chain = {
   canReceive(wallet: string): Promise<Result<boolean, ChainUnclear>>;
   /** The facts of a transaction; null while the chain does not know it at the asked commitment. */
   landed(txSignature: string): Promise<Result<Landed | null, ChainUnclear>>;
-  /** Takes a base64 transaction apart. Talks to nobody. */
+  /** Takes a base64 transaction apart. Asks no node. */
   readPayment(base64: string): Result<Payment, { kind: "payment_malformed"; why: string }>;
   /**
    * Adds the sponsor's signature. The caller has checked the payment; this refuses one whose fee payer is another, and

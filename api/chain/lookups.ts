@@ -1,10 +1,10 @@
+import bs58 from "bs58";
 import { z } from "zod";
-import type { Result } from "#content/contract/result.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import type { Chain, ChainUnclear, SignatureState } from "./chain.ts";
-import type { RpcAnswer } from "./endpoint.ts";
-import type { Reading, Rpc } from "./rpc.ts";
-import { TransactionError } from "./transaction-error.ts";
+import { memoPrograms } from "./programs.ts";
+import { type Reading, type Rpc, type RpcAnswer, TransactionError } from "./rpc.ts";
 
 /** What can be asked about signatures and blockhashes. */
 export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "stillValid"> {
@@ -90,3 +90,143 @@ const Signatures = z
     block_time: blockTime ?? null,
   }))
   .array();
+
+/**
+ * Asks for a transaction at a commitment (or better). Null while no node knows it there. A node that answers anything
+ * but the transaction with all its balances leaves it unclear.
+ */
+export async function findLanded(
+  rpc: Rpc,
+  txSignature: string,
+  commitment: Exclude<Commitment, "processed">,
+): Promise<Result<Landed | null, ChainUnclear>> {
+  const options = { commitment, encoding: "jsonParsed", maxSupportedTransactionVersion: 0 };
+  const told = await rpc.ask("getTransaction", [txSignature, options], (answer) =>
+    readLanded(answer, txSignature, commitment),
+  );
+  return told.ok ? ok(told.value.value) : fail(told.failure);
+}
+
+const Balance = z.object({
+  accountIndex: z.int().nonnegative(),
+  mint: z.string(),
+  owner: z.string(),
+  // `uiAmount` beside it is a float and is never read.
+  uiTokenAmount: z.object({
+    amount: z
+      .string()
+      .regex(/^\d{1,20}$/)
+      .transform(BigInt),
+  }),
+});
+type Balance = z.infer<typeof Balance>;
+
+/** `parsed` is a memo's text; other programs have objects there. `data` (base58) stands where nothing was parsed. */
+const Instruction = z.object({
+  programId: z.string(),
+  parsed: z.unknown().optional(),
+  data: z.string().optional(),
+});
+type Instruction = z.infer<typeof Instruction>;
+
+const Transaction = z.object({
+  slot: z.int().nonnegative(),
+  blockTime: z.int().nullish(),
+  meta: z.object({
+    err: TransactionError,
+    preTokenBalances: z.array(Balance),
+    postTokenBalances: z.array(Balance),
+    innerInstructions: z.array(z.object({ instructions: z.array(Instruction) })).nullish(),
+  }),
+  transaction: z.object({
+    signatures: z.array(z.string()).min(1),
+    message: z.object({
+      accountKeys: z.array(z.object({ pubkey: z.string(), signer: z.boolean() })),
+      instructions: z.array(Instruction),
+    }),
+  }),
+});
+type Transaction = z.infer<typeof Transaction>;
+
+function readLanded(
+  answer: RpcAnswer,
+  txSignature: string,
+  commitment: Commitment,
+): Reading<Landed | null> {
+  if ("error" in answer) return { unclear: `RPC error ${answer.error.code}` };
+  if (answer.result === null) return { clear: null };
+  const read = Transaction.safeParse(answer.result);
+  // Also a `meta` of null: the node knows the transaction and not what it did.
+  if (!read.success) return { unclear: "a transaction without all of its facts" };
+  const { slot, blockTime, meta, transaction } = read.data;
+  if (transaction.signatures[0] !== txSignature) return { unclear: "another transaction" };
+  const failed = meta.err !== null;
+  return {
+    clear: {
+      tx_signature: txSignature,
+      slot,
+      block_time: blockTime ?? null,
+      commitment,
+      failed,
+      credits: failed ? [] : creditsOf(read.data),
+      signers: signersOf(read.data),
+      memos: memosOf(read.data),
+    },
+  };
+}
+
+/** What each token account gained. Instructions are not looked at: balances hold what inner ones did, too. */
+function creditsOf({ meta, transaction }: Transaction): Credit[] {
+  const before = new Map(meta.preTokenBalances.map((one) => [keyOf(one), amountOf(one)]));
+  const after = new Map(meta.postTokenBalances.map((one) => [keyOf(one), amountOf(one)]));
+  // An account that is emptied and closed has no balance afterwards.
+  const losers = meta.preTokenBalances.filter(
+    (one) => (after.get(keyOf(one)) ?? 0n) < amountOf(one),
+  );
+  return meta.postTokenBalances.flatMap((one) => {
+    const gained = amountOf(one) - (before.get(keyOf(one)) ?? 0n);
+    const destination = transaction.message.accountKeys[one.accountIndex]?.pubkey;
+    if (gained <= 0n || destination === undefined) return [];
+    const { mint, owner } = one;
+    const payers = losers.filter((loser) => loser.mint === mint);
+    const [source] = payers.length === 1 ? payers.map(({ accountIndex }) => accountIndex) : [];
+    return [
+      {
+        destination,
+        owner,
+        mint,
+        amount_micro_usdc: gained as MicroUsdc,
+        // An owner who lost anything as well has moved what was its own, or sold something.
+        donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
+        source:
+          (source === undefined ? null : transaction.message.accountKeys[source]?.pubkey) ?? null,
+      },
+    ];
+  });
+}
+
+/** The owner is left out: an account that only changed hands, balance and all, gained nothing. */
+const keyOf = ({ accountIndex, mint }: Balance) => `${accountIndex} ${mint}`;
+
+const amountOf = ({ uiTokenAmount }: Balance): bigint => uiTokenAmount.amount;
+
+function onlyOwner(losers: readonly Balance[]): string | null {
+  const owners = new Set(losers.map(({ owner }) => owner));
+  const [only] = owners;
+  return owners.size === 1 && only !== undefined ? only : null;
+}
+
+const signersOf = ({ transaction }: Transaction): string[] =>
+  transaction.message.accountKeys.filter(({ signer }) => signer).map(({ pubkey }) => pubkey);
+
+function memosOf({ meta, transaction }: Transaction): string[] {
+  const inner = (meta.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
+  return [...transaction.message.instructions, ...inner]
+    .filter(({ programId }) => memoPrograms.has(programId))
+    .map(textOf);
+}
+
+function textOf({ parsed, data }: Instruction): string {
+  if (typeof parsed === "string") return parsed;
+  return new TextDecoder().decode(bs58.decodeUnsafe(data ?? "") ?? new Uint8Array());
+}

@@ -2,13 +2,10 @@ import type { Result } from "#content/contract/result.ts";
 import { fail, ok } from "#content/contract/result.ts";
 import type { Chain } from "./chain.ts";
 import { caip2Of, clusters, nameOf, type Network } from "./clusters.ts";
-import { type Endpoint, openEndpoint, WrongChain } from "./endpoint.ts";
-import { findLanded } from "./landed.ts";
-import { lookups } from "./lookups.ts";
-import { readPayment } from "./payment.ts";
-import { openRpc, type RpcOptions } from "./rpc.ts";
+import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
+import { findLanded, lookups } from "./lookups.ts";
+import { openSponsor, readPayment } from "./payment.ts";
 import { send, simulate } from "./sending.ts";
-import { openSponsor } from "./sponsor.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
 
 export type ChainSettings = RpcOptions & {

@@ -1,10 +1,10 @@
 import { createPublicKey, verify } from "node:crypto";
-import { type MessageCompiledInstruction, VersionedTransaction } from "@solana/web3.js";
+import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Result } from "#content/contract/result.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { z } from "zod";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Payment } from "./chain.ts";
-import { programs } from "./programs.ts";
+import { memoPrograms, programs } from "./programs.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;
@@ -96,87 +96,115 @@ type Contents = Pick<
   "compute_units" | "compute_unit_price" | "transfer" | "memos" | "other_programs"
 >;
 
+/** What a payment says once. Said twice, it is not ours: two readers of it could see different fees. */
+type SaidOnce = Pick<Contents, "compute_units" | "compute_unit_price" | "transfer">;
+
+function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: string[]): Contents {
+  const found: SaidOnce = { compute_units: null, compute_unit_price: null, transfer: null };
+  const memos: string[] = [];
+  const others: string[] = [];
+  for (const { programIdIndex, accountKeyIndexes, data } of instructions) {
+    const program = keys[programIdIndex] ?? "";
+    const bytes = Buffer.from(data);
+    if (memoPrograms.has(program)) {
+      memos.push(bytes.toString("utf8"));
+      continue;
+    }
+    const accounts = accountKeyIndexes.map((index) => keys[index]);
+    const [name, value] = meaningOf(program, bytes, accounts) ?? [];
+    if (name === undefined || found[name] !== null) others.push(program);
+    else Object.assign(found, { [name]: value });
+  }
+  return { ...found, memos, other_programs: others };
+}
+
+const budget = programs.computeBudget.toBase58();
+const token = programs.token.toBase58();
+
 /** Source: discriminators of the compute budget program and of the token program. */
 const setComputeUnitLimit = 2;
 const setComputeUnitPrice = 3;
 const plainTransfer = 3;
 const transferChecked = 12;
 
-function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: string[]): Contents {
-  const found: Contents = {
-    compute_units: null,
-    compute_unit_price: null,
-    transfer: null,
-    memos: [],
-    other_programs: [],
-  };
-  const memos: string[] = [];
-  const others: string[] = [];
-  for (const instruction of instructions) {
-    const program = keys[instruction.programIdIndex] ?? "";
-    const data = Buffer.from(instruction.data);
-    // Said twice, it is none of ours: who reads the first and who reads the last would see another fee.
-    if (
-      program === budget &&
-      data[0] === setComputeUnitLimit &&
-      data.length === 5 &&
-      found.compute_units === null
-    ) {
-      found.compute_units = data.readUInt32LE(1);
-    } else if (
-      program === budget &&
-      data[0] === setComputeUnitPrice &&
-      data.length === 9 &&
-      found.compute_unit_price === null
-    ) {
-      found.compute_unit_price = data.readBigUInt64LE(1);
-    } else if (program === memo || program === memoV1) {
-      memos.push(data.toString("utf8"));
-    } else {
-      const transfer =
-        program === token && found.transfer === null ? transferOf(instruction, data, keys) : null;
-      if (transfer === null) others.push(program);
-      else found.transfer = transfer;
-    }
-  }
-  return { ...found, memos, other_programs: others };
-}
-
-const budget = programs.computeBudget.toBase58();
-const memo = programs.memo.toBase58();
-const memoV1 = programs.memoV1.toBase58();
-const token = programs.token.toBase58();
-
-/** The transfer that an instruction of the token program is; null for any other, and when an address hides in a table. */
-function transferOf(
-  { accountKeyIndexes }: MessageCompiledInstruction,
+/** What an instruction of a payment says; null for any other instruction. */
+function meaningOf(
+  program: string,
   data: Buffer,
-  keys: readonly string[],
-): Payment["transfer"] {
-  const accounts = accountKeyIndexes.map((index) => keys[index]);
-  if (data[0] === transferChecked && data.length === 10) {
-    const [source, mint, destination, authority] = accounts;
-    if (!source || !mint || !destination || !authority) return null;
-    return {
-      source,
-      destination,
-      mint,
-      authority,
-      amount: data.readBigUInt64LE(1),
-      decimals: data[9] ?? 0,
-    };
+  accounts: readonly (string | undefined)[],
+): [keyof SaidOnce, SaidOnce[keyof SaidOnce]] | null {
+  if (program === token) {
+    const transfer = transferOf(data, accounts);
+    return transfer === null ? null : ["transfer", transfer];
   }
-  if (data[0] === plainTransfer && data.length === 9) {
-    const [source, destination, authority] = accounts;
-    if (!source || !destination || !authority) return null;
-    return {
-      source,
-      destination,
-      mint: null,
-      authority,
-      amount: data.readBigUInt64LE(1),
-      decimals: null,
-    };
+  if (program !== budget) return null;
+  if (data[0] === setComputeUnitLimit && data.length === 5) {
+    return ["compute_units", data.readUInt32LE(1)];
+  }
+  if (data[0] === setComputeUnitPrice && data.length === 9) {
+    return ["compute_unit_price", data.readBigUInt64LE(1)];
   }
   return null;
+}
+
+/** The transfer that an instruction of the token program is; null for any other, and when an address hides in a table. */
+function transferOf(data: Buffer, accounts: readonly (string | undefined)[]): Payment["transfer"] {
+  const isChecked = data[0] === transferChecked && data.length === 10;
+  if (!isChecked && !(data[0] === plainTransfer && data.length === 9)) return null;
+  const [source, ...rest] = accounts;
+  const mint = isChecked ? rest.shift() : null;
+  const [destination, authority] = rest;
+  if (!source || mint === undefined || !destination || !authority) return null;
+  const decimals = isChecked ? (data[9] ?? 0) : null;
+  return { source, destination, mint, authority, amount: data.readBigUInt64LE(1), decimals };
+}
+
+/** The account that pays network fees for donors. */
+export type Sponsor = {
+  readonly address: string;
+  sign(
+    payment: Payment,
+  ): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>;
+};
+
+/** Reads a secret key of 64 bytes: base58, or the JSON array that Solana's own tools keep. Null when it is neither. */
+export function openSponsor(secretKey: string): Sponsor | null {
+  const keypair = keypairOf(secretKey);
+  if (keypair === null) return null;
+  const address = keypair.publicKey.toBase58();
+  return {
+    address,
+    sign: (payment) => {
+      const refused = (why: string) => fail({ kind: "not_sponsored" as const, why });
+      const transaction = transactionOf(payment.bytes);
+      if (transaction === null) return refused("the bytes are no Solana transaction");
+      const { staticAccountKeys, compiledInstructions, addressTableLookups } = transaction.message;
+      if (staticAccountKeys[0]?.equals(keypair.publicKey) !== true) {
+        return refused("the fee payer is another account");
+      }
+      // A signature counts for the whole transaction: an instruction that names the sponsor could spend from it.
+      if (compiledInstructions.some((one) => one.accountKeyIndexes.includes(0))) {
+        return refused("an instruction names the sponsor");
+      }
+      if (addressTableLookups.length > 0) return refused("lookup tables may hide the sponsor");
+      transaction.sign([keypair]);
+      const signed = takeApart(transaction, transaction.serialize());
+      const { tx_signature } = signed;
+      return tx_signature === null
+        ? refused("the signature is missing")
+        : ok({ ...signed, tx_signature });
+    },
+  };
+}
+
+function keypairOf(secretKey: string): Keypair | null {
+  try {
+    const bytes = secretKey.startsWith("[")
+      ? Uint8Array.from(z.array(z.int()).parse(JSON.parse(secretKey)))
+      : bs58.decode(secretKey);
+    // Throws unless the second half is the public key of the first.
+    return Keypair.fromSecretKey(bytes);
+  } catch {
+    return null;
+  }
 }

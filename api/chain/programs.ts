@@ -11,6 +11,11 @@ export const programs = {
   computeBudget: ComputeBudgetProgram.programId,
 } as const;
 
+/** Both memo programs, as text. */
+export const memoPrograms: ReadonlySet<string> = new Set(
+  [programs.memo, programs.memoV1].map((program) => program.toBase58()),
+);
+
 /** The token account that the classic token program keeps for a wallet by default; off-curve wallets have one, too. */
 export const tokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(

@@ -2,9 +2,7 @@ import { z } from "zod";
 import type { Result } from "#content/contract/result.ts";
 import { fail, ok } from "#content/contract/result.ts";
 import type { ChainUnclear, Payment } from "./chain.ts";
-import type { RpcAnswer } from "./endpoint.ts";
-import type { Reading, Rpc, Told } from "./rpc.ts";
-import { TransactionError } from "./transaction-error.ts";
+import { type Reading, type Rpc, type RpcAnswer, type Answered, TransactionError } from "./rpc.ts";
 
 type Failure = ChainUnclear | { kind: "payment_fails"; why: string };
 type Sent = { fails: string | null };
@@ -39,8 +37,8 @@ const lagMs = 500;
 
 /** The donor's node may be ahead of ours: one that does not know the blockhash is asked once more, a slot later. */
 async function knowingBlockhash(
-  ask: () => Promise<Result<Told<Sent>, ChainUnclear>>,
-): Promise<Result<Told<Sent>, ChainUnclear>> {
+  ask: () => Promise<Result<Answered<Sent>, ChainUnclear>>,
+): Promise<Result<Answered<Sent>, ChainUnclear>> {
   const told = await ask();
   const isNew = told.ok && !told.value.doubted && told.value.value.fails === "BlockhashNotFound";
   if (!isNew) return told;

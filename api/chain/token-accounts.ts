@@ -1,11 +1,11 @@
 import { PublicKey } from "@solana/web3.js";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { Result } from "#content/contract/result.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { once } from "#content/runtime/keyed-lock.ts";
 import type { ChainUnclear } from "./chain.ts";
 import { programs, tokenAccount } from "./programs.ts";
-import type { Reading, Rpc } from "./rpc.ts";
-import type { RpcAnswer } from "./endpoint.ts";
+import type { Reading, Rpc, RpcAnswer } from "./rpc.ts";
 
 /** The token accounts of wallets for one mint. */
 export type TokenAccounts = {
@@ -13,22 +13,26 @@ export type TokenAccounts = {
   canReceive(wallet: string): Promise<Result<boolean, ChainUnclear>>;
 };
 
-const keptMax = 10_000;
-/** An account can be closed once it is empty, and be made at any moment by anybody. */
-const keptMs = { there: 60_000, absent: 5_000 } as const;
+const cachedMax = 10_000;
+/** An account can be closed once it is empty, and be made at any moment by anyone. */
+const knownMs = { there: 60_000, absent: 5_000 } as const;
 
-/** Opens them. An address takes 0.2 ms to derive, so the last ones asked for are kept, and so is what the chain said. */
+/** Caches addresses, because one takes 0.2 ms to derive, and what the chain says of them. */
 export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number): TokenAccounts {
   const mintKey = new PublicKey(mint);
-  const addresses = new Map<string, string>();
-  const known = new Map<string, { there: boolean; untilMs: number }>();
-  const asked = new Map<string, Promise<Result<boolean, ChainUnclear>>>();
-
+  const addresses = new LRUCache<string, string>({ max: cachedMax });
+  const known = new LRUCache<string, boolean>({
+    max: cachedMax,
+    ttl: knownMs.there,
+    ttlResolution: 0,
+    perf: { now: clockMs },
+  });
   const of = (wallet: string): string => {
-    const kept = addresses.get(wallet);
-    if (kept !== undefined) return kept;
+    const cached = addresses.get(wallet);
+    if (cached !== undefined) return cached;
     const address = tokenAccount(new PublicKey(wallet), mintKey).toBase58();
-    return keep(addresses, wallet, address);
+    addresses.set(wallet, address);
+    return address;
   };
   const ask = async (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
     const params = [
@@ -40,30 +44,17 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     );
     if (!told.ok) return fail(told.failure);
     const there = told.value.value;
-    keep(known, wallet, { there, untilMs: clockMs() + keptMs[there ? "there" : "absent"] });
+    known.set(wallet, there, { ttl: knownMs[there ? "there" : "absent"] });
     return ok(there);
   };
   return {
     of,
     canReceive: (wallet) => {
-      const kept = known.get(wallet);
-      if (kept !== undefined && clockMs() < kept.untilMs) return Promise.resolve(ok(kept.there));
-      const running = asked.get(wallet);
-      if (running !== undefined) return running;
-      const asking = ask(wallet).finally(() => asked.delete(wallet));
-      asked.set(wallet, asking);
-      return asking;
+      const there = known.get(wallet);
+      if (there !== undefined) return Promise.resolve(ok(there));
+      return once(known, wallet, () => ask(wallet));
     },
   };
-}
-
-/** Drops the oldest entry of a full map. */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): Value {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > keptMax && oldest !== undefined) map.delete(oldest);
-  return value;
 }
 
 const Account = z.object({

@@ -108,7 +108,7 @@ export async function demandPayment(
   };
 }
 
-/** Who pays the network fee; null when no x402 client can pay: nobody does, or there is no account to pay into. */
+/** Who pays the network fee; null when no x402 client can pay: no one does, or there is no account to pay into. */
 async function feePayerOf(
   { chain, sponsoredMin }: DonateContext,
   { recipient, amount, payer }: { recipient: string; amount: MicroUsdc; payer: string | null },

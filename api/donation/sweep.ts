@@ -106,7 +106,7 @@ async function resend({ chain }: DonateContext, payment: string): Promise<Looked
   return "waiting";
 }
 
-/** A transfer by its memo, whoever made it. */
+/** A transfer by its memo, no matter who made it. */
 async function followMemo(context: DonateContext, intent: DonationIntent): Promise<Looked> {
   const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
   if (target === null) return end(context, intent, "lapsed");

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { asksToPay, type DonationMemo, type MemoSeal, readMemo } from "./memo.ts";
 
-/** What is looked at of a signed payment that nobody has broadcast yet. */
+/** What is looked at of a signed payment that has not been broadcast yet. */
 export type PaymentFacts = {
   fee_payer: string;
   signers: readonly string[];
@@ -33,7 +33,7 @@ export type PaymentDue = {
   destination: string;
   /** Account that pays network fees for donors, null without one. */
   sponsor: string | null;
-  /** Token account of the sponsor, so that nobody makes it pay with more than fees. */
+  /** Token account of the sponsor, which must not pay more than fees. */
   sponsorTokenAccount: string | null;
   /** The sponsor pays fees for donations from this amount on. */
   sponsoredMin: MicroUsdc;
@@ -138,7 +138,7 @@ export type Due = {
 /** A transfer that counts as a gift. */
 export type Gift = {
   credit: Credit;
-  /** The memo that asked for it, null for a transfer that nobody here had asked for. */
+  /** The memo that asked for it, null for a transfer that no request here had asked for. */
   memo: string | null;
 };
 

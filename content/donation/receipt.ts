@@ -79,7 +79,7 @@ export function signedAnswer(receipt: Receipt, signature: string): SignedReceipt
 
 const encoder = new TextEncoder();
 
-/** The bytes that are signed: RFC 8785 has one form for a value, whoever wrote it and in whatever order. */
+/** The bytes that are signed: RFC 8785 has one form for a value, in whatever order it was written. */
 const canonicalBytes = (value: unknown): Uint8Array => encoder.encode(canonicalize(value));
 
 /** A detached JWS over the canonical JSON of a receipt. An equal receipt and an equal key give an equal signature. */
@@ -94,7 +94,7 @@ export type ReceiptFailure =
   /** The key is said to have signed, and did not sign this. */
   | { kind: "altered" };
 
-/** What a text says it is, before anybody believes it. */
+/** What a text says it is, before any of it is proven. */
 export type ClaimedReceipt = {
   receipt: Receipt;
   signature: string;

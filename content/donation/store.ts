@@ -20,7 +20,7 @@ export type Donation = Omit<Row, "amount_micro_usdc"> & {
 export type Recorded = { donation: Donation; fresh: boolean };
 
 /**
- * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whoever comes
+ * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whichever call comes
  * first. The answer may name another nonprofit than was asked for: then the transfer is that one's.
  */
 export async function recordDonation(

@@ -11,7 +11,7 @@ export type Wallet = {
 };
 
 /** Addresses of 32 bytes at which money is lost: programs, mints and the incinerator. Those of Solana itself end in ones. */
-const nobodysWallets = new Map([
+const notWallets = new Map([
   ["11111111111111111111111111111111", "the system program"],
   ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "the token program"],
   ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", "the token program"],
@@ -24,7 +24,7 @@ const nobodysWallets = new Map([
   ["1nc1nerator11111111111111111111111111111111", "the incinerator"],
 ]);
 
-/** Reads a Solana address: base58 of 32 bytes, at which somebody can hold money. Source: decisions.md, "Onboarding". */
+/** Reads a Solana address: base58 of 32 bytes, at which someone can hold money. Source: decisions.md, "Onboarding". */
 export function readWallet(text: string): Result<Wallet, { message: string }> {
   const address = text.trim();
   const bytes = base58Bytes(address, 32);
@@ -33,8 +33,7 @@ export function readWallet(text: string): Result<Wallet, { message: string }> {
     return fail({ message });
   }
   const whose =
-    nobodysWallets.get(address) ??
-    (/1{12}$/.test(address) ? "an address of Solana itself" : undefined);
+    notWallets.get(address) ?? (/1{12}$/.test(address) ? "an address of Solana itself" : undefined);
   if (whose !== undefined) return fail({ message: `This is ${whose}, not a wallet.` });
   const point = pointOf(bytes);
   // Anyone can make signatures that fit a key of small order.

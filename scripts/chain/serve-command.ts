@@ -1,5 +1,5 @@
 import type { Config } from "#api/config.ts";
-import { openSponsor } from "#api/chain/sponsor.ts";
+import { openSponsor } from "#api/chain/payment.ts";
 import { sponsorKeyOf } from "#api/secrets.ts";
 import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";

@@ -30,7 +30,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
 
 /** What each face may import; content/ is open to both. */
 const faces: Record<string, RegExp> = {
-  "api/chain": /^(node:|zod$|bs58$|p-retry$|@solana\/|@x402\/|#content\/|#api\/chain\/)/,
+  "api/chain": /^(node:|zod$|bs58$|lru-cache$|@solana\/|@x402\/|#content\/|#api\/chain\/)/,
   api: /^(?!#(site|scripts|test)\/|astro|pagefind|lunr|@solana|@x402)/,
   site: /^(?!#(api|scripts|test)\/|elysia|@solana|@x402)/,
 };

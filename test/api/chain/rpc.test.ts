@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { clusters } from "#api/chain/clusters.ts";
-import { openEndpoint } from "#api/chain/endpoint.ts";
-import { openRpc, type Reading, type RpcOptions } from "#api/chain/rpc.ts";
+import { type Reading, type RpcOptions, openEndpoint, openRpc } from "#api/chain/rpc.ts";
 import { aNode, hang, type Node, type NodeAnswer } from "#test/support/node.ts";
 
 // One call over nodes that fail in every way that nodes fail.
