@@ -1,13 +1,14 @@
+import type { Payment } from "#api/chain/chain.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { PaymentRefusal } from "#content/donation/checks.ts";
 import {
+  claimPayment,
   closeIntent,
   intentOf,
   isBroadcasting,
-  saveIntent,
+  isSourceBusy,
 } from "#content/donation/intent-store.ts";
-import type { PaymentRefusal } from "#content/donation/checks.ts";
-import type { Payment } from "#api/chain/chain.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { inTurn, once } from "#content/runtime/keyed-lock.ts";
+import { once } from "#content/runtime/keyed-lock.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -57,8 +58,9 @@ const lookMsMin = 1_000;
 const lookEveryMs = { first: 100, most: 800 } as const;
 /** The sweep leaves a payment to its request as long as that may be waiting. */
 const firstSweepMs = 15_000;
-/** How long a payment waits for an earlier one from the same account. */
-const turnWaitMs = 10_000;
+/** How long a sponsored payment waits for an earlier one from the same account, and how often it looks. */
+const sourceWaitMs = 10_000;
+const sourceLookMs = 250;
 
 type Outcome = Result<RecordedGift | Pending, PaymentNotTaken | ProofFailure>;
 
@@ -73,21 +75,23 @@ export const broadcast = (
   payment: SignedPayment,
 ): Promise<Outcome> =>
   once(context.chain, `broadcast ${proof.target.id} ${proof.txSignature}`, async () => {
-    if (payment.fee_payer !== context.chain.sponsor) return send(context, proof, payment);
-    // Of two sponsored payments of the same money one fails on chain, and the sponsor would pay for that.
-    const turn = { key: `money ${payment.transfer?.source}`, waitMs: turnWaitMs };
-    const sent = await inTurn(context.chain, turn, () => send(context, proof, payment));
-    return sent ?? notTaken("earlier_payment");
+    for (let waitedMs = 0; waitedMs < sourceWaitMs; waitedMs += sourceLookMs) {
+      const sent = await send(context, proof, payment);
+      if (sent !== "source_busy") return sent;
+      await context.pause(sourceLookMs);
+    }
+    return notTaken("earlier_payment");
   });
 
 async function send(
   context: DonateContext,
   proof: Proof,
   payment: SignedPayment,
-): Promise<Outcome> {
+): Promise<Outcome | "source_busy"> {
   const deadline = chainDeadline();
   // Who saved it sends it; after that the sweep does. A trial run would say nothing: it may fail because it landed.
   if (await isSaved(context, proof)) return waitForSender(context, proof, deadline);
+  if (await isSourceBusy(context.store, sponsoredSource(context, payment))) return "source_busy";
   const tried = await beforeDeadline(deadline, context.chain.simulate(payment));
   if (!tried.ok) {
     const refused = await notSent(context, proof, deadline, tried.failure);
@@ -95,13 +99,22 @@ async function send(
     const isElsewhere = isRefusal(refused) && (await isSaved(context, proof));
     return isElsewhere ? waitForSender(context, proof, deadline) : refused;
   }
-  if (!(await savePayment(context, proof, payment))) return waitForSender(context, proof, deadline);
+  const claimed = await claim(context, proof, payment);
+  if (claimed === "source_busy") return claimed;
+  if (claimed === "elsewhere") return waitForSender(context, proof, deadline);
   const sent = await beforeDeadline(deadline, context.chain.send(payment));
   if (sent.ok) return waitUntilLanded(context, proof, deadline);
   const refused = await notSent(context, proof, deadline, sent.failure);
   if (isRefusal(refused)) await close(context, proof);
   return refused;
 }
+
+/**
+ * The token account of a payment whose fee the sponsor pays. Of two such payments of the same money one would fail on
+ * chain at the sponsor's cost, so they go one after the other, in whatever process.
+ */
+const sponsoredSource = ({ chain }: DonateContext, payment: SignedPayment): string | null =>
+  payment.fee_payer === chain.sponsor ? (payment.transfer?.source ?? null) : null;
 
 const isRefusal = (outcome: Outcome): boolean =>
   !outcome.ok && outcome.failure.kind === "payment_not_taken";
@@ -163,28 +176,26 @@ async function waitUntilLanded(
 const unclear = ({ txSignature }: Proof, why: string) =>
   fail({ kind: "chain_unclear" as const, why, tx_signature: txSignature });
 
-/** False when another process has saved it: then that one sends it. */
-function savePayment(
-  { store, clock }: DonateContext,
+function claim(
+  context: DonateContext,
   { target, asked }: Proof,
-  { tx_signature, bytes, blockhash }: SignedPayment,
-): Promise<boolean> {
-  const now = clock();
-  return batchedWrite(store, async (tx) => {
-    if (isBroadcasting(await intentOf(tx, target.id, tx_signature))) return false;
-    await saveIntent(tx, {
+  payment: SignedPayment,
+): ReturnType<typeof claimPayment> {
+  const now = context.clock();
+  return batchedWrite(context.store, (tx) =>
+    claimPayment(tx, {
       kind: "payment",
       nonprofit_id: target.id,
-      proof: tx_signature,
+      proof: payment.tx_signature,
       recipient: target.usdc_wallet,
       amount_micro_usdc: asked,
-      payment: Buffer.from(bytes).toString("base64"),
-      blockhash,
+      payment: Buffer.from(payment.bytes).toString("base64"),
+      blockhash: payment.blockhash,
+      sponsored_source: sponsoredSource(context, payment),
       now,
       check_at: now.getTime() + firstSweepMs,
-    });
-    return true;
-  });
+    }),
+  );
 }
 
 /** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */

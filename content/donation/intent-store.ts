@@ -16,7 +16,7 @@ export type NewIntent = Pick<
   DonationIntent,
   "kind" | "nonprofit_id" | "proof" | "recipient" | "amount_micro_usdc" | "check_at"
 > &
-  Partial<Pick<DonationIntent, "payment" | "blockhash">> & { now: Date };
+  Partial<Pick<DonationIntent, "payment" | "blockhash" | "sponsored_source">> & { now: Date };
 
 /** At most this many are waiting, so that made-up signatures do not fill the disk. Payments are always saved. */
 const waitingMax = 20_000;
@@ -43,6 +43,7 @@ export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promis
         kind: sql`CASE WHEN excluded.kind = 'payment' THEN 'payment' ELSE ${intents.kind} END`,
         payment: sql`coalesce(excluded.payment, ${intents.payment})`,
         blockhash: sql`coalesce(excluded.blockhash, ${intents.blockhash})`,
+        sponsored_source: sql`coalesce(excluded.sponsored_source, ${intents.sponsored_source})`,
         checks: 0,
         unknown: 0,
         check_at: given.check_at,
@@ -79,6 +80,26 @@ export async function intentOf(
 export const isBroadcasting = (intent: DonationIntent | null): boolean =>
   intent?.kind === "payment" && intent.status === "waiting";
 
+/**
+ * Saves a payment before it is broadcast. `claimed`: the caller sends it, and no one else does; `elsewhere`: another
+ * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended.
+ */
+export async function claimPayment(
+  tx: WriteTransaction,
+  given: NewIntent,
+): Promise<"claimed" | "elsewhere" | "source_busy"> {
+  if (isBroadcasting(await intentOf(tx, given.nonprofit_id, given.proof))) return "elsewhere";
+  if (await isSourceBusy(tx, given.sponsored_source ?? null)) return "source_busy";
+  await saveIntent(tx, given);
+  return "claimed";
+}
+
+/** Whether a sponsored payment from this token account has not ended. Index: one_sponsored_payment_per_source. */
+export async function isSourceBusy(store: Queryable, source: string | null): Promise<boolean> {
+  if (source === null) return false;
+  return (await store.db.$count(intents, eq(intents.sponsored_source, source))) > 0;
+}
+
 /** Notes that a clear answer did not know it, though it should have landed by now if it ever will. */
 export async function countUnknown(tx: WriteTransaction, { id }: { id: number }): Promise<void> {
   await tx.db
@@ -87,7 +108,7 @@ export async function countUnknown(tx: WriteTransaction, { id }: { id: number })
     .where(eq(intents.id, id));
 }
 
-/** How an intent ended. A settled one stays settled. */
+/** How an intent ended; its token account is free for the next payment. A settled one stays settled. */
 export async function closeIntent(
   tx: WriteTransaction,
   one: Pick<DonationIntent, "nonprofit_id" | "proof" | "outcome"> & {
@@ -96,7 +117,7 @@ export async function closeIntent(
 ): Promise<void> {
   await tx.db
     .update(intents)
-    .set({ status: one.status, outcome: one.outcome, payment: null })
+    .set({ status: one.status, outcome: one.outcome, payment: null, sponsored_source: null })
     .where(
       and(
         eq(intents.nonprofit_id, one.nonprofit_id),

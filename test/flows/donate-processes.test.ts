@@ -109,8 +109,26 @@ test("one signature a thousand times at once, over two processes and three slugs
   expect(different.filter((one) => one.includes("409 recorded_elsewhere"))).toHaveLength(1);
   expect(await rows(`tx_signature = '${payment.signature}'`)).toHaveLength(2);
   process.stdout.write(`${posts} answers in ${Math.round(tookMs)} ms\n`);
-  // Issue 6 wants 2 s of a machine that does nothing else; this one may run a dozen other tests.
+  // Two seconds are enough on a machine that does nothing else; this one may run a dozen other tests.
   expect(tookMs).toBeLessThan(15_000);
+}, 30_000);
+
+test("two payments of the same money, one to each process: the sponsor pays for one", async () => {
+  const donor = chain.donor({ usdc: "2.5" });
+  const before = chain.lamportsOf(chain.sponsor.publicKey.toBase58());
+  const answers = await Promise.all(
+    [0, 1].map(async (at) => {
+      const demand = (await (
+        await ask(at, "/api/donate/well?amount=2")
+      ).json()) as PaymentRequirements;
+      const feePayer = demand.accepts[0]?.extra.feePayer ?? "";
+      const payment = donor.pay({ to: wallet, usdc: "2", memo: demand.memo, feePayer });
+      const headers = paymentHeader(payment.bytes, 1, "solana-devnet");
+      return (await ask(at, "/api/donate/well", { headers })).status;
+    }),
+  );
+  expect(answers.toSorted()).toEqual([200, 402]);
+  expect(before - chain.lamportsOf(chain.sponsor.publicKey.toBase58())).toBe(10_001);
 }, 30_000);
 
 test("processes are killed while they settle: every payment that landed is recorded, once", async () => {

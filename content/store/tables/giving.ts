@@ -50,6 +50,7 @@ export const donationIntents = sqliteTable(
     amount_micro_usdc: integer().notNull(), // What was asked for.
     payment: text(), // The signed transaction in base64, while it may still be broadcast.
     blockhash: text(), // After its end the payment can land no more.
+    sponsored_source: text(), // Token account that pays while the sponsor's fee is at stake: only one payment at a time.
     status: text({ enum: ["waiting", "settled", "refused", "lapsed"] }).notNull(),
     outcome: text(), // Why it was refused.
     checks: integer().notNull().default(0),
@@ -60,5 +61,6 @@ export const donationIntents = sqliteTable(
   (d) => [
     uniqueIndex("donation_intents_once").on(d.nonprofit_id, d.proof),
     index("donation_intents_by_check").on(d.status, d.check_at),
+    uniqueIndex("one_sponsored_payment_per_source").on(d.sponsored_source),
   ],
 );

@@ -236,29 +236,58 @@ test("while it is under way, another nonprofit hears 202, and 409 once it has la
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 409 });
 });
 
-test("sponsored payments of the same money go one after the other, so that none fails at the sponsor's cost", async () => {
-  const seen: string[] = [];
-  const context = processWith((real) => ({
-    simulate: async (one) => {
-      seen.push("tried");
-      const tried = await real.simulate(one);
-      await Bun.sleep(30);
-      return tried;
+describe("sponsored payments of the same money", () => {
+  const twoPayments = async () => {
+    const { slug, path } = await aTarget();
+    const donor = at.chain.donor({ usdc: "1.5" });
+    const first = pay(await at.demand(path), {}, donor);
+    const second = pay(await at.demand(path), {}, donor);
+    return { slug, first, second };
+  };
+
+  test.each(["one process", "two processes"])(
+    "go one after the other in %s, so that none fails at the sponsor's cost",
+    async (where) => {
+      const seen: string[] = [];
+      const aProcess = () =>
+        processWith((real) => ({
+          simulate: async (one) => {
+            seen.push("tried");
+            const tried = await real.simulate(one);
+            await Bun.sleep(30);
+            return tried;
+          },
+          landed: async (signature) => {
+            const landed = await real.landed(signature);
+            if (landed.ok && landed.value !== null) seen.push("landed");
+            return landed;
+          },
+        }));
+      const one = aProcess();
+      const other = where === "one process" ? one : aProcess();
+      const { slug, first, second } = await twoPayments();
+      const before = at.chain.lamportsOf(sponsor());
+      const outcomes = await Promise.all([handIn(one, slug, first), handIn(other, slug, second)]);
+      expect(outcomes.toSorted()).toEqual(["payment_fails", "recorded"]);
+      // The one that comes second is tried again once the first has landed.
+      expect(seen.lastIndexOf("tried")).toBeGreaterThan(seen.indexOf("landed"));
+      expect(before - at.chain.lamportsOf(sponsor())).toBe(10_001);
     },
-    landed: async (signature) => {
-      const landed = await real.landed(signature);
-      if (landed.ok && landed.value !== null) seen.push("landed");
-      return landed;
-    },
-  }));
-  const { slug, path } = await aTarget();
-  const donor = at.chain.donor({ usdc: "1.5" });
-  const payments = [pay(await at.demand(path), {}, donor), pay(await at.demand(path), {}, donor)];
-  const before = at.chain.lamportsOf(sponsor());
-  const outcomes = await Promise.all(payments.map((one) => handIn(context, slug, one)));
-  expect(outcomes).toEqual(["recorded", "payment_fails"]);
-  expect(seen.slice(0, 3)).toEqual(["tried", "landed", "tried"]);
-  expect(before - at.chain.lamportsOf(sponsor())).toBe(10_001);
+  );
+
+  test("wait for one whose process has died, until the sweep has found it", async () => {
+    const { slug, first, second } = await twoPayments();
+    const dying = processWith((real) => ({
+      send: (one) => real.send(one).then(() => Promise.withResolvers<never>().promise),
+    }));
+    void handIn(dying, slug, first);
+    await Bun.sleep(100);
+    const living = processWith(() => ({}));
+    expect(await handIn(living, slug, second)).toBe("earlier_payment");
+    at.chain.pass(20_000);
+    await sweepDonations(living);
+    expect(await handIn(living, slug, second)).toBe("payment_fails");
+  });
 });
 
 test("a wallet that changes while a payment without our memo lands is paid all the same, and credited", async () => {
