@@ -2,7 +2,7 @@ import { PublicKey } from "@solana/web3.js";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { once } from "#content/runtime/keyed-lock.ts";
+import { singleFlight } from "#content/runtime/single-flight.ts";
 import type { ChainUnclear } from "./chain.ts";
 import { programs, tokenAccount } from "./programs.ts";
 import type { Reading, Rpc, RpcAnswer } from "./rpc.ts";
@@ -52,7 +52,7 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     canReceive: (wallet) => {
       const there = known.get(wallet);
       if (there !== undefined) return Promise.resolve(ok(there));
-      return once(known, wallet, () => ask(wallet));
+      return singleFlight(known, wallet, () => ask(wallet));
     },
   };
 }

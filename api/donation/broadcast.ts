@@ -8,7 +8,7 @@ import {
   isBroadcasting,
   isSourceBusy,
 } from "#content/donation/intent-store.ts";
-import { once } from "#content/runtime/keyed-lock.ts";
+import { singleFlight } from "#content/runtime/single-flight.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -74,7 +74,7 @@ export const broadcast = (
   proof: Proof,
   payment: SignedPayment,
 ): Promise<Outcome> =>
-  once(context.chain, `broadcast ${proof.target.id} ${proof.txSignature}`, async () => {
+  singleFlight(context.chain, `broadcast ${proof.target.id} ${proof.txSignature}`, async () => {
     for (let waitedMs = 0; waitedMs < sourceWaitMs; waitedMs += sourceLookMs) {
       const sent = await send(context, proof, payment);
       if (sent !== "source_busy") return sent;

@@ -7,7 +7,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { Landed } from "#content/contract/transfer.ts";
 import { sampleTrouble } from "#content/operation/directory-store.ts";
-import { once } from "#content/runtime/keyed-lock.ts";
+import { singleFlight } from "#content/runtime/single-flight.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Store } from "#content/store/open.ts";
 
@@ -75,7 +75,7 @@ export const findTransaction = (
   chain: Chain,
   txSignature: string,
 ): Promise<Result<Landed | null, ChainUnclear>> =>
-  once(chain, `landed ${txSignature}`, () => chain.landed(txSignature));
+  singleFlight(chain, `landed ${txSignature}`, () => chain.landed(txSignature));
 
 /** Whether the chain knows a transaction, at any commitment. Asks in two ways, because nodes lag and forget. */
 export async function isOnChain(

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, inArray, lt, lte, ne, sql } from "drizzle-orm";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { packed, unpacked } from "#content/store/packed.ts";
+import { packed, unpacked } from "#content/store/query.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { micro } from "./money.ts";
 
