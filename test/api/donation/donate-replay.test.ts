@@ -154,6 +154,19 @@ async function handIn(context: DonateContext, slug: string, { bytes }: Built): P
 const kindOf = (outcome: DonateOutcome) =>
   outcome.kind === "demanded" ? outcome.demand.body.code : outcome.kind;
 
+/** A process that dies while it sends a payment, and when it does; the chain has it only if it `reaches` it. */
+function dyingProcess({ reaches }: { reaches: boolean }) {
+  const sent = Promise.withResolvers<void>();
+  const context = processWith((real) => ({
+    send: async (one) => {
+      if (reaches) await real.send(one);
+      sent.resolve();
+      return Promise.withResolvers<never>().promise;
+    },
+  }));
+  return { context, sent: sent.promise };
+}
+
 const refuses = () =>
   Promise.resolve(fail({ kind: "payment_fails" as const, why: "BlockhashNotFound" }));
 
@@ -223,9 +236,9 @@ describe("the same payment in two processes at once", () => {
 test("while it is under way, another nonprofit hears 202, and 409 once it has landed", async () => {
   const { slug, path } = await aTarget();
   const payment = pay(await at.demand(path));
-  const keeper = processWith(() => ({ send: () => Promise.withResolvers<never>().promise }));
-  void handIn(keeper, slug, payment);
-  await Bun.sleep(50);
+  const dying = dyingProcess({ reaches: false });
+  void handIn(dying.context, slug, payment);
+  await dying.sent;
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 202 });
   at.chain.pass(20_000);
   const context = donateContext(at.service.context);
@@ -264,10 +277,10 @@ describe("sponsored payments of the same money", () => {
           },
         }));
       const one = aProcess();
-      const other = where === "one process" ? one : aProcess();
+      const another = where === "one process" ? one : aProcess();
       const { slug, first, second } = await twoPayments();
       const before = at.chain.lamportsOf(sponsor());
-      const outcomes = await Promise.all([handIn(one, slug, first), handIn(other, slug, second)]);
+      const outcomes = await Promise.all([handIn(one, slug, first), handIn(another, slug, second)]);
       expect(outcomes.toSorted()).toEqual(["payment_fails", "recorded"]);
       // The one that comes second is tried again once the first has landed.
       expect(seen.lastIndexOf("tried")).toBeGreaterThan(seen.indexOf("landed"));
@@ -277,11 +290,9 @@ describe("sponsored payments of the same money", () => {
 
   test("wait for one whose process has died, until the sweep has found it", async () => {
     const { slug, first, second } = await twoPayments();
-    const dying = processWith((real) => ({
-      send: (one) => real.send(one).then(() => Promise.withResolvers<never>().promise),
-    }));
-    void handIn(dying, slug, first);
-    await Bun.sleep(100);
+    const dying = dyingProcess({ reaches: true });
+    void handIn(dying.context, slug, first);
+    await dying.sent;
     const living = processWith(() => ({}));
     expect(await handIn(living, slug, second)).toBe("earlier_payment");
     at.chain.pass(20_000);
@@ -293,11 +304,9 @@ describe("sponsored payments of the same money", () => {
 test("a wallet that changes while a payment without our memo lands is paid all the same, and credited", async () => {
   const { slug, path } = await aTarget();
   const payment = pay(await at.demand(path), { memo: [] });
-  const dying = processWith((real) => ({
-    send: (one) => real.send(one).then(() => Promise.withResolvers<never>().promise),
-  }));
-  void handIn(dying, slug, payment);
-  await Bun.sleep(100);
+  const dying = dyingProcess({ reaches: true });
+  void handIn(dying.context, slug, payment);
+  await dying.sent;
   await moveTo(slug, other);
   at.chain.pass(20_000);
   await sweepDonations(donateContext(at.service.context));
