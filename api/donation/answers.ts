@@ -1,3 +1,4 @@
+import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { z } from "zod";
 import type { Chain } from "#api/chain/chain.ts";
 import type { FailureTable } from "#api/http/problem.ts";
@@ -49,52 +50,6 @@ export type BadProof =
 
 const chainRetrySeconds = "2";
 
-/** Every failure of donating. None of them is a 402, because here money may have moved, or cannot move. */
-export const donateAnswers = (baseUrl: string) =>
-  ({
-    ...targetAnswers(baseUrl),
-    nonprofit_without_wallet: ({ donation_url }) => ({
-      status: 422,
-      detail:
-        "This nonprofit has no wallet for USDC. donation_url, where it is known, is its own donation page.",
-      extra: { donation_url: safeLink(donation_url) },
-    }),
-    payment_header_malformed: ({ why }) => ({ status: 400, detail: why }),
-    payment_malformed: ({ why }) => ({
-      status: 400,
-      detail: `The payment cannot be read: ${why}.`,
-    }),
-    signature_malformed: { status: 400, detail: "tx_signature is base58 of 64 bytes." },
-    invalid_donation: ({ message }) => ({ status: 400, detail: message }),
-    chain_unclear: ({ tx_signature }) => ({
-      status: 503,
-      detail:
-        tx_signature === null
-          ? chainUnclear
-          : `${chainUnclear} Do not pay again: ask again with this tx_signature.`,
-      headers: { "retry-after": chainRetrySeconds },
-      extra: tx_signature === null ? {} : { tx_signature },
-    }),
-    failed_on_chain: transfer("The chain refused this transaction: it moved no money."),
-    wrong_token: transfer("This transaction pays the nonprofit in another token than USDC."),
-    wrong_recipient: transfer("This transaction pays nothing into the nonprofit's USDC account."),
-    foreign_memo: transfer(
-      "The memo of this transaction belongs to the donation to another nonprofit.",
-    ),
-    self_donation: transfer(
-      "The nonprofit's own wallet made this transfer; it counts as no donation.",
-    ),
-    too_old: transfer("This transfer is too old to be proven without a memo of ours."),
-    underpaid: transfer(
-      "This transfer is of less than was asked for, and holds no memo of ours. Ask with its amount.",
-    ),
-    recorded_elsewhere: ({ tx_signature }) => ({
-      status: 409,
-      detail: "This transfer is recorded as a donation to another nonprofit.",
-      extra: { tx_signature },
-    }),
-  }) as const satisfies FailureTable<DonateFailure | BadProof>;
-
 const chainUnclear = "The chain gave no clear answer in time; nothing is known about this payment.";
 
 const transfer =
@@ -105,28 +60,68 @@ const transfer =
     extra: { tx_signature },
   });
 
-const targetAnswers = (baseUrl: string) =>
-  ({
-    nonprofit_not_found: {
-      status: 404,
-      detail: `No nonprofit has this slug. GET ${baseUrl}/api/search?q=name finds one.`,
-    },
-    nonprofit_withdrawn: {
-      status: 410,
-      detail: "This nonprofit is withdrawn from its register: it takes no donations here.",
-    },
-  }) as const;
+const targetAnswers = {
+  nonprofit_not_found: nonprofitNotFound,
+  nonprofit_withdrawn: {
+    status: 410,
+    detail: "This nonprofit is withdrawn from its register: it takes no donations here.",
+  },
+} as const;
 
-export const statusAnswers = (baseUrl: string) =>
-  ({
-    ...targetAnswers(baseUrl),
-    memo_unknown: { status: 400, detail: "memo is the memo of a 402 for this nonprofit." },
-    chain_unclear: {
-      status: 503,
-      detail: "The chain gave no clear answer in time. Ask again.",
-      headers: { "retry-after": chainRetrySeconds },
-    },
-  }) as const satisfies FailureTable<StatusFailure>;
+/** Every failure of donating. None of them is a 402, because here money may have moved, or cannot move. */
+export const donateAnswers = {
+  ...targetAnswers,
+  nonprofit_without_wallet: ({ donation_url }) => ({
+    status: 422,
+    detail:
+      "This nonprofit has no wallet for USDC. donation_url, where it is known, is its own donation page.",
+    extra: { donation_url: safeLink(donation_url) },
+  }),
+  payment_header_malformed: ({ why }) => ({ status: 400, detail: why }),
+  payment_malformed: ({ why }) => ({
+    status: 400,
+    detail: `The payment cannot be read: ${why}.`,
+  }),
+  signature_malformed: { status: 400, detail: "tx_signature is base58 of 64 bytes." },
+  invalid_donation: ({ message }) => ({ status: 400, detail: message }),
+  chain_unclear: ({ tx_signature }) => ({
+    status: 503,
+    detail:
+      tx_signature === null
+        ? chainUnclear
+        : `${chainUnclear} Do not pay again: ask again with this tx_signature.`,
+    headers: { "retry-after": chainRetrySeconds },
+    extra: tx_signature === null ? {} : { tx_signature },
+  }),
+  failed_on_chain: transfer("The chain refused this transaction: it moved no money."),
+  wrong_token: transfer("This transaction pays the nonprofit in another token than USDC."),
+  wrong_recipient: transfer("This transaction pays nothing into the nonprofit's USDC account."),
+  foreign_memo: transfer(
+    "The memo of this transaction belongs to the donation to another nonprofit.",
+  ),
+  self_donation: transfer(
+    "The nonprofit's own wallet made this transfer; it counts as no donation.",
+  ),
+  too_old: transfer("This transfer is too old to be proven without a memo of ours."),
+  underpaid: transfer(
+    "This transfer is of less than was asked for, and holds no memo of ours. Ask with its amount.",
+  ),
+  recorded_elsewhere: ({ tx_signature }) => ({
+    status: 409,
+    detail: "This transfer is recorded as a donation to another nonprofit.",
+    extra: { tx_signature },
+  }),
+} as const satisfies FailureTable<DonateFailure | BadProof>;
+
+export const statusAnswers = {
+  ...targetAnswers,
+  memo_unknown: { status: 400, detail: "memo is the memo of a 402 for this nonprofit." },
+  chain_unclear: {
+    status: 503,
+    detail: "The chain gave no clear answer in time. Ask again.",
+    headers: { "retry-after": chainRetrySeconds },
+  },
+} as const satisfies FailureTable<StatusFailure>;
 
 export type MalformedHeader = { kind: "payment_header_malformed"; why: string };
 

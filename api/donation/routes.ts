@@ -1,3 +1,12 @@
+import { pathOf } from "#api/http/route.ts";
+import {
+  getDonationHistory,
+  getDonationReceipt,
+  getDonationStatus,
+  initiateDonation,
+  settleDonation,
+} from "#content/contract/donation-operations.ts";
+import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
@@ -38,19 +47,18 @@ import { donate, type DonateCall, donationStatus } from "./donate.ts";
 /** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */
 export const donateRoutes = (context: Context) => {
   const giving = donateContext(context);
-  const answers = donateAnswers(context.config.baseUrl);
   const answer = async (request: Request, slug: string, body: unknown): Promise<Response> => {
     const query = readQuery(request.url);
     if (!query.ok) return refuseParameter(query.failure);
     const proof = readProof(request.headers, body);
-    if (!proof.ok) return refuse(answers, proof.failure);
+    if (!proof.ok) return refuse(donateAnswers, proof.failure);
     const outcome = await donate(giving, { slug, ...query.value, proof: proof.value });
     if (!outcome.ok) {
       // This follows a recommendation all the same.
       if (outcome.failure.kind === "nonprofit_without_wallet") {
         noteFollowUp(context, request, { action: "donate", slug, intent_id: null });
       }
-      return refuse(answers, outcome.failure);
+      return refuse(donateAnswers, outcome.failure);
     }
     if (outcome.value.kind === "recorded") return recorded(outcome.value, context.chain);
     if (outcome.value.kind === "pending") return pending(outcome.value);
@@ -59,12 +67,12 @@ export const donateRoutes = (context: Context) => {
     return demanded(outcome.value.demand);
   };
   return new Elysia()
-    .get("/api/donate/:slug", ({ request, params }) => answer(request, params.slug, undefined))
-    .post("/api/donate/:slug", ({ request, params, body }) => answer(request, params.slug, body))
-    .get("/api/donate/:slug/status", async ({ request, params, set }) => {
+    .get(pathOf(initiateDonation), ({ request, params }) => answer(request, params.slug, undefined))
+    .post(pathOf(settleDonation), ({ request, params, body }) => answer(request, params.slug, body))
+    .get(pathOf(getDonationStatus), async ({ request, params, set }) => {
       const memo = queryOf(request.url).raw("memo") ?? "";
       const outcome = await donationStatus(giving, { slug: params.slug, memo });
-      if (!outcome.ok) return refuse(statusAnswers(context.config.baseUrl), outcome.failure);
+      if (!outcome.ok) return refuse(statusAnswers, outcome.failure);
       set.headers["cache-control"] = "no-store";
       return outcome.value;
     });
@@ -115,7 +123,7 @@ export const donationRoutes = ({
 }: Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">) => {
   const opening = openSigner(secrets.signingKey);
   return new Elysia()
-    .get("/api/donations/:slug", async ({ params: { slug } }) => {
+    .get(pathOf(getDonationHistory), async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(receiptAnswers, { kind: "nonprofit_not_found", slug });
       const totals = await donationTotals(store, target.id);
@@ -123,7 +131,7 @@ export const donationRoutes = ({
       const place = { cluster: chain.cluster, baseUrl };
       return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
     })
-    .get("/api/donations/:slug/:donation_id", async ({ params: { slug, donation_id: id } }) => {
+    .get(pathOf(getDonationReceipt), async ({ params: { slug, donation_id: id } }) => {
       const receipt = await donationReceipt(
         store,
         { slug, id },
@@ -135,7 +143,7 @@ export const donationRoutes = ({
 };
 
 const receiptAnswers = {
-  nonprofit_not_found: { status: 404, detail: "No nonprofit has this slug." },
+  nonprofit_not_found: nonprofitNotFound,
   donation_not_found: { status: 404, detail: "This nonprofit has no donation with this id." },
 } as const satisfies FailureTable<ReceiptFailure>;
 

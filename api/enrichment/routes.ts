@@ -1,3 +1,4 @@
+import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
@@ -56,7 +57,7 @@ const answersTo = (baseUrl: string) => {
       status: 404,
       detail: /^[{<:]|^%7B/i.test(slug)
         ? `Put the slug of a nonprofit in the place of ${slug.slice(0, 40)}. ${whereToLook}`
-        : `No nonprofit has this slug. ${whereToLook}`,
+        : `${nonprofitNotFound.detail} GET /api/needs-enrichment lists slugs that need data.`,
       extra: { example },
     }),
     nonprofit_withdrawn: {

@@ -1,3 +1,9 @@
+import { pathOf } from "#api/http/route.ts";
+import {
+  claimOrRegisterNonprofit,
+  getOnboardingStatus,
+  getWalletChallenge,
+} from "#content/contract/onboarding-operations.ts";
 import { Elysia } from "elysia";
 import {
   claimExample,
@@ -23,7 +29,7 @@ export const onboardRoutes = (context: Context) => {
   const verb = { store, clock, baseUrl, ...keys };
   const answers = answersTo(baseUrl);
   return new Elysia()
-    .post("/api/onboard", async ({ body, request }) => {
+    .post(pathOf(claimOrRegisterNonprofit), async ({ body, request }) => {
       const idempotencyKey = request.headers.get("idempotency-key");
       const outcome = await onboard(verb, { body, idempotencyKey });
       if (isForm(request.headers.get("content-type"))) {
@@ -31,14 +37,14 @@ export const onboardRoutes = (context: Context) => {
       }
       return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
     })
-    .get("/api/onboard/challenge", ({ request }) => {
+    .get(pathOf(getWalletChallenge), ({ request }) => {
       const wallet = queryOf(request.url).raw("wallet");
       const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, wallet);
       return outcome.ok
         ? encodedJson(outcome.value, "no-store")
         : refuse(challengeAnswers, outcome.failure);
     })
-    .get("/api/onboard/status", async ({ request }) => {
+    .get(pathOf(getOnboardingStatus), async ({ request }) => {
       const asking = { store, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
       const outcome = await onboardingStatus(asking, bearerOf(request) ?? "");

@@ -1,3 +1,4 @@
+import { daysLimit } from "#content/contract/operations.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "#api/context.ts";
@@ -133,8 +134,7 @@ async function freeBytes(dataDir: string): Promise<number | null> {
 }
 
 const dayMs = 86_400_000;
-export const daysMax = 365;
-export const daysDefault = 30;
+export const { max: daysMax, default: daysDefault } = daysLimit;
 
 /** What happened on each of the last days, today so far included. Days are those of UTC. */
 export async function dailyNumbers(

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerOf } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
-import { problem } from "#api/http/problem.ts";
+import { Refused } from "#api/http/problem.ts";
 
 /** Who a client is by the token it gave; a client with five failures in the last minute is not looked at. */
 export type TokenAnswer =
@@ -33,14 +33,14 @@ export function checkToken(
 }
 
 /**
- * The operator who sent this request, by `Authorization: Bearer <token>`; else the answer: 401, or 429 for a client that
- * is locked out, whatever it sends.
+ * The operator who sent this request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a
+ * client that is locked out, whatever it sends.
  */
-export function operatorOf(context: OperatorCheck, request: Request): { name: string } | Response {
+export function operatorOf(context: OperatorCheck, request: Request): { name: string } {
   const answer = checkToken(context, request, bearerOf(request));
   if (answer.kind === "operator") return { name: answer.name };
-  if (answer.kind === "locked_out") return lockedOut(answer.resetMs);
-  return problem({
+  if (answer.kind === "locked_out") throw lockedOut(answer.resetMs);
+  throw new Refused({
     status: 401,
     code: "not_an_operator",
     detail: "Send the header Authorization: Bearer <token> with an operator's token.",
@@ -48,8 +48,8 @@ export function operatorOf(context: OperatorCheck, request: Request): { name: st
   });
 }
 
-const lockedOut = (resetMs: number): Response =>
-  problem({
+const lockedOut = (resetMs: number): Refused =>
+  new Refused({
     status: 429,
     code: "locked_out",
     detail: "Too many failed attempts. Retry-After says when the next one is looked at.",

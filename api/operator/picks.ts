@@ -27,8 +27,6 @@ export type PickFailure =
   | { kind: "pick_in_file"; slug: string }
   | { kind: "invalid_pick"; errors: PickFault[] };
 
-export const picksPageMax = 200;
-
 /** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
 export async function listPicks(
   { store }: Pick<PickContext, "store">,

@@ -34,8 +34,6 @@ const queues: Partial<Record<ReviewKind, ReviewQueue>> = {
   hold: holdReviews,
 };
 
-export const reviewsMax = 200;
-
 export type ReviewPage = {
   reviews: ReviewItem[];
   /** Where the next page begins; null at the end. */

@@ -3,10 +3,14 @@ import type { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, problem, refuse } from "#api/http/problem.ts";
-import { queryOf, refuseParameter } from "#api/http/query.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import * as operations from "#content/contract/operator-operations.ts";
+import * as onboarding from "#content/contract/onboarding-operations.ts";
+import * as picks from "#content/contract/recommendation-operations.ts";
+import { daysLimit } from "#content/contract/operations.ts";
+import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { testPost } from "#api/webhooks/post.ts";
 import {
-  deliveriesMax,
   readDeliveries,
   resendDelivery,
   testWebhooks,
@@ -15,29 +19,14 @@ import {
 import { RevokeBody } from "#content/contract/onboarding.ts";
 import { PickBody, type PickChange, PickEdit, PickRemoval } from "#content/contract/pick.ts";
 import type { Result } from "#content/contract/result.ts";
-import { ApproveBody, RejectBody, RevertBody, reviewKinds } from "#content/contract/review.ts";
-import { webhookStatuses } from "#content/contract/webhook.ts";
-import { auditPageMax, readAudit } from "#content/operation/audit-store.ts";
-import {
-  dailyNumbers,
-  daysDefault,
-  daysMax,
-  type HealthContext,
-  healthContext,
-  operatorHealth,
-} from "./health.ts";
+import { ApproveBody, RejectBody, RevertBody } from "#content/contract/review.ts";
+import { readAudit } from "#content/operation/audit-store.ts";
+import { dailyNumbers, type HealthContext, healthContext, operatorHealth } from "./health.ts";
 import { operatorOf } from "./operators.ts";
-import {
-  addToPicks,
-  editPick,
-  listPicks,
-  type PickFailure,
-  picksPageMax,
-  removePick,
-} from "./picks.ts";
+import { addToPicks, editPick, listPicks, type PickFailure, removePick } from "./picks.ts";
 import { revertAgent } from "./revert.ts";
 import type { ReviewFailure } from "./review-queue.ts";
-import { decideReview, findReview, listReviews, reviewQueues, reviewsMax } from "./review.ts";
+import { decideReview, findReview, listReviews, reviewQueues } from "./review.ts";
 import { type RevokeFailure, revokeVerification } from "./revoke-verification.ts";
 
 /** What the operator's routes need of the service; a command without one hands in its own. */
@@ -61,38 +50,36 @@ export const operatorRoutes = (context: OperatorContext) =>
     .use(pickRoutes(context))
     .use(verificationRoutes(context));
 
+/** Who is no operator is refused before the query is looked at. */
+const forOperators = (context: OperatorContext) =>
+  new Elysia().derive(({ request }) => ({ operator: operatorOf(context, request) }));
+
 /** The operator's reviews for programs: queues, one of them, and approve and reject of one. Never cached. */
 const reviewRoutes = (context: OperatorContext) =>
-  new Elysia()
-    .get("/api/admin/queues", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+  forOperators(context)
+    .get(pathOf(operations.countReviews), async () => {
       return encodedJson({ queues: await reviewQueues(context) }, "no-store");
     })
-    .get("/api/admin/reviews", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
-      const query = queryOf(request.url);
-      const kind = query.choice("kind", { values: reviewKinds, fallback: null });
-      const limit = query.limit({ fallback: 50, max: reviewsMax });
-      if (!kind.ok) return refuseParameter(kind.failure);
-      if (!limit.ok) return refuseParameter(limit.failure);
-      const page = { kind: kind.value, limit: limit.value, after: query.text("after") };
-      const { reviews, next } = await listReviews(context, page);
-      return encodedJson({ count: reviews.length, reviews, next }, "no-store");
-    })
-    .get("/api/admin/reviews/:id", async ({ params, request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+    .get(
+      pathOf(operations.listReviews),
+      async ({ query }) => {
+        const { kind = null, limit, after = null } = query;
+        const page = { kind, limit, after };
+        const { reviews, next } = await listReviews(context, page);
+        return encodedJson({ count: reviews.length, reviews, next }, "no-store");
+      },
+      schemaOf(operations.listReviews),
+    )
+    .get(pathOf(operations.getReview), async ({ params }) => {
       const review = await findReview(context, params.id);
       const notFound = { kind: "review_not_found", id: params.id } as const;
       return review === null ? refuse(reviewRefusals, notFound) : encodedJson(review, "no-store");
     })
-    .post("/api/admin/reviews/:id/approve", ({ params, body, request }) =>
-      decide(context, request, { id: params.id, decision: "approved", body, shape: ApproveBody }),
+    .post(pathOf(operations.approveReview), ({ params, body, operator }) =>
+      decide(context, operator, { id: params.id, decision: "approved", body, shape: ApproveBody }),
     )
-    .post("/api/admin/reviews/:id/reject", ({ params, body, request }) =>
-      decide(context, request, { id: params.id, decision: "rejected", body, shape: RejectBody }),
+    .post(pathOf(operations.rejectReview), ({ params, body, operator }) =>
+      decide(context, operator, { id: params.id, decision: "rejected", body, shape: RejectBody }),
     );
 
 type Call = {
@@ -104,11 +91,9 @@ type Call = {
 
 async function decide(
   context: OperatorContext,
-  request: Request,
+  operator: { name: string },
   { id, decision, body, shape }: Call,
 ): Promise<Response | EncodedBody> {
-  const operator = operatorOf(context, request);
-  if (operator instanceof Response) return operator;
   // Approving as it stands needs no body at all.
   const read = shape.safeParse(body ?? {});
   if (!read.success) {
@@ -161,31 +146,32 @@ export const reviewRefusals = {
 
 /** POST /api/admin/nonprofits/{slug}/revoke: takes back a verification. */
 const verificationRoutes = (context: OperatorContext) =>
-  new Elysia().post("/api/admin/nonprofits/:slug/revoke", async ({ params, body, request }) => {
-    const operator = operatorOf(context, request);
-    if (operator instanceof Response) return operator;
-    const read = RevokeBody.safeParse(body ?? {});
-    if (!read.success) {
-      return refuseBody(
-        read.error,
-        'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
-      );
-    }
-    const { reason, take_back_values } = read.data;
-    const outcome = await revokeVerification(context, {
-      slug: params.slug,
-      operator: operator.name,
-      reason,
-      takeBackValues: take_back_values === true,
-    });
-    return outcome.ok
-      ? encodedJson(outcome.value, "no-store")
-      : refuse(revokeRefusals, outcome.failure);
-  });
+  forOperators(context).post(
+    pathOf(onboarding.revokeVerification),
+    async ({ params, body, operator }) => {
+      const read = RevokeBody.safeParse(body ?? {});
+      if (!read.success) {
+        return refuseBody(
+          read.error,
+          'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
+        );
+      }
+      const { reason, take_back_values } = read.data;
+      const outcome = await revokeVerification(context, {
+        slug: params.slug,
+        operator: operator.name,
+        reason,
+        takeBackValues: take_back_values === true,
+      });
+      return outcome.ok
+        ? encodedJson(outcome.value, "no-store")
+        : refuse(revokeRefusals, outcome.failure);
+    },
+  );
 
 /** Why a verification was not taken back, for all faces of the verb. */
 export const revokeRefusals = {
-  nonprofit_not_found: { status: 404, detail: "No nonprofit has this slug." },
+  nonprofit_not_found: nonprofitNotFound,
   not_verified: { status: 409, detail: "This nonprofit is not verified: nothing to take back." },
 } as const satisfies FailureTable<RevokeFailure>;
 
@@ -194,27 +180,17 @@ export const revertedPerRequest = 500;
 
 /** What operators did, and undoing what an agent did. Never cached. */
 const logRoutes = (context: OperatorContext) =>
-  new Elysia()
-    .get("/api/admin/audit", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
-      const query = queryOf(request.url);
-      const before = query.number("before");
-      const limit = query.limit({ fallback: 50, max: auditPageMax });
-      if (!before.ok) return refuseParameter(before.failure);
-      if (!limit.ok) return refuseParameter(limit.failure);
-      const page = {
-        operator: query.text("operator", 64),
-        action: query.text("action", 64),
-        subject: query.text("subject", 300),
-        before: before.value,
-        limit: limit.value,
-      };
-      return encodedJson(await readAudit(context, page), "no-store");
-    })
-    .post("/api/admin/agents/revert", async ({ body, request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+  forOperators(context)
+    .get(
+      pathOf(operations.readAuditLog),
+      async ({ query }) => {
+        const { operator = null, action = null, subject = null, before = null, limit } = query;
+        const page = { operator, action, subject, before, limit };
+        return encodedJson(await readAudit(context, page), "no-store");
+      },
+      schemaOf(operations.readAuditLog),
+    )
+    .post(pathOf(operations.revertAgent), async ({ body, operator }) => {
       const read = RevertBody.safeParse(body);
       if (!read.success) return refuseBody(read.error, 'Send {"agent_id": "…", "reason": "…"}.');
       const { agent_id, reason } = read.data;
@@ -230,20 +206,18 @@ const logRoutes = (context: OperatorContext) =>
 
 /** What an operator watches: how the directory is, and what happened day by day. Never cached. */
 const healthRoutes = (context: OperatorContext) =>
-  new Elysia()
-    .get("/api/admin/health", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+  forOperators(context)
+    .get(pathOf(operations.getOperatorHealth), async () => {
       return encodedJson(await operatorHealth(healthContext(context)), "no-store");
     })
-    .get("/api/admin/numbers", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
-      const days = queryOf(request.url).number("days");
-      if (!days.ok) return refuseParameter(days.failure);
-      const count = Math.min(days.value ?? daysDefault, daysMax);
-      return encodedJson(await dailyNumbers(context, count), "no-store");
-    });
+    .get(
+      pathOf(operations.getDailyNumbers),
+      async ({ query }) => {
+        const count = query.days ?? daysLimit.default;
+        return encodedJson(await dailyNumbers(context, count), "no-store");
+      },
+      schemaOf(operations.getDailyNumbers),
+    );
 
 /** The profiles that are recommended: list, add, edit and remove. Never cached. */
 const pickRoutes = (context: OperatorContext) => {
@@ -252,34 +226,27 @@ const pickRoutes = (context: OperatorContext) => {
     context.curated.lookAgain();
     return encodedJson(outcome.value, "no-store");
   };
-  return new Elysia()
-    .get("/api/admin/picks", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
-      const query = queryOf(request.url);
-      const limit = query.limit({ fallback: 50, max: picksPageMax });
-      if (!limit.ok) return refuseParameter(limit.failure);
-      const page = { after: query.text("after", 200), limit: limit.value };
-      return encodedJson(await listPicks(context, page), "no-store");
-    })
-    .post("/api/admin/picks", async ({ body, request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+  return forOperators(context)
+    .get(
+      pathOf(picks.listPicks),
+      async ({ query }) => {
+        const page = { after: query.after ?? null, limit: query.limit };
+        return encodedJson(await listPicks(context, page), "no-store");
+      },
+      schemaOf(picks.listPicks),
+    )
+    .post(pathOf(picks.addPick), async ({ body, operator }) => {
       const read = PickBody.safeParse(body);
       if (!read.success) return refuseBody(read.error, help);
       return changed(await addToPicks(context, { ...read.data, operator: operator.name }));
     })
-    .post("/api/admin/picks/:slug", async ({ params, body, request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+    .post(pathOf(picks.editPick), async ({ params, body, operator }) => {
       const read = PickEdit.safeParse(body);
       if (!read.success) return refuseBody(read.error, help);
       const { slug } = params;
       return changed(await editPick(context, { ...read.data, slug, operator: operator.name }));
     })
-    .post("/api/admin/picks/:slug/remove", async ({ params, body, request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+    .post(pathOf(picks.removePick), async ({ params, body, operator }) => {
       const read = PickRemoval.safeParse(body);
       if (!read.success) return refuseBody(read.error, 'Send {"reason": "…"}.');
       const { slug } = params;
@@ -292,7 +259,7 @@ const help =
 
 /** Why a recommendation was not added, edited or removed, for all faces of the operator's verbs. */
 export const pickRefusals = {
-  nonprofit_not_found: { status: 404, detail: "No nonprofit has this slug." },
+  nonprofit_not_found: nonprofitNotFound,
   nonprofit_withdrawn: {
     status: 410,
     detail: "This nonprofit is withdrawn from its register: it cannot be recommended.",
@@ -321,31 +288,23 @@ export const pickRefusals = {
 const webhookRoutes = (context: OperatorContext) => {
   const { store, clock, config, secrets } = context;
   const verb = { store, clock, urls: config.webhookUrls, post: testPost(secrets, clock) };
-  return new Elysia()
-    .get("/api/admin/webhooks", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
-      const query = queryOf(request.url);
-      const status = query.choice("status", { values: webhookStatuses, fallback: null });
-      const before = query.number("before");
-      const limit = query.limit({ fallback: 50, max: deliveriesMax });
-      if (!status.ok) return refuseParameter(status.failure);
-      if (!before.ok) return refuseParameter(before.failure);
-      if (!limit.ok) return refuseParameter(limit.failure);
-      const page = { status: status.value, before: before.value, limit: limit.value };
-      return encodedJson(await readDeliveries(verb, page), "no-store");
-    })
-    .post("/api/admin/webhooks/test", async ({ request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+  return forOperators(context)
+    .get(
+      pathOf(operations.readWebhookLog),
+      async ({ query }) => {
+        const { status = null, before = null, limit } = query;
+        const page = { status, before, limit };
+        return encodedJson(await readDeliveries(verb, page), "no-store");
+      },
+      schemaOf(operations.readWebhookLog),
+    )
+    .post(pathOf(operations.testWebhooks), async ({ operator }) => {
       const tested = await testWebhooks(verb, operator.name);
       return tested.ok
         ? encodedJson(tested.value, "no-store")
         : refuse(webhookRefusals, tested.failure);
     })
-    .post("/api/admin/webhooks/:delivery/resend", async ({ params, request }) => {
-      const operator = operatorOf(context, request);
-      if (operator instanceof Response) return operator;
+    .post(pathOf(operations.resendWebhook), async ({ params, operator }) => {
       const id = /^\d{1,15}$/.test(params.delivery) ? Number(params.delivery) : 0;
       const queued = await resendDelivery(verb, { id, operator: operator.name });
       return queued.ok

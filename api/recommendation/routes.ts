@@ -1,3 +1,4 @@
+import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { agentRefusals, proposalCall, proposalContext } from "#api/enrichment/proposal.ts";
@@ -144,10 +145,7 @@ const answersTo = (baseUrl: string) => {
     },
     invalid_draft: faulty,
     wording_claims_too_much: faulty,
-    nonprofit_not_found: {
-      status: 404,
-      detail: `No nonprofit has this slug. GET ${baseUrl}/api/search?q=name finds one.`,
-    },
+    nonprofit_not_found: nonprofitNotFound,
     nonprofit_withdrawn: {
       status: 410,
       detail: "This nonprofit is withdrawn from its register: it cannot be recommended.",

@@ -39,7 +39,6 @@ export type WebhookFailure =
   | { kind: "delivery_under_way" }
   | { kind: "address_not_listed"; url: string };
 
-export const deliveriesMax = 200;
 const countedMax = 100_000;
 
 /** A page of the log of deliveries, the newest first, and how many are on their way or failed. */

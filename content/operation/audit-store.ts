@@ -76,8 +76,6 @@ export async function logOperator(
   });
 }
 
-export const auditPageMax = 200;
-
 /** A page of what operators did, the newest first. */
 export async function readAudit(
   { store }: { store: Store },
