@@ -74,7 +74,7 @@ const command = defineCommand({
     // A target that cannot be used is told before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
     const by = await publish(given, config, log, bucket);
-    // A resident publisher fills the bucket of the settings by itself.
+    // A running publisher fills the bucket of the settings by itself.
     const filled = by === "watch" || (by === "resident" && given.to === undefined);
     if (bucket === null || filled) return;
     const warn: PurgeConfig["log"] = (event, detail) => log.warn(detail ?? {}, event);
@@ -93,7 +93,7 @@ type PublishOptions = {
   json?: boolean | undefined;
 };
 
-/** Brings the bundle in step; answers who did it: this command, a resident publisher, or this command as one. */
+/** Brings the bundle in step; answers who did it: this command, a running publisher, or this command as one. */
 async function publish(
   given: PublishOptions,
   config: Config,

@@ -139,6 +139,7 @@ const name = "leaderboard";
  */
 export async function saveLeaderboard(store: Store, now: Date): Promise<void> {
   const value = JSON.stringify(await leaderboard(store));
+  if ((await directoryFact(store, name)) === value) return;
   await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
 }
 

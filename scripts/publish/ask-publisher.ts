@@ -84,7 +84,7 @@ async function newestChange(config: Config): Promise<number> {
   }
 }
 
-/** Leaves a request for the resident publisher, unless it has one. */
+/** Leaves a request for the running publisher, unless it has one. */
 function claim({ db }: Manifest, request: string): void {
   if (request === "") return;
   const left = db

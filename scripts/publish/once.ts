@@ -10,7 +10,7 @@ import { startProgress } from "../support/progress.ts";
 import { stopWith } from "../support/config.ts";
 import { heldMessage, notKeptMessage, showDiffering, targetOf } from "./target.ts";
 
-/** Renders everything anew; answers how many documents failed. */
+/** Renders everything again; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {
   const startedMs = performance.now();
   const { current_release } = publisher.context.manifest.state();

@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import type { Logger } from "pino";
+import { every } from "#content/runtime/every.ts";
 import type { Config } from "#api/config.ts";
 import { type Clock, isoDay } from "#content/contract/time.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
@@ -24,7 +25,7 @@ import { heldMessage } from "./target.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;
-const besideServiceEveryMs = 250;
+const besideServiceEveryMs = 500;
 /** A log line names so many of the files that a full build found to be different. */
 const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
@@ -46,7 +47,7 @@ export async function watch(
   process.on("message", () => work.notify());
   const buildAll = () => buildWhole(publisher, log, stopping.signal);
   const schedule = scheduleOf(config, () => requestScheduledBuild(context), log);
-  const signs = startHeartbeat(context);
+  const heartbeat = startHeartbeat(context);
   context.manifest.setState({ pid: process.pid });
   const { held_at } = context.manifest.state();
   if (held_at > 0) log.warn(heldMessage(held_at));
@@ -70,15 +71,15 @@ export async function watch(
     await Promise.race([following.idle(), lastWord()]);
   } finally {
     schedule?.stop();
-    days.stop();
-    signs.stop();
+    await days.stop();
+    await heartbeat.stop();
     publisher.close();
     // The channel to the service that started this process would keep it alive.
     if (process.connected) process.disconnect?.();
   }
 }
 
-/** Renders everything anew and tells what differed; what can wait is tidied up behind its back. */
+/** Renders everything again and tells what differed; what can wait is tidied up behind its back. */
 async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal): Promise<void> {
   const { context } = publisher;
   const first = context.manifest.state().current_release === 0;
@@ -144,14 +145,19 @@ export async function keepDays(
   store: Store,
   clock: Clock,
   onTrouble: (error: unknown) => void,
-): Promise<{ stop(): void }> {
-  const look = () =>
-    turnDay(store, clock())
-      .then(() => saveLeaderboard(store, clock()))
-      .catch(onTrouble);
-  await look();
-  const timer = setInterval(() => void look(), lookEveryMs);
-  return { stop: () => clearInterval(timer) };
+): Promise<{ stop(): Promise<void> }> {
+  const first = Promise.withResolvers<void>();
+  const look = async () => {
+    try {
+      await turnDay(store, clock());
+      await saveLeaderboard(store, clock());
+    } finally {
+      first.resolve();
+    }
+  };
+  const looking = every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
+  await first.promise;
+  return looking;
 }
 
 /** Does nothing while the stored day is today. */

@@ -19,7 +19,7 @@ const releasesPerRun = 100;
 
 /**
  * Forgets releases beyond those that are kept, the oldest first and some at a time, and the blobs that nothing names any
- * more. Runs between two lanes: what is rendered but not committed yet must not be among the blobs. Answers whether there
+ * more. Runs between two jobs: what is rendered but not committed yet must not be among the blobs. Answers whether there
  * is more to forget.
  */
 export function prune(parts: BundleContext, keeping: Keeping): boolean {

@@ -35,7 +35,7 @@ export type PublisherState = {
   building: number;
   /** Milliseconds of the newest full build's end. What it found to differ is in `differing`. */
   built_at: number;
-  /** What an operator asked the resident publisher for: "", full, resume or rollback <n>. */
+  /** What an operator asked the running publisher for: "", full, resume or rollback <n>. */
   request: string;
   /** Releases up to here are whole in the folder for other web servers. */
   exported_release: number;
@@ -53,7 +53,7 @@ export type PublisherState = {
   search_inputs: string;
   /** The feed's epoch when the feed was last published: another store has another. */
   epoch: string;
-  /** Milliseconds of the newest sign of life of the resident publisher. */
+  /** Milliseconds of the newest sign of life of the running publisher. */
   seen_at: number;
   /** Process number of the publisher that worked here last. */
   pid: number;

@@ -13,7 +13,7 @@ import { keyOf } from "./keys.ts";
 
 /**
  * The search index of one part of a cause, with its documents: what an agent or an edge function loads to search
- * without the service. A part costs up to a second, so no lane of the publisher renders it: full builds do, and
+ * without the service. A part costs up to a second, so no job of the publisher renders it: full builds do, and
  * site/search/search-job.ts in a process of its own.
  */
 export const lunr = {

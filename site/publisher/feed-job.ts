@@ -8,7 +8,7 @@ import { keySetOf, type Signer } from "#content/feed/keys.ts";
 import { snapshotParts } from "./draft-feed.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 
-/** The last of the publisher's lanes, with a pace of its own for joining the snapshot. */
+/** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
 export type FeedJob = {
   /**
    * `full`: make everything anew, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
@@ -24,7 +24,7 @@ export type FeedJob = {
 /** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
 const joinedBytesPerSecondMax = 12_000_000;
 
-/** Opens the lane. A snapshot that costs more to join is joined less often; the feed's state says what it holds. */
+/** Opens the job. A snapshot that costs more to join is joined less often; the feed's state says what it holds. */
 export function openFeedJob(
   context: PublisherContext,
   signer: Signer,

@@ -37,8 +37,8 @@ export type FullBuildOutcome = {
 };
 
 /**
- * Renders everything anew in several processes, then makes it current at once. Readers go on with the release before,
- * and the fast lane may publish meanwhile: what it rendered from newer data is kept.
+ * Renders everything again in several processes, then makes it current at once. Readers go on with the release before,
+ * and the profile job may publish meanwhile: what it rendered from newer data is kept.
  */
 export async function buildAll(
   context: PublisherContext,
@@ -110,7 +110,7 @@ function finish(
     },
     now: clock(),
   });
-  // The fast lane may have noted one meanwhile, from newer data.
+  // The profile job may have noted one meanwhile, from newer data.
   manifest.db.query("DELETE FROM failures WHERE failed_at < ?").run(build.startedAt);
   noteFailures(context, [], failed);
   // The workers have filled the folder of a first build.
@@ -139,7 +139,7 @@ function removeLeftovers({ manifest, blobs, exported }: PublisherContext): void 
 export type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress" | "signal"> & {
   /** Only these documents, for measuring them; the bundle is not complete then. */
   kinds?: readonly DocumentKind[];
-  /** Leaves the feed and the signed list to the next run of their lane: then `differing` tells of all others. */
+  /** Leaves the feed and the signed list to the next run of their job: then `differing` tells of all others. */
   feedLater?: boolean;
 };
 
@@ -150,13 +150,13 @@ type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob 
  * in the manifest, for who asks later.
  */
 export async function buildBundle(
-  lanes: Jobs,
+  jobs: Jobs,
   settings: FullBuildOptions["settings"],
   { kinds, ...options }: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  const { context } = lanes;
+  const { context } = jobs;
   if (kinds !== undefined) return buildAll({ ...context, kinds }, { ...options, settings });
-  const outcome = await buildWhole(lanes, settings, options);
+  const outcome = await buildWhole(jobs, settings, options);
   noteDiffering(context, outcome.differing ?? []);
   return outcome;
 }

@@ -17,7 +17,7 @@ import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
 
 /**
  * Brings up to date all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. They
- * are rendered by `context.background`, in the resident publisher a process of its own; the outcome is one release. Answers
+ * are rendered by `context.background`, in the running publisher a process of its own; the outcome is one release. Answers
  * how far in the changes it has come, null when there was nothing to do.
  */
 export async function runListJob(
@@ -46,7 +46,7 @@ export async function runListJob(
 
 type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
 
-/** Changes read at once; the second lane takes at most so many in one go. */
+/** Changes read at once; the list job takes at most so many in one go. */
 export const listChangesMax = 20_000;
 /** Documents of one kind that are rendered together, with one query per table. */
 const keysPerBatch = 20;

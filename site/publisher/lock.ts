@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
+import { every } from "#content/runtime/every.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
-import type { Manifest, PublisherState } from "#site/bundle/manifest.ts";
+import type { PublisherState } from "#site/bundle/manifest.ts";
 import type { PublisherContext } from "./context.ts";
 
 /** Another process publishes into this folder. */
@@ -31,32 +32,29 @@ const everyMs = 5_000;
 const silentMs = 15_000;
 
 /**
- * Notes in the manifest, whatever else the process is busy with, that a resident publisher lives. Stopping it says that
+ * Notes in the manifest, whatever else the process is busy with, that a publisher works here for as long as it lives. Stopping it says that
  * it does not.
  */
 export function startHeartbeat({ manifest, clock }: Pick<PublisherContext, "manifest" | "clock">): {
-  stop(): void;
+  stop(): Promise<void>;
 } {
-  const note = (seen_at: number) => noteQuietly(manifest, seen_at);
-  note(clock().getTime());
-  const timer = setInterval(() => note(clock().getTime()), everyMs);
+  const beat = async () => manifest.setState({ seen_at: clock().getTime() });
+  // The disk is full, say. Whoever publishes tells of it, and the next sign may be noted.
+  const onFailure = () => {};
+  const beating = every(beat, { everyMs, onFailure });
   return {
-    stop: () => {
-      clearInterval(timer);
-      note(0);
+    stop: async () => {
+      await beating.stop();
+      try {
+        manifest.setState({ seen_at: 0 });
+      } catch {
+        onFailure();
+      }
     },
   };
 }
 
-function noteQuietly(manifest: Manifest, seen_at: number): void {
-  try {
-    manifest.setState({ seen_at });
-  } catch {
-    // The disk is full, say. Whoever publishes tells of it, and the next sign may be noted.
-  }
-}
-
-/** Whether a resident publisher works on the bundle. */
+/** Whether a publisher works on the bundle for as long as it lives. */
 export const isPublisherAlive = (
   { seen_at }: Pick<PublisherState, "seen_at">,
   now: Date,

@@ -57,11 +57,11 @@ export const publisherFolders = (dataDir: string) => ({
 
 export type Publisher = {
   readonly context: PublisherContext;
-  /** What tells mirrors of the releases; to run after each lane that made one. */
+  /** What tells mirrors of the releases; to run after each job that made one. */
   readonly feedJob: FeedJob;
   /** What keeps search indexes in step; to run when nobody waits. */
   readonly searchJob: SearchJob;
-  /** Renders everything anew. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
+  /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
   buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
   /**
    * What is left to do after a build, when nobody waits: files of the export that somebody changed, compressed siblings,

@@ -14,7 +14,7 @@ const changesPerReleaseMax = 25;
 const changesWithLists = 3;
 /** List pages that are rendered between two looks at the changes. */
 const listPagesPerRelease = 10;
-/** With more than these waiting the lists are left to the second lane, which renders them all. */
+/** With more than these waiting the lists are left to the list job, which renders them all. */
 const listPagesWaitingMax = 1_000;
 
 /**
@@ -45,7 +45,7 @@ export async function runProfileJob(context: PublisherContext): Promise<number> 
 
 const isListPage = (key: DocumentKey): boolean => partsOf(key)[0] === "list-page";
 
-/** The pages that a burst left for later. A process that ends before leaves them to the second lane. */
+/** The pages that a burst left for later. A process that ends before leaves them to the list job. */
 async function runLists(context: PublisherContext, asOf: number): Promise<number> {
   const keys = [...context.deferred].slice(0, listPagesPerRelease);
   if (keys.length === 0) return 0;

@@ -19,7 +19,7 @@ export type LoopOptions = {
   /** How long the list job waits after a change, so that a burst costs one run. */
   listDelayMs: number;
   keeping?: Keeping;
-  /** Renders everything anew. */
+  /** Renders everything again. */
   buildAll: () => Promise<void>;
   /** Told after releases were made. */
   onRelease?: () => void;

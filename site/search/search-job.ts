@@ -10,7 +10,7 @@ import { lunrHead } from "#site/documents/lunr-shard.ts";
 import { heldUnder, type IndexTask, type MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
-/** The slowest of the publisher's lanes: search indexes, made beside all else. */
+/** The slowest of the publisher's jobs: search indexes, made beside all else. */
 export type SearchJob = {
   /**
    * Makes all indexes anew that changes since the last run touch, and publishes them as one release; null when there
@@ -26,7 +26,7 @@ export type SearchSettings = {
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
 };
 
-/** Opens the lane. Its first run looks at everything; later ones only when the lists have moved on. */
+/** Opens the job. Its first run looks at everything; later ones only when the lists have moved on. */
 export function openSearchJob(context: BundleContext, settings: SearchSettings): SearchJob {
   const inputs = settings.pagefind ? inputsDigest() : "off";
   let looked = !settings.pagefind;
