@@ -7,7 +7,7 @@ import type { recommendationDrafts } from "#content/store/tables/recommendations
 /** What agents propose lies in two tables with the same states: values of fields, and drafts of recommendations. */
 type Proposals = typeof submissions | typeof recommendationDrafts;
 
-export type ProposalDecision = {
+type ProposalDecision = {
   status: Exclude<SubmissionStatus, "pending">;
   /** Public for a rejection. */
   reason: string | null;
@@ -23,7 +23,7 @@ export const decided = ({ status, reason, at }: ProposalDecision) => ({
 });
 
 /** Which proposals still wait, as a condition: a decision that came first stands. */
-export const waiting = (table: Proposals, ...which: (SQL | undefined)[]): SQL | undefined =>
+const waiting = (table: Proposals, ...which: (SQL | undefined)[]): SQL | undefined =>
   and(eq(table.status, "pending"), ...which);
 
 /** How many distinct agents stand behind these proposals, those that were rejected left out. */

@@ -1,8 +1,16 @@
 import type { Row } from "@libsql/client";
-import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
+import { and, eq, isNull, sql } from "drizzle-orm";
+import {
+  type EnrichableField,
+  isStructured,
+  type StructuredField,
+} from "#content/contract/enrichment.ts";
 import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inConsensus } from "#content/nonprofit/pending-store.ts";
+import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { decideWaiting } from "./proposal-store.ts";
 import type { StoredSubmission } from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */
@@ -54,18 +62,21 @@ export async function contestedFields(
   store: Queryable,
   { after, limit }: { after: FieldOf | null; limit: number },
 ): Promise<WaitingField[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT p.nonprofit_id, p.field, n.slug, n.name
-          FROM pending_fields AS p
-          JOIN nonprofits AS n ON n.id = p.nonprofit_id
-          WHERE p.pending > 1 AND (p.nonprofit_id, p.field) > (?, ?)
-          ORDER BY p.nonprofit_id, p.field
-          LIMIT ?`,
-    args: [after?.nonprofit_id ?? 0, after?.field ?? "", limit],
-  });
-  const fields = rows.map((row) => ({ ...row }) as unknown as Omit<WaitingField, "votes">);
+  const { nonprofit_id, field } = pendingFields;
+  const isAfter = sql`(${nonprofit_id}, ${field}) > (${after?.nonprofit_id ?? 0}, ${after?.field ?? ""})`;
+  const fields = await store.db
+    .select({ nonprofit_id, field, slug: nonprofits.slug, name: nonprofits.name })
+    .from(pendingFields)
+    .innerJoin(nonprofits, eq(nonprofits.id, nonprofit_id))
+    .where(and(sql`${pendingFields.pending} > 1`, isAfter))
+    .orderBy(nonprofit_id, field)
+    .limit(limit);
   const found: WaitingField[] = [];
-  for (const one of fields) found.push({ ...one, votes: await fieldVotes(store, one) });
+  for (const { field: name, ...row } of fields) {
+    if (!isStructured(name)) continue;
+    const one = { ...row, field: name };
+    found.push({ ...one, votes: await fieldVotes(store, one) });
+  }
   return found;
 }
 
@@ -74,16 +85,17 @@ export const contestedWaiting = (store: Queryable, max: number): Promise<number>
   countUpTo(store, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
 /** The pending submissions of one field that take part in consensus, oldest first. */
-export async function fieldVotes(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT * FROM submissions
-          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}
-          ORDER BY id
-          LIMIT ${votesMax}`,
-    args: [one.nonprofit_id, one.field],
-  });
-  return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
-}
+export const fieldVotes = (store: Queryable, one: FieldOf): Promise<StoredSubmission[]> =>
+  store.db
+    .select()
+    .from(submissions)
+    .where(and(ofField(one), sql.raw(inConsensus)))
+    .orderBy(submissions.id)
+    .limit(votesMax)
+    .execute();
+
+const ofField = ({ nonprofit_id, field }: { nonprofit_id: number; field: EnrichableField }) =>
+  and(eq(submissions.nonprofit_id, nonprofit_id), eq(submissions.field, field));
 
 const disputing = (s: string) => `${s}.status = 'pending' AND ${s}.audit_only = 1
   AND ${s}.field_type = 'structured' AND ${s}.confidence > 1 AND ${s}.reason IS NULL`;
@@ -136,59 +148,58 @@ export async function disputingVotes(store: Queryable, one: FieldOf): Promise<St
   return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
 }
 
+type FieldRejection = FieldOf & { reason: string; at: number };
+
 /** Rejects what contradicts a live value that an operator confirmed. Answers how many submissions that were. */
-export async function rejectDisputes(
+export const rejectDisputes = (
   tx: WriteTransaction,
-  { nonprofit_id, field, reason, at }: FieldOf & { reason: string; at: number },
-): Promise<number> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE submissions AS s SET status = 'rejected', reason = ?, decided_at = ?
-          WHERE nonprofit_id = ? AND field = ? AND s.status = 'pending' AND s.audit_only = 1 AND s.reason IS NULL`,
-    args: [reason, at, nonprofit_id, field],
-  });
-  return rowsAffected;
-}
+  { reason, at, ...field }: FieldRejection,
+): Promise<number> => {
+  const which = and(ofField(field), eq(submissions.audit_only, 1), isNull(submissions.reason));
+  return decideWaiting(tx, submissions, which, { status: "rejected", reason, at });
+};
 
 /** Rejects all that is pending for a field. Answers how many submissions that were. */
-export async function rejectPending(
+export const rejectPending = (
   tx: WriteTransaction,
-  { nonprofit_id, field, reason, at }: FieldOf & { reason: string; at: number },
-): Promise<number> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, decided_at = ?, network = NULL
-          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}`,
-    args: [reason, at, nonprofit_id, field],
-  });
-  return rowsAffected;
-}
+  { reason, at, ...field }: FieldRejection,
+): Promise<number> => {
+  const which = and(ofField(field), sql.raw(inConsensus));
+  return decideWaiting(tx, submissions, which, { status: "rejected", reason, at });
+};
 
 /** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
 export async function applyProse(
   tx: WriteTransaction,
   { id, edited, at }: { id: number; edited: string | null; at: number },
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'applied', applied_at = ?, decided_at = ?, winning_value = ?
-          WHERE id = ? AND status = 'pending'`,
-    args: [at, at, edited, id],
-  });
+  const applied = { status: "applied", reason: null, at } as const;
+  const also = { applied_at: at, winning_value: edited };
+  await decideWaiting(tx, submissions, eq(submissions.id, id), applied, also);
 }
 
 /** Rejects the other texts that wait for a field which now has one. Answers how many. */
-export async function rejectOtherProse(
+export const rejectOtherProse = (
   tx: WriteTransaction,
-  one: {
+  {
+    reason,
+    at,
+    winning_value,
+    ...field
+  }: {
     nonprofit_id: number;
     field: EnrichableField;
     winning_value: string;
     reason: string;
     at: number;
   },
-): Promise<number> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?
-          WHERE nonprofit_id = ? AND field = ? AND status = 'pending' AND audit_only = 0`,
-    args: [one.reason, one.winning_value, one.at, one.nonprofit_id, one.field],
-  });
-  return rowsAffected;
-}
+): Promise<number> => {
+  const which = and(ofField(field), eq(submissions.audit_only, 0));
+  return decideWaiting(
+    tx,
+    submissions,
+    which,
+    { status: "rejected", reason, at },
+    { winning_value },
+  );
+};
