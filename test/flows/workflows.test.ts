@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { operations } from "#content/openapi/document.ts";
 import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
 import { curate } from "#test/support/curate.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
@@ -80,15 +79,6 @@ test.each(["openapi.json", "agents.arazzo.yaml"])(
   },
   20_000,
 );
-
-test("every operation that a workflow names exists", () => {
-  const known = new Set(operations.map(({ operationId }) => operationId));
-  const named = workflows().flatMap(({ steps }) =>
-    steps.map(({ operationId }) => operationId ?? ""),
-  );
-  expect(named.length).toBeGreaterThan(8);
-  expect(named.filter((name) => !known.has(name))).toEqual([]);
-});
 
 describe("the workflows run against the service", () => {
   const scout = {

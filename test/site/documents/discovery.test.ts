@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
+import { operations } from "#content/openapi/document.ts";
 import { markdownLine } from "#site/documents/markdown.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -137,6 +138,26 @@ test("workflows and plugin manifest name the description", () => {
     `${siteBaseUrl}/openapi.json`,
   );
   expect(JSON.parse(file("openapi.json")).servers[0].url).toBe(siteBaseUrl);
+});
+
+test("every step of a workflow names an operation, and parameters that it takes", () => {
+  const byId = new Map(operations.map((one) => [one.operationId, one]));
+  const steps: { operationId: string; parameters?: { name: string; in: string }[] }[] = parse(
+    file("agents.arazzo.yaml"),
+  ).workflows.flatMap((workflow: { steps: unknown }) => workflow.steps);
+  const unknown = steps.flatMap(({ operationId, parameters = [] }) => {
+    const operation = byId.get(operationId);
+    if (operation === undefined) return [operationId];
+    return parameters
+      .filter((one) =>
+        one.in === "path"
+          ? !operation.path.includes(`{${one.name}}`)
+          : one.in === "query" && !(one.name in (operation.query?.shape ?? {})),
+      )
+      .map(({ name }) => `${operationId}: ${name}`);
+  });
+  expect(steps.length).toBeGreaterThan(8);
+  expect(unknown).toEqual([]);
 });
 
 describe("a profile as markdown", () => {
