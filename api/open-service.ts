@@ -17,7 +17,7 @@ import { donateContext } from "./donation/context.ts";
 import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
-import { settleWalletsAlways } from "./onboarding/wallet-sweep.ts";
+import { startWalletSweep } from "./onboarding/wallets.ts";
 import { startWebhooks } from "./webhooks/sender.ts";
 
 export type Service = {
@@ -54,7 +54,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   };
   const flushCounters = () => flushing.activity(() => context.activity.flush());
   const sweeping = startSweep(donateContext(context), log);
-  const wallets = settleWalletsAlways(context);
+  const wallets = startWalletSweep(context);
   const webhooks = startWebhooks(context);
   const timer = setInterval(() => void flushCounters(), flushEveryMs);
   return {

@@ -1,25 +1,29 @@
+import { createHmac } from "node:crypto";
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { formFields, isForm } from "#api/http/body.ts";
+import { bearerOf } from "#api/http/client.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
+import { type FailureTable, refusalOf, refuse } from "#api/http/problem.ts";
+import { queryOf } from "#api/http/query.ts";
 import { pathOf } from "#api/http/route.ts";
 import {
   claimOrRegisterNonprofit,
   getOnboardingStatus,
   getWalletChallenge,
 } from "#content/contract/onboarding-operations.ts";
-import { Elysia } from "elysia";
 import {
   claimExample,
   type OnboardingAnswer,
   registrationExample,
+  type WalletChallenge,
 } from "#content/contract/onboarding.ts";
-import { bearerOf } from "#api/http/client.ts";
-import { formFields, isForm } from "#api/http/body.ts";
-import { onboardingKeys } from "./onboarding-keys.ts";
-import type { Context } from "#api/context.ts";
-import { encodedJson } from "#api/http/encoded-body.ts";
-import { type FailureTable, refusalOf, refuse } from "#api/http/problem.ts";
-import { queryOf } from "#api/http/query.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { isoTime } from "#content/contract/time.ts";
+import { readWallet } from "#content/donation/wallet.ts";
+import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { onboard, type OnboardFailure } from "./onboard.ts";
 import { onboardingStatus, type StatusFailure } from "./onboarding-status.ts";
-import { type ChallengeFailure, walletChallenge } from "./wallet-challenge.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
 export const onboardRoutes = (context: Context) => {
@@ -151,3 +155,52 @@ const statusAnswers = {
       "No request has this secret. It is what stands after # in a status_url, sent whole as Authorization: Bearer <secret>.",
   },
 } as const satisfies FailureTable<StatusFailure>;
+
+export type ChallengeFailure = { kind: "wallet_not_usable"; message: string };
+
+/** The text by whose signature the owner of a wallet proves control of it. Nothing is stored. */
+export function walletChallenge(
+  { issuer, now }: { issuer: Issuer; now: Date },
+  address: string | null,
+): Result<WalletChallenge, ChallengeFailure> {
+  const wallet = readWallet(address ?? "");
+  if (!wallet.ok) return fail({ kind: "wallet_not_usable", message: wallet.failure.message });
+  if (!wallet.value.onCurve) {
+    const message =
+      "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature.";
+    return fail({ kind: "wallet_not_usable", message });
+  }
+  const { text, issuedAtMs, expiresAtMs } = challengeFor(wallet.value.address, now, issuer);
+  return ok({
+    wallet: wallet.value.address,
+    challenge: text,
+    issued_at: isoTime(issuedAtMs),
+    expires_at: isoTime(expiresAtMs),
+    message:
+      "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",
+  });
+}
+
+export type OnboardingKeys = {
+  issuer: Issuer;
+  statusToken: (submissionId: string) => string;
+};
+
+/**
+ * What makes challenges and links to status pages: keyed with a key of its own, derived from the signing key, so that
+ * processes with the same signing key know each other's. Nothing of it is stored.
+ */
+export function onboardingKeys({
+  config,
+  secrets,
+}: Pick<Context, "config" | "secrets">): OnboardingKeys {
+  const key = createHmac("sha256", secrets.signingKey).update("almoner onboarding").digest();
+  const code = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
+  return {
+    issuer: {
+      host: new URL(config.baseUrl).host,
+      seal: (text) => code(`challenge\n${text}`).slice(0, 22),
+    },
+    statusToken: (submissionId) => code(`status\n${submissionId}`),
+  };
+}

@@ -1,4 +1,4 @@
-import { changeWallet } from "#api/onboarding/change-wallet.ts";
+import { changeWallet } from "#api/onboarding/wallets.ts";
 import { slugFor, soughtFor } from "#api/onboarding/onboard.ts";
 import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";

@@ -5,7 +5,7 @@ import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { type LocalChain, openLocalChain } from "../chain/local-chain.ts";
 import { buildPayment } from "../chain/paying.ts";
 import { serveLocalChain } from "../chain/serve.ts";
-import type { Built } from "../chain/transactions.ts";
+import type { Built } from "#scripts/chain/instructions.ts";
 import { runCommand } from "../support/command.ts";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { sendAll } from "./support/load.ts";

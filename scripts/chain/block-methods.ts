@@ -1,8 +1,7 @@
 import { VersionedMessage } from "@solana/web3.js";
 import { z } from "zod";
 import { clusters } from "#api/chain/clusters.ts";
-import { codes, RpcError } from "./json-rpc.ts";
-import { Address, method, type Method, Options, withContext } from "./method.ts";
+import { Address, type Method, Options, RpcError, codes, method, withContext } from "./json-rpc.ts";
 import { blockhashSlots } from "./slots.ts";
 
 const noneOr = z.tuple([Options.optional()]);

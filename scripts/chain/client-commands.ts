@@ -1,10 +1,11 @@
+import { Connection, Keypair } from "@solana/web3.js";
 import type { Config } from "#api/config.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import { microUsdcFrom } from "#content/donation/money.ts";
-import { configOrExit, stopWith } from "../support/config.ts";
+import { configOrExit, stopWith } from "#scripts/support/config.ts";
 import { chainFiles, notedAddress, portDefault } from "./address-file.ts";
-import { payAsDonor } from "./pay-as-donor.ts";
+import { buildPayment } from "./paying.ts";
 import { refuseElsewhere } from "./serve-command.ts";
-import { readPayLink } from "./pay-link.ts";
 
 type Common = { url?: string | undefined; json?: boolean | undefined };
 
@@ -94,4 +95,62 @@ async function orExit<Value>(url: string, work: () => Promise<Value>): Promise<V
       `The local chain at ${url} did not answer (${why}). Start it with: bun run chain`,
     );
   }
+}
+
+export type Gift = {
+  to: string;
+  usdc: string;
+  memo?: string | undefined;
+  references: readonly string[];
+};
+
+const looksMax = 100;
+const lookEveryMs = 100;
+
+/** Pays from a new wallet that the faucet filled, over the RPC as a wallet does, and waits until it is confirmed. */
+export async function payAsDonor(
+  url: string,
+  { to, usdc, memo: text, references }: Gift,
+): Promise<Result<{ tx_signature: string; donor: string }, string>> {
+  const donor = Keypair.generate();
+  await fetch(`${url}/faucet`, {
+    method: "POST",
+    body: JSON.stringify({ wallet: donor.publicKey.toBase58(), sol: 0.1, usdc }),
+  });
+  const connection = new Connection(url, "confirmed");
+  const { blockhash } = await connection.getLatestBlockhash();
+  const paying = { to, usdc, references, makeAccount: true, computeUnits: null, unitPrice: null };
+  const memos = text === undefined ? {} : { memo: text };
+  const { bytes } = buildPayment(donor, { ...paying, ...memos }, blockhash);
+  const tx_signature = await connection.sendRawTransaction(bytes);
+  for (let look = 0; look < looksMax; look++) {
+    const { value } = await connection.getSignatureStatus(tx_signature);
+    if (value?.err) return fail(JSON.stringify(value.err));
+    if (value !== null && value.confirmationStatus !== "processed") {
+      return ok({ tx_signature, donor: donor.publicKey.toBase58() });
+    }
+    await Bun.sleep(lookEveryMs);
+  }
+  return fail(`${tx_signature} was not confirmed within ${(looksMax * lookEveryMs) / 1_000} s`);
+}
+
+/** What a Solana Pay transfer request asks for. Source: Solana Pay, Transfer Request. */
+export type PayLink = {
+  to: string;
+  amount: string | undefined;
+  memo: string | undefined;
+  references: string[];
+};
+
+/** Reads one; null for any other text. */
+export function readPayLink(text: string): PayLink | null {
+  if (!text.startsWith("solana:") || !URL.canParse(text)) return null;
+  const { pathname: to, searchParams } = new URL(text);
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(to)) return null;
+  return {
+    to,
+    amount: searchParams.get("amount") ?? undefined,
+    memo: searchParams.get("memo") ?? undefined,
+    references: searchParams.getAll("reference"),
+  };
 }

@@ -1,8 +1,13 @@
 import { type PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import type { Ledger } from "./ledger.ts";
-import { createTokenAccount, memo, mintTo, tokenAccountFor } from "./instructions.ts";
-import { faucetKeypair, usdcMint } from "./keys.ts";
-import { signedTransaction } from "./transactions.ts";
+import {
+  createTokenAccount,
+  memo,
+  mintTo,
+  signedTransaction,
+  tokenAccountFor,
+} from "./instructions.ts";
+import { faucetKeypair, usdcMint } from "./genesis.ts";
 
 /** What someone asks for: lamports, and micro-USDC. */
 export type Wish = { wallet: PublicKey; lamports?: bigint; usdc?: bigint };

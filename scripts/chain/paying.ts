@@ -6,9 +6,15 @@ import {
 } from "@solana/web3.js";
 import { programs } from "#api/chain/programs.ts";
 import { microUsdcFrom } from "#content/donation/money.ts";
-import { createTokenAccount, memo, tokenAccountFor, transferChecked } from "./instructions.ts";
-import { usdcMint } from "./keys.ts";
-import { type Built, signedTransaction } from "./transactions.ts";
+import {
+  type Built,
+  createTokenAccount,
+  memo,
+  signedTransaction,
+  tokenAccountFor,
+  transferChecked,
+} from "./instructions.ts";
+import { usdcMint } from "./genesis.ts";
 
 /** How a donor pays. What is not said is as the x402 `exact` scheme has it. */
 export type Paying = {

@@ -1,10 +1,17 @@
 import bs58 from "bs58";
 import { z } from "zod";
 import { transactionOf } from "#api/chain/payment.ts";
-import { showAccount } from "./account-view.ts";
-import { codes, RpcError } from "./json-rpc.ts";
+import { showAccount } from "./account-methods.ts";
+import {
+  Address,
+  CommitmentLevel,
+  type Method,
+  RpcError,
+  codes,
+  method,
+  withContext,
+} from "./json-rpc.ts";
 import type { Refused } from "./ledger.ts";
-import { Address, CommitmentLevel, method, type Method, withContext } from "./method.ts";
 import type { TransactionError } from "./outcome.ts";
 import { blockhashSlots } from "./slots.ts";
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { configOrExit, stopSignal, stopWith } from "../support/config.ts";
 import { Chaos } from "./chaos.ts";
 import { chainFiles, noteAddress, portDefault } from "./address-file.ts";
-import { JournalTaken } from "./journal.ts";
+import { JournalTaken } from "./ledger.ts";
 import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
 import { type Served, serveLocalChain } from "./serve.ts";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { microUsdcFrom } from "#content/donation/money.ts";
 import { Chaos } from "./chaos.ts";
 import type { LocalChain } from "./local-chain.ts";
-import { Address } from "./method.ts";
+import { Address } from "./json-rpc.ts";
 
 export type Served = { url: string; port: number; stop(): Promise<void> };
 

@@ -1,6 +1,6 @@
 import bs58 from "bs58";
 import { programs } from "#api/chain/programs.ts";
-import type { ChainAccount } from "./svm.ts";
+import type { AccountKeys, ChainAccount, Svm } from "./svm.ts";
 
 /** A token account's balance beside a transaction, as the RPC shows it. */
 export type TokenBalance = {
@@ -77,4 +77,33 @@ export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
   const part = digits.slice(digits.length - decimals).replace(/0+$/, "");
   const text = part === "" ? whole : `${whole}.${part}`;
   return { amount: amount.toString(), decimals, uiAmount: Number(text), uiAmountString: text };
+}
+
+/** What accounts hold, in their order: lamports, and tokens of those that are token accounts. */
+export type Balances = { lamports: number[]; tokens: TokenBalance[] };
+
+export function balancesIn(svm: Svm, keys: AccountKeys): Balances {
+  const balances: Balances = { lamports: [], tokens: [] };
+  for (const [accountIndex, key] of keys.all.entries()) {
+    const account = svm.account(key);
+    balances.lamports.push(account?.lamports ?? 0);
+    const token = account === null ? null : readTokenAccount(account);
+    if (account === null || token === null) continue;
+    const { mint, owner, amount } = token;
+    const decimals = decimalsOf(svm, mint);
+    balances.tokens.push({
+      accountIndex,
+      mint,
+      owner,
+      programId: account.owner,
+      uiTokenAmount: uiTokenAmount(amount, decimals),
+    });
+  }
+  return balances;
+}
+
+/** Of a mint; 0 when it is none. */
+export function decimalsOf(svm: Pick<Svm, "account">, mint: string): number {
+  const account = svm.account(mint);
+  return account === null ? 0 : (readMint(account)?.decimals ?? 0);
 }

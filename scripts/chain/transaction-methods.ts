@@ -1,17 +1,18 @@
 import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
 import { give } from "./faucet.ts";
-import { codes, RpcError } from "./json-rpc.ts";
-import type { Landing, Ledger } from "./ledger.ts";
 import {
   Address,
   CommitmentLevel,
-  method,
   type Method,
   Options,
+  RpcError,
   Signature,
+  codes,
+  method,
   withContext,
-} from "./method.ts";
+} from "./json-rpc.ts";
+import type { Landing, Ledger } from "./ledger.ts";
 import { sendTransaction, simulateTransaction } from "./sending-methods.ts";
 import type { Commitment } from "./slots.ts";
 import { memosOf, showTransaction } from "./transaction-view.ts";

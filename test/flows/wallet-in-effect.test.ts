@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { onboardingKeys } from "#api/onboarding/onboarding-keys.ts";
+import { onboardingKeys } from "#api/onboarding/routes.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
 import { decideReview } from "#api/operator/review.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";

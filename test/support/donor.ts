@@ -3,7 +3,7 @@ import { programs } from "#api/chain/programs.ts";
 import { give } from "#scripts/chain/faucet.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
 import { buildPayment, micro, type Paying } from "#scripts/chain/paying.ts";
-import type { Built } from "#scripts/chain/transactions.ts";
+import type { Built } from "#scripts/chain/instructions.ts";
 import { fakeMint } from "./fake-mint.ts";
 
 export type Donor = {

@@ -1,7 +1,11 @@
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { createTokenAccount, mintTo, tokenAccountFor } from "#scripts/chain/instructions.ts";
+import {
+  createTokenAccount,
+  mintTo,
+  signedTransaction,
+  tokenAccountFor,
+} from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
-import { signedTransaction } from "#scripts/chain/transactions.ts";
 
 const mintBytes = 82;
 const initializeMint2 = 20;

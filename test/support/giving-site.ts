@@ -1,6 +1,6 @@
 import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type PayLink, readPayLink } from "#scripts/chain/pay-link.ts";
+import { type PayLink, readPayLink } from "#scripts/chain/client-commands.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aChain, type TestChain } from "./local-chain.ts";

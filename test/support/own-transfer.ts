@@ -1,8 +1,14 @@
 import { Keypair, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programs } from "#api/chain/programs.ts";
-import { memo, mintTo, tokenAccountFor, transferChecked } from "#scripts/chain/instructions.ts";
-import { faucetKeypair, usdcMint } from "#scripts/chain/keys.ts";
-import { type Built, signedTransaction } from "#scripts/chain/transactions.ts";
+import {
+  type Built,
+  memo,
+  mintTo,
+  signedTransaction,
+  tokenAccountFor,
+  transferChecked,
+} from "#scripts/chain/instructions.ts";
+import { faucetKeypair, usdcMint } from "#scripts/chain/genesis.ts";
 import type { TestChain } from "./local-chain.ts";
 
 const accountBytes = 165;

@@ -9,9 +9,13 @@ import {
 import type { Chain } from "#api/chain/chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
-import { faucetKeypair, usdcMint } from "#scripts/chain/keys.ts";
-import { mintTo, tokenAccountFor, transferChecked } from "#scripts/chain/instructions.ts";
-import { signedTransaction } from "#scripts/chain/transactions.ts";
+import { faucetKeypair, usdcMint } from "#scripts/chain/genesis.ts";
+import {
+  mintTo,
+  signedTransaction,
+  tokenAccountFor,
+  transferChecked,
+} from "#scripts/chain/instructions.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode } from "#test/support/node.ts";

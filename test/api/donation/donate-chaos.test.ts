@@ -4,7 +4,7 @@ import { donate, type DonateCall, donationStatus } from "#api/donation/donate.ts
 import { sweepDonations } from "#api/donation/sweep.ts";
 import { micro } from "#content/donation/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
-import type { Built } from "#scripts/chain/transactions.ts";
+import type { Built } from "#scripts/chain/instructions.ts";
 import { randomOf } from "#scripts/seed/random.ts";
 
 /** What is recorded, what was received, in micro-USDC. */

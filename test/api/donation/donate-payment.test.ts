@@ -5,7 +5,7 @@ import {
   transferChecked,
   tokenAccountFor,
 } from "#scripts/chain/instructions.ts";
-import { usdcMint } from "#scripts/chain/keys.ts";
+import { usdcMint } from "#scripts/chain/genesis.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";

@@ -7,7 +7,7 @@ import { micro } from "#content/donation/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/result.ts";
 import type { Paying } from "#scripts/chain/paying.ts";
-import type { Built } from "#scripts/chain/transactions.ts";
+import type { Built } from "#scripts/chain/instructions.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Donor } from "#test/support/donor.ts";

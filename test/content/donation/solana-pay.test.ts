@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { micro, microUsdcFrom } from "#content/donation/money.ts";
 import { solanaPayLink } from "#content/donation/memo.ts";
-import { readPayLink } from "#scripts/chain/pay-link.ts";
+import { readPayLink } from "#scripts/chain/client-commands.ts";
 
 const asked = {
   recipient: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openJournal } from "#scripts/chain/journal.ts";
+import { openJournal } from "#scripts/chain/ledger.ts";
 import { aChain } from "#test/support/local-chain.ts";
 
 let folder: string;

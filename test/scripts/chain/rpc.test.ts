@@ -3,7 +3,7 @@ import { Connection, Keypair, PublicKey, VersionedTransaction } from "@solana/we
 import { clusters } from "#api/chain/clusters.ts";
 import { programs } from "#api/chain/programs.ts";
 import { tokenAccountFor } from "#scripts/chain/instructions.ts";
-import { usdcMint } from "#scripts/chain/keys.ts";
+import { usdcMint } from "#scripts/chain/genesis.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 

@@ -1,8 +1,16 @@
-import type { OnboardingOutcome } from "#content/onboarding/outcome.ts";
+import { every } from "#content/runtime/every.ts";
+import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { OnboardingOutcome } from "#content/onboarding/outcome.ts";
 import type { Onboarding } from "#content/onboarding/store.ts";
+import {
+  closeHold,
+  heldOf,
+  holdWallet,
+  logWallet,
+  settleDueWallets,
+} from "#content/onboarding/wallet-holds.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { closeHold, heldOf, holdWallet, logWallet } from "#content/onboarding/wallet-holds.ts";
 
 export type WalletChange = {
   one: Onboarding;
@@ -49,3 +57,22 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
     effective_at: change.effectiveAt,
   });
 }
+
+const everyMs = 60_000;
+
+/**
+ * Makes changed wallets public whose hold has ended: at start and every minute. Donations do not wait for it: they read
+ * the wallet in effect.
+ */
+export const startWalletSweep = ({
+  store,
+  clock,
+  log,
+}: Pick<Context, "store" | "clock" | "log">): { stop(): Promise<void> } =>
+  every(
+    async () => {
+      const settled = await settleDueWallets(store, clock());
+      if (settled > 0) log.info({ settled }, "changed wallets took effect");
+    },
+    { everyMs, onFailure: (error) => log.warn({ err: error }, "held wallets not looked at yet") },
+  );
