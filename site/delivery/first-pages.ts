@@ -2,7 +2,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import { filePathsFor, givingProfileOf, headersOf } from "./http-headers.ts";
-import { renderKeys } from "#site/documents/render-keys.ts";
+import { renderKeys } from "#site/documents/document.ts";
 
 /** Answers from the renderer while the first release is being written. */
 export type FirstPages = (request: Request) => Promise<Response | null>;

@@ -1,5 +1,10 @@
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
 import { type FeedFile, feedPaths } from "#content/contract/feed.ts";
 import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/feed/store.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import type { Queryable } from "#content/store/open.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -7,7 +12,7 @@ import {
   type Rendered,
   type Source,
 } from "./document.ts";
-import { keyOf } from "./keys.ts";
+import { keyOf, snapshotPartOf, snapshotPartSize } from "./keys.ts";
 
 const filesPerBatch = 20;
 
@@ -38,4 +43,69 @@ async function renderFile(key: DocumentKey, { store }: Source): Promise<Rendered
     entries: await feedEntries(store, range),
   };
   return { key, files: [{ path, body: `${JSON.stringify(file)}\n` }] };
+}
+
+const partsPerBatch = 5;
+const compress = promisify(gzip);
+const expand = promisify(gunzip);
+
+/**
+ * The snapshot in parts: the profiles of 100 ids each, withdrawn ones too, one JSON object per line. Each part is a
+ * whole gzip file, and gzip files one after the other are a gzip file: so a change costs one part, and the snapshot
+ * is the parts joined together.
+ */
+export const snapshotPart: DocumentKind = {
+  kind: "snapshot-part",
+  async *all({ store }) {
+    const { rows } = await store.raw.execute("SELECT max(id) AS newest FROM nonprofits");
+    const parts = snapshotPartOf(Number(rows[0]?.["newest"] ?? 0));
+    for (let first = 1; first <= parts; first += partsPerBatch) {
+      const count = Math.min(partsPerBatch, parts - first + 1);
+      yield Array.from({ length: count }, (_, at) => keyOf.snapshotPart(first + at));
+    }
+  },
+  async render(keys, source) {
+    const rendered: Rendered[] = [];
+    for (const key of keys) rendered.push(await renderPart(key, source));
+    return rendered;
+  },
+};
+
+async function renderPart(key: DocumentKey, { store }: Source): Promise<Rendered> {
+  const part = Number(partsOf(key)[1]);
+  const firstId = (part - 1) * snapshotPartSize + 1;
+  const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
+  const lines = await snapshotLines(store, ids);
+  return { key, files: [{ path: feedPaths.snapshotPart(part), body: await packed(lines) }] };
+}
+
+/** The line of each of these nonprofits. Ask for about 1,000 at a time. */
+export async function snapshotLines(
+  store: Queryable,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  const records = await recordsById(store, ids);
+  return new Map(records.map((record) => [record.id, `${JSON.stringify(toDetail(record))}\n`]));
+}
+
+/**
+ * A part with some of its lines written again: the same bytes as rendering all of it, when its other lines are up to
+ * date, for a quarter of the time.
+ */
+export async function patchedPart(
+  held: Uint8Array,
+  fresh: ReadonlyMap<number, string>,
+): Promise<Uint8Array> {
+  const lines = new Map<number, string>();
+  for (const line of (await expand(held)).toString().split(/(?<=\n)/)) {
+    if (line !== "") lines.set(Number(/^\{"id":"(\d+)"/.exec(line)?.[1]), line);
+  }
+  for (const [id, line] of fresh) lines.set(id, line);
+  return packed(lines);
+}
+
+/** The compressor runs on another thread. Node's gzip header holds no time, so equal text gives equal bytes. */
+function packed(lines: ReadonlyMap<number, string>): Promise<Buffer> {
+  const sorted = [...lines].sort(([one], [other]) => one - other);
+  return compress(sorted.map(([, line]) => line).join(""), { level: 6 });
 }

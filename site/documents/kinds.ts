@@ -1,17 +1,26 @@
-import type { DocumentKind } from "./document.ts";
-import { causesAnswer, statsAnswer } from "./answers.ts";
-import { assets } from "./assets.ts";
+import { readFile } from "node:fs/promises";
+import { causesAnswer, helpWanted, statsAnswer } from "./answers.ts";
 import { discovery } from "./discovery.ts";
-import { feed } from "./feed.ts";
-import { helpWanted } from "./help-wanted.ts";
+import type { DocumentKind } from "./document.ts";
+import { feed, snapshotPart } from "./feed.ts";
+import { keyOf } from "./keys.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
 import { page } from "./page.ts";
-import { profileHistory } from "./profile-history.ts";
-import { profileMarkdown } from "./profile-markdown.ts";
-import { profile } from "./profile.ts";
-import { snapshotPart } from "./snapshot.ts";
+import { profile, profileHistory, profileMarkdown } from "./profile.ts";
 import { sitemap, sitemapIndex, sitemapPages } from "./sitemap.ts";
+
+/** Style sheets, the icon and what else pages refer to. Those under _astro/ carry a digest in their name. */
+export const assets: DocumentKind = {
+  kind: "assets",
+  all: () => [[keyOf.assets]],
+  render: async (keys, { renderer }) => {
+    const files = await Promise.all(
+      renderer.assets.map(async ({ path, file }) => ({ path, body: await readFile(file) })),
+    );
+    return keys.map((key) => ({ key, files }));
+  },
+};
 
 /** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */
 export const documentKinds: readonly DocumentKind[] = [

@@ -1,6 +1,6 @@
 import causes from "#content/editorial/causes.json";
 import { countryName } from "#content/nonprofit/country.ts";
-import { answerBytes, causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
+import { causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type ListPage, listPageView } from "#site/parts/list-view.ts";
@@ -65,8 +65,12 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
       const nonprofits = place.ids.flatMap((id) => summaries.get(id) ?? []);
       const limit = pageSizeOf("all");
       const offset = limit * (place.page - 1);
-      const { baseUrl } = source;
-      return { path, body: answerBytes(listAnswer({ baseUrl, total, limit, offset, nonprofits })) };
+      const { baseUrl, renderer } = source;
+      const answer = listAnswer({ baseUrl, total, limit, offset, nonprofits });
+      const body = await (place.page === 1
+        ? renderer.render("/api/nonprofits.json", { answer })
+        : renderer.render("/api/nonprofits/pages/[page].json", { answer }));
+      return { path, body };
     }),
   );
 }

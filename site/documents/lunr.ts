@@ -1,5 +1,10 @@
+import Lunr from "lunr";
 import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
+import { causeName } from "#content/nonprofit/wire.ts";
+import { idsInPart, type PartOfList } from "#content/search/list-parts-store.ts";
+import type { Queryable } from "#content/store/open.ts";
 import {
   type DocumentKey,
   type DocumentKind,
@@ -7,8 +12,6 @@ import {
   type Rendered,
   type Source,
 } from "./document.ts";
-import { searchDocuments } from "./search-documents.ts";
-import { lunrPartsFor, lunrPath, lunrShard } from "./lunr-shard.ts";
 import { keyOf } from "./keys.ts";
 
 /**
@@ -49,4 +52,129 @@ async function renderPart(key: DocumentKey, { store }: Pick<Source, "store">): P
   const documents = await searchDocuments(store, { list, parts, residue: part - 1 });
   if (documents.length === 0) return { key, files: [{ path, body: null }] };
   return { key, files: [{ path, body: lunrShard({ cause, part, parts }, documents) }] };
+}
+
+/** Nonprofits in one file: with the longest texts that are indexed it stays well below 2 MB in brotli. */
+export const lunrDocumentsMax = 3_000;
+/** More parts than this no cause has; a change is looked up by the id's residue of it. */
+export const lunrPartsMax = 1_024;
+
+/**
+ * In how many parts a cause is split: a power of two, so that parts stay the same while a cause grows, and doubling
+ * cuts each part in two. A nonprofit is in the part given by its id alone.
+ */
+export function lunrPartsFor(count: number): number {
+  let parts = 1;
+  while (parts < lunrPartsMax && count > parts * lunrDocumentsMax) parts *= 2;
+  return parts;
+}
+
+/** Where a part lies, without a leading slash. Parts count from 1. */
+export const lunrPath = (cause: string, part: number, parts: number): string =>
+  parts === 1 ? `search/${cause}.lunr.json` : `search/${cause}-${part}.lunr.json`;
+
+/** What an agent finds first in a file, before the documents and the index. */
+export type LunrHead = { cause: string; part: number; parts: number; count: number };
+
+/** What is longer is not indexed beyond this: files must stay small. */
+const nameCharactersMax = 200;
+const taglineCharactersMax = 160;
+const missionCharactersMax = 300;
+
+/**
+ * One file: its head, the documents, and a lunr 2 index whose refs are places in the list of documents. Depends on
+ * nothing but the documents, so that it may be made by any process. About 0.2 ms for each document.
+ */
+export function lunrShard(
+  head: Omit<LunrHead, "count">,
+  documents: readonly SearchDocument[],
+): string {
+  const builder = new Lunr.Builder();
+  builder.pipeline.add(Lunr.stopWordFilter, Lunr.stemmer);
+  builder.searchPipeline.add(Lunr.stemmer);
+  builder.ref("ref");
+  builder.field("name", { boost: 8 });
+  builder.field("tagline", { boost: 2 });
+  builder.field("mission");
+  for (const [at, { name, tagline, mission }] of documents.entries()) {
+    builder.add({
+      ref: String(at),
+      name: plainWords(name.slice(0, nameCharactersMax)),
+      tagline: plainWords((tagline ?? "").slice(0, taglineCharactersMax)),
+      mission: plainWords((mission ?? "").slice(0, missionCharactersMax)),
+    });
+  }
+  const { cause, part, parts } = head;
+  const listed = documents.map(({ slug, name, tagline, country }) => ({
+    slug,
+    name,
+    tagline,
+    country,
+  }));
+  const whole: LunrHead = { cause, part, parts, count: documents.length };
+  return `${JSON.stringify({ ...whole, documents: listed, index: builder.build() })}\n`;
+}
+
+/**
+ * Words without accents and punctuation, in any script: lunr by itself knows neither. What is searched for has to be
+ * made plain in the same way; docs/search-offline.md shows how.
+ */
+const plainWords = (text: string): string =>
+  text
+    .normalize("NFD")
+    .replaceAll(/[\p{M}'’]/gu, "")
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ");
+
+/** Reads the head of a file from its first bytes; null when they are not those of such a file. */
+export function lunrHead(start: string): LunrHead | null {
+  const found = /^\{"cause":"([a-z-]+)","part":(\d+),"parts":(\d+),"count":(\d+),/.exec(start);
+  if (found === null) return null;
+  const [, cause = "", part, parts, count] = found;
+  return { cause, part: Number(part), parts: Number(parts), count: Number(count) };
+}
+
+/** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */
+export type SearchDocument = {
+  /** Path of the profile, without the origin. */
+  url: string;
+  slug: string;
+  name: string;
+  tagline: string | null;
+  mission: string | null;
+  country: string | null;
+  region: string | null;
+  city: string | null;
+  /** Names, the primary one first. */
+  causes: string[];
+  verified: boolean;
+};
+
+/** Documents loaded in one go: one query. */
+const documentsPerQuery = 1_000;
+
+/** The documents of a part of a list by ascending id, so that the same store gives the same index. */
+export async function searchDocuments(
+  store: Queryable,
+  part: PartOfList,
+): Promise<SearchDocument[]> {
+  const ids = await idsInPart(store, part);
+  const documents: SearchDocument[] = [];
+  for (let at = 0; at < ids.length; at += documentsPerQuery) {
+    const summaries = await summariesById(store, ids.slice(at, at + documentsPerQuery));
+    for (const one of summaries) {
+      documents.push({
+        url: `/nonprofits/${one.slug}`,
+        slug: one.slug,
+        name: one.name,
+        tagline: one.tagline,
+        mission: one.mission,
+        country: one.country,
+        region: one.region,
+        city: one.city,
+        causes: one.causes.map(causeName),
+        verified: one.verified === 1,
+      });
+    }
+  }
+  return documents;
 }

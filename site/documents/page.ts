@@ -9,7 +9,6 @@ import {
 import type { BundleFile, DocumentKind, Source } from "./document.ts";
 import { partsOf } from "./document.ts";
 import { keyOf, type PageName } from "./keys.ts";
-import { robotsText } from "./robots.ts";
 
 /** Pages of which there is one: each reads what it shows, and nothing else. */
 export const page: DocumentKind = {
@@ -79,7 +78,10 @@ const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
     path: "404.html",
     body: await renderer.render("/404", { baseUrl }),
   }),
-  robots: ({ baseUrl }) => Promise.resolve({ path: "robots.txt", body: robotsText(baseUrl) }),
+  robots: async ({ baseUrl, renderer }) => ({
+    path: "robots.txt",
+    body: await renderer.render("/robots.txt", { baseUrl }),
+  }),
 };
 
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));

@@ -1,5 +1,4 @@
 import causes from "#content/editorial/causes.json";
-import { isoTime } from "#content/contract/time.ts";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
 import { type DocumentKind, partsOf, type Rendered, type Source } from "./document.ts";
 import { folderOf, keyOf, pageSizeOf, sitemapChunkSize } from "./keys.ts";
@@ -11,14 +10,16 @@ const urlsMax = 50_000;
 export const sitemapIndex: DocumentKind = {
   kind: "sitemap-index",
   all: () => [[keyOf.sitemapIndex]],
-  render: async (keys, { store, baseUrl }) => {
+  render: async (keys, { store, baseUrl, renderer }) => {
     const chunks = await sitemapChunks(store, sitemapChunkSize);
-    const body = xml("sitemapindex", [
-      item("sitemap", `${baseUrl}/sitemaps/pages.xml`),
-      ...chunks.map(({ chunk, updated_at }) =>
-        item("sitemap", `${baseUrl}/sitemaps/${chunk}.xml`, updated_at),
-      ),
-    ]);
+    const items = [
+      { address: `${baseUrl}/sitemaps/pages.xml` },
+      ...chunks.map(({ chunk, updated_at }) => ({
+        address: `${baseUrl}/sitemaps/${chunk}.xml`,
+        updated_at,
+      })),
+    ];
+    const body = await renderer.render("/sitemap.xml", { items });
     return keys.map((key) => ({ key, files: [{ path: "sitemap.xml", body }] }));
   },
 };
@@ -27,7 +28,7 @@ export const sitemapIndex: DocumentKind = {
 export const sitemapPages: DocumentKind = {
   kind: "sitemap-pages",
   all: () => [[keyOf.sitemapPages]],
-  render: async (keys, { store, baseUrl }) => {
+  render: async (keys, { store, baseUrl, renderer }) => {
     const counts = await listCounts(store);
     const paths = [
       "/",
@@ -46,8 +47,8 @@ export const sitemapPages: DocumentKind = {
       paths.push(root);
       for (let page = 2; page <= pages; page++) paths.push(`${root}/${page}`);
     }
-    const items = paths.slice(0, urlsMax).map((path) => item("url", baseUrl + path));
-    const body = xml("urlset", items);
+    const items = paths.slice(0, urlsMax).map((path) => ({ address: baseUrl + path }));
+    const body = await renderer.render("/sitemaps/pages.xml", { items });
     return keys.map((key) => ({ key, files: [{ path: "sitemaps/pages.xml", body }] }));
   },
 };
@@ -67,26 +68,15 @@ export const sitemap: DocumentKind = {
   },
 };
 
-async function renderChunk(key: string, { store, baseUrl }: Source): Promise<Rendered> {
+async function renderChunk(key: string, { store, baseUrl, renderer }: Source): Promise<Rendered> {
   const chunk = Number(partsOf(key)[1]);
   const last = chunk * sitemapChunkSize;
   const entries = await sitemapEntries(store, { after: last - sitemapChunkSize, last });
-  const items = entries.map(({ slug, updated_at }) =>
-    item("url", `${baseUrl}/nonprofits/${slug}`, updated_at),
-  );
-  const body = items.length === 0 ? null : xml("urlset", items);
+  const items = entries.map(({ slug, updated_at }) => ({
+    address: `${baseUrl}/nonprofits/${slug}`,
+    updated_at,
+  }));
+  const body =
+    items.length === 0 ? null : await renderer.render("/sitemaps/[chunk].xml", { items });
   return { key, files: [{ path: `sitemaps/${chunk}.xml`, body }] };
-}
-
-const xml = (element: string, items: readonly string[]): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>
-<${element} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${items.join("\n")}
-</${element}>
-`;
-
-function item(element: string, address: string, updatedAtMs?: number): string {
-  const location = address.includes("&") ? address.replaceAll("&", "&amp;") : address;
-  const lastmod = updatedAtMs === undefined ? "" : `<lastmod>${isoTime(updatedAtMs)}</lastmod>`;
-  return `<${element}><loc>${location}</loc>${lastmod}</${element}>`;
 }

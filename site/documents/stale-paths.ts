@@ -44,9 +44,9 @@ const helpWantedOrder: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The fast lane: the profile itself, the cause pages where it keeps its place, and help-wanted when it stands there
+ * The profile job: the profile itself, the cause pages where it keeps its place, and help-wanted when it stands there
  * (`helpWanted`, the slugs on it; null when nobody knows) or may come to. `places` holds the place (from 0) of the
- * nonprofit in each of its lists. Everything else waits for the second lane.
+ * nonprofit in each of its lists. Everything else waits for the list job.
  */
 export function staleAtOnce(
   change: Change,
@@ -67,10 +67,10 @@ export function staleAtOnce(
   return keys;
 }
 
-/** Whether the fast lane has to know the places of the changed nonprofit. */
+/** Whether the profile job has to know the places of the changed nonprofit. */
 export const needsPlaces = (change: Change): boolean => touches(change, listedFields);
 
-/** The second lane: all that may shift many pages, or that many changes make stale together. */
+/** The list job: all that may shift many pages, or that many changes make stale together. */
 export function staleLater(change: Change, places: ReadonlyMap<string, number>): Stale {
   if (change.nonprofit_id === null) return { keys: directoryKeys, lists: [] };
   const moved = change.moved_lists.filter((list) => list !== "thin");

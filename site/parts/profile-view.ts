@@ -1,11 +1,10 @@
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
+import type { DonationNetwork } from "#content/contract/network.ts";
+import type { FieldProvenance, NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { type NetworkWords, wordsOfNetwork } from "#content/donation/answers.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { BuildInputs } from "./build-inputs.ts";
-import { type GivingView, givingView } from "./giving-view.ts";
+import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
-import { fieldName, type Origin, originsOf } from "./origins.ts";
 import { counted, grouped, joined, metaText, oneOf, paragraphs } from "./words.ts";
 
 /** One line of the facts of a profile; `href` is a link that `safeLink` let through. */
@@ -132,3 +131,142 @@ const registrationsOf = (
 const enrichExample = (slug: string, field: string, baseUrl: string): string =>
   `curl -X POST ${baseUrl}/api/enrich/${slug} -H "Content-Type: application/json" \\
   -d '{"field": "${field}", "value": "…", "source_url": "https://…", "agent_id": "your-agent"}'`;
+
+/** The page /donate/{slug} of a nonprofit with a wallet. */
+export type DonateView = {
+  path: string;
+  title: string;
+  description: string;
+  place: string;
+  giving: ProfileView["giving"];
+  wallet: NonNullable<ProfileView["giving"]["wallet"]>;
+};
+
+/** What the page says, or null for a nonprofit without a wallet: its profile then names other ways to give. */
+export function donateView({ name, place, giving }: ProfileView): DonateView | null {
+  const { wallet, slug } = giving;
+  if (wallet === null) return null;
+  return {
+    path: `/donate/${slug}`,
+    title: `${metaText(`Give to ${name}`, 90)} · Almoner`,
+    description: metaText(`Give USDC on Solana straight to the wallet of ${name}.`, 200),
+    place,
+    giving,
+    wallet,
+  };
+}
+
+/** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */
+export type GivingView = {
+  slug: string;
+  name: string;
+  /** The organisation's own donation page: a link that `safeLink` let through. */
+  page: { href: string; host: string } | null;
+  /** Null without one: then there is no page /donate/{slug}. */
+  wallet: { address: string; proven: boolean } | null;
+  network: NetworkWords;
+  /** A command that asks how to pay. */
+  askExample: string;
+  /** A command that tells the directory of a transfer. */
+  tellExample: string;
+};
+
+/** What is published must at least look like an address: the letters of base58, 32 bytes. */
+const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** The ways to give that a page may show; a withdrawn nonprofit has none. */
+export function givingView(
+  { slug, name, status, donation_url, usdc_wallet, wallet_proof }: NonprofitDetail,
+  { baseUrl, network }: BuildInputs,
+): GivingView {
+  const open = status !== "withdrawn";
+  const href = open ? safeLink(donation_url) : null;
+  const address = open && addressForm.test(usdc_wallet ?? "") ? usdc_wallet : undefined;
+  const ask = `${baseUrl}/api/donate/${slug}?amount=5`;
+  return {
+    slug,
+    name,
+    page: href === null ? null : { href, host: linkHost(href) },
+    wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
+    network: wordsOfNetwork(network),
+    askExample: `curl -i "${ask}"`,
+    tellExample: `curl -X POST "${ask}" -H "Content-Type: application/json" \\
+  -d '{"tx_signature": "…"}'`,
+  };
+}
+
+/** Where some of the values of a profile came from; values of one origin share a line. */
+export type Origin = {
+  fields: string;
+  source: string;
+  link: { href: string; host: string } | null;
+  day: string;
+};
+
+const fieldNames: Record<string, string> = {
+  annual_budget_usd: "annual budget",
+  beneficiaries_per_year: "people reached in a year",
+  contact_email: "contact e-mail address",
+  country_code: "country",
+  donation_url: "donation page",
+  founded_year: "founding year",
+  ghd_aligned: "global health alignment",
+  impact_metrics: "impact",
+  logo_url: "logo",
+  programs: "programmes",
+  team_size: "team size",
+  usdc_wallet: "USDC wallet",
+};
+
+/** A field's name for people. */
+export const fieldName = (field: string): string => fieldNames[field] ?? field;
+
+const sourceNames: Record<string, string> = {
+  consensus: "Agreement of agents",
+  operator: "The operator of this directory",
+  organisation: "The organisation itself",
+  "register:irs-bmf": "US Internal Revenue Service, Business Master File",
+  "register:irs-990": "US Internal Revenue Service, Form 990",
+  "register:irs-1023ez": "US Internal Revenue Service, Form 1023-EZ",
+  "register:ukcat": "Charity registers of the United Kingdom",
+  "register:acnc": "Australian Charities and Not-for-profits Commission",
+  "register:sample": "Invented sample data",
+  "register:ndjson": "Another copy of this directory",
+};
+
+/** Groups the provenance of a profile by origin, in the order of the fields. */
+export function originsOf(provenance: Record<string, FieldProvenance>): Origin[] {
+  const origins = new Map<string, Origin>();
+  for (const field in provenance) {
+    const from = provenance[field];
+    if (from === undefined) continue;
+    const { source, source_url, agents, applied_at } = from;
+    const key = `${source} ${source_url} ${agents.length === 0 ? "" : agents.join(" ")} ${applied_at}`;
+    const same = origins.get(key);
+    if (same !== undefined) same.fields += `, ${fieldName(field)}`;
+    else origins.set(key, originOf(fieldName(field), from));
+  }
+  return [...origins.values()];
+}
+
+function originOf(
+  fields: string,
+  { source, source_url, agents, applied_at }: FieldProvenance,
+): Origin {
+  const href = safeLink(source_url);
+  const name = sourceNames[source] ?? source;
+  return {
+    fields,
+    source: agents.length === 0 ? name : `${name}: ${joined(agents, ", ")}`,
+    link: href === null ? null : { href, host: linkHost(href) },
+    day: applied_at.slice(0, 10),
+  };
+}
+
+/** What pages depend on beside the store and the code. */
+export type BuildInputs = {
+  /** Origin in absolute URLs, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Pages that show a wallet say plainly when no real money moves there. */
+  readonly network: DonationNetwork;
+};

@@ -6,7 +6,7 @@ import { openManifest } from "#site/bundle/manifest.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { renderKeys } from "#site/documents/render-keys.ts";
+import { renderKeys } from "#site/documents/document.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
 import type { Task, WorkerMessage, WorkerSettings } from "./background-worker.ts";

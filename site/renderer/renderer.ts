@@ -8,7 +8,7 @@ import { type Asset, compiledEntry, readCompiled } from "./compile.ts";
 /** The compiled site, resident: renders one page from data, without Vite. */
 export type Renderer = {
   /**
-   * Renders a page, named by its file under site/pages, from what is handed to it. The page's own address plays no
+   * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address plays no
    * part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
    */
   render<Page extends keyof PageLocals>(page: Page, locals: PageLocals[Page]): Promise<Uint8Array>;
@@ -22,26 +22,43 @@ export type Renderer = {
 export async function openRenderer(compiledFolder: string): Promise<Renderer> {
   const { digest, assets } = await readCompiled(compiledFolder);
   const entryUrl = pathToFileURL(resolve(compiledFolder, compiledEntry)).href;
-  const { app } = (await import(entryUrl)) as { app: Pick<App, "match" | "render"> };
+  const { app } = (await import(entryUrl)) as { app: CompiledApp };
   const routes = new Map<string, Route>();
   return {
     digest,
     assets,
     render: async (page, locals) => {
       let route = routes.get(page);
-      if (route === undefined) routes.set(page, (route = findRoute(app, page)));
-      const { request, routeData } = route;
-      return (await app.render(request, { routeData, locals })).bytes();
+      if (route === undefined) routes.set(page, (route = await findRoute(app, page)));
+      const { request, routeData, endpoint } = route;
+      // Astro's way to an endpoint costs more than the endpoint, and a directory has two for each profile.
+      const response =
+        endpoint === null
+          ? await app.render(request, { routeData, locals })
+          : await endpoint({ locals });
+      return response.bytes();
     },
   };
 }
 
-type Route = { request: Request; routeData: RouteData };
+type CompiledApp = Pick<App, "manifest" | "render">;
 
-/** Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug". */
-function findRoute(app: Pick<App, "match">, page: string): Route {
+/** What an endpoint of this site takes; see site/parts/endpoint.ts. */
+type Endpoint = (context: { locals: unknown }) => Response | Promise<Response>;
+
+type Route = { request: Request; routeData: RouteData; endpoint: Endpoint | null };
+
+async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route> {
+  const found = manifest.routes.find(({ routeData }) => routeData.route === page);
+  if (found === undefined) throw new Error(`the compiled site has no page ${page}`);
+  const { routeData } = found;
+  // Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug".
   const request = new Request(`http://localhost${page.replaceAll(/[[\]]/g, "")}`);
-  const routeData = app.match(request);
-  if (routeData === undefined) throw new Error(`the compiled site has no page ${page}`);
-  return { request, routeData };
+  if (routeData.type !== "endpoint") return { request, routeData, endpoint: null };
+  const compiled = await manifest.pageMap?.get(routeData.component)?.();
+  const GET: unknown = Reflect.get((await compiled?.page()) ?? {}, "GET");
+  if (!isEndpoint(GET)) throw new Error(`the endpoint ${page} has no GET`);
+  return { request, routeData, endpoint: GET };
 }
+
+const isEndpoint = (value: unknown): value is Endpoint => typeof value === "function";

@@ -1,6 +1,6 @@
 import { close, createIndex, type CustomRecord, type PagefindIndex } from "pagefind";
 import type { BundleFile } from "#site/documents/document.ts";
-import type { SearchDocument } from "#site/documents/search-documents.ts";
+import type { SearchDocument } from "#site/documents/lunr.ts";
 
 /**
  * The index for people is split by id, and joined in the browser: one index of a big directory takes gigabytes to make

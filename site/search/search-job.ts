@@ -6,7 +6,7 @@ import type { BundleContext } from "#site/bundle/context.ts";
 import { exportInSlices, publishFiles } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { commitRelease, type Committed, storeFiles } from "#site/bundle/release.ts";
-import { lunrHead } from "#site/documents/lunr-shard.ts";
+import { lunrHead } from "#site/documents/lunr.ts";
 import { heldUnder, type IndexTask, type MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
@@ -71,7 +71,7 @@ function isBehind({ manifest }: BundleContext): boolean {
 function inputsDigest(): string {
   const digest = createHash("sha256");
   for (const file of [
-    "site/documents/search-documents.ts",
+    "site/documents/lunr.ts",
     "site/search/pagefind-shard.ts",
     "content/editorial/causes.json",
     "content/editorial/countries.json",

@@ -21,6 +21,10 @@ export const aRenderer = (): Promise<Renderer> =>
     openRenderer(folder),
   ));
 
+/** The text of a file; none for a path that must not exist. */
+export const textOf = (body: string | Uint8Array | null): string =>
+  body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "");
+
 export const siteBaseUrl = "https://almoner.example";
 
 export type TestSite = Source & {
@@ -47,10 +51,7 @@ export async function aSite(
     const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);
     const [rendered] = (await kind?.render([key], source)) ?? [];
     return Object.fromEntries(
-      (rendered?.files ?? []).map(({ path, body }) => [
-        path,
-        body instanceof Uint8Array ? new TextDecoder().decode(body) : body,
-      ]),
+      (rendered?.files ?? []).map(({ path, body }) => [path, body === null ? null : textOf(body)]),
     );
   };
   const site: TestSite = {

@@ -2,6 +2,7 @@ import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { discovery } from "#site/documents/discovery.ts";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
+import { aRenderer, textOf } from "./compiled-site.ts";
 import { freePort } from "./processes.ts";
 import { aService, type TestService } from "./service.ts";
 
@@ -45,17 +46,17 @@ export async function aDirectory(options: Parameters<typeof aService>[0]): Promi
   };
 }
 
-/** All discovery files of a service, by path. They need no renderer. */
+/** All discovery files of a service, by path. */
 export async function discoveryFiles(
   { store }: Pick<TestService, "store">,
   baseUrl: string,
 ): Promise<Map<string, string>> {
   const lists = openListIndex(store);
-  const source = { store, lists, baseUrl, network: "local" as const, renderer: undefined as never };
+  const source = { store, lists, baseUrl, network: "local" as const, renderer: await aRenderer() };
   const files = new Map<string, string>();
   for await (const keys of discovery.all(source)) {
     for (const rendered of await discovery.render(keys, source)) {
-      for (const { path, body } of rendered.files) files.set(path, String(body));
+      for (const { path, body } of rendered.files) files.set(path, textOf(body));
     }
   }
   return files;

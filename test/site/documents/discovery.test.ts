@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { operations } from "#content/openapi/document.ts";
-import { markdownLine } from "#site/documents/markdown.ts";
+import { markdownLine } from "#site/parts/markdown.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { keyOf } from "#site/documents/keys.ts";

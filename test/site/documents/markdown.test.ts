@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { markdownLine, markdownParagraphs } from "#site/documents/markdown.ts";
+import { markdownLine, markdownParagraphs } from "#site/parts/markdown.ts";
 
 describe("third-party text in markdown", () => {
   test.each([

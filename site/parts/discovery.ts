@@ -1,5 +1,3 @@
-import { mcpTools } from "#content/openapi/mcp-tools.ts";
-
 const dayMs = 86_400_000;
 /** Source: RFC 9116, 2.5.5: less than a year. */
 const securityTextDays = 180;
@@ -66,7 +64,10 @@ export const pluginManifest = (baseUrl: string) => ({
 });
 
 /** What scanners look for to find an MCP server without asking it. */
-export const mcpCard = (baseUrl: string) => ({
+export const mcpCard = (
+  baseUrl: string,
+  tools: readonly { name: string; title: string; description: string }[],
+) => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/mcp-server-card/v1.json",
   version: "1.0",
   protocolVersion: "2025-11-25",
@@ -77,6 +78,19 @@ export const mcpCard = (baseUrl: string) => ({
   transport: { type: "streamable-http", endpoint: "/mcp", url: `${baseUrl}/mcp` },
   authentication: { required: false, schemes: [] },
   capabilities: { tools: {}, resources: {} },
-  tools: mcpTools.map(({ name, title, description: what }) => ({ name, title, description: what })),
+  tools,
   resources: "dynamic",
 });
+
+/** Everything is open to crawlers, models included, but for what only operators and callers use. */
+export const robotsText = (baseUrl: string): string =>
+  [
+    "User-agent: *",
+    "Content-Signal: search=yes, ai-input=yes, ai-train=yes",
+    "Disallow: /api/admin/",
+    "Disallow: /desk",
+    "Allow: /",
+    "",
+    `Sitemap: ${baseUrl}/sitemap.xml`,
+    "",
+  ].join("\n");

@@ -1,34 +1,10 @@
-import { markdownLine, markdownParagraphs } from "./markdown.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
-import { thinFields } from "#content/nonprofit/listing.ts";
-import { toDetail } from "#content/nonprofit/wire.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { grouped, joined } from "#site/parts/words.ts";
-import { type DocumentKind, partsOf } from "./document.ts";
-import { keyOf } from "./keys.ts";
-import { profile } from "./profile.ts";
-
-/** The profile of one nonprofit as markdown, for models. It follows a change in the second lane. */
-export const profileMarkdown: DocumentKind = {
-  kind: "profile-markdown",
-  async *all(source) {
-    for await (const keys of profile.all(source)) {
-      yield keys.map((key) => keyOf.profileMarkdown(Number(partsOf(key)[1])));
-    }
-  },
-  render: async (keys, { store, baseUrl }) => {
-    const records = await recordsById(
-      store,
-      keys.map((key) => Number(partsOf(key)[1])),
-    );
-    return records.map((record) => ({
-      key: keyOf.profileMarkdown(record.id),
-      files: [{ path: `nonprofits/${record.slug}.md`, body: markdownOf(record, baseUrl) }],
-    }));
-  },
-};
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
+import { grouped, joined } from "./words.ts";
 
 /** The text of a profile; everything of third parties is escaped. `baseUrl` has no trailing slash. */
 export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
@@ -102,4 +78,36 @@ function metricsOf({ impact_metrics }: NonprofitDetail): string {
     return `- ${markdownLine(name)}: ${markdownLine(amount)}${when}`;
   });
   return `## Impact\n\n${items.join("\n")}`;
+}
+
+// Bare addresses become links in most dialects, so the colon of "https://" and the dot of "www." count too.
+const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./i;
+const activeAll = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./gi;
+/** Anything but Latin letters and what parts sentences: nearly all texts have none of it, and are told at once. */
+const unusual = /[^A-Za-z0-9À-ɏ ,.;:'"()/%?’“”–—-]/;
+const startsPlainly = /^[A-Za-zÀ-ɏ]/;
+/** What means something only at the start of a line: bullets, rules, underlines, numbers of a list. */
+const leading = /^([-+=]|\d{1,9}(?=[.)]))/;
+
+/**
+ * Third-party text as plain words on one line of markdown: no heading, list, link, image, HTML or code can come of
+ * it, and no invisible character survives.
+ */
+export function markdownLine(text: string): string {
+  const isPlain = startsPlainly.test(text) && !unusual.test(text);
+  if (isPlain && !text.includes("://") && !text.includes("www.")) return text;
+  const line = withoutUnsafe(text).replaceAll(/\s+/g, " ").trim();
+  const escaped = active.test(line) ? line.replaceAll(activeAll, String.raw`\$&`) : line;
+  if (!leading.test(escaped)) return escaped;
+  return escaped.replace(leading, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`));
+}
+
+/** The paragraphs of a third-party text, each as `markdownLine`, with an empty line between them. */
+export function markdownParagraphs(text: string): string {
+  if (!text.includes("\n")) return markdownLine(text);
+  return text
+    .split(/\n\s*\n/)
+    .map(markdownLine)
+    .filter((paragraph) => paragraph !== "")
+    .join("\n\n");
 }

@@ -1,0 +1,4 @@
+import { sitemapXml } from "#site/parts/sitemap.ts";
+import { endpoint } from "#site/parts/endpoint.ts";
+
+export const GET = endpoint<"/sitemaps/pages.xml">(({ items }) => sitemapXml("urlset", items));
