@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { closeFeedFiles, feedEntries, feedFile } from "#content/feed/store.ts";
+import { changesAfter, historyAnswer, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { idsInList, listCounts } from "#content/nonprofit/list-store.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { donationIntents } from "#content/store/tables/giving.ts";
+import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+// Written by version 0.3.0: a sample of 20 profiles; Lantern Trust, for which two agents agreed on a year, one sent a
+// region and someone sent a claim; a donation that is awaited; and a feed whose first file is closed.
+const written = join(import.meta.dirname, "../../support/stores/store-of-0.3.0.db.gz");
+const folder = mkdtempSync(join(tmpdir(), "almoner-older-"));
+let store: Store;
+let service: TestService;
+
+beforeAll(async () => {
+  const path = join(folder, "store.db");
+  writeFileSync(path, gunzipSync(await Bun.file(written).bytes()));
+  store = await openStore({ url: `file:${path}` });
+  service = await aService({ context: { store } });
+});
+afterAll(() => {
+  service.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a store of the version before is read as it was written", async () => {
+  const lantern = await recordBySlug(store, "lantern-trust");
+  expect(lantern).toMatchObject({ founded_year: 1999, region: null, status: "listed" });
+  expect(lantern?.provenance["founded_year"]).toMatchObject({
+    set_by: "consensus",
+    source_url: "https://b.example/about",
+    agents: ["Bot A", "Bot B"],
+  });
+  const ids = await idsInList(store, "all");
+  expect(ids).toHaveLength(21);
+  expect(await recordsById(store, ids)).toHaveLength(21);
+  expect((await listCounts(store)).get("all")).toBe(21);
+  expect(await historyAnswer(store, "lantern-trust")).toMatchObject({ count: 2 });
+  const requests = await store.db.select().from(onboardingSubmissions);
+  expect(requests).toMatchObject([
+    { status: "pending_review", request: { contact_email: "office@lantern.example" } },
+  ]);
+  expect(await store.db.select().from(donationIntents)).toMatchObject([
+    { kind: "watch", proof: "memo-of-the-fixture", status: "waiting" },
+  ]);
+});
+
+test("it goes on: agents agree, and the feed closes its next file", async () => {
+  const before = await newestSequence(store);
+  const enriched = await service.post("/api/enrich/lantern-trust", {
+    agent_id: "bot-b",
+    agent_name: "Bot B",
+    field: "region",
+    value: "Viken",
+  });
+  expect(await enriched.json()).toMatchObject({ submissions: [{ status: "applied" }] });
+  const changes = await changesAfter(store, before, 10);
+  expect(changes).toMatchObject([{ slug: "lantern-trust", fields: ["region", "provenance"] }]);
+  expect(await (await service.get("/api/nonprofits/lantern-trust")).json()).toMatchObject({
+    region: "Viken",
+    founded_year: 1999,
+  });
+  const upTo = await newestSequence(store);
+  const files = await closeFeedFiles(store, { after: before, upTo, now: new Date() });
+  expect(files).toEqual([2]);
+  const file = await feedFile(store, 2);
+  if (file === null) throw new Error("there is no second file");
+  expect((await feedEntries(store, file)).at(-1)).toMatchObject({
+    sequence: upTo,
+    kind: "changed",
+  });
+});
