@@ -1,10 +1,15 @@
 import { defineCommand } from "citty";
 import { systemClock } from "#content/contract/time.ts";
 import { openStore } from "#content/store/open.ts";
-import { BadInput } from "./import/bad-input.ts";
-import { csvFormats, formatNames } from "./import/formats.ts";
+import { BadInput } from "./import/read-file.ts";
+import {
+  type ImportRequest,
+  Interrupted,
+  csvFormats,
+  formatNames,
+  runImport,
+} from "./import/run-import.ts";
 import { reportInWords } from "./import/report.ts";
-import { type ImportRequest, Interrupted, runImport } from "./import/run-import.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { type Progress, startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";

@@ -1,3 +1,5 @@
+import { retry } from "#content/runtime/retry.ts";
+
 /** Another process held the store's write lock for longer than the caller would wait. Nothing was written. */
 export class StoreBusy extends Error {
   override name = "StoreBusy";
@@ -30,17 +32,19 @@ export async function retryWhileBusy<Value>(
   reconnect: () => Promise<void>,
 ): Promise<Value> {
   const deadlineMs = performance.now() + waitMs;
-  for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+  const attempt = async (): Promise<{ value: Value } | { busy: unknown }> => {
     try {
-      return await work();
+      return { value: await work() };
     } catch (error) {
       if (!isBusy(error)) throw error;
-      // After SQLITE_BUSY the connection's next commit fails (libsql-client-ts #352); only reconnecting mends it.
+      // After SQLITE_BUSY the connection's next commit fails (libsql-client-ts #352) unless it is opened again.
       await reconnect().catch(() => undefined);
-      if (performance.now() > deadlineMs) {
-        throw new StoreBusy("another process is writing to the store", { cause: error });
-      }
-      await Bun.sleep(pauseMs);
+      return { busy: error };
     }
-  }
+  };
+  const mayPass = (outcome: object) => "busy" in outcome && performance.now() <= deadlineMs;
+  const waits = { triesMax: Infinity, firstMs: 2, waitMaxMs: 50 };
+  const outcome = await retry(attempt, mayPass, waits);
+  if ("value" in outcome) return outcome.value;
+  throw new StoreBusy("another process is writing to the store", { cause: outcome.busy });
 }

@@ -1,7 +1,6 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
 import { provinceName } from "#content/register/places.ts";
-import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
-import { websiteOf } from "./prose-fields.ts";
+import { type CsvFormat, type Row, bad, cell, skip, websiteOf } from "./format.ts";
 
 // Misspellings are part of the format.
 const purposes = [

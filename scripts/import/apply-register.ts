@@ -1,17 +1,19 @@
+import type { Clock } from "#content/contract/time.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { idsByOrgId, listedInScopes } from "#content/register/import-store.ts";
 import {
-  type RegisterDraft,
-  type RegisterTerms,
   mergedWithRegister,
   newFromRegister,
+  type RegisterDraft,
+  type RegisterTerms,
+  withdrawnByRegister,
 } from "#content/register/merge.ts";
-import type { Clock } from "#content/contract/time.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { idsByOrgId } from "#content/register/import-store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
 import { giveSlugs, type SlugGiver } from "#content/register/slug-store.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import { startPace } from "./pace.ts";
+import { retry } from "#content/runtime/retry.ts";
+import { StoreBusy } from "#content/store/busy.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 import type { Staged, Staging } from "./staging.ts";
 
@@ -144,3 +146,95 @@ async function additions(
 
 const isRestored = ({ before, after }: Save): boolean =>
   before?.status === "withdrawn" && after.status !== "withdrawn";
+
+/** How long one transaction of an import should hold the store's write lock, in milliseconds. */
+const transactionMs = 70;
+const sizeMin = 10;
+const sizeMax = 1_500;
+const pauseMs = 4;
+
+/** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
+export function startPace(): {
+  size(): number;
+  run<Value>(work: () => Promise<Value>): Promise<Value>;
+} {
+  let size = 100;
+  return {
+    size: () => size,
+    run: async <Value>(work: () => Promise<Value>) => {
+      let startedMs = 0;
+      const attempt = async (): Promise<{ value: Value } | { busy: StoreBusy }> => {
+        startedMs = performance.now();
+        try {
+          return { value: await work() };
+        } catch (error) {
+          if (error instanceof StoreBusy) return { busy: error };
+          throw error;
+        }
+      };
+      const waits = { triesMax: 20, firstMs: pauseMs, waitMaxMs: 50 };
+      const outcome = await retry(attempt, (one) => "busy" in one, waits);
+      if ("busy" in outcome) throw outcome.busy;
+      const tookMs = Math.max(performance.now() - startedMs, 1);
+      // Half the way toward the size that would have taken the time wanted: one slow commit is no trend.
+      size = Math.round((size + size * Math.min(transactionMs / tookMs, 2)) / 2);
+      size = Math.min(Math.max(size, sizeMin), sizeMax);
+      // Others get the lock now; without a pause they would only find it free by luck.
+      await Bun.sleep(pauseMs);
+      return outcome.value;
+    },
+  };
+}
+
+const lookedAtAtOnce = 1_000;
+
+/** What the files would withdraw: ids, and how many nonprofits their scopes hold. */
+export type Absent = { ids: number[]; listed: number };
+
+/**
+ * The nonprofits that the same parts of the register listed before and that no staged row names. One that moved to
+ * another file of the same run is staged, and one of a file that is not imported now is in another scope.
+ */
+export async function findAbsent(
+  store: Store,
+  staging: Staging,
+  register: string,
+  scopes: readonly string[],
+): Promise<Absent> {
+  const absent: Absent = { ids: [], listed: 0 };
+  for (let after = 0; ;) {
+    const part = await listedInScopes(store, register, scopes, {
+      after,
+      limit: lookedAtAtOnce,
+    });
+    const last = part.at(-1);
+    if (last === undefined) return absent;
+    after = last.id;
+    absent.listed += part.length;
+    absent.ids.push(...part.filter((one) => !staging.has(one.org_ids)).map(({ id }) => id));
+  }
+}
+
+/** Withdraws them in short transactions. Their slugs stay taken, and they come back when the register lists them again. */
+export async function withdrawAbsent(
+  { store, report, clock, signal }: Omit<Applying, "staging" | "onDone">,
+  ids: readonly number[],
+  register: string,
+): Promise<void> {
+  const pace = startPace();
+  for (let at = 0; at < ids.length && !signal.aborted;) {
+    const part = ids.slice(at, at + pace.size());
+    at += part.length;
+    report.withdrawn += await pace.run(() =>
+      store.write(async (tx) => {
+        const records = await recordsById(tx, part);
+        const saves = records.flatMap((before) => {
+          const after = before.register === register ? withdrawnByRegister(before) : null;
+          return after === null ? [] : [{ before, after }];
+        });
+        await saveNonprofits(tx, saves, { origin: `import:${register}`, now: clock() });
+        return saves.length;
+      }),
+    );
+  }
+}

@@ -1,5 +1,8 @@
+import type { Program } from "#content/contract/nonprofit.ts";
+import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
 import type { RegisterDraft } from "#content/register/merge.ts";
+import { readableProse, shortened } from "#content/register/sentence-case.ts";
 
 /** Why a row was left out. */
 export type SkipReason = "not_eligible" | "withheld" | "duplicate" | "not_joined" | "bad";
@@ -30,3 +33,63 @@ export const cell = (row: Row, column: string): string => (row[column] ?? "").tr
 
 export const bad = (problem: string): RowOutcome => ({ kind: "bad", problem });
 export const skip = (why: SkipReason): RowOutcome => ({ kind: "skip", why });
+
+/** Lengths of the texts. Source: decisions, "Enrichment". */
+const missionMax = 1_000;
+const descriptionMax = 5_000;
+const programmeMax = 2_000;
+const programsMax = 10;
+const programNameMax = 80;
+
+export const missionOf = (raw: string, organisation: string): string | null =>
+  shortened(readableProse(raw, organisation), missionMax) || null;
+
+export const descriptionOf = (raw: string, organisation: string): string | null =>
+  shortened(readableProse(raw, organisation), descriptionMax) || null;
+
+/**
+ * A website as registers hold it: without a scheme, in capitals, or a word that means none. A form in capitals says
+ * nothing about the letter case of a path, so all becomes lower case. Null for what is no public web address.
+ */
+export function websiteOf(raw: string): string | null {
+  const text = raw.trim().replace(/[\s,.;]+$/, "");
+  const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
+  const read = readWebsite(
+    cased.replace(/^(https?):\/*/i, "$1://").replace(/^(?!https?:)www\.?\//i, ""),
+  );
+  // "www.foundation" lost its ending on the form.
+  return read === null || /^www\.[^.]+$/.test(read.url.hostname) ? null : read.live;
+}
+
+/** Programme lines that run together with `##` between them; what only repeats the mission is left out. */
+export function programsOf(raw: string, organisation: string, mission: string | null): Program[] {
+  const texts = raw.split("##").map((text) => readableProse(text, organisation));
+  const own = [...new Set(texts)].filter((text) => text !== "" && text !== mission);
+  return own.slice(0, programsMax).map((text) => {
+    const name = programName(text);
+    const description = shortened(afterName(text, name), programmeMax);
+    return {
+      name: readableProse(name, organisation) || name,
+      description: description === "" ? null : description,
+      beneficiaries_per_year: null,
+      location: null,
+    };
+  });
+}
+
+/** A heading before a colon or a dash, or else the first words. */
+function programName(text: string): string {
+  const heading = /^(.{3,70}?)(?::| [-–—] )/u.exec(text)?.[1]?.trim();
+  if (heading !== undefined && !/[.!?]\s/.test(heading)) return heading;
+  const sentence = /^.{3,79}?[.!?](?=\s|$)/u.exec(text)?.[0] ?? text;
+  return shortened(sentence.replace(/\.$/, ""), programNameMax);
+}
+
+function afterName(text: string, name: string): string {
+  if (text.replace(/\.$/, "") === name) return "";
+  const rest = text.startsWith(name) ? text.slice(name.length) : "";
+  const heading = /^\s*(?::|[-–—] )\s*/u.exec(rest)?.[0];
+  if (heading === undefined) return text;
+  const said = rest.slice(heading.length);
+  return said.slice(0, 1).toUpperCase() + said.slice(1);
+}

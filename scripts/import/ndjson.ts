@@ -6,10 +6,8 @@ import { idsByOrgId, idsBySlug, knownIds } from "#content/register/import-store.
 import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import type { Applying } from "./apply-register.ts";
-import { BadInput } from "./bad-input.ts";
-import { startPace } from "./pace.ts";
-import { type ReadOptions, readLines } from "./read-file.ts";
+import { type Applying, startPace } from "./apply-register.ts";
+import { BadInput, type ReadOptions, readLines } from "./read-file.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 import type { Staged, Staging } from "./staging.ts";
 
@@ -121,7 +119,7 @@ type Plan = { saves: Save[]; unchanged: number; conflicts: number };
 
 /** A record is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over. */
 async function planRecords(store: Queryable, rows: readonly Staged[]): Promise<Plan> {
-  const lines = rows.map(({ payload }) => JSON.parse(payload) as RecordLine);
+  const lines = rows.map(({ payload }) => RecordLine.parse(JSON.parse(payload)));
   const orgIds = lines.flatMap(orgIdsOf);
   const bySlug = await idsBySlug(
     store,

@@ -5,7 +5,6 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
-import { BadInput } from "./bad-input.ts";
 import type { Row } from "./format.ts";
 
 export type ReadOptions = {
@@ -50,10 +49,10 @@ export async function* readCsv(
     skip_records_with_error: true,
     max_record_size: lineLengthMax,
     record_delimiter: ["\r\n", "\n"],
-    // The option's type knows no pair, but what is returned is what comes out.
+    // The line travels as one more cell: the parser is ahead of whoever reads its records.
     on_record: (record: string[], { lines }) => {
       readTo = lines;
-      return [record, lines] as unknown as string[];
+      return [...record, String(lines)];
     },
     on_skip: (error) => {
       if (error !== undefined) parser.emit("bad", error);
@@ -76,9 +75,9 @@ export async function* readCsv(
   bytes.pipe(parser);
   let picked: (readonly [string, number])[] | null = null;
   try {
-    for await (const pair of parser) {
-      const [record, at] = pair as [string[], number];
-      line = at;
+    for await (const cells of parser) {
+      const record: string[] = cells;
+      line = Number(record.pop());
       if (refused !== undefined) throw refused;
       if (picked === null) picked = columnPlaces(file, record, alternatives);
       else yield { row: rowOf(record, picked), line };
@@ -168,3 +167,12 @@ const brokenFile = (error: Error & { code?: string }): string =>
   error.code === "Z_BUF_ERROR" || error.message.includes("unexpected end")
     ? "the gzip file is cut short"
     : `cannot be read (${error.message})`;
+
+/** Input that cannot be taken in: the message names the file and, where there is one, the line. */
+export class BadInput extends Error {
+  override name = "BadInput";
+
+  constructor(file: string, line: number | null, problem: string) {
+    super(line === null ? `${file}: ${problem}` : `${file}, line ${line}: ${problem}`);
+  }
+}

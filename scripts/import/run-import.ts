@@ -1,20 +1,24 @@
-import { statfsSync } from "node:fs";
-import { basename } from "node:path";
+import { readFileSync, statfsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parse } from "csv-parse/sync";
 import type { Clock } from "#content/contract/time.ts";
+import {
+  causeMapping,
+  type CauseMapping,
+  type MappingTables,
+} from "#content/register/cause-mapping.ts";
 import { finishImport, startImport } from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
-import { applyRegister } from "./apply-register.ts";
-import { BadInput } from "./bad-input.ts";
+import { acnc } from "./acnc.ts";
+import { type Absent, applyRegister, findAbsent, withdrawAbsent } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
-import { csvFormats } from "./formats.ts";
-import { loadCauseMapping } from "./mapping-tables.ts";
+import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { applyRecords, stageRecords } from "./ndjson.ts";
-import { fileSize, type ReadOptions, scopeOf } from "./read-file.ts";
+import { BadInput, fileSize, type ReadOptions, scopeOf } from "./read-file.ts";
 import { countSkip, emptyReport, type ImportReport } from "./report.ts";
-import { stageCsv } from "./stage-csv.ts";
-import { openStaging, type Staging } from "./staging.ts";
-import { type Absent, findAbsent, withdrawAbsent } from "./withdraw-absent.ts";
+import { openStaging, stageCsv, type Staging } from "./staging.ts";
+import { ukcat } from "./ukcat.ts";
 
 export type ImportRequest = {
   store: Store;
@@ -163,3 +167,27 @@ async function apply(
   await store.write((tx) => finishImport(tx, id, report, clock()));
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }
+
+export const csvFormats: readonly CsvFormat[] = [irsBmf, irs990, irs1023ez, ukcat, acnc];
+
+/** All names that `import` knows, ours last. */
+export const formatNames = [...csvFormats.map(({ name }) => name), "ndjson"];
+
+const folder = join(import.meta.dirname, "../../content/editorial/mapping");
+
+/** The mapping of registers' codes to causes, from the tables in content/editorial/mapping. */
+export const loadCauseMapping = (): CauseMapping =>
+  causeMapping({
+    ntee: table("ntee", "NTEE_TO_CAUSES"),
+    activity: table("activity", "ACTIVITY_TO_NTEE"),
+    keywords: table("keywords", "NAME_KEYWORDS_TO_CAUSES"),
+    ukcat: table("ukcat", "UKCAT_TO_CAUSES"),
+    icnptso: table("icnptso", "ICNPTSO_TO_CAUSES"),
+    acnc: table("acnc", "ACNC_TO_CAUSES"),
+  });
+
+type Tables = { [Name in keyof MappingTables]: MappingTables[Name][number] };
+
+// Type of a row by the name of its table; causeMapping refuses a cause that does not exist.
+const table = <Name extends keyof Tables>(_: Name, file: string): Tables[Name][] =>
+  parse<Tables[Name]>(readFileSync(join(folder, `${file}.csv`)), { columns: true, bom: true });

@@ -1,6 +1,14 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
-import { bad, cell, type CsvFormat, type Row, skip } from "./format.ts";
-import { descriptionOf, missionOf, websiteOf } from "./prose-fields.ts";
+import {
+  type CsvFormat,
+  type Row,
+  bad,
+  cell,
+  descriptionOf,
+  missionOf,
+  skip,
+  websiteOf,
+} from "./format.ts";
 
 const published = [
   "org_id",

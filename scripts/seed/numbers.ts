@@ -1,5 +1,5 @@
-import type { Random } from "./random.ts";
-import { weightedTable } from "./random.ts";
+import { Keypair } from "@solana/web3.js";
+import { type Random, weightedTable } from "./random.ts";
 
 // Sizes of organisations follow heavy tails: most are small, a few are a thousand times larger. They are drawn as a
 // power of ten and a factor, which needs no logarithm and so gives the same integers on every machine.
@@ -69,3 +69,13 @@ export function rounded(value: number): number {
 /** A number as readers write it: 12,400. */
 export const grouped = (value: number): string =>
   String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+
+/**
+ * A valid Solana address for one organisation of the sample, the same in every run. Its secret key can be computed by
+ * anyone who reads this line: it is for devnet and the local chain, never for money.
+ */
+export function sampleWallet(seedNumber: number, index: number): string {
+  const secret = new Uint8Array(32);
+  new TextEncoder().encodeInto(`almoner sample ${seedNumber} ${index}`, secret);
+  return Keypair.fromSeed(secret).publicKey.toBase58();
+}

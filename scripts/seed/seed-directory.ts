@@ -1,14 +1,21 @@
-import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
+import { like } from "drizzle-orm";
+import { z } from "zod";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
-import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { outlineAt } from "./outline.ts";
-import { isPicked, pickOf } from "./picks.ts";
+import { type CuratedPick, saveCuratedPicks } from "#content/recommendation/pick-store.ts";
+import { describeFaults, wordingFaults } from "#content/recommendation/wording.ts";
+import { giveSlugs } from "#content/register/slug-store.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { directoryFacts } from "#content/store/tables/publishing.ts";
+import causes from "./causes.json";
+import { type Outline, outlineAt, round } from "./outline.ts";
 import { profileOf } from "./profile.ts";
-import { settleSlugs } from "./slugs.ts";
+import { sentencesOf, slotsOf } from "./texts.ts";
 
 /** How far one sample (one seed number) has come: `done` of `profiles` are stored. */
-export type SampleState = { seed_number: number; profiles: number; done: number };
+const SampleState = z.object({ seed_number: z.int(), profiles: z.int(), done: z.int() });
+export type SampleState = z.infer<typeof SampleState>;
 export type SeedOptions = {
   /** How many profiles this sample shall have in the end, 1 to `profilesMax`. */
   profiles: number;
@@ -59,11 +66,12 @@ export async function seedDirectory(
 
 /** The samples that the store holds, finished or not. */
 export async function sampleStates(store: Queryable): Promise<SampleState[]> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT value FROM directory_facts WHERE name LIKE 'sample:%' ORDER BY name",
-    args: [],
-  });
-  return rows.map((row) => JSON.parse(String(row["value"])) as SampleState);
+  const facts = await store.db
+    .select({ value: directoryFacts.value })
+    .from(directoryFacts)
+    .where(like(directoryFacts.name, "sample:%"))
+    .orderBy(directoryFacts.name);
+  return facts.map(({ value }) => SampleState.parse(JSON.parse(value)));
 }
 
 /** The sample whose making was interrupted, or null: hand it to seedDirectory to complete it. */
@@ -89,7 +97,10 @@ type Batch = { profiles: number; seedNumber: number; from: number; to: number };
 async function writeBatch(tx: WriteTransaction, { profiles, seedNumber, from, to }: Batch) {
   const now = new Date(firstBatchMs + Math.floor(from / batchSize) * batchMs);
   const outlines = Array.from({ length: to - from }, (_, at) => outlineAt(seedNumber, from + at));
-  const slugs = await settleSlugs(tx, outlines);
+  const slugs = await giveSlugs()(
+    tx,
+    outlines.map(({ name, city, region }) => ({ slug_name: name, org_id: "sample", city, region })),
+  );
   const saves = outlines.map((outline, at) => ({
     before: null,
     after: profileOf(seedNumber, outline, slugs[at] ?? ""),
@@ -103,9 +114,45 @@ async function writeBatch(tx: WriteTransaction, { profiles, seedNumber, from, to
     }),
   );
   const state: SampleState = { seed_number: seedNumber, profiles, done: to };
-  await tx.raw.execute({
-    sql: `INSERT INTO directory_facts (name, value, updated_at) VALUES (?, ?, ?)
-          ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-    args: [`sample:${seedNumber}`, JSON.stringify(state), now.getTime()],
-  });
+  // No page shows how far a sample has come, so it is no change of public data.
+  const fact = { value: JSON.stringify(state), updated_at: now.getTime() };
+  await tx.db
+    .insert(directoryFacts)
+    .values({ name: `sample:${seedNumber}`, ...fact })
+    .onConflictDoUpdate({ target: directoryFacts.name, set: fact });
+}
+
+/** Verified profiles take the causes in turn, so that the first 58 cover each of the 29 twice. */
+const verifiedPicks = 58;
+const unverifiedPicks = 24;
+
+/** Whether the sample's starter set holds the profile at this place: 58 verified ones, and 24 that are not. */
+export const isPicked = ({ index, tier }: Pick<Outline, "index" | "tier">): boolean =>
+  (tier === "verified" && index < verifiedPicks * round) ||
+  (tier === "rich" && index % (2 * round) === 1 && index < unverifiedPicks * 2 * round);
+
+/** What the sample's curation says of a stored profile. Throws when a sentence claims too much. */
+export function pickOf(
+  outline: Outline,
+  record: NonprofitRecord,
+): Pick<CuratedPick, "nonprofit_id" | "recommended_for" | "why_recommended"> {
+  const values = {
+    ...slotsOf(outline, record),
+    interest: causes[outline.causes[0]].interest,
+    giving: record.donation_url === null ? null : "the organisation's own donation page",
+    programs: ["no", "one", "two", "three", "four"][record.programs.length] ?? "several",
+  };
+  const pick = {
+    nonprofit_id: record.id,
+    recommended_for: sentencesOf(outline.random, "intents", values, 2),
+    why_recommended: sentencesOf(
+      outline.random,
+      record.verified === 1 ? "reasons" : "reasons_unverified",
+      values,
+      1,
+    ).join(" "),
+  };
+  const faults = [...pick.recommended_for, pick.why_recommended].flatMap(wordingFaults);
+  if (faults.length > 0) throw new Error(`sample ${record.slug}: ${describeFaults(faults)}`);
+  return pick;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { BadInput } from "#scripts/import/bad-input.ts";
+import { BadInput } from "#scripts/import/read-file.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;

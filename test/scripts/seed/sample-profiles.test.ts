@@ -7,7 +7,7 @@ import { CauseId, causeIds } from "#content/contract/cause.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { outlineAt } from "#scripts/seed/outline.ts";
-import { isPicked, pickOf } from "#scripts/seed/picks.ts";
+import { isPicked, pickOf } from "#scripts/seed/seed-directory.ts";
 import { profileOf } from "#scripts/seed/profile.ts";
 
 const count = 4_000;
