@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/donation/store.ts";
+import { every } from "#content/runtime/every.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
@@ -48,23 +49,22 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   await refuseSample(config, store);
   const context = await contextOf(config, store, log, given);
   await setDonationNetwork(store, context.chain.caip2, context.clock());
-  const flushing = {
-    activity: quietly(context, "counters"),
-    log: quietly(context, "recommendations"),
-  };
-  const flushCounters = () => flushing.activity(() => context.activity.flush());
   const sweeping = startSweep(donateContext(context), log);
   const wallets = startWalletSweep(context);
   const webhooks = startWebhooks(context);
-  const timer = setInterval(() => void flushCounters(), flushEveryMs);
+  const notStored = (what: string) => (error: unknown) =>
+    log.warn({ err: error }, `${what} not stored yet`);
+  const flushing = every(() => context.activity.flush(), {
+    everyMs: flushEveryMs,
+    onFailure: notStored("counters"),
+  });
   return {
     app: createApp(context),
     context,
     close: async () => {
-      clearInterval(timer);
-      await Promise.all([sweeping.stop(), wallets.stop(), webhooks?.stop()]);
-      await flushCounters();
-      await flushing.log(() => context.recommendationLog.flush());
+      await Promise.all([flushing.stop(), sweeping.stop(), wallets.stop(), webhooks?.stop()]);
+      await context.activity.flush().catch(notStored("counters"));
+      await context.recommendationLog.flush().catch(notStored("recommendations"));
       if (given.limits === undefined) context.limits.close();
       if (given.search === undefined) await context.search.close();
       if (given.store === undefined) store.close();
@@ -103,19 +103,5 @@ async function contextOf(
       given.recommendationLog ??
       logRecommendations(store, onLogError, { keptDays: config.recommendationLogDays }),
     activity: given.activity ?? countActivity(store, clock),
-  };
-}
-
-/** Runs work whose failure is mended the next time: one line says so, not one a second. */
-function quietly({ log }: Pick<Context, "log">, what: string) {
-  let failing = false;
-  return async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-      failing = false;
-    } catch (error) {
-      if (!failing) log.warn({ err: error }, `${what} not stored yet`);
-      failing = true;
-    }
   };
 }

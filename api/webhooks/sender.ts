@@ -28,6 +28,7 @@ import {
   webhookCursor,
 } from "#content/operation/webhook-store.ts";
 import type { Store } from "#content/store/open.ts";
+import { every } from "#content/runtime/every.ts";
 import { openPost } from "./post.ts";
 import type { Post, Posted } from "./deliveries.ts";
 
@@ -52,15 +53,13 @@ export function startSender(context: SenderContext): Sender {
   const lease = openLease(store, clock, { name: "webhooks", ms: leaseMs });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve));
   const receivers = urls.map(newReceiver);
   const busy = new Map<string, Promise<void>>();
   const tidy = openTidying(store, clock, urls);
-  let failing = false;
-  const complain = (error: unknown) => {
-    // The next turn mends it; one line says so, not one a second.
-    if (!failing) log.warn({ err: error }, "webhooks not sent yet");
-    failing = true;
+  const complain = (error: unknown) => log.warn({ err: error }, "webhooks not sent yet");
+  let failure: Error | null = null;
+  const failWith = (error: unknown) => {
+    failure = error instanceof Error ? error : new Error(String(error));
   };
   const deliver = async (receiver: Receiver) => {
     while (lease.isHeld() && (await deliverDue(context, receiver, signal)));
@@ -73,26 +72,23 @@ export function startSender(context: SenderContext): Sender {
       const { url } = receiver;
       // A receiver that hangs keeps nobody else waiting.
       if (busy.has(url)) continue;
-      const work = deliver(receiver).catch(complain);
+      const work = deliver(receiver).catch(failWith);
       busy.set(
         url,
         work.finally(() => busy.delete(url)),
       );
     }
-    failing = false;
+    // What went wrong with a receiver since the last turn is this turn's failure: one line says so, not one a second.
+    const error = failure;
+    failure = null;
+    if (error !== null) throw error;
   };
-  const run = async () => {
-    while (!signal.aborted) {
-      await turn().catch(complain);
-      await Promise.race([stopped, Bun.sleep(everyMs)]);
-    }
-  };
-  const running = run();
+  const running = every(turn, { everyMs, onFailure: complain });
   log.info({ receivers: urls.length }, "webhooks are on");
   return {
     stop: async () => {
       stopping.abort();
-      await running;
+      await running.stop();
       await Promise.all(busy.values());
       await lease.leave().catch(complain);
     },
