@@ -61,23 +61,34 @@ export function readEnrichment(
       wrongs.push({ path: at("field"), message });
     }
     seen.add(item.field);
-    const value = checkValue(item.field, item.value, { thisYear });
-    const source = checkSourceUrl(item.source_url);
-    if (!value.ok) wrongs.push({ path: at("value"), message: value.failure.message });
-    if (!source.ok) wrongs.push({ path: at("source_url"), message: source.failure.message });
-    if (!value.ok || !source.ok) continue;
-    items.push({
-      field: item.field,
-      field_type: fieldTypeOf(item.field),
-      ...value.value,
-      source_url: source.value,
-      test_data: isTestData({ field: item.field, value: value.value.value, ...agent }),
-    });
+    const read = readItem(item, agent, thisYear);
+    if (read.ok) items.push(read.value);
+    else wrongs.push(...read.failure.map((wrong) => ({ ...wrong, path: at(wrong.path) })));
   }
   return wrongs.length > 0 ? fail(wrongs.slice(0, wrongsMax)) : ok({ ...agent, items });
 }
 
 type Item = z.infer<typeof EnrichmentItem>;
+
+/** One item, checked; what is wrong is named by its member. */
+function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, Wrong[]> {
+  const { field } = item;
+  const value = checkValue(field, item.value, { thisYear });
+  const source = checkSourceUrl(item.source_url);
+  if (!value.ok || !source.ok) {
+    return fail([
+      ...(value.ok ? [] : [{ path: "value", message: value.failure.message }]),
+      ...(source.ok ? [] : [{ path: "source_url", message: source.failure.message }]),
+    ]);
+  }
+  return ok({
+    field,
+    field_type: fieldTypeOf(field),
+    ...value.value,
+    source_url: source.value,
+    test_data: isTestData({ field, value: value.value.value, ...agent }),
+  });
+}
 
 /** `field` beside `fields` is one more item; one of `field` and `value` without the other is a slip. */
 function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[], Wrong[]> {

@@ -53,22 +53,34 @@ async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Pro
     .onConflictDoNothing();
   let last = await newestFeedFile(tx);
   while ((last?.last_sequence ?? 0) < upTo) {
-    const open = tx.db
-      .select({ sequence: changes.sequence })
-      .from(changes)
-      .where(and(gt(changes.sequence, last?.last_sequence ?? 0), lte(changes.sequence, upTo)))
-      .orderBy(asc(changes.sequence))
-      .limit(feedEntriesMax)
-      .as("open");
-    const [range] = await tx.db
-      .select({ first_sequence: min(open.sequence), last_sequence: max(open.sequence) })
-      .from(open);
-    const { first_sequence = null, last_sequence = null } = range ?? {};
-    if (first_sequence === null || last_sequence === null) return;
-    const next: FeedFileRange = { number: (last?.number ?? 0) + 1, first_sequence, last_sequence };
+    const range = await nextRange(tx, last?.last_sequence ?? 0, upTo);
+    if (range === null) return;
+    const next: FeedFileRange = { number: (last?.number ?? 0) + 1, ...range };
     await tx.db.insert(feedFiles).values({ ...next, closed_at: now.getTime() });
     last = next;
   }
+}
+
+/** The changes that the next feed file holds; null when none is left. */
+async function nextRange(
+  { db }: Queryable,
+  after: number,
+  upTo: number,
+): Promise<Omit<FeedFileRange, "number"> | null> {
+  const open = db
+    .select({ sequence: changes.sequence })
+    .from(changes)
+    .where(and(gt(changes.sequence, after), lte(changes.sequence, upTo)))
+    .orderBy(asc(changes.sequence))
+    .limit(feedEntriesMax)
+    .as("open");
+  const [range] = await db
+    .select({ first_sequence: min(open.sequence), last_sequence: max(open.sequence) })
+    .from(open);
+  const { first_sequence = null, last_sequence = null } = range ?? {};
+  return first_sequence === null || last_sequence === null
+    ? null
+    : { first_sequence, last_sequence };
 }
 
 /**

@@ -30,14 +30,16 @@ export function readWebsite(raw: string): Website | null {
   const text = raw.trim();
   if (/[\s\\<>"]/.test(text)) return null;
   const url = URL.parse(withScheme(text));
-  if (url === null || !["http:", "https:"].includes(url.protocol)) return null;
-  if (url.username !== "" || url.password !== "" || !isPublicHost(url.hostname)) return null;
+  if (url === null || !isPublicAddress(url)) return null;
   url.search = withoutTracking(url.search);
   const bare = url.pathname === "/" && url.search === "" && url.hash === "" && !text.endsWith("/");
   // An empty fragment leaves its mark in href although it says nothing; setting it to nothing takes the mark off.
   if (url.hash === "") url.hash = "";
   return { live: bare && url.href.endsWith("/") ? url.href.slice(0, -1) : url.href, url };
 }
+
+const isPublicAddress = ({ protocol, username, password, hostname }: URL): boolean =>
+  /^https?:$/.test(protocol) && username === "" && password === "" && isPublicHost(hostname);
 
 /**
  * Turns a website into its comparison form: scheme, default port, `www.`, fragment and tracking parameters do not

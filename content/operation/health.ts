@@ -5,36 +5,52 @@ const backupAgeMaxS = 24 * 3_600;
 const freeBytesMin = 1_000_000_000;
 const webhookWaitMaxS = 600;
 
+type Health = Omit<OperatorHealth, "warnings">;
+
 /** What of a directory's health needs an operator, in sentences; empty when all is well. */
-export function healthWarnings({
-  publication,
-  chain,
-  backup,
-  store,
-  webhooks,
-}: Omit<OperatorHealth, "warnings">): string[] {
-  const found: (string | false | null | undefined)[] = [
-    publication?.release === 0 && "Nothing has been published yet.",
-    publication?.held === true &&
+export const healthWarnings = (health: Health): string[] =>
+  [publicationWarnings, chainWarnings, backupWarnings, diskWarnings, webhookWarnings].flatMap(
+    (warningsOf) => warningsOf(health),
+  );
+
+function publicationWarnings({ publication }: Health): string[] {
+  if (publication === null) return [];
+  const { release, held, oldest_waiting_s, failures } = publication;
+  const found: string[] = [];
+  if (release === 0) found.push("Nothing has been published yet.");
+  const behind = oldest_waiting_s !== null && oldest_waiting_s > waitMaxS;
+  if (held) {
+    found.push(
       "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",
-    (publication?.oldest_waiting_s ?? 0) > waitMaxS &&
-      publication?.held !== true &&
-      `Publishing is behind: the oldest change has waited for ${spanOf(publication?.oldest_waiting_s ?? 0)}.`,
-    (publication?.failures ?? 0) > 0 &&
-      `${publication?.failures} pages could not be rendered; their older versions stay.`,
-    chain?.answers === false && `The chain does not answer: ${chain.why ?? "no reason given"}.`,
-    backup === null && "No backup is known.",
-    backup !== null &&
-      backup.age_s > backupAgeMaxS &&
-      `The last backup is ${spanOf(backup.age_s)} old.`,
-    store.free_bytes !== null &&
-      store.free_bytes < freeBytesMin &&
-      `The disk has only ${Math.floor(store.free_bytes / 1e6)} MB left.`,
-    (webhooks.oldest_pending_s ?? 0) > webhookWaitMaxS &&
-      `A webhook has waited for ${spanOf(webhooks.oldest_pending_s ?? 0)}: does its receiver answer?`,
-  ];
-  return found.filter((one) => typeof one === "string");
+    );
+  } else if (behind) {
+    found.push(
+      `Publishing is behind: the oldest change has waited for ${spanOf(oldest_waiting_s)}.`,
+    );
+  }
+  if (failures > 0) {
+    found.push(`${failures} pages could not be rendered; their older versions stay.`);
+  }
+  return found;
 }
+
+const chainWarnings = ({ chain }: Health): string[] =>
+  chain?.answers === false ? [`The chain does not answer: ${chain.why ?? "no reason given"}.`] : [];
+
+function backupWarnings({ backup }: Health): string[] {
+  if (backup === null) return ["No backup is known."];
+  return backup.age_s > backupAgeMaxS ? [`The last backup is ${spanOf(backup.age_s)} old.`] : [];
+}
+
+const diskWarnings = ({ store: { free_bytes } }: Health): string[] =>
+  free_bytes !== null && free_bytes < freeBytesMin
+    ? [`The disk has only ${Math.floor(free_bytes / 1e6)} MB left.`]
+    : [];
+
+const webhookWarnings = ({ webhooks: { oldest_pending_s } }: Health): string[] =>
+  oldest_pending_s !== null && oldest_pending_s > webhookWaitMaxS
+    ? [`A webhook has waited for ${spanOf(oldest_pending_s)}: does its receiver answer?`]
+    : [];
 
 /** "5 minutes", "3 hours", "2 days": rounded down, as a person would say it. */
 function spanOf(seconds: number): string {

@@ -111,14 +111,14 @@ function isSmall(word: string, { before, after, last, joined }: Around): boolean
   return before.length > 1 && after.length > 1 && !firstNames.has(before);
 }
 
+/** Words after which "US" is us, and not the country. */
+const beforeUs = /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/;
+
 function knownForm(word: string, { before, last, place }: Around): string | null {
-  if (
-    word === "US" &&
-    /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/.test(before)
-  )
-    return "Us";
-  if (word === "MT" && last && before !== "" && !place) return "MT";
-  if (!place && last && before !== "" && lastOnly.has(word)) return stateAtEnd(word);
+  if (word === "US" && beforeUs.test(before)) return "Us";
+  const endsName = last && before !== "" && !place;
+  if (endsName && word === "MT") return "MT";
+  if (endsName && lastOnly.has(word)) return stateAtEnd(word);
   return fixed.get(word) ?? (acronyms.has(word) ? word : null);
 }
 

@@ -63,7 +63,7 @@ function foreignPlace(street: string, named: string): Place {
   const town = towns.get(named);
   if (town !== undefined) return { country_code: town, region: null, city: readablePlace(named) };
   const country_code = foreignCountry(named);
-  const american = americanPlace(street, country_code);
+  const american = armedForcesPlace(street) ?? americanPlace(street, country_code);
   if (american !== null) return american;
   // The register's list of countries begins with these, and almost every row under them is a slip of the hand.
   if (slips.has(named) && !slipEvidence.test(street)) {
@@ -82,21 +82,26 @@ const foreignCountry = (named: string): string | null => {
   return spelt === undefined ? countryCode(named) : spelt;
 };
 
+/** "APO AE 09012": a post office of the armed forces. */
+function armedForcesPlace(street: string): Place | null {
+  const forces = /\b(?:APO|FPO) (AE|AP|AA)\b/.exec(street)?.[1];
+  if (forces === undefined) return null;
+  return { country_code: "US", region: armedForces.get(forces) ?? null, city: null };
+}
+
 /** "YARDLEY PA 19067" under any country: state and ZIP code say where it truly is. */
 function americanPlace(street: string, country: string | null): Place | null {
-  const forces = /\b(?:APO|FPO) (AE|AP|AA)\b/.exec(street)?.[1];
-  if (forces !== undefined) {
-    return { country_code: "US", region: armedForces.get(forces) ?? null, city: null };
-  }
   const [, before = "", state, zip] = stateAtEnd.exec(street) ?? [];
   if (state === undefined || country === "IT" || (state === country && ownCodes.has(state)))
     return null;
+  const code = statesByName.get(state);
   // A state's code without a ZIP code may be anything; its full name is clear enough.
-  if (zip === undefined && !statesByName.has(state)) return null;
-  const region = states.get(state) ?? states.get(statesByName.get(state) ?? "") ?? null;
-  const earlier = stateAtEnd.exec(before)?.[1] ?? before;
-  return { country_code: "US", region, city: townName(earlier) };
+  if (zip === undefined && code === undefined) return null;
+  const region = states.get(code ?? state) ?? null;
+  return { country_code: "US", region, city: townName(withoutState(before)) };
 }
+
+const withoutState = (text: string): string => stateAtEnd.exec(text)?.[1] ?? text;
 
 /** Town and region of a foreign street line: what is left without post codes, when that is at most three words. */
 function townOf(street: string, country: string | null): Omit<Place, "country_code"> {

@@ -1,6 +1,6 @@
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
-import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
+import type { BundleFile, DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import { filePathsFor, givingProfileOf, headersOf } from "./http-headers.ts";
 import { renderKeys } from "#site/documents/document.ts";
 
@@ -22,18 +22,28 @@ export function createFirstPages(source: Source, kinds: readonly DocumentKind[])
     if (failed.length > 0) return unavailable();
     const wanted = filePathsFor(pathname);
     const file = files.find(({ path, body }) => body !== null && wanted.includes(path));
-    const giving = givingProfileOf(pathname);
-    if (file === undefined && files.length > 0 && giving !== null) {
-      const headers = { location: giving.location, "cache-control": "no-store" };
-      return new Response(null, { status: 302, headers });
-    }
-    if (file === undefined || file.body === null) return null;
-    const { contentType, others } = headersOf(file.path);
-    const body = typeof file.body === "string" ? file.body : new Uint8Array(file.body);
-    return new Response(request.method === "HEAD" ? null : body, {
-      headers: { ...others, "content-type": contentType, "cache-control": "no-store" },
-    });
+    if (file === undefined) return files.length > 0 ? toGivingProfile(pathname) : null;
+    return answerOf(file, { bodiless: request.method === "HEAD" });
   };
+}
+
+function toGivingProfile(pathname: string): Response | null {
+  const giving = givingProfileOf(pathname);
+  if (giving === null) return null;
+  const headers = { location: giving.location, "cache-control": "no-store" };
+  return new Response(null, { status: 302, headers });
+}
+
+function answerOf(
+  { path, body }: BundleFile,
+  { bodiless }: { bodiless: boolean },
+): Response | null {
+  if (body === null) return null;
+  const { contentType, others } = headersOf(path);
+  const sent = typeof body === "string" ? body : new Uint8Array(body);
+  return new Response(bodiless ? null : sent, {
+    headers: { ...others, "content-type": contentType, "cache-control": "no-store" },
+  });
 }
 
 const unavailable = (): Response =>
@@ -75,13 +85,19 @@ async function keyFor(source: Source, pathname: string): Promise<DocumentKey | n
     .replace(/^\/api/, "")
     .split("/");
   if (more.length > 0) return null;
-  if ((section === "nonprofits" || section === "donate") && name !== "") {
-    const record = await recordBySlug(source.store, name.replace(/\.(html|json|md)$/, ""));
-    if (record === null) return null;
-    return name.endsWith(".md") ? keyOf.profileMarkdown(record.id) : keyOf.profile(record.id);
-  }
-  if (!/^\d{1,6}$/.test(page)) return null;
-  if (section === "causes") return keyOf.listPage(`cause:${name}`, Number(page));
-  if (section === "countries") return keyOf.listPage(`country:${name.toUpperCase()}`, Number(page));
-  return null;
+  if (section === "nonprofits" || section === "donate") return profileKey(source, name);
+  const list = listsOf.get(section)?.(name);
+  return list !== undefined && /^\d{1,6}$/.test(page) ? keyOf.listPage(list, Number(page)) : null;
 }
+
+async function profileKey({ store }: Source, name: string): Promise<DocumentKey | null> {
+  const record = await recordBySlug(store, name.replace(/\.(html|json|md)$/, ""));
+  if (record === null) return null;
+  return name.endsWith(".md") ? keyOf.profileMarkdown(record.id) : keyOf.profile(record.id);
+}
+
+/** Lists by the section of the site where their pages stand. */
+const listsOf = new Map<string, (name: string) => string>([
+  ["causes", (name) => `cause:${name}`],
+  ["countries", (name) => `country:${name.toUpperCase()}`],
+]);

@@ -54,13 +54,8 @@ export function staleAtOnce(
   helpWanted: ReadonlySet<string> | null,
 ): DocumentKey[] {
   if (change.nonprofit_id === null) return [];
-  const keys = [keyOf.profile(change.nonprofit_id)];
-  if (touches(change, listedFields)) {
-    for (const [list, place] of places) {
-      if (!list.startsWith("cause:") || change.moved_lists.includes(list)) continue;
-      keys.push(keyOf.listPage(list, pageOf(list, place)));
-    }
-  }
+  const causes = keptPages(change, places).filter(([list]) => list.startsWith("cause:"));
+  const keys = [keyOf.profile(change.nonprofit_id), ...causes.map(([, key]) => key)];
   const mayMove = change.moved_lists.includes("thin") || touches(change, helpWantedOrder);
   const stands = helpWanted?.has(change.slug ?? "") ?? true;
   if (mayMove || (stands && touches(change, helpWantedFields))) keys.push(keyOf.helpWanted);
@@ -87,13 +82,20 @@ export function staleLater(change: Change, places: ReadonlyMap<string, number>):
   if (touches(change, helpWantedFields) || change.moved_lists.includes("thin")) {
     keys.push(keyOf.discovery("agents"));
   }
-  if (touches(change, listedFields)) {
-    for (const [list, place] of places) {
-      if (list === "thin" || moved.includes(list)) continue;
-      keys.push(keyOf.listPage(list, pageOf(list, place)));
-    }
-  }
+  const kept = keptPages(change, places).filter(([list]) => list !== "thin");
+  keys.push(...kept.map(([, key]) => key));
   return { keys, lists: moved };
+}
+
+/** The pages that show what changed, of the lists where the nonprofit keeps its place. */
+function keptPages(
+  change: Change,
+  places: ReadonlyMap<string, number>,
+): [list: string, key: DocumentKey][] {
+  if (!touches(change, listedFields)) return [];
+  return [...places]
+    .filter(([list]) => !change.moved_lists.includes(list))
+    .map(([list, place]) => [list, keyOf.listPage(list, pageOf(list, place))]);
 }
 
 /** Documents that show numbers of the whole directory, or the day. */

@@ -31,8 +31,7 @@ export function nonprofitJsonLd(
   detail: NonprofitDetail,
   links: { profile: string; website: string | null; donationPage: string | null },
 ): string {
-  const { city, region, country, founded_year } = detail;
-  const placed = city !== null || region !== null || country !== null;
+  const { founded_year } = detail;
   return scriptJson({
     "@context": "https://schema.org",
     "@type": "NGO",
@@ -43,14 +42,7 @@ export function nonprofitJsonLd(
     description: detail.tagline ?? detail.mission ?? undefined,
     foundingDate: founded_year === null ? undefined : String(founded_year),
     numberOfEmployees: detail.team_size ?? undefined,
-    address: placed
-      ? {
-          "@type": "PostalAddress",
-          addressLocality: city ?? undefined,
-          addressRegion: region ?? undefined,
-          addressCountry: country ?? undefined,
-        }
-      : undefined,
+    address: postalAddress(detail),
     identifier: detail.registrations.map(({ type, registration_number }) => ({
       "@type": "PropertyValue",
       propertyID: type,
@@ -62,4 +54,14 @@ export function nonprofitJsonLd(
         ? undefined
         : { "@type": "DonateAction", target: links.donationPage },
   });
+}
+
+function postalAddress({ city, region, country }: NonprofitDetail): object | undefined {
+  if (city === null && region === null && country === null) return undefined;
+  return {
+    "@type": "PostalAddress",
+    addressLocality: city ?? undefined,
+    addressRegion: region ?? undefined,
+    addressCountry: country ?? undefined,
+  };
 }
