@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { z } from "zod";
 import { donationMax, microUsdcFrom } from "#content/donation/money.ts";
-import { donationNetworks } from "#content/contract/network.ts";
+import { donationNetworks } from "#content/contract/transfer.ts";
 
 const described = <Shape extends z.ZodType>(shape: Shape, meaning: string, fallback: string) =>
   shape.describe(`${meaning} (default: ${fallback})`).meta({ meaning, fallback });

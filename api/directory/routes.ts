@@ -12,7 +12,7 @@ import {
   getStats,
   listCauses,
   listNonprofits,
-} from "#content/contract/directory-operations.ts";
+} from "#content/contract/operations/directory.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { causeList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";

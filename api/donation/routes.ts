@@ -5,7 +5,7 @@ import {
   getDonationStatus,
   initiateDonation,
   settleDonation,
-} from "#content/contract/donation-operations.ts";
+} from "#content/contract/operations/donation.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
@@ -15,8 +15,7 @@ import { type FailureTable, refuse } from "#api/http/problem.ts";
 import { queryOf, refuseParameter } from "#api/http/query.ts";
 import type { BadParameter } from "#api/http/problem.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
-import { DonateBody } from "#content/contract/donation.ts";
-import type { SignedReceipt } from "#content/contract/receipt.ts";
+import { DonateBody, type SignedReceipt } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { historyOf } from "#content/donation/answers.ts";
 import { donationAmount } from "#content/donation/money.ts";

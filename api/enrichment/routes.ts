@@ -11,7 +11,7 @@ import {
   getAgentLeaderboard,
   getEnrichmentStats,
   submitEnrichment,
-} from "#content/contract/enrichment-operations.ts";
+} from "#content/contract/operations/enrichment.ts";
 import { enrichmentExample } from "#content/contract/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";

@@ -11,8 +11,8 @@ import {
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { getNonprofit, getStats } from "#content/contract/directory-operations.ts";
-import type { Operation } from "#content/contract/operation.ts";
+import { getNonprofit, getStats } from "#content/contract/operations/directory.ts";
+import type { Operation } from "#content/contract/operations/operation.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
 import { openObjects } from "#content/openapi/schemas.ts";

@@ -11,7 +11,7 @@ import {
   claimOrRegisterNonprofit,
   getOnboardingStatus,
   getWalletChallenge,
-} from "#content/contract/onboarding-operations.ts";
+} from "#content/contract/operations/onboarding.ts";
 import {
   claimExample,
   type OnboardingAnswer,

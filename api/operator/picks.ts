@@ -1,6 +1,12 @@
 import { checkPickText, type PickFault } from "#content/recommendation/pick-text.ts";
 import { type Clock, isoTime } from "#content/contract/time.ts";
-import type { PickBody, PickChange, PickEdit, PickItem, PickList } from "#content/contract/pick.ts";
+import type {
+  PickBody,
+  PickChange,
+  PickEdit,
+  PickItem,
+  PickList,
+} from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import {

@@ -4,10 +4,10 @@ import type { Context } from "#api/context.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, problem, refuse } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
-import * as operations from "#content/contract/operator-operations.ts";
-import * as onboarding from "#content/contract/onboarding-operations.ts";
-import * as picks from "#content/contract/recommendation-operations.ts";
-import { daysLimit } from "#content/contract/operations.ts";
+import * as operations from "#content/contract/operations/operator.ts";
+import * as onboarding from "#content/contract/operations/onboarding.ts";
+import * as picks from "#content/contract/operations/recommendation.ts";
+import { daysLimit } from "#content/contract/operator.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { testPost } from "#api/webhooks/post.ts";
 import {
@@ -17,7 +17,12 @@ import {
   type WebhookFailure,
 } from "#api/webhooks/deliveries.ts";
 import { RevokeBody } from "#content/contract/onboarding.ts";
-import { PickBody, type PickChange, PickEdit, PickRemoval } from "#content/contract/pick.ts";
+import {
+  PickBody,
+  type PickChange,
+  PickEdit,
+  PickRemoval,
+} from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import { ApproveBody, RejectBody, RevertBody } from "#content/contract/review.ts";
 import { readAudit } from "#content/operation/audit-store.ts";

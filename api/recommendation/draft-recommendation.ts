@@ -5,8 +5,11 @@ import {
   type ProposalContext,
   type ProposalRefusal,
 } from "#api/enrichment/proposal.ts";
-import type { DraftAnswer, DraftStatus } from "#content/contract/recommendation-draft.ts";
-import type { GovernancePhase } from "#content/contract/recommendation.ts";
+import type {
+  DraftAnswer,
+  DraftStatus,
+  GovernancePhase,
+} from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { wireTime } from "#content/contract/time.ts";
 import { type ConsensusMode, rejectionReasons } from "#content/enrichment/consensus.ts";

@@ -9,10 +9,9 @@ import { pathOf, schemaOf } from "#api/http/route.ts";
 import {
   draftRecommendation as draftOperation,
   recommendNonprofits,
-} from "#content/contract/recommendation-operations.ts";
+} from "#content/contract/operations/recommendation.ts";
 import { userAgentHash } from "#api/http/client.ts";
-import { draftExample } from "#content/contract/recommendation-draft.ts";
-import type { RecommendQuery } from "#content/contract/recommendation.ts";
+import { type RecommendQuery, draftExample } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { LoggedRecommendation } from "#content/recommendation/log-store.ts";

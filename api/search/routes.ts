@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { searchNonprofits } from "#content/contract/directory-operations.ts";
+import { searchNonprofits } from "#content/contract/operations/directory.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";

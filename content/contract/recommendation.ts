@@ -1,5 +1,7 @@
-import { parameter, cleaned } from "./query.ts";
 import { z } from "zod";
+import { CauseId } from "./cause.ts";
+import { agentLengthMax, sourceUrlLengthMax } from "./enrichment.ts";
+import { cleaned, parameter } from "./operations/query.ts";
 
 /** What the donor's agent is about to do; it changes the weight of signals. */
 export const intents = ["discover", "donate", "compare", "verify"] as const;
@@ -101,3 +103,187 @@ export const RecommendAnswer = z
   })
   .meta({ id: "RecommendAnswer" });
 export type RecommendAnswer = z.infer<typeof RecommendAnswer>;
+
+export const intentLengthMax = 160;
+export const intentsMax = 10;
+export const reasonLengthMax = 600;
+
+/** One profile picked by hand. Sentences stay restrained: content/recommendation/wording.ts checks them where they are loaded. */
+const StarterPick = z.strictObject({
+  slug: z.string().min(1),
+  recommended_for: z
+    .array(z.string().trim().min(1).max(intentLengthMax))
+    .min(1)
+    .max(intentsMax)
+    .describe("Donor-intent phrases"),
+  why_recommended: z.string().trim().min(1).max(reasonLengthMax),
+  causes: z
+    .array(CauseId)
+    .min(1)
+    .optional()
+    .describe("The causes it is picked for; all causes of the profile when absent"),
+});
+
+/** The shape of content/editorial/starter-set.json. */
+export const StarterSet = z.strictObject({
+  about: z.string().optional(),
+  picks: z.array(StarterPick).max(2_000),
+});
+export type StarterSet = z.infer<typeof StarterSet>;
+
+/** A body that can be sent as it stands: shown in the API's description and to whoever sent a bad one. */
+export const draftExample = {
+  slug: "hope-kitchen",
+  recommended_for: ["donors interested in school meals", "donors interested in food security"],
+  why_recommended:
+    "Cooks a warm meal at 12 schools every day and reports the number of meals each month.",
+  source_url: "https://hope-kitchen.example/reports/2025",
+  agent_id: "research-bot-7",
+  agent_name: "Research Bot",
+};
+
+/** The body of POST /api/recommend/drafts. */
+export const DraftBody = z
+  .object({
+    slug: z.string().min(1).max(200).describe("Of the nonprofit to recommend"),
+    recommended_for: z
+      .array(z.string().max(intentLengthMax * 2))
+      .min(1)
+      .max(intentsMax)
+      .describe(
+        `Donor intents, at most ${intentLengthMax} characters each; restrained wording only. Agents agree when these are the same, whatever their order`,
+      ),
+    why_recommended: z
+      .string()
+      .min(1)
+      .max(reasonLengthMax * 2)
+      .describe(
+        `One to three restrained sentences, at most ${reasonLengthMax} characters, without links`,
+      ),
+    source_url: z
+      .string()
+      .min(1)
+      .max(sourceUrlLengthMax)
+      .describe("http(s) address of the evidence; never opened by the directory"),
+    agent_id: z
+      .string()
+      .min(1)
+      .max(agentLengthMax)
+      .describe("Stable id of the agent; distinct ids count toward consensus"),
+    agent_name: z
+      .string()
+      .max(agentLengthMax)
+      .nullish()
+      .describe("Name for people; the id when absent"),
+  })
+  .meta({ id: "RecommendationDraftBody", examples: [draftExample] });
+
+export const DraftStatus = z.enum(["pending", "applied", "rejected"]);
+export type DraftStatus = z.infer<typeof DraftStatus>;
+
+/** 200 of POST /api/recommend/drafts. */
+export const DraftAnswer = z
+  .object({
+    message: z.string(),
+    draft_id: z.int(),
+    slug: z.string(),
+    nonprofit: z.string().describe("Its name"),
+    status: DraftStatus,
+    applied: z.boolean().describe("True when the profile is a recommendation by this agreement"),
+    confidence: z.int().describe("Distinct agents that named the same donor intents"),
+    consensus: z.boolean().describe("True when two or more agents did"),
+    sensitive_claims: z
+      .array(z.string())
+      .describe("Words on impact or effectiveness, which a person decides about"),
+    phase: z.literal(phases).describe("Phase of the governance of recommendations"),
+    promotion_note: z.string().describe("What comes next, and why"),
+    prior_rejections: z
+      .array(
+        z.object({
+          agent: z.string().describe("Name of the agent that had proposed it"),
+          recommended_for: z.array(z.string()),
+          reason: z.string().describe("In the operator's words"),
+          rejected_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
+        }),
+      )
+      .max(5)
+      .describe("What operators refused of this nonprofit, or took back, the newest first"),
+    profile_url: z.string(),
+  })
+  .meta({ id: "RecommendationDraft" });
+export type DraftAnswer = z.infer<typeof DraftAnswer>;
+
+const recommended_for = z
+  .array(z.string().max(intentLengthMax * 2))
+  .min(1)
+  .max(intentsMax)
+  .describe("Donor-intent phrases; restrained wording only");
+const why_recommended = z
+  .string()
+  .min(1)
+  .max(reasonLengthMax * 2)
+  .describe("One to three restrained sentences");
+const causes = z
+  .array(CauseId)
+  .min(1)
+  .max(29)
+  .nullish()
+  .describe("The causes it is picked for; all causes of the profile when absent or null");
+
+/** The body of POST /api/admin/picks. */
+export const PickBody = z
+  .object({ slug: z.string().min(1).max(200), recommended_for, why_recommended, causes })
+  .meta({ id: "PickBody" });
+export type PickBody = z.infer<typeof PickBody>;
+
+/** The body of POST /api/admin/picks/{slug}: what is absent stays as it is. */
+export const PickEdit = z
+  .object({
+    recommended_for: recommended_for.optional(),
+    why_recommended: why_recommended.optional(),
+    causes,
+  })
+  .meta({ id: "PickEdit" });
+export type PickEdit = z.infer<typeof PickEdit>;
+
+/** The body of POST /api/admin/picks/{slug}/remove. */
+export const PickRemoval = z
+  .object({ reason: z.string().trim().min(1).max(500) })
+  .meta({ id: "PickRemoval" });
+
+/** A recommended profile, as an operator sees it. */
+export const PickItem = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    recommended_for: z.array(z.string()),
+    why_recommended: z.string(),
+    causes: z.array(z.string()).nullable(),
+    origin: z
+      .enum(["operator", "draft", "consensus"])
+      .describe("Picked by hand, drafted by an agent and approved, or promoted by agreement"),
+    draft_id: z.int().nullable().describe("The draft in whose words it stands"),
+    added_by: z.string(),
+    updated_at: z.string().nullable().describe("ISO 8601, UTC"),
+  })
+  .meta({ id: "PickItem" });
+export type PickItem = z.infer<typeof PickItem>;
+
+/** 200 of GET /api/admin/picks. */
+export const PickList = z
+  .object({
+    count: z.int().min(0).describe("Picks in this page"),
+    picks: z.array(PickItem),
+    next: z.string().nullable().describe("`after` of the next page; null at the end"),
+    in_file: z
+      .array(z.string())
+      .describe("Slugs in content/editorial/starter-set.json, which wins over the store"),
+  })
+  .meta({ id: "PickList" });
+export type PickList = z.infer<typeof PickList>;
+
+/** 200 of adding, editing and removing. */
+export const PickChange = z
+  .object({ slug: z.string(), change: z.enum(["added", "edited", "removed"]), message: z.string() })
+  .meta({ id: "PickChange" });
+export type PickChange = z.infer<typeof PickChange>;

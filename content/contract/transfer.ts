@@ -32,3 +32,7 @@ export type Landed = {
   /** The texts of its memo instructions. */
   memos: readonly string[];
 };
+
+/** Where donations are settled; `local` is a chain for development, whose money is worth nothing. */
+export const donationNetworks = ["local", "solana-devnet", "solana"] as const;
+export type DonationNetwork = (typeof donationNetworks)[number];

@@ -4,9 +4,8 @@ import type {
   RecentDonation,
   Settlement,
 } from "#content/contract/donation.ts";
-import type { DonationNetwork } from "#content/contract/network.ts";
+import type { DonationNetwork, MicroUsdc } from "#content/contract/transfer.ts";
 import { isoTime } from "#content/contract/time.ts";
-import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { usdcNumber } from "./money.ts";
 
 /** What an answer needs of a recorded donation. */

@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import { decodeProtectedHeader } from "jose";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { Receipt, type SignedReceipt } from "#content/contract/receipt.ts";
+import { Receipt, type SignedReceipt } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";

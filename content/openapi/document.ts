@@ -3,26 +3,26 @@ import {
   fileOperations,
   readOperations,
   serviceOperations,
-} from "#content/contract/directory-operations.ts";
-import { donationOperations } from "#content/contract/donation-operations.ts";
-import { enrichmentOperations } from "#content/contract/enrichment-operations.ts";
+} from "#content/contract/operations/directory.ts";
+import { donationOperations } from "#content/contract/operations/donation.ts";
+import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import {
   onboardingOperations,
   verificationOperations,
-} from "#content/contract/onboarding-operations.ts";
+} from "#content/contract/operations/onboarding.ts";
 import {
   everywhere,
   type Json,
   type Operation,
   type Refusal,
   refusals,
-} from "#content/contract/operation.ts";
-import { operatorOperations } from "#content/contract/operator-operations.ts";
+} from "#content/contract/operations/operation.ts";
+import { operatorOperations } from "#content/contract/operations/operator.ts";
 import {
   draftOperations,
   pickOperations,
   recommendNonprofits,
-} from "#content/contract/recommendation-operations.ts";
+} from "#content/contract/operations/recommendation.ts";
 import { signals } from "#content/recommendation/ranking.ts";
 import { componentSchemas, describedParameter, idOf } from "./schemas.ts";
 import {

@@ -3,12 +3,12 @@ import {
   getNonprofit,
   listCauses,
   searchNonprofits,
-} from "#content/contract/directory-operations.ts";
-import { getDonationHistory, initiateDonation } from "#content/contract/donation-operations.ts";
+} from "#content/contract/operations/directory.ts";
+import { getDonationHistory, initiateDonation } from "#content/contract/operations/donation.ts";
 import { PaymentRequirements } from "#content/contract/donation.ts";
-import { findThinProfiles, submitEnrichment } from "#content/contract/enrichment-operations.ts";
-import type { Operation } from "#content/contract/operation.ts";
-import { recommendNonprofits } from "#content/contract/recommendation-operations.ts";
+import { findThinProfiles, submitEnrichment } from "#content/contract/operations/enrichment.ts";
+import type { Operation } from "#content/contract/operations/operation.ts";
+import { recommendNonprofits } from "#content/contract/operations/recommendation.ts";
 import { SearchAnswer } from "#content/contract/search.ts";
 
 const pathParameters = {

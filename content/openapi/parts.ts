@@ -1,4 +1,4 @@
-import type { Json } from "#content/contract/operation.ts";
+import type { Json } from "#content/contract/operations/operation.ts";
 
 /** Everything of the description that stands before its paths. `baseUrl` has no trailing slash. */
 export const documentHead = (baseUrl: string): { [name: string]: Json } => ({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json, Operation } from "#content/contract/operation.ts";
+import type { Json, Operation } from "#content/contract/operations/operation.ts";
 import { Problem } from "#content/contract/problem.ts";
 
 type Schema = { [name: string]: Json };

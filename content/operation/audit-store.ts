@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditLog } from "#content/contract/audit.ts";
+import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 

@@ -1,5 +1,5 @@
 import { causeIds } from "#content/contract/cause.ts";
-import type { DonationNetwork } from "#content/contract/network.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";

@@ -1,4 +1,4 @@
-import type { OperatorHealth } from "#content/contract/operations.ts";
+import type { OperatorHealth } from "#content/contract/operator.ts";
 
 const waitMaxS = 60;
 const backupAgeMaxS = 24 * 3_600;

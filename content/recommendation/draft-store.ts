@@ -1,6 +1,6 @@
 import { and, countDistinct, desc, eq, getTableColumns, gt, like, ne, or, sql } from "drizzle-orm";
 import { agentsBehind, decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
-import type { DraftStatus } from "#content/contract/recommendation-draft.ts";
+import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { auditLog } from "#content/store/tables/operations.ts";

@@ -1,5 +1,4 @@
-import { DraftBody } from "#content/contract/recommendation-draft.ts";
-import type { GovernancePhase } from "#content/contract/recommendation.ts";
+import { DraftBody, type GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readAgent } from "#content/enrichment/agent.ts";
 import {

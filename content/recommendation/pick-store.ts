@@ -1,5 +1,4 @@
-import type { GovernancePhase } from "#content/contract/recommendation.ts";
-import { StarterSet } from "#content/contract/starter-set.ts";
+import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
 import { insertMany } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";

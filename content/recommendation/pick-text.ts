@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/starter-set.ts";
+import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { describeFaults, wordingFaults } from "./wording.ts";
 

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { CauseId } from "#content/contract/cause.ts";
-import { PickChange, type PickItem, PickList } from "#content/contract/pick.ts";
+import { PickChange, type PickItem, PickList } from "#content/contract/recommendation.ts";
 import { stopWith } from "../support/config.ts";
 import {
   defaultOperator,

@@ -1,4 +1,4 @@
-import { AuditLog } from "#content/contract/audit.ts";
+import { AuditLog } from "#content/contract/operator.ts";
 import { RevokeAnswer } from "#content/contract/onboarding.ts";
 import {
   ApproveBody,

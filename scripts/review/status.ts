@@ -1,4 +1,4 @@
-import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
+import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { daysMax } from "#api/operator/health.ts";
 import { stopWith } from "../support/config.ts";
 import { defaultOperator, type Output, valueOf, withOperatorApi } from "../support/operator-api.ts";

@@ -1,9 +1,7 @@
 import { openChain } from "#api/chain/open-chain.ts";
-import type { Cluster } from "#content/contract/donation.ts";
-import type { DonationNetwork } from "#content/contract/network.ts";
-import type { Receipt } from "#content/contract/receipt.ts";
+import type { Cluster, Receipt } from "#content/contract/donation.ts";
+import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Landed } from "#content/contract/transfer.ts";
 
 export type EvidenceFailure =
   | { kind: "chain_disagrees"; what: string; receipt: string; chain: string }

@@ -1,4 +1,4 @@
-import type { Receipt } from "#content/contract/receipt.ts";
+import type { Receipt } from "#content/contract/donation.ts";
 import type { Result } from "#content/contract/result.ts";
 import type { ReceiptFailure } from "#content/donation/receipt.ts";
 import type { EvidenceFailure } from "./chain-evidence.ts";

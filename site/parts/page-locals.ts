@@ -1,7 +1,7 @@
 import type { SitemapItem } from "./sitemap.ts";
 import type { Cause } from "#content/contract/cause.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
-import type { DonationNetwork } from "#content/contract/network.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { Stats } from "#content/contract/stats.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";

@@ -1,4 +1,4 @@
-import type { DonationNetwork } from "#content/contract/network.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { FieldProvenance, NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { type NetworkWords, wordsOfNetwork } from "#content/donation/answers.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { DonationNetwork } from "#content/contract/network.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { type Child, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
-import type { DonationNetwork } from "#content/contract/network.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleTrouble } from "#content/operation/directory-store.ts";

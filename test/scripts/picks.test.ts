@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
-import { draftExample } from "#content/contract/recommendation-draft.ts";
+import { draftExample } from "#content/contract/recommendation.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";
 

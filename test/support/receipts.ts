@@ -1,4 +1,4 @@
-import type { Receipt } from "#content/contract/receipt.ts";
+import type { Receipt } from "#content/contract/donation.ts";
 
 /** A receipt with something in every place. */
 export const aReceipt = (

@@ -8,7 +8,7 @@ import {
   healthContext,
   operatorHealth,
 } from "#api/operator/health.ts";
-import type { OperatorHealth } from "#content/contract/operations.ts";
+import type { OperatorHealth } from "#content/contract/operator.ts";
 import { type Html, html, instant, notice, type Part } from "./layout.ts";
 import type { Page, Visit } from "./visit.ts";
 

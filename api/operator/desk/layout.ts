@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { Refused } from "#api/http/problem.ts";
-import type { AuditEntry } from "#content/contract/audit.ts";
+import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck, ReviewKind } from "#content/contract/review.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 

@@ -10,13 +10,13 @@ import {
 } from "#api/operator/picks.ts";
 import { pickRefusals } from "#api/operator/routes.ts";
 import {
+  type GovernancePhase,
   PickBody,
   type PickChange,
   PickEdit,
   type PickItem,
   PickRemoval,
-} from "#content/contract/pick.ts";
-import type { GovernancePhase } from "#content/contract/recommendation.ts";
+} from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import {
   type Form,

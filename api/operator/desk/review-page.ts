@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import { queryOf } from "#api/http/query.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
 import { findReview } from "#api/operator/review.ts";
-import type { AuditEntry } from "#content/contract/audit.ts";
+import type { AuditEntry } from "#content/contract/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import type { ReviewItem } from "#content/contract/review.ts";
 import {

@@ -4,8 +4,8 @@ import type {
   PaymentRequirements,
   PendingDonation,
   Settlement,
+  SignedReceipt,
 } from "#content/contract/donation.ts";
-import type { SignedReceipt } from "#content/contract/receipt.ts";
 import { origin, slug, summary } from "./directory.ts";
 
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";

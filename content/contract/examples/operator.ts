@@ -1,11 +1,10 @@
-import type { AuditLog } from "#content/contract/audit.ts";
+import type { AuditLog, DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import type {
   ReviewDecision,
   ReviewList,
   ReviewQueues,
   Reverted,
 } from "#content/contract/review.ts";
-import type { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
 import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
 import { slug, summary } from "./directory.ts";
 

@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { DraftStatus } from "#content/contract/recommendation-draft.ts";
-import type { RecommendQuery } from "#content/contract/recommendation.ts";
+import type { DraftStatus, RecommendQuery } from "#content/contract/recommendation.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.

@@ -1,5 +1,5 @@
 import { wordsOfCluster } from "#content/donation/answers.ts";
-import type { SignedReceipt } from "#content/contract/receipt.ts";
+import type { SignedReceipt } from "#content/contract/donation.ts";
 
 void showReceipt(new URLSearchParams(location.search));
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { micro } from "#content/donation/money.ts";
-import { SignedReceipt } from "#content/contract/receipt.ts";
+import { SignedReceipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/keys.ts";
 import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { type Donation, recordDonation } from "#content/donation/store.ts";

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { operations } from "#content/openapi/document.ts";
 import { idOf } from "#content/openapi/schemas.ts";
 import { claimExample, registrationExample } from "#content/contract/onboarding.ts";
-import { draftExample } from "#content/contract/recommendation-draft.ts";
+import { draftExample } from "#content/contract/recommendation.ts";
 import { reviewKinds } from "#content/contract/review.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { curate } from "#test/support/curate.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { AuditLog } from "#content/contract/audit.ts";
+import { AuditLog } from "#content/contract/operator.ts";
 import { Reverted, ReviewItem, ReviewList, ReviewQueues } from "#content/contract/review.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";

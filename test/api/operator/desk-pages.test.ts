@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DailyNumbers, OperatorHealth } from "#content/contract/operations.ts";
+import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { backupMark } from "#api/operator/health.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";

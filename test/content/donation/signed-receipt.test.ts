@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Receipt } from "#content/contract/receipt.ts";
+import type { Receipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/keys.ts";
 import { readReceipt, signReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { aSigningKey } from "#test/support/publisher.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { checkPickText } from "#content/recommendation/pick-text.ts";
 import { readDraft } from "#content/recommendation/draft.ts";
 import { sensitiveClaims } from "#content/recommendation/wording.ts";
-import { draftExample } from "#content/contract/recommendation-draft.ts";
+import { draftExample } from "#content/contract/recommendation.ts";
 
 const faults = (given: object) => {
   const read = readDraft({ ...draftExample, ...given });

@@ -1,15 +1,21 @@
 import { z } from "zod";
-import { operatorPage } from "./review.ts";
+import { operatorPage } from "#content/contract/review.ts";
 import { cause, country, limit, text } from "./query.ts";
 import {
-  intent,
+  DraftAnswer,
+  DraftBody,
+  PickBody,
+  PickChange,
+  PickEdit,
+  PickList,
+  PickRemoval,
   RecommendAnswer,
+  draftExample,
+  intent,
   recommendLimitDefault,
   recommendLimitMax,
-} from "./recommendation.ts";
-import { PickBody, PickChange, PickEdit, PickList, PickRemoval } from "./pick.ts";
-import { DraftAnswer, DraftBody, draftExample } from "./recommendation-draft.ts";
-import { origin, recommend, slug, summary } from "./examples/directory.ts";
+} from "#content/contract/recommendation.ts";
+import { origin, recommend, slug, summary } from "#content/contract/examples/directory.ts";
 import { operation, withBody } from "./operation.ts";
 
 const draft: DraftAnswer = {

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { choice, limit, number, text } from "./query.ts";
-import { AuditLog } from "./audit.ts";
-import { DailyNumbers, daysLimit, OperatorHealth } from "./operations.ts";
+import { AuditLog, DailyNumbers, OperatorHealth, daysLimit } from "#content/contract/operator.ts";
 import {
   ApproveBody,
   RejectBody,
@@ -13,9 +12,14 @@ import {
   ReviewQueues,
   operatorPage,
   reviewKinds,
-} from "./review.ts";
-import { WebhookDelivery, WebhookLog, WebhookTest, webhookStatuses } from "./webhook.ts";
-import * as examples from "./examples/operator.ts";
+} from "#content/contract/review.ts";
+import {
+  WebhookDelivery,
+  WebhookLog,
+  WebhookTest,
+  webhookStatuses,
+} from "#content/contract/webhook.ts";
+import * as examples from "#content/contract/examples/operator.ts";
 import { operation, withBody } from "./operation.ts";
 
 export const listReviews = operation({

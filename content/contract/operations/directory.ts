@@ -1,13 +1,13 @@
-import { CauseList } from "./cause.ts";
-import { History } from "./enrichment-answers.ts";
-import { FeedFile, FeedState } from "./feed.ts";
-import { listLimit, NonprofitDetail, NonprofitList } from "./nonprofit.ts";
+import { CauseList } from "#content/contract/cause.ts";
+import { History } from "#content/contract/enrichment-answers.ts";
+import { FeedFile, FeedState } from "#content/contract/feed.ts";
+import { listLimit, NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
 import { cause, country, flag, limit, offset, text } from "./query.ts";
-import { SearchAnswer, searchLimitDefault, searchLimitMax } from "./search.ts";
-import { Health, Stats } from "./stats.ts";
-import * as examples from "./examples/directory.ts";
-import { history } from "./examples/enrichment.ts";
+import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
+import { Health, Stats } from "#content/contract/stats.ts";
+import * as examples from "#content/contract/examples/directory.ts";
+import { history } from "#content/contract/examples/enrichment.ts";
 import { operation } from "./operation.ts";
 
 export const searchNonprofits = operation({

@@ -5,9 +5,9 @@ import {
   RevokeAnswer,
   RevokeBody,
   WalletChallenge,
-} from "./onboarding.ts";
-import { ChallengeParameters, claimExample } from "./onboarding.ts";
-import * as examples from "./examples/onboarding.ts";
+} from "#content/contract/onboarding.ts";
+import { ChallengeParameters, claimExample } from "#content/contract/onboarding.ts";
+import * as examples from "#content/contract/examples/onboarding.ts";
 import { operation, withBody } from "./operation.ts";
 
 export const claimOrRegisterNonprofit = operation({

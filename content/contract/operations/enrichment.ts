@@ -6,7 +6,7 @@ import {
   Exemplars,
   HelpWanted,
   Leaderboard,
-} from "./enrichment-answers.ts";
+} from "#content/contract/enrichment-answers.ts";
 import {
   EnrichmentBody,
   enrichableFields,
@@ -14,8 +14,8 @@ import {
   exemplarsLimit,
   helpWantedFilters,
   helpWantedLimit,
-} from "./enrichment.ts";
-import * as examples from "./examples/enrichment.ts";
+} from "#content/contract/enrichment.ts";
+import * as examples from "#content/contract/examples/enrichment.ts";
 import { operation, withBody } from "./operation.ts";
 
 export const findThinProfiles = operation({

@@ -1,14 +1,15 @@
 import {
   DonateBody,
+  DonateParameters,
   DonationHistory,
   DonationStatus,
+  DonationStatusParameters,
   PaymentRequirements,
   PendingDonation,
   Settlement,
-} from "./donation.ts";
-import { SignedReceipt } from "./receipt.ts";
-import { DonateParameters, DonationStatusParameters } from "./donation.ts";
-import * as examples from "./examples/donation.ts";
+  SignedReceipt,
+} from "#content/contract/donation.ts";
+import * as examples from "#content/contract/examples/donation.ts";
 import { operation, withBody } from "./operation.ts";
 
 const demanded = {
