@@ -1,5 +1,4 @@
-import type { Result } from "#content/contract/result.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Chain } from "./chain.ts";
 import { caip2Of, clusters, nameOf, type Network } from "./clusters.ts";
 import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { Result } from "#content/contract/result.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { ChainUnclear, Payment } from "./chain.ts";
 import { type Reading, type Rpc, type RpcAnswer, type Answered, TransactionError } from "./rpc.ts";
 

@@ -1,8 +1,7 @@
-import { daysLimit } from "#content/contract/operator.ts";
+import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "#api/context.ts";
-import type { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import type { Result } from "#content/contract/result.ts";
 import { type Clock, isoDay, isoTime } from "#content/contract/time.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";

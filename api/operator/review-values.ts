@@ -3,8 +3,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { FoundReview } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
-import { applyAgreed } from "#content/enrichment/agreed-field-store.ts";
-import { revertField } from "#content/enrichment/agreed-field-store.ts";
+import { applyAgreed, revertField } from "#content/enrichment/agreed-field-store.ts";
 import {
   contestedFields,
   contestedWaiting,

@@ -1,6 +1,5 @@
 import names from "./names.json";
-import type { Random } from "./random.ts";
-import { weightedTable } from "./random.ts";
+import { type Random, weightedTable } from "./random.ts";
 
 /** The name of an invented organisation, and how it is called in running text. */
 export type SampleName = { name: string; short: string };

@@ -1,7 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BundleContext } from "./context.ts";
-import type { Manifest, NewFile } from "./manifest.ts";
 
 export type Keeping = {
   /** Releases that a rollback can reach. */
@@ -95,16 +94,6 @@ export async function sweepBlobs({
 
 /** A reader that has looked up a file opens it long before this. */
 const spareForMs = 60_000;
-
-/** Notes what paths hold until these files without a history replace them, to be removed a little later. */
-export function setAside({ db }: Manifest, files: readonly NewFile[], now: Date): void {
-  db.query(
-    `INSERT OR REPLACE INTO spare_blobs (digest, spare_since)
-     SELECT files.digest, ?1
-     FROM json_each(?2) AS next JOIN files ON files.path = next.value ->> 0
-     WHERE files.digest <> next.value ->> 1`,
-  ).run(now.getTime(), JSON.stringify(files.map(({ path, digest }) => [path, digest])));
-}
 
 /** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
 export function deletePending({

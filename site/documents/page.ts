@@ -6,8 +6,7 @@ import {
   directoryStats,
   storedCounters,
 } from "#content/operation/directory-store.ts";
-import type { BundleFile, DocumentKind, Source } from "./document.ts";
-import { partsOf } from "./document.ts";
+import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
 import { keyOf, type PageName } from "./keys.ts";
 
 /** Pages of which there is one: each reads what it shows, and nothing else. */

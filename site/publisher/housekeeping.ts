@@ -2,8 +2,7 @@ import { makeDurable } from "#site/bundle/durable.ts";
 import { repairExport, publishFiles } from "#site/bundle/export-release.ts";
 import { type Keeping, prune } from "#site/bundle/garbage-collection.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
-import { partsOf } from "#site/documents/document.ts";
-import { renderKeys } from "#site/documents/document.ts";
+import { partsOf, renderKeys } from "#site/documents/document.ts";
 import type { PublisherContext } from "./context.ts";
 
 const durableEveryMs = 2_000;

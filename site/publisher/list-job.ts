@@ -8,9 +8,8 @@ import {
 import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { commitRelease, noteFailures, storeFiles } from "#site/bundle/release.ts";
-import { type DocumentKey, partsOf } from "#site/documents/document.ts";
+import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { folderOf, keyOf, pageSizeOf, snapshotPartOf } from "#site/documents/keys.ts";
-import { renderKeys } from "#site/documents/document.ts";
 import { patchedPart, snapshotLines } from "#site/documents/feed.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";

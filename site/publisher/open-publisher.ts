@@ -19,10 +19,9 @@ import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-bu
 import { takePublisherLock } from "./lock.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { detectRestoredStore } from "./detect-restored-store.ts";
-import { precompressFolder } from "#site/bundle/precompress.ts";
+import { openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { PublisherContext } from "./context.ts";
 import { workApart, workHere } from "./background-worker.ts";
-import { openWebExport } from "#site/bundle/precompress.ts";
 import { openSigner } from "#content/feed/keys.ts";
 
 export type PublisherSettings = {

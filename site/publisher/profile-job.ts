@@ -2,10 +2,9 @@ import { publishFiles } from "#site/bundle/export-release.ts";
 import type { HelpWanted } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
 import { helpWantedPath } from "#site/documents/answers.ts";
-import { type DocumentKey, partsOf } from "#site/documents/document.ts";
+import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";
-import { renderKeys } from "#site/documents/document.ts";
 import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
 
 /** A single change must not queue behind a big batch. */

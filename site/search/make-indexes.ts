@@ -14,9 +14,13 @@ import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { keyOf } from "#site/documents/keys.ts";
-import { lunrPartsFor, lunrPartsMax, lunrPath } from "#site/documents/lunr.ts";
-import { lunr } from "#site/documents/lunr.ts";
-import { searchDocuments } from "#site/documents/lunr.ts";
+import {
+  lunr,
+  lunrPartsFor,
+  lunrPartsMax,
+  lunrPath,
+  searchDocuments,
+} from "#site/documents/lunr.ts";
 import { pagefindFolder, pagefindShard, pagefindShards, stopPagefind } from "./pagefind-shard.ts";
 
 /** What to make indexes of, and what is known of those that are there. */

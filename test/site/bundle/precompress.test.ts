@@ -3,10 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
-import { compressedExport, precompressFolder } from "#site/bundle/precompress.ts";
+import { compressedExport, openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { ExportFolder } from "#site/bundle/export-folder.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import { openWebExport } from "#site/bundle/precompress.ts";
 
 let bundle: TestBundle;
 beforeEach(() => {

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import lunr from "lunr";
-import type { SearchDocument } from "#site/documents/lunr.ts";
 import {
   lunrDocumentsMax,
   lunrHead,
   lunrPartsFor,
   lunrPath,
   lunrShard,
+  type SearchDocument,
 } from "#site/documents/lunr.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
