@@ -82,7 +82,7 @@ const operators = z
   )
   // The log could not tell who decided.
   .refine((all) => new Set(all.map(({ token }) => token)).size === all.length, {
-    error: "send another token for each: two are the same",
+    error: "two operators have the same token: give each one of its own",
   });
 
 /** Every environment variable that the project reads. A new setting is one line here and one in config.ts. */
@@ -128,12 +128,12 @@ export const settings = z
     ),
     ALMONER_TRUSTED_HOPS: described(
       whole(0, 16, 0),
-      "proxies in front whose X-Forwarded-For is believed",
+      "proxies in front whose X-Forwarded-For is trusted",
       "0",
     ),
     ALMONER_NETWORK: described(
       choice(donationNetworks).default("local"),
-      "where donations are settled: `local`, `solana-devnet` or `solana`",
+      "network on which donations are made: `local`, `solana-devnet` or `solana`",
       "`local`",
     ),
     ALMONER_SOLANA_RPC_URLS: described(
@@ -143,7 +143,7 @@ export const settings = z
     ),
     ALMONER_CHAIN_PORT: described(
       whole(0, 65_535, 8899),
-      "port of the local chain, which `bun start` runs as long as no RPC endpoints are given; 0 takes a free one",
+      "port of the local chain, which `bun start` runs when no RPC endpoints are set; 0 takes a free one",
       "8899, or a free one when that is taken",
     ),
     ALMONER_FEE_PAYER_KEY: described(
@@ -152,7 +152,7 @@ export const settings = z
         .regex(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "send a base58 secret key of 64 bytes")
         .optional(),
       "base58 key that sponsors network fees",
-      "none: donors pay their own; made for `local` only",
+      "none: donors pay the fee; generated for `local` only",
     ),
     ALMONER_COMMITMENT: described(
       choice(["confirmed", "finalized"]).default("confirmed"),
@@ -161,32 +161,32 @@ export const settings = z
     ),
     ALMONER_DONATION_WINDOW_S: described(
       whole(60, 604_800, 3_600),
-      "how old a transfer may be that is proven without our memo, in seconds",
+      "maximum age of a transfer that is proven without our memo, in seconds",
       "3600",
     ),
     ALMONER_SPONSORED_MINIMUM: described(
       usdc.prefault("0.1"),
-      "least donation, in USDC, of which the sponsor pays the network fee",
+      "smallest donation, in USDC, for which the sponsor pays the network fee",
       "0.1",
     ),
     ALMONER_ADMIN_TOKENS: described(
       operators.optional(),
       "operators as `name:token`, comma-separated",
-      "one is made, stored and printed once",
+      "one is generated, stored and printed once",
     ),
     ALMONER_SIGNING_KEY: described(
       z.string().optional(),
       "Ed25519 private key (PKCS#8, PEM or base64) of snapshots and receipts",
-      "made and stored on first start",
+      "generated and stored on first start",
     ),
     ALMONER_CONSENSUS: described(
       choice(["agents", "networks"]).default("agents"),
-      "what agreement takes: two `agents`, or two agents on two `networks`",
+      "what counts as agreement: two `agents`, or two agents on two `networks`",
       "`agents`",
     ),
     ALMONER_WALLET_HOLD_HOURS: described(
       whole(1, 8_760, 72),
-      "hours between the approval of a changed wallet and its effect",
+      "hours between the approval of a changed wallet and the moment it takes effect",
       "72",
     ),
     ALMONER_RECOMMENDATION_PHASE: described(
@@ -196,17 +196,17 @@ export const settings = z
     ),
     ALMONER_RECOMMENDATION_LOG_DAYS: described(
       whole(1, 3_650, 90),
-      "days for which calls of recommend and what followed them are kept",
+      "days for which calls to recommend, and the visits that followed, are kept",
       "90",
     ),
     ALMONER_PUBLISH_WAIT_MS: described(
       whole(0, 30_000, 1_000),
-      "how long a write waits until its change is published, in milliseconds",
+      "how long a write waits for its change to be published, in milliseconds",
       "1000",
     ),
     ALMONER_RELEASES_KEPT: described(
       whole(1, 100_000, 200),
-      "releases that can be rolled back to; a change makes up to four: profile, lists, feed, search",
+      "releases kept for a rollback; a change makes up to four: profile, lists, feed, search",
       "200",
     ),
     ALMONER_REBUILD_SCHEDULE: described(
@@ -216,12 +216,12 @@ export const settings = z
     ),
     ALMONER_PRECOMPRESS: described(
       choice(["on", "off"]).default("off"),
-      "whether the exported folder holds `.br` and `.gz` siblings for web servers: `on` or `off`",
+      "whether the exported folder also holds compressed files (`.br`, `.gz`) for web servers: `on` or `off`",
       "`off`",
     ),
     ALMONER_SEARCH_INDEX: described(
       choice(["on", "off"]).default("on"),
-      "whether the directory holds a search index for people, made in the background: `on` or `off`",
+      "whether to build a search index for people, in the background: `on` or `off`",
       "`on`",
     ),
     ALMONER_S3_URL: described(
@@ -229,12 +229,12 @@ export const settings = z
         .string()
         .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/.*)?$/, "send s3://bucket or s3://bucket/prefix")
         .optional(),
-      "bucket that every release is brought to: `s3://bucket/prefix`",
+      "bucket that every release is uploaded to: `s3://bucket/prefix`",
       "none",
     ),
     ALMONER_S3_EXTENSIONLESS: described(
       choice(["on", "off"]).default("off"),
-      "whether the bucket holds pages also under keys without extension: `on` or `off`",
+      "whether to store pages in the bucket also under keys without an extension: `on` or `off`",
       "`off`",
     ),
     ALMONER_S3_ENDPOINT: described(
@@ -252,7 +252,7 @@ export const settings = z
     ),
     ALMONER_S3_ACCESS_KEY_ID: described(
       z.string().optional(),
-      "key by which the bucket is written",
+      "access key that may write to the bucket",
       "`S3_ACCESS_KEY_ID` or `AWS_…`",
     ),
     ALMONER_S3_SECRET_ACCESS_KEY: described(
@@ -262,17 +262,17 @@ export const settings = z
     ),
     ALMONER_S3_SESSION_TOKEN: described(
       z.string().optional(),
-      "token of a passing key",
+      "token of a temporary key",
       "`S3_SESSION_TOKEN` or `AWS_…`",
     ),
     ALMONER_PURGE_URLS: described(
       urls.optional(),
-      "caches that are told what a release changed, comma-separated",
+      "caches to purge after each release, comma-separated",
       "none",
     ),
     ALMONER_PURGE_MODE: described(
       choice(["url", "xkey", "xkey-soft"]).default("url"),
-      "how caches are told: PURGE per `url`, or by surrogate key: `xkey`, `xkey-soft`",
+      "how caches are purged: by `url`, or by surrogate key (`xkey`, `xkey-soft`)",
       "`url`",
     ),
     ALMONER_PURGE_HEADER: described(
@@ -285,7 +285,7 @@ export const settings = z
     ),
     ALMONER_WEBHOOK_URLS: described(
       receivers.optional(),
-      "addresses that are told of changed profiles and donations, comma-separated; no other host is contacted",
+      "addresses that receive webhooks about changed profiles and donations, comma-separated; no other host is contacted",
       "none: nothing is sent",
     ),
     ALMONER_WEBHOOK_SECRET: described(
@@ -293,8 +293,8 @@ export const settings = z
         .string()
         .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, "send whsec_ and 24 to 64 bytes in base64")
         .optional(),
-      "secret with which webhooks are signed: `whsec_` and 24 to 64 bytes in base64",
-      "made and stored when webhooks are on",
+      "secret that signs webhooks: `whsec_` and 24 to 64 bytes in base64",
+      "generated and stored when webhooks are on",
     ),
     ALMONER_LOG_LEVEL: described(
       choice(["silent", "error", "warn", "info", "debug"]).default("info"),

@@ -27,7 +27,7 @@ const command = defineCommand({
     const files = args._;
     for (const file of files) {
       if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
-        stopWith(`${file}: there is no such file.`);
+        stopWith(`${file}: no such file.`);
       }
     }
     const config = configOrExit();

@@ -44,7 +44,7 @@ const command = defineCommand({
   run: async ({ args: asked }) => {
     const [, ...files] = asked._;
     if (!formatNames.includes(asked.format)) {
-      stopWith(`${asked.format} is no format. Give one of ${formatNames.join(", ")}.`, 2);
+      stopWith(`${asked.format} is not a format. Give one of ${formatNames.join(", ")}.`, 2);
     }
     if (files.length === 0)
       stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);

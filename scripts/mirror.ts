@@ -19,7 +19,7 @@ const args = {
     type: "string",
     description: "The public key (x of its JWK) that must have signed; default: the first one seen",
   },
-  check: { type: "boolean", description: "Look at every file in the folder, and mend it" },
+  check: { type: "boolean", description: "Check every file in the folder, and repair it" },
   watch: { type: "string", description: "Stay, and look again every N seconds (1 to 86400)" },
   patience: {
     type: "string",

@@ -23,7 +23,7 @@ import { configOrExit, stopWith } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
 
 const args = {
-  full: { type: "boolean", description: "Render everything anew and say which files differed" },
+  full: { type: "boolean", description: "Render everything again and say which files differed" },
   watch: { type: "boolean", description: "Stay, and publish every change within milliseconds" },
   rollback: {
     type: "string",

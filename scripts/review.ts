@@ -31,8 +31,8 @@ const list = defineCommand({
       type: "string",
       description: "Only one kind: onboarding, prose, draft, contested, revert or hold",
     },
-    limit: { type: "string", default: "50", description: "At most so many (up to 200)" },
-    after: { type: "string", description: "Goes on after a page: what its last line says" },
+    limit: { type: "string", default: "50", description: "How many to show (up to 200)" },
+    after: { type: "string", description: "Continue after a page: give what its last line says" },
     json,
   },
   run: ({ args }) => listReviews(args),
@@ -56,8 +56,8 @@ const log = defineCommand({
     operator: { type: "string", description: "Only what this operator did" },
     action: { type: "string", description: "Only this action, for example review.rejected" },
     subject: { type: "string", description: "Only what was done to this, for example prose-12" },
-    before: { type: "string", description: "Goes on after a page: what its last line says" },
-    limit: { type: "string", default: "50", description: "At most so many (up to 200)" },
+    before: { type: "string", description: "Continue after a page: give what its last line says" },
+    limit: { type: "string", default: "50", description: "How many to show (up to 200)" },
     json,
   },
   run: ({ args }) => showLog(args),
@@ -66,7 +66,7 @@ const log = defineCommand({
 const health = defineCommand({
   meta: {
     name: "health",
-    description: "Shows how the directory is; exit code 1 when it needs you",
+    description: "Shows the health of the directory; exit code 1 when something needs attention",
   },
   args: { json },
   run: ({ args }) => showHealth(args),
@@ -75,7 +75,7 @@ const health = defineCommand({
 const numbers = defineCommand({
   meta: { name: "numbers", description: "Shows what happened day by day, in UTC" },
   args: {
-    days: { type: "string", default: "7", description: "So many days, today included" },
+    days: { type: "string", default: "7", description: "How many days, including today" },
     json,
   },
   run: ({ args }) => showNumbers(args),
@@ -101,7 +101,7 @@ const approve = defineCommand({
 });
 
 const reject = defineCommand({
-  meta: { name: "reject", description: "Rejects one; whoever sent it sees the reason" },
+  meta: { name: "reject", description: "Rejects one; the sender sees the reason" },
   args: { id, reason: { type: "string", description: "Why (required)" }, operator, json },
   run: ({ args }) => decideReview("reject", args),
 });

@@ -41,7 +41,7 @@ const command = defineCommand({
     const config = configOrExit();
     if (config.network === "solana") {
       stopWith(
-        "ALMONER_NETWORK is solana: the wallets of a sample belong to nobody, and there money is real.",
+        "ALMONER_NETWORK is solana: the wallets of a sample belong to no one, and on solana money is real.",
         2,
       );
     }

@@ -29,7 +29,7 @@ const command = defineCommand({
     name: "verify-receipt",
     description:
       "Checks the receipt of a donation: that the directory signed it and nothing was altered; with a file and --key " +
-      "nothing is asked of any network. Exit code 0: valid, 1: not valid, 2: nothing that can be checked, 3: cannot be told now.",
+      "it uses no network. Exit code 0: valid, 1: not valid, 2: nothing that can be checked, 3: cannot be checked now.",
   },
   args,
   run: async ({ args: asked }) => {

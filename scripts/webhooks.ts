@@ -28,8 +28,8 @@ const list = defineCommand({
   meta: { name: "list", description: "Shows what was sent and what waits, the newest first" },
   args: {
     status: { type: "string", description: "Only one status: pending, delivered or failed" },
-    before: { type: "string", description: "Goes on after a page: what its last line says" },
-    limit: { type: "string", default: "50", description: "At most so many (up to 200)" },
+    before: { type: "string", description: "Continue after a page: give what its last line says" },
+    limit: { type: "string", default: "50", description: "How many to show (up to 200)" },
     json,
   },
   run: ({ args }) => listDeliveries(args),
@@ -38,8 +38,7 @@ const list = defineCommand({
 const testCommand = defineCommand({
   meta: {
     name: "test",
-    description:
-      "Sends a message that says nothing to every address, once; exit code 1 when one fails",
+    description: "Sends a test message to every address, once; exit code 1 when one fails",
   },
   args: { operator, json },
   run: ({ args }) => testAddresses(args),
@@ -48,7 +47,7 @@ const testCommand = defineCommand({
 const resend = defineCommand({
   meta: {
     name: "resend",
-    description: "Puts a finished delivery on its way once more; a running service sends it",
+    description: "Queues a finished delivery again; a running service sends it",
   },
   args: {
     id: {

@@ -16,7 +16,7 @@ export function readPayment(
 ): Result<Payment, { kind: "payment_malformed"; why: string }> {
   const malformed = (why: string) => fail({ kind: "payment_malformed" as const, why });
   if (!base64.test(text) || text.length > Math.ceil(bytesMax / 3) * 4) {
-    return malformed("the transaction is no base64 of at most 1232 bytes");
+    return malformed("the transaction is not base64 of at most 1232 bytes");
   }
   const bytes = new Uint8Array(Buffer.from(text, "base64"));
   const transaction = transactionOf(bytes);

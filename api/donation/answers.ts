@@ -155,13 +155,13 @@ export function paymentHeaderOf(headers: Headers): Result<ClientPayment | null, 
   const text = headers.get(name)?.trim() ?? "";
   if (text.length > headerLengthMax)
     return malformed(`has more than ${headerLengthMax} characters.`);
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return malformed("is no base64.");
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return malformed("is not base64.");
   const value = jsonOf(text);
-  if (value === undefined) return malformed("is no base64 of JSON in UTF-8.");
+  if (value === undefined) return malformed("is not base64 of JSON in UTF-8.");
   const read = Payment.safeParse(value);
   if (!read.success) {
     return malformed(
-      "is no x402 payment: version 2 has x402Version 2, accepted {scheme, network} and payload {transaction}; version 1 has x402Version 1, scheme, network and payload {transaction}.",
+      "is not an x402 payment: version 2 has x402Version 2, accepted {scheme, network} and payload {transaction}; version 1 has x402Version 1, scheme, network and payload {transaction}.",
     );
   }
   const { payload } = read.data;

@@ -162,7 +162,7 @@ export function answerError(
     return problem(error.type === "query" ? invalidParameter(error) : invalidBody(error));
   }
   if (code === "PARSE") {
-    return problem({ status: 400, code: "invalid_json", detail: "The body is no valid JSON." });
+    return problem({ status: 400, code: "invalid_json", detail: "The body is not valid JSON." });
   }
   const refusal = storeRefusal(error);
   if (refusal !== null) {

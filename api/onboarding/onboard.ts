@@ -140,9 +140,8 @@ async function answerOf(
 }
 
 const waitsAlready =
-  "The same request waits for review already. Its status_url was shown to whoever sent it first, and is shown again only with the same Idempotency-Key.";
-const waits =
-  "Nothing is public before a reviewer approves it; status_url shows what became of it.";
+  "The same request waits for review already. Its status_url was shown to the first sender, and is shown again only with the same Idempotency-Key.";
+const waits = "Nothing is public before a reviewer approves it; status_url shows its status.";
 const messages: Record<OnboardingType, string> = {
   claim: `Your claim waits for review. ${waits}`,
   registration: `Your registration waits for review. The slug is the one it gets unless another takes it before. ${waits}`,

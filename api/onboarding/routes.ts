@@ -71,7 +71,7 @@ const seeStatus = ({ message, status_url }: OnboardingAnswer): Response => {
 
 /** A sentence for a person, as text: nothing in it is ever taken for markup. */
 const plain = ({ status, detail }: { status: number; detail: string }): Response => {
-  const back = status === 200 ? "" : "\n\nGo back to mend it: what you typed is still there.";
+  const back = status === 200 ? "" : "\n\nGo back and correct it: what you typed is still there.";
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
   return new Response(`${detail}${back}\n`, { status, headers });
 };
@@ -123,7 +123,7 @@ const answersTo = (baseUrl: string) => {
     },
     wallet_challenge_unknown: {
       status: 400,
-      detail: `Nothing was stored. wallet_challenge is no text that GET ${challenge} gave for this wallet: send it exactly as it came, line breaks included.`,
+      detail: `Nothing was stored. wallet_challenge is not the text that GET ${challenge} gave for this wallet: send it exactly as it came, line breaks included.`,
     },
     wallet_challenge_expired: {
       status: 400,
@@ -135,7 +135,7 @@ const answersTo = (baseUrl: string) => {
     },
     wallet_signature_invalid: {
       status: 400,
-      detail: `Nothing was stored. wallet_signature is no signature by usdc_wallet of a challenge of the last 15 minutes. Sign the text of GET ${challenge} with Ed25519 and send the signature in base58; or leave it out.`,
+      detail: `Nothing was stored. wallet_signature does not match usdc_wallet, or the challenge is older than 15 minutes. Sign the text of GET ${challenge} with Ed25519 and send the signature in base58; or leave it out.`,
     },
   } as const satisfies FailureTable<OnboardFailure>;
 };

@@ -106,7 +106,7 @@ const EditedDraft = z.strictObject({
 });
 
 const howToEdit =
-  'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Mends wells."}. Any other text stands for why_recommended.';
+  'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Repairs wells."}. Any other text stands for why_recommended.';
 
 /** The words to approve: the draft's own, those of a JSON object, or a text for its sentences. Null: a broken object. */
 function edited(draft: QueuedDraft, value: string | null): PickText | null {

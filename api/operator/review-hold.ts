@@ -31,7 +31,7 @@ export const holdReviews: ReviewQueue = {
   approve: async (tx, { key, now }) => {
     const waiting = await settledHold(tx, key, now);
     if (!waiting.ok) return waiting;
-    const message = `Nobody can shorten a hold: this wallet takes effect at ${isoTime(waiting.value.effective_at)} by itself. Rejecting stops it.`;
+    const message = `A hold cannot be shortened: this wallet takes effect at ${isoTime(waiting.value.effective_at)} by itself. Rejecting stops it.`;
     return fail({ kind: "review_conflict", message });
   },
 

@@ -111,7 +111,7 @@ async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting
   if (one.type === "change") {
     return claimed
       ? null
-      : "The verification of this profile was taken back since: its organisation has to claim it anew. Reject this.";
+      : "The verification of this profile was taken back since: its organisation has to claim it again. Reject this.";
   }
   if (claimed) {
     return "Another claim of this profile was approved since. Reject this, or ask for a change of the profile.";

@@ -180,7 +180,11 @@ export const disputeReviews: ReviewQueue = {
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
     const sequence = await revertField(tx, { ...field, reason: why, now });
     if (sequence === null) return fail({ kind: "review_not_found", id: `revert-${key}` });
-    return ok({ slug: record.slug, sequence, message: `${field.field} is empty and counts anew.` });
+    return ok({
+      slug: record.slug,
+      sequence,
+      message: `${field.field} is empty, and agents can agree on it again.`,
+    });
   },
 
   reject: async (tx, { key, reason, now }) => {
@@ -212,7 +216,7 @@ const disputedItem = (
     slug,
     name,
     summary:
-      "Agents contradict a value that agents made live. Approve to empty the field, so that it counts anew; reject, with a reason, to keep the value.",
+      "Agents contradict a value that agents made live. Approve to empty the field, so that agents can agree on it again; reject, with a reason, to keep the value.",
     detail: {
       field,
       live: { value: live, agents: origin?.agents ?? [], source_url: origin?.source_url ?? null },

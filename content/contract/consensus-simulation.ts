@@ -20,7 +20,7 @@ export const SimulationParameters = z.object({
   honest_sharing_a_network: z
     .int()
     .min(0)
-    .describe("So many of them work from one network, as agents of one cloud provider do"),
+    .describe("The number of them that work from one network, as agents of one cloud provider do"),
   visits_per_agent_and_day: z
     .int()
     .min(1)

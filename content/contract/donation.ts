@@ -233,7 +233,7 @@ export const DonationEvidence = z
       ),
     recipient: account("Wallet of the nonprofit"),
     destination: account("Token account of that wallet, which was credited"),
-    donor: account("Wallet that gave").nullable().describe("Null when nobody or several did"),
+    donor: account("Wallet that gave").nullable().describe("Null when no wallet or several did"),
     memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
   })
   .meta({ id: "DonationEvidence" });

@@ -35,7 +35,7 @@ export type FeedFile = z.infer<typeof FeedFile>;
 /** GET /changes/state.json. */
 export const FeedState = z
   .object({
-    epoch: z.string().min(1).max(64).describe("Another one: the numbers start anew"),
+    epoch: z.string().min(1).max(64).describe("When it changes, the numbers start again"),
     sequence: feedNumber.describe("Number of the newest feed file, 0 for none"),
     change_sequence: z.int().min(0).describe("The newest change in it"),
     snapshot: z.object({

@@ -91,7 +91,7 @@ export const OnboardingAnswer = z
       .string()
       .nullable()
       .describe(
-        "A page for you alone that shows what became of it: keep the link to yourself. Null when the same request came before, unless it came with the same Idempotency-Key",
+        "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
       ),
   })
   .meta({ id: "OnboardingAnswer" });
@@ -144,7 +144,7 @@ export const OnboardingStatus = z
         takes_effect_at: z.string().nullable().describe("ISO 8601, UTC; while it is held"),
         reason: z.string().nullable().describe("Why the change was stopped"),
       })
-      .describe("What became of the wallet that was sent"),
+      .describe("Status of the wallet that was sent"),
     other_wallet_at: z
       .string()
       .nullable()

@@ -9,7 +9,7 @@ export type Credit = {
   owner: string;
   mint: string;
   amount_micro_usdc: MicroUsdc;
-  /** Who authorised it: the owner of the account that lost the money. Null when nobody or several did. */
+  /** Who authorised it: the owner of the account that lost the money. Null when no wallet or several did. */
   donor: string | null;
   /** The token account that lost the money. Null when none or several did. */
   source: string | null;

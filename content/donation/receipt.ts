@@ -105,7 +105,7 @@ export type ClaimedReceipt = {
 /** Reads the JSON text of a receipt. Nothing of it is proven yet. */
 export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure> {
   const { receipt: whole, signature } = parsed(text);
-  if (whole === undefined) return none("it is no JSON with a member `receipt`");
+  if (whole === undefined) return none("it is not JSON with a member `receipt`");
   if (typeof signature !== "string") return none("it has no signature");
   const receipt = Receipt.safeParse(whole);
   if (!receipt.success) {
@@ -113,7 +113,7 @@ export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure
     return none(`receipt.${issue?.path.join(".")}: ${issue?.message}`);
   }
   const signed_by = keyIdOf(signature);
-  if (signed_by === null) return none("its signature is no JWS that names a key");
+  if (signed_by === null) return none("its signature is not a JWS that names a key");
   return ok({ receipt: receipt.data, signature, signed_by, whole });
 }
 

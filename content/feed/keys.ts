@@ -58,7 +58,7 @@ function privateKeyOf(pem: string) {
   } catch {
     // The cause is left out: it may quote the key.
   }
-  throw new Error("the signing key is no Ed25519 private key in PKCS#8 PEM form");
+  throw new Error("the signing key is not an Ed25519 private key in PKCS#8 PEM form");
 }
 
 export type SignatureFailure = { kind: "not_signed" | "wrong_signature" };

@@ -180,11 +180,8 @@ const wallet: Check = ({ request }) => {
 const signature: Check = ({ request, proven }) => {
   if (request.usdc_wallet === null) return null;
   return proven
-    ? passed("signature", "The wallet signed our challenge: whoever asks controls it.")
-    : noted(
-        "signature",
-        "No signature came: nothing proves that whoever asks controls the wallet.",
-      );
+    ? passed("signature", "The wallet signed our challenge: the sender controls it.")
+    : noted("signature", "No signature came: nothing proves that the sender controls the wallet.");
 };
 
 const owners: Check = ({ otherOwners }) =>
@@ -197,7 +194,7 @@ const held: Check = ({ heldUntil, request }) =>
     ? null
     : noted(
         "held wallet",
-        `A change of the wallet is held until ${heldUntil}; approving this one takes its place, and the hold begins anew.`,
+        `A change of the wallet is held until ${heldUntil}; approving this one replaces it, and the hold starts again.`,
       );
 
 const duplicates: Check = ({ duplicates: found }) =>

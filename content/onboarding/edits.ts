@@ -54,7 +54,7 @@ export function readEdits(
     const clean = name.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
     const usable = clean !== "" && characterCount(clean) <= onboardingLengthMax.name;
     if (!usable || unsafeCharacter(clean, { prose: false }) !== null) {
-      return fail({ message: "name is no usable name." });
+      return fail({ message: "name cannot be used: send the organisation's name, with letters." });
     }
     edits.name = clean;
   }

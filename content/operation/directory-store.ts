@@ -102,7 +102,7 @@ export async function sampleTrouble(
     args: [],
   });
   if (rows.length === 0) return null;
-  return "ALMONER_NETWORK: the store holds invented nonprofits, whose wallets belong to nobody, and on `solana` money is real. Name a data folder without a sample (ALMONER_DATA_DIR), filled by bun run import";
+  return "ALMONER_NETWORK: the store holds invented nonprofits, whose wallets belong to no one, and on `solana` money is real. Name a data folder without a sample (ALMONER_DATA_DIR), filled by bun run import";
 }
 
 /** How large the store is; null where the server does not tell. */

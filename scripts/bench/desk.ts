@@ -12,7 +12,7 @@ const token = "a-token-for-the-bench-of-the-desk";
 const command = defineCommand({
   meta: {
     name: "bench desk",
-    description: "Opens the desk's pages over HTTP with so many things in each of its queues",
+    description: "Opens the desk's pages over HTTP with a number of items in each queue",
   },
   args: {
     profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },

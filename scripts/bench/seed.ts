@@ -16,7 +16,11 @@ const command = defineCommand({
   args: {
     profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
     times: { type: "string", default: "3", description: "Runs; the fastest counts" },
-    factor: { type: "string", default: "4", description: "Once more with so many times as many" },
+    factor: {
+      type: "string",
+      default: "4",
+      description: "Repeat with this many times as many profiles",
+    },
     json: { type: "boolean", description: "One JSON line" },
   },
   run: async ({ args }) => {

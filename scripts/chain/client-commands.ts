@@ -34,7 +34,10 @@ export type SendArgs = Common & {
 export async function send(args: SendArgs): Promise<void> {
   const link = args.link === undefined ? null : readPayLink(args.link);
   if (args.link !== undefined && link === null) {
-    stopWith("The link is no Solana Pay transfer: it begins with solana: and an address.", 2);
+    stopWith(
+      "This is not a Solana Pay transfer link: send one that begins with solana: and an address.",
+      2,
+    );
   }
   const to = args.to ?? link?.to ?? stopWith("Give --to <wallet>, or a Solana Pay link.", 2);
   const text = args.amount ?? link?.amount ?? "1";

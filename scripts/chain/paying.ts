@@ -121,6 +121,6 @@ function transfersTo(
 /** Throws for text that is no amount. */
 export function micro(usdc: string): bigint {
   const amount = microUsdcFrom(usdc);
-  if (amount === null) throw new Error(`${usdc} is no amount`);
+  if (amount === null) throw new Error(`${usdc} is not an amount`);
   return amount;
 }

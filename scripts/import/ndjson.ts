@@ -42,7 +42,7 @@ function stageLine(text: string, staging: Staging): string | null {
   try {
     value = JSON.parse(text);
   } catch {
-    return "this is no JSON";
+    return "this is not JSON";
   }
   const parsed = RecordLine.safeParse(value);
   if (!parsed.success) {

@@ -26,8 +26,8 @@ export const scopeOf = (file: string): string =>
 /** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
 export function fileSize(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new BadInput(file, null, "there is no such file");
-  if (!found.isFile()) throw new BadInput(file, null, "this is no file");
+  if (found === undefined) throw new BadInput(file, null, "no such file");
+  if (!found.isFile()) throw new BadInput(file, null, "this is not a file");
   if (found.size === 0) throw new BadInput(file, null, "the file is empty");
   return found.size;
 }

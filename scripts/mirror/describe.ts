@@ -31,7 +31,7 @@ export function describeFailure(failure: SyncFailure | DiskFailure): string {
     case "not_found":
       return `The origin has no ${failure.path}: is this the address of a published directory?`;
     case "unreachable":
-      return `${failure.path} could not be had: ${failure.reason}. The next run goes on from here.`;
+      return `${failure.path} could not be fetched: ${failure.reason}. The next run goes on from here.`;
     case "differs":
     case "tampered": {
       const paths = failure.kind === "differs" ? [failure.path] : failure.paths;
@@ -40,7 +40,7 @@ export function describeFailure(failure: SyncFailure | DiskFailure): string {
     case "restless":
       return "The origin changes faster than its list of files can be fetched. Nothing was replaced; what is fetched stays for the next run.";
     case "no_directory":
-      return `This is no published directory: ${failure.reason}.`;
+      return `This is not a published directory: ${failure.reason}.`;
     case "not_signed_by":
       return (
         `REFUSED: the list of files is not signed by the key of this mirror (${failure.kid}); it names ${failure.signedBy}.\n` +

@@ -39,7 +39,7 @@ export class OriginUnreachable extends Error {
   readonly failure: FetchFailure;
   constructor(failure: FetchFailure) {
     super(
-      `${failure.path} could not be had: ${"reason" in failure ? failure.reason : failure.kind}`,
+      `${failure.path} could not be fetched: ${"reason" in failure ? failure.reason : failure.kind}`,
     );
     this.failure = failure;
   }

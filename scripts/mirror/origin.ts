@@ -166,7 +166,7 @@ export async function publishedKey(origin: Origin): Promise<Result<PublicKey, Li
   if (!published.ok) return published;
   const set = KeySet.safeParse(parsed(published.value));
   if (!set.success)
-    return fail({ kind: "no_directory", reason: `${feedPaths.keys} is no key set` });
+    return fail({ kind: "no_directory", reason: `${feedPaths.keys} is not a key set` });
   const signedBy = keyIdOf(text(signature.value));
   const key = set.data.keys.find(({ kid }) => kid === signedBy);
   if (key === undefined) {

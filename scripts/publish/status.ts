@@ -45,7 +45,7 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
   console.log(`Waiting        ${describe(waiting)}`);
   if (state.request !== "") console.log(`Asked for      ${state.request}`);
   console.log(`Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`);
-  console.log(`Resident       ${resident ? `yes, process ${state.pid}` : "no"}`);
+  console.log(`Running        ${resident ? `yes, process ${state.pid}` : "no"}`);
   console.log(`Files          ${files}, ${(bytes / 1e6).toFixed(1)} MB`);
   console.log(
     `Changes        published to ${state.fast_sequence}, lists and feed to ${state.slow_sequence}`,

@@ -94,10 +94,10 @@ async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal
       : { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
   log.info({ release, files, failed: failed.length, ...told }, "bundle built");
   if (inStep && differing !== null && differing.length > 0) {
-    log.warn(told, "the bundle was not what store and code make of it, and is now");
+    log.warn(told, "the bundle differed from what store and code produce; it has been corrected");
   }
   publisher.tidy({ first }).catch((error: unknown) => {
-    if (!signal.aborted) log.warn({ err: error }, "the bundle could not be tidied up");
+    if (!signal.aborted) log.warn({ err: error }, "the bundle could not be cleaned up");
   });
 }
 
@@ -130,7 +130,7 @@ async function isInStep({ manifest, source, inputsDigest }: PublisherContext): P
 function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): Cron | null {
   if (rebuildSchedule === "off") return null;
   const onError = (error: unknown) =>
-    log.error({ err: error }, "the scheduled rebuild could not begin");
+    log.error({ err: error }, "the scheduled rebuild could not start");
   return new Cron(rebuildSchedule, { timezone: "UTC", catch: onError }, run);
 }
 

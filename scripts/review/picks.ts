@@ -38,7 +38,7 @@ const words = {
 const list = defineCommand({
   meta: { name: "list", description: "Shows what is recommended, by slug" },
   args: {
-    limit: { type: "string", default: "50", description: "At most so many (up to 200)" },
+    limit: { type: "string", default: "50", description: "How many to show (up to 200)" },
     after: { type: "string", description: "Goes on after this slug" },
     json,
   },

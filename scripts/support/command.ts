@@ -11,7 +11,7 @@ export async function runCommand<Args extends ArgsDef>(
 ): Promise<void> {
   const rawArgs = withValues(process.argv.slice(2), alone);
   const unknown = unknownOption(command, rawArgs);
-  if (unknown !== null) stopWith(`There is no option ${unknown}. --help lists them.`, 2);
+  if (unknown !== null) stopWith(`Unknown option ${unknown}. --help lists the options.`, 2);
   await runMain(command, { rawArgs });
 }
 

@@ -50,7 +50,7 @@ export function show(outcome: Outcome, json: boolean): void {
     ["amount", `${receipt.amount_usdc} ${receipt.currency}`],
     ["given to", `${printable(nonprofit.name)} (${nonprofit.slug})`],
     ...registered.map((one): [string, string] => ["registered", printable(one)]),
-    ["given by", evidence.donor ?? "nobody in particular"],
+    ["given by", evidence.donor ?? "no single wallet"],
     ["received by", evidence.recipient],
     ["at", receipt.settled_at],
     [
@@ -82,7 +82,7 @@ const words: { [Kind in Failure["kind"]]: (failure: Extract<Failure, { kind: Kin
       `NOT VALID: of ${what} the receipt says ${receipt}, and the chain shows ${chain}.`,
     not_on_chain: ({ tx_signature }) =>
       `NOT VALID: this node knows no transaction ${tx_signature}. A node that keeps the whole history may know it.`,
-    not_a_receipt: ({ why }) => `This is no receipt of a donation: ${why}.`,
+    not_a_receipt: ({ why }) => `This is not a receipt of a donation: ${why}.`,
     unreadable: ({ from, why }) => `${from} cannot be read: ${why}.`,
     no_key: ({ from }) => `${from} holds no Ed25519 public key as JWK or JWK set.`,
     wrong_chain: ({ why }) => `The node cannot tell: ${why}.`,

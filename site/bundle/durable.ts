@@ -67,6 +67,6 @@ export function survivedBoot({ manifest, blobs, log }: BundleContext): boolean {
   );
   for (const { digest } of torn) blobs.remove(digest);
   if (torn.length > 0)
-    log("files were lost with the machine, rendering anew", { files: torn.length });
+    log("files were lost in a crash; rendering them again", { files: torn.length });
   return torn.length === 0;
 }

@@ -19,7 +19,7 @@ export async function detectRestoredStore(
   const isAnother = epoch !== "" && own !== epoch;
   if (!isAnother && newest >= fast_sequence) return;
   log(
-    "the store is another one, or an older state of it, than what is published: all is rendered anew",
+    "the store is another one, or an older state of it, than what is published: rendering everything again",
     {
       error: "restored",
       published_to: fast_sequence,

@@ -87,10 +87,8 @@ describe("refused with file and line, the store as it was:", () => {
   });
 
   test("a file that is missing, and a folder", async () => {
-    expect(await refusal("irs-bmf", "/nowhere/x.csv")).toBe(
-      "/nowhere/x.csv: there is no such file",
-    );
-    expect(await refusal("irs-bmf", importing.dataDir)).toMatch("this is no file");
+    expect(await refusal("irs-bmf", "/nowhere/x.csv")).toBe("/nowhere/x.csv: no such file");
+    expect(await refusal("irs-bmf", importing.dataDir)).toMatch("this is not a file");
   });
 
   test("a second file that is bad after a good one", async () => {
@@ -100,7 +98,7 @@ describe("refused with file and line, the store as it was:", () => {
   });
 
   test.each([
-    ["no JSON", "{\n", /line 1: this is no JSON/],
+    ["no JSON", "{\n", /line 1: this is not JSON/],
     ["another shape", '{"id":1}\n', /line 1: slug/],
   ])("a record that is %s", async (_, content, message) => {
     expect(await refusal("ndjson", importing.file("x.ndjson", content))).toMatch(message);

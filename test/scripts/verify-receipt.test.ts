@@ -125,8 +125,8 @@ describe("verify-receipt, offline", () => {
 
   test.each([
     [["/no/such/file.json", "--key", "x".repeat(43)], 2, "cannot be read"],
-    [["-", "--key", "x".repeat(43)], 2, "no receipt of a donation"],
-    [["-", "--kee", "x"], 2, "no option --kee"],
+    [["-", "--key", "x".repeat(43)], 2, "not a receipt of a donation"],
+    [["-", "--kee", "x"], 2, "Unknown option --kee"],
   ])(
     "%j ends with %d",
     async (words, code, complaint) => {

@@ -91,9 +91,9 @@ export async function undoPage({ request, token }: Visit, shown: Shown = {}): Pr
             <legend>Undo an agent</legend>
             ${tokenField(token)}
             <p>
-              Empties every field that this agent helped to make live and that nobody set otherwise
+              Empties every field that this agent helped to make live and that no one else set
               since, rejects the submissions that agreed, and takes the credit back. Recommendations
-              that rest on its voice end. The log of submissions stays, and so does prose that an
+              that rest on its vote end. The log of submissions stays, and so does prose that an
               operator accepted.
             </p>
             <label for="agent">Id of the agent, as reviews show it</label>
@@ -122,8 +122,8 @@ export async function undoPage({ request, token }: Visit, shown: Shown = {}): Pr
             <legend>Take back a verification</legend>
             ${tokenField(token)}
             <p>
-              The profile is a listing again, which can be claimed anew. Contact and wallet go where
-              the organisation had set them, and a held change of its wallet is stopped.
+              The profile becomes an unclaimed listing again. Contact and wallet go where the
+              organisation had set them, and a held change of its wallet is stopped.
             </p>
             <label for="slug">Slug of the nonprofit</label>
             <input

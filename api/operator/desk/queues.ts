@@ -19,7 +19,7 @@ import { notHere, type Page, type Visit } from "./visit.ts";
 const rowsPerPage = 50;
 const recentDecisions = 10;
 
-/** /desk: what waits, and what was done of late. */
+/** /desk: what waits, and what was done recently. */
 export async function overviewPage({ context }: Visit): Promise<Page> {
   const log = await readAudit(context, {
     operator: null,
@@ -33,7 +33,7 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
     place: "/desk",
     main: html`<h1>Overview</h1>
       ${await queueTable({ context })}
-      <h2>Done of late</h2>
+      <h2>Done recently</h2>
       ${log.count === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(log.entries, "The newest first")}
       <p><a href="/desk/log">The whole log</a></p>`,
   };

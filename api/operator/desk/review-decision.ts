@@ -25,7 +25,7 @@ export async function decidePage(
   if (!read.success) {
     const message =
       decision === "rejected"
-        ? "Say why, in at most 500 characters: whoever sent it reads it."
+        ? "Say why, in at most 500 characters: the sender reads it."
         : (read.error.issues[0]?.message ?? "That cannot be used.");
     return review === null
       ? notTaken(visit, id, "Nothing waits under this id any more.")

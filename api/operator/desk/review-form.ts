@@ -49,7 +49,7 @@ export function reviewForms(review: ReviewItem, token: string, entered: Entered 
           <legend>${reject}</legend>
           ${hidden}
           <input type="hidden" name="decision" value="reject" />
-          <label for="reject-reason">Why: whoever sent it reads this <kbd>r</kbd></label>
+          <label for="reject-reason">Why: the sender reads this <kbd>r</kbd></label>
           <textarea id="reject-reason" name="reason" required maxlength="500" accesskey="r">
 ${typed("reject")}</textarea>
           <button class="danger">Reject</button>

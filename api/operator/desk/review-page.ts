@@ -84,12 +84,13 @@ const sourceList = ({ sources }: ReviewItem): Part =>
         <ul>
           ${sources.map((source) => html`<li>${sentLink(source)}</li>`)}
         </ul>
-        <p class="quiet">Nobody has opened them: they are as they were sent.</p>`;
+        <p class="quiet">No one has opened these links: they are shown as they were sent.</p>`;
 
 /** Nothing waits under this id: most likely another operator was faster. */
 async function decidedPage({ context }: Visit, id: string): Promise<Page> {
   const decision = await lastDecision(context, id);
-  if (decision === null) return notHere("Nothing waits under this id, and nobody decided it.");
+  if (decision === null)
+    return notHere("Nothing waits under this id, and no decision about it is on record.");
   return {
     title: "Decided",
     place: "/desk/queues",

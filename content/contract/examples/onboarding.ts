@@ -16,7 +16,7 @@ export const onboardingAnswer: OnboardingAnswer = {
   slug,
   status: "pending_review",
   message:
-    "Your claim waits for review. Nothing is public before a reviewer approves it; status_url shows what became of it.",
+    "Your claim waits for review. Nothing is public before a reviewer approves it; status_url shows its status.",
   status_url: `${origin}/onboard/status#${token}`,
 };
 

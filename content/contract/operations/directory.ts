@@ -136,7 +136,7 @@ export const getChangeState = operation({
   tag: "Changes",
   summary: "Get the newest number of the change feed",
   description:
-    "Poll this, then fetch the numbered files that are new. Another epoch: the numbers start anew, so fetch the snapshot again.",
+    "Poll this, then fetch the numbered files that are new. When epoch changes, the numbers start again: fetch the snapshot again.",
   ok: { description: "The state", shape: FeedState, example: examples.feedState },
   refusals: [404],
   limited: false,

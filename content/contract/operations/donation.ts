@@ -38,7 +38,7 @@ const pending = {
 } as const;
 
 const flow =
-  "Without a proof: 402 with what to pay. Stock x402 clients of version 1 read the body and send X-PAYMENT, those of version 2 read PAYMENT-REQUIRED and send PAYMENT-SIGNATURE; the network fee is paid by our sponsor, or by the wallet in ?payer=. Whoever transfers USDC without such a client puts `memo` into the transaction and POSTs its `tx_signature`. Funds go straight to the nonprofit's wallet.";
+  "Without a proof: 402 with what to pay. Stock x402 clients of version 1 read the body and send X-PAYMENT, those of version 2 read PAYMENT-REQUIRED and send PAYMENT-SIGNATURE; the network fee is paid by our sponsor, or by the wallet in ?payer=. To pay without such a client, transfer USDC with `memo` in the transaction and POST its `tx_signature`. Funds go straight to the nonprofit's wallet.";
 
 export const initiateDonation = operation({
   operationId: "initiateDonation",
@@ -78,10 +78,10 @@ export const getDonationStatus = operation({
   tag: "Donation",
   summary: "Ask whether the transfer with a memo has arrived",
   description:
-    "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: nobody has to send its signature.",
+    "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",
   query: DonationStatusParameters,
   ok: {
-    description: "What became of the requirement",
+    description: "Status of the requirement",
     shape: DonationStatus,
     example: examples.status,
   },
@@ -108,7 +108,7 @@ export const getDonationReceipt = operation({
   tag: "Donation",
   summary: "Get the signed receipt of a donation",
   description:
-    "What the chain showed of the transfer, signed by the directory: whoever holds the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
+    "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
   ok: { description: "The receipt", shape: SignedReceipt, example: examples.receipt },
   refusals: [404],
 });

@@ -51,13 +51,13 @@ export const getOnboardingStatus = operation({
   method: "get",
   path: "/api/onboard/status",
   tag: "Onboarding",
-  summary: "Get what became of a request",
+  summary: "Get the status of a request",
   description:
-    "Send what stands after # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is in no address, so that no log holds it. Whoever has the link can read this: keep it to yourself.",
+    "Send what follows # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is not part of the address, so no log holds it. Anyone with the link can read this: keep it private.",
   fresh: true,
   secret: true,
   ok: {
-    description: "What became of it",
+    description: "Status of the request",
     shape: OnboardingStatus,
     example: examples.onboardingStatus,
   },
@@ -78,7 +78,7 @@ export const revokeVerification = operation({
   tag: "Operator",
   summary: "Take back a verification",
   description:
-    "The profile is a listing again and can be claimed anew. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
+    "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
   body: {
     shape: RevokeBody,
     example: { reason: "The claim came from somebody else.", take_back_values: true },

@@ -119,7 +119,7 @@ export const revertAgent = operation({
   tag: "Operator",
   summary: "Undo all that an agent's agreement made live",
   description:
-    "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its voice; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
+    "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
   body: {
     shape: RevertBody,
     example: { agent_id: "research-bot-7", reason: "Made up addresses." },

@@ -98,7 +98,7 @@ export const flag = (description: string, example: "1" | "true") =>
   );
 
 export const cause = text(
-  "Cause id from GET /api/causes; one that nobody knows matches nothing",
+  "Cause id from GET /api/causes; an unknown id matches nothing",
   "education",
 );
 

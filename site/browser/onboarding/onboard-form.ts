@@ -102,7 +102,9 @@ function refuse(whole: HTMLFormElement, { detail, errors = [] }: Problem): void 
     if (place !== null) place.textContent = message;
     first ??= field;
   }
-  complain(first === null ? (detail ?? "It was not accepted.") : "Please mend what is marked.");
+  complain(
+    first === null ? (detail ?? "It was not accepted.") : "Please correct the marked fields.",
+  );
   (first ?? partOf("#onboard-wrong")).focus();
 }
 

@@ -135,7 +135,7 @@ describe("what organisations ask for", () => {
     expect(page.$("button:contains(Approve)").length).toBe(0);
     const forced = await ada.send(page, "Reject", { decision: "approve", reason: "" });
     expect(forced.status).toBe(409);
-    expect(alerts(forced)).toContain("Nobody can shorten a hold");
+    expect(alerts(forced)).toContain("A hold cannot be shortened");
     await ada.send(forced, "Reject", { reason: "The organisation says it was not them" });
     expect((await ada.get("/desk/queues/hold")).$("main").text()).toContain("Nothing waits here");
     expect((await live(slug)).usdc_wallet).toBe(before);

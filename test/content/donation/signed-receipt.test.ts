@@ -111,19 +111,19 @@ async function renamed(bytes: Uint8Array): Promise<string> {
 describe("what is no receipt", () => {
   const whole = { receipt: aReceipt(), signature: "a..b" };
   test.each([
-    ["", "no JSON"],
-    ["null", "no JSON"],
-    ["[]", "no JSON"],
-    ['"receipt"', "no JSON"],
-    ['{"receipt":', "no JSON"],
+    ["", "not JSON"],
+    ["null", "not JSON"],
+    ["[]", "not JSON"],
+    ['"receipt"', "not JSON"],
+    ['{"receipt":', "not JSON"],
     [JSON.stringify({ receipt: aReceipt() }), "no signature"],
-    [JSON.stringify({ ...whole, signature: "no jws" }), "no JWS"],
+    [JSON.stringify({ ...whole, signature: "no jws" }), "not a JWS"],
     [
       JSON.stringify({
         ...whole,
         signature: `${Buffer.from('{"alg":"none"}').toString("base64url")}..`,
       }),
-      "no JWS",
+      "not a JWS",
     ],
     [JSON.stringify({ ...whole, receipt: { ...aReceipt(), type: "other" } }), "receipt.type"],
     [
