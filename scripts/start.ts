@@ -1,29 +1,27 @@
 import { join } from "node:path";
 import { defineCommand } from "citty";
-import { listen } from "#api/http/listen.ts";
+import type { Config } from "#api/config.ts";
 import { openDonationChain, refuseSample } from "#api/donation/donation-chain.ts";
+import { listen } from "#api/http/listen.ts";
 import { openLog } from "#api/log.ts";
-import { announceService } from "#api/operator/running-service.ts";
 import { openService } from "#api/open-service.ts";
-import { loadSecrets } from "#api/secrets.ts";
-import { superviseChild } from "#content/runtime/supervised-child.ts";
+import { announceService } from "#api/operator/running-service.ts";
+import { loadSecrets, type Secrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
-import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
+import { superviseChild } from "#content/runtime/supervised-child.ts";
+import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { openBundleReader, publicationOf, waitForPublication } from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import {
-  openBundleReader,
-  publicationOf,
-  waitForPublication,
-} from "#site/delivery/bundle-reader.ts";
+import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { startLocalChain } from "./start/local-chain.ts";
-import { fillEmptyStore } from "./start/sample.ts";
-import { showAddresses } from "./start/addresses.ts";
-import { configOrExit, orBadSetting, stopSignal } from "./support/config.ts";
 import { runCommand } from "./support/command.ts";
+import { configOrExit, orBadSetting, stopSignal, stopWith } from "./support/config.ts";
+import { startProgress } from "./support/progress.ts";
 
 const command = defineCommand({
   meta: {
@@ -109,3 +107,66 @@ async function exampleSlug(store: Store): Promise<string | null> {
 }
 
 await runCommand(command);
+
+/** Prints the addresses worth opening, and once the directory is whole, says so. */
+export function showAddresses(
+  { baseUrl, dataDir }: Config,
+  { newAdminToken }: Secrets,
+  { example, localChain }: { example: string | null; localChain: string | null },
+): void {
+  const lines = [
+    "",
+    `Almoner is answering at ${baseUrl}`,
+    "",
+    `  people         ${baseUrl}/`,
+    ...(example === null ? [] : [`  a profile      ${baseUrl}/nonprofits/${example}`]),
+    ...(example === null ? [] : [`  as JSON        ${baseUrl}/api/nonprofits/${example}`]),
+    `  causes         ${baseUrl}/causes`,
+    `  statistics     ${baseUrl}/api/stats`,
+    `  operators      ${baseUrl}/desk`,
+    `  plain files    ${dataDir}/public`,
+    ...(localChain === null
+      ? []
+      : [`  local Solana   ${localChain} (no real money; bun run chain --help)`]),
+    "",
+  ];
+  if (newAdminToken !== null) {
+    lines.push(
+      `The operator's token, shown this once: ${newAdminToken}`,
+      `Sign in with it at ${baseUrl}/desk`,
+      "",
+    );
+  }
+  console.log(lines.join("\n"));
+}
+
+const noSample =
+  "The data folder is empty, and a sample of invented nonprofits is nothing for ALMONER_NETWORK=solana, where money is real. Fill it first: bun run import --help";
+
+/** The sample that everyone gets who starts with an empty folder. */
+const seedNumber = 1;
+
+/** Fills an empty store with the sample directory, and completes one whose making was cut off. */
+export async function fillEmptyStore(
+  store: Store,
+  asked: string | undefined,
+  { network }: Pick<Config, "network">,
+): Promise<void> {
+  const profiles = asked === undefined ? profilesDefault : Number(asked);
+  if (!Number.isInteger(profiles) || profiles < 1) {
+    stopWith("--profiles: give a whole number of at least 1.", 2);
+  }
+  const unfinished = await unfinishedSample(store);
+  if (network === "solana" && (await store.db.$count(nonprofits)) === 0) stopWith(noSample, 2);
+  if (unfinished === null && (await store.db.$count(nonprofits)) > 0) return;
+  const sample = unfinished ?? { profiles, seed_number: seedNumber };
+  console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
+  const progress = startProgress("Sample nonprofits", sample.profiles);
+  await seedDirectory(store, {
+    profiles: sample.profiles,
+    seedNumber: sample.seed_number,
+    onProgress: progress.at,
+  });
+  progress.end();
+  if (store.embedded) await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}

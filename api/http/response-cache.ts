@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Watch } from "#content/feed/watch.ts";
 
@@ -53,8 +54,12 @@ export function openResponseCache(watch: Watch): ResponseCache {
 }
 
 class Shelf {
-  readonly #entries = new Map<string, Made<unknown>>();
-  #bytes = 0;
+  readonly #entries = new LRUCache<string, Made<unknown>>({
+    max: entriesMax,
+    maxSize: bytesMax,
+    maxEntrySize: entryBytesMax,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  });
   #recent: readonly Change[] = [];
   /** Changes up to here are no longer known one by one. */
   #forgotten = 0;
@@ -64,29 +69,20 @@ class Shelf {
   }
 
   find(key: string): Made<unknown> | undefined {
-    const known = this.#entries.get(key);
-    if (known === undefined) return undefined;
-    // The last used stands last, so that the longest unused goes first.
-    this.#entries.delete(key);
-    this.#entries.set(key, known);
-    return known;
+    return this.#entries.get(key);
   }
 
   keep(key: string, made: Made<unknown>, asOf: number): void {
     if (made.bytes > entryBytesMax || asOf < this.#forgotten) return;
     // What changed while it was being made is not in it for certain.
     if (this.#recent.some((change) => change.sequence > asOf && made.staleBy(change))) return;
-    this.#drop(key);
     this.#entries.set(key, made);
-    this.#bytes += made.bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= entriesMax && this.#bytes <= bytesMax) break;
-      this.#drop(oldest);
-    }
   }
 
   hear(changes: readonly Change[]): void {
-    for (const [key, { staleBy }] of this.#entries) if (changes.some(staleBy)) this.#drop(key);
+    for (const [key, { staleBy }] of this.#entries.entries()) {
+      if (changes.some(staleBy)) this.#entries.delete(key);
+    }
     const recent = this.#recent.concat(changes);
     this.#forgotten = recent.at(-recentMax - 1)?.sequence ?? this.#forgotten;
     this.#recent = recent.slice(-recentMax);
@@ -94,11 +90,6 @@ class Shelf {
 
   clear(sequence: number): void {
     this.#entries.clear();
-    [this.#bytes, this.#recent, this.#forgotten] = [0, [], sequence];
-  }
-
-  #drop(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
-    this.#entries.delete(key);
+    [this.#recent, this.#forgotten] = [[], sequence];
   }
 }

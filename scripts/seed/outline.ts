@@ -1,8 +1,7 @@
 import causes from "./causes.json";
-import { type Flavour, sampleName } from "./name.ts";
+import names from "./names.json";
 import places from "./places.json";
 import { type Random, randomOf, weightedTable } from "./random.ts";
-import { causeIds, type SampleCauseId, wordsOf } from "./words.ts";
 
 /** How much is known of an organisation: a register's few facts, some texts, all, or all and claimed. */
 type Tier = "thin" | "medium" | "rich" | "verified";
@@ -91,3 +90,147 @@ function tierAt(index: number): Tier {
   if (scattered <= 8) return "rich";
   return scattered <= 19 ? "medium" : "thin";
 }
+
+export type SampleCauseId = keyof typeof causes;
+export const causeIds = Object.keys(causes) as SampleCauseId[];
+
+/** What the texts of a cause are made of: groups of people, activities, programmes. */
+export type CauseWords = {
+  who: readonly string[];
+  acts: readonly string[];
+  programs: readonly { name: string; description: string }[];
+};
+
+export const richCountries: ReadonlySet<string> = new Set([
+  "US",
+  "GB",
+  "CA",
+  "AU",
+  "IE",
+  "NZ",
+  "FR",
+  "ES",
+  "PT",
+  "IT",
+  "CL",
+  "DE",
+  "NL",
+  "SE",
+  "NO",
+  "DK",
+  "PL",
+]);
+
+const everywhere = new Map<SampleCauseId, CauseWords>(causeIds.map((id) => [id, causes[id]]));
+const inRichCountries = new Map<SampleCauseId, CauseWords>(
+  causeIds.map((id) => {
+    const { who, acts, programs, not_in_rich_countries } = causes[id];
+    const fits = (word: string): boolean => !(not_in_rich_countries as string[]).includes(word);
+    return [
+      id,
+      {
+        who: who.filter(fits),
+        acts: acts.filter(fits),
+        programs: programs.filter(({ name }) => fits(name)),
+      },
+    ];
+  }),
+);
+
+/** Nobody hands out bed nets in Norway: the words of a cause that suit a country. */
+export const wordsOf = (cause: SampleCauseId, country: string): CauseWords =>
+  (richCountries.has(country) ? inRichCountries : everywhere).get(cause) ?? causes[cause];
+
+/** The name of an invented organisation, and how it is called in running text. */
+export type SampleName = { name: string; short: string };
+export type Flavour = keyof typeof names.flavours;
+
+type NameWishes = {
+  flavour: Flavour;
+  themes: readonly string[];
+  /** What an association of friends can be about; empty when that makes no sense for the cause. */
+  features: readonly string[];
+  city: string;
+};
+
+/**
+ * A name built around a coined or unlikely word, so that it belongs to no real organisation: "Wrenfold Literacy
+ * Trust", "Patient Kettle Arts Collective". Different calls may give the same name.
+ */
+export function sampleName(random: Random, asked: NameWishes): SampleName {
+  return random.weighted(patterns)(random, asked);
+}
+
+/** What it does and what kind of body it is: "Literacy Trust". No "Senior Centre Centre". */
+function subject(random: Random, { flavour, themes }: NameWishes): string {
+  const theme = random.pick(themes);
+  const [type = "", other = ""] = random.some(names.types[flavour], 2);
+  return `${theme} ${theme.endsWith(type) ? other : type}`;
+}
+
+const patterns = weightedTable<(random: Random, asked: NameWishes) => SampleName>([
+  [
+    (random, asked) => {
+      const short = coined(random, asked.flavour);
+      return { name: `${short} ${subject(random, asked)}`, short };
+    },
+    48,
+  ],
+  [
+    (random, asked) => {
+      const short = coined(random, asked.flavour);
+      return { name: `${short} ${random.pick(names.types[asked.flavour])}`, short };
+    },
+    10,
+  ],
+  [
+    (random, asked) => {
+      const short = `${random.pick(names.adjectives)} ${random.pick(names.nouns)}`;
+      return { name: `${short} ${subject(random, asked)}`, short };
+    },
+    18,
+  ],
+  [
+    (random, asked) => {
+      const short = random.some(names.nouns, 2).join(" & ");
+      return { name: `${short} ${subject(random, asked)}`, short };
+    },
+    8,
+  ],
+  [
+    (random, asked) => {
+      const place = coined(random, asked.flavour);
+      return asked.features.length === 0
+        ? { name: `${place} ${subject(random, asked)}`, short: place }
+        : { name: `Friends of ${place} ${random.pick(asked.features)}`, short: "the group" };
+    },
+    7,
+  ],
+  [
+    (random, asked) => {
+      const short = coined(random, asked.flavour);
+      const name = `${short} ${subject(random, asked)}`;
+      return { name: `${name}, ${asked.city} Chapter`, short: `${short} ${asked.city}` };
+    },
+    5,
+  ],
+  [
+    (random, asked) => {
+      const short = `${random.pick(names.adjectives)} ${coined(random, asked.flavour)}`;
+      return { name: `${short} ${subject(random, asked)}`, short };
+    },
+    4,
+  ],
+]);
+
+/** A proper noun that means nothing: a beginning and an end in the sound of a family of languages. */
+function coined(random: Random, flavour: Flavour): string {
+  const { starts, ends } = names.flavours[flavour];
+  const start = random.pick(starts);
+  const end = random.pick(ends);
+  const [last, first] = [start.at(-1) ?? "", end[0] ?? ""];
+  const clash = last === first || (isVowel(last) && isVowel(first));
+  return (clash ? start.slice(0, -1) : start) + end;
+}
+
+const isVowel = (letter: string): boolean => "aeiou".includes(letter);

@@ -1,5 +1,4 @@
 import { micro, usdcNumber, usdcText } from "#content/donation/money.ts";
-import { sum, totalOf } from "./fold.ts";
 import type { FunnelRow, FunnelStep } from "#content/recommendation/follow-through-store.ts";
 
 export type Report = {
@@ -103,3 +102,38 @@ function grouped(
   for (const row of rows) groups.set(nameOf(row), sum(groups.get(nameOf(row)), row));
   return [...groups].sort(([a, one], [b, other]) => other.calls - one.calls || (a < b ? -1 : 1));
 }
+
+const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;
+
+/** "30d", "12h", "45m" before now, or an ISO 8601 date or instant (UTC); milliseconds since 1970, null for neither. */
+export function sinceFrom(text: string, now: Date): number | null {
+  const [, count, unit] = /^(\d{1,5})([dhm])$/.exec(text.trim()) ?? [];
+  if (count !== undefined)
+    return now.getTime() - Number(count) * unitMs[unit as keyof typeof unitMs];
+  if (!/^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?$/.test(text.trim())) return null;
+  const instant = text.trim().replace(/(?<=T[\d:.]+)$/, "Z");
+  const atMs = Date.parse(instant);
+  return Number.isNaN(atMs) ? null : atMs;
+}
+
+const nothing: FunnelStep = {
+  calls: 0,
+  answered: 0,
+  profile: 0,
+  donate: 0,
+  donation: 0,
+  given_micro_usdc: 0n,
+};
+
+/** Two groups of calls as one. */
+export const sum = (one: FunnelStep = nothing, other: FunnelStep): FunnelStep => ({
+  calls: one.calls + other.calls,
+  answered: one.answered + other.answered,
+  profile: one.profile + other.profile,
+  donate: one.donate + other.donate,
+  donation: one.donation + other.donation,
+  given_micro_usdc: one.given_micro_usdc + other.given_micro_usdc,
+});
+
+export const totalOf = (rows: readonly FunnelStep[]): FunnelStep =>
+  rows.reduce((all, row) => sum(all, row), nothing);
