@@ -68,9 +68,7 @@ async function runStep({
   return code === 0;
 }
 
-await runCommand(command);
-
-export type TestCounts = { passed: number; failed: number; skipped: number };
+type TestCounts = { passed: number; failed: number; skipped: number };
 
 /** Files of one process: few enough to share the cores evenly, enough to load the code seldom. */
 const filesOfRun = 3;
@@ -79,7 +77,7 @@ const filesOfRun = 3;
 const slowestFirst = ["test/flows/", "test/scripts/", "test/site/", "test/api/", "test/"];
 
 /** Runs all tests, a process for each core, shows what they print, and counts them from the machine-readable reports. */
-export async function runTests(): Promise<TestCounts> {
+async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
     const runs = inRuns(await testFiles());
@@ -183,7 +181,7 @@ function isPure(path: string): boolean {
 }
 
 /** Which rooms are tested less than they should be, with the files that lack most. Empty when all is well. */
-export async function coverageGaps(lcovPaths: readonly string[]): Promise<string[]> {
+async function coverageGaps(lcovPaths: readonly string[]): Promise<string[]> {
   const reports = await Promise.all(
     lcovPaths.map((path) => readFile(path, "utf8").catch(() => "")),
   );
@@ -221,3 +219,5 @@ function filesOf(reports: readonly string[]): { path: string; lines: number; hit
     hit: [...lines.values()].filter(Boolean).length,
   }));
 }
+
+await runCommand(command);

@@ -8,9 +8,8 @@ import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
 import { askPublisher } from "./publish/ask-publisher.ts";
-import { drainOnce, goBack, publishFull } from "./publish/once.ts";
+import { drainOnce, goBack, heldMessage, publishFull } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
-import { heldMessage } from "./publish/target.ts";
 import {
   type Bucket,
   bringToBucket,

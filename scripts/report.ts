@@ -6,8 +6,7 @@ import {
   recommendationFunnel,
 } from "#content/recommendation/follow-through-store.ts";
 import { openStore } from "#content/store/open.ts";
-import { asJson, asTable, type Report } from "./report/print.ts";
-import { sinceFrom } from "./report/since.ts";
+import { type Report, asJson, asTable, sinceFrom } from "./report/funnel.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 

@@ -6,10 +6,11 @@ import {
   listReviews,
   revertAgent,
   revokeVerification,
+  showHealth,
   showLog,
+  showNumbers,
   showReview,
 } from "./review/reviews.ts";
-import { showHealth, showNumbers } from "./review/status.ts";
 import { runCommand } from "./support/command.ts";
 
 const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;

@@ -14,7 +14,11 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { openBundleReader, publicationOf, waitForPublication } from "#site/delivery/bundle-reader.ts";
+import {
+  openBundleReader,
+  publicationOf,
+  waitForPublication,
+} from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
 import { openFrontDoor } from "./start/front-door.ts";
@@ -106,10 +110,8 @@ async function exampleSlug(store: Store): Promise<string | null> {
   return first?.slug ?? null;
 }
 
-await runCommand(command);
-
 /** Prints the addresses worth opening, and once the directory is whole, says so. */
-export function showAddresses(
+function showAddresses(
   { baseUrl, dataDir }: Config,
   { newAdminToken }: Secrets,
   { example, localChain }: { example: string | null; localChain: string | null },
@@ -147,7 +149,7 @@ const noSample =
 const seedNumber = 1;
 
 /** Fills an empty store with the sample directory, and completes one whose making was cut off. */
-export async function fillEmptyStore(
+async function fillEmptyStore(
   store: Store,
   asked: string | undefined,
   { network }: Pick<Config, "network">,
@@ -170,3 +172,5 @@ export async function fillEmptyStore(
   progress.end();
   if (store.embedded) await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
+
+await runCommand(command);

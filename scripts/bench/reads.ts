@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defineCommand } from "citty";
 import { type Figure, peakMemoryMb, printFigures } from "./support/figures.ts";
 import { serveService } from "./support/served.ts";
-import { needTools, wrk, writePaths } from "./support/wrk.ts";
+import { needTools, wrk, writePaths } from "./support/load.ts";
 import { runCommand } from "../support/command.ts";
 
 const perSecondMin = 15_000;

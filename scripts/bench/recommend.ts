@@ -4,8 +4,7 @@ import { intents } from "#content/contract/recommendation.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { cpuMs, type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
-import { numbers } from "./support/search-queries.ts";
-import { type Load, sendAll } from "./support/load.ts";
+import { type Load, numbers, sendAll } from "./support/load.ts";
 import { serveService } from "./support/served.ts";
 import { runCommand } from "../support/command.ts";
 

@@ -12,7 +12,7 @@ import { fold } from "#content/nonprofit/text.ts";
 import { searchIn } from "#content/search/search.ts";
 import { openStore } from "#content/store/open.ts";
 import { runCommand } from "#scripts/support/command.ts";
-import { numbers } from "./support/search-queries.ts";
+import { numbers } from "./support/load.ts";
 
 /** Answers the places (in the list of documents) of the best ten. */
 type Engine = { name: string; find: (query: string) => Promise<number[]> };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defineCommand } from "citty";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { type ServedDirectory, serveSample } from "./support/served.ts";
-import { needTools, wrk, writePaths } from "./support/wrk.ts";
+import { needTools, wrk, writePaths } from "./support/load.ts";
 import { runCommand } from "../support/command.ts";
 
 const paths = 1_000;

@@ -3,8 +3,18 @@ import { createReadStream } from "node:fs";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { recentHashes } from "#api/http/client.ts";
-import { type ActivityKind, countedTo, type HourHits, saveHits } from "#content/operation/activity-store.ts";
-import { followThroughsOf, type FollowUp, oldestCall, saveFollowThroughs } from "#content/recommendation/follow-through-store.ts";
+import {
+  type ActivityKind,
+  countedTo,
+  type HourHits,
+  saveHits,
+} from "#content/operation/activity-store.ts";
+import {
+  followThroughsOf,
+  type FollowUp,
+  oldestCall,
+  saveFollowThroughs,
+} from "#content/recommendation/follow-through-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { hitOf, type LoggedRequest, profileOf, readLogLine } from "./log-line.ts";
 
@@ -97,7 +107,7 @@ async function* linesOf(
 }
 
 /** Looks which profile views of an access log follow a recommendation. */
-export type ViewsOfLog = {
+type ViewsOfLog = {
   /** Takes a request; looks at the store now and then. */
   add(request: LoggedRequest, options: { all: boolean }): Promise<void>;
   /** Looks at the rest, and answers how many follow-throughs are new. */
@@ -110,7 +120,7 @@ const lookedUpTogether = 1_000;
  * Matches views by the same daily hash of the user agent that the service logs, made with the service's key. Each is
  * stored once, whichever log it stands in and however often that is read.
  */
-export async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promise<ViewsOfLog> {
+async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promise<ViewsOfLog> {
   // Nothing before the oldest call that is kept can be followed.
   const sinceMs = (await oldestCall(store)) ?? Infinity;
   let waiting: FollowUp[] = [];

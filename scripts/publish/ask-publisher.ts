@@ -7,7 +7,7 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
-import { heldMessage, notKeptMessage, showDiffering, targetOf } from "./target.ts";
+import { heldMessage, notKeptMessage, showDiffering, targetOf } from "./once.ts";
 
 const waitMaxMs = 30 * 60_000;
 const lookEveryMs = 100;

@@ -9,7 +9,7 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/bundle/release.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "../support/config.ts";
-import { heldMessage } from "./target.ts";
+import { heldMessage } from "./once.ts";
 
 const releasesShownMax = 10;
 

@@ -21,7 +21,7 @@ import { startHeartbeat } from "#site/publisher/lock.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { requestScheduledBuild, runPublishLoop } from "#site/publisher/publish-loop.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
-import { heldMessage } from "./target.ts";
+import { heldMessage } from "./once.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;

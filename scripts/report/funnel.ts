@@ -126,7 +126,7 @@ const nothing: FunnelStep = {
 };
 
 /** Two groups of calls as one. */
-export const sum = (one: FunnelStep = nothing, other: FunnelStep): FunnelStep => ({
+const sum = (one: FunnelStep = nothing, other: FunnelStep): FunnelStep => ({
   calls: one.calls + other.calls,
   answered: one.answered + other.answered,
   profile: one.profile + other.profile,
@@ -135,5 +135,5 @@ export const sum = (one: FunnelStep = nothing, other: FunnelStep): FunnelStep =>
   given_micro_usdc: one.given_micro_usdc + other.given_micro_usdc,
 });
 
-export const totalOf = (rows: readonly FunnelStep[]): FunnelStep =>
+const totalOf = (rows: readonly FunnelStep[]): FunnelStep =>
   rows.reduce((all, row) => sum(all, row), nothing);

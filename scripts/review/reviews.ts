@@ -1,9 +1,26 @@
 import { daysMax } from "#api/operator/health.ts";
 import { RevokeAnswer } from "#content/contract/onboarding.ts";
 import { AuditLog, DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
-import { ApproveBody, Reverted, ReviewDecision, ReviewItem, ReviewKind, ReviewList, ReviewQueues } from "#content/contract/review.ts";
+import {
+  ApproveBody,
+  Reverted,
+  ReviewDecision,
+  ReviewItem,
+  ReviewKind,
+  ReviewList,
+  ReviewQueues,
+} from "#content/contract/review.ts";
 import { stopWith } from "#scripts/support/config.ts";
-import { defaultOperator, limitOf, type OperatorAnswer, type Output, pageNumberOf, showOutcome, valueOf, withOperatorApi } from "#scripts/support/operator-api.ts";
+import {
+  defaultOperator,
+  limitOf,
+  type OperatorAnswer,
+  type Output,
+  pageNumberOf,
+  showOutcome,
+  valueOf,
+  withOperatorApi,
+} from "#scripts/support/operator-api.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 
 /** `bun run review list`. */

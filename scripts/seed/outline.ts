@@ -3,6 +3,9 @@ import names from "./names.json";
 import places from "./places.json";
 import { type Random, randomOf, weightedTable } from "./random.ts";
 
+type SampleCauseId = keyof typeof causes;
+export const causeIds = Object.keys(causes) as SampleCauseId[];
+
 /** How much is known of an organisation: a register's few facts, some texts, all, or all and claimed. */
 type Tier = "thin" | "medium" | "rich" | "verified";
 
@@ -91,11 +94,8 @@ function tierAt(index: number): Tier {
   return scattered <= 19 ? "medium" : "thin";
 }
 
-export type SampleCauseId = keyof typeof causes;
-export const causeIds = Object.keys(causes) as SampleCauseId[];
-
 /** What the texts of a cause are made of: groups of people, activities, programmes. */
-export type CauseWords = {
+type CauseWords = {
   who: readonly string[];
   acts: readonly string[];
   programs: readonly { name: string; description: string }[];
@@ -142,8 +142,8 @@ export const wordsOf = (cause: SampleCauseId, country: string): CauseWords =>
   (richCountries.has(country) ? inRichCountries : everywhere).get(cause) ?? causes[cause];
 
 /** The name of an invented organisation, and how it is called in running text. */
-export type SampleName = { name: string; short: string };
-export type Flavour = keyof typeof names.flavours;
+type SampleName = { name: string; short: string };
+type Flavour = keyof typeof names.flavours;
 
 type NameWishes = {
   flavour: Flavour;
@@ -157,7 +157,7 @@ type NameWishes = {
  * A name built around a coined or unlikely word, so that it belongs to no real organisation: "Wrenfold Literacy
  * Trust", "Patient Kettle Arts Collective". Different calls may give the same name.
  */
-export function sampleName(random: Random, asked: NameWishes): SampleName {
+function sampleName(random: Random, asked: NameWishes): SampleName {
   return random.weighted(patterns)(random, asked);
 }
 

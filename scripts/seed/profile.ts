@@ -8,10 +8,9 @@ import {
   sampleWallet,
   teamSize,
 } from "./numbers.ts";
-import type { Outline } from "./outline.ts";
+import { type Outline, richCountries } from "./outline.ts";
 import type { Random } from "./random.ts";
 import { sampleTexts } from "./texts.ts";
-import { richCountries } from "./words.ts";
 
 /** In how many of 100 profiles of a tier a field is filled. */
 const shares = {

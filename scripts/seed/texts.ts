@@ -3,10 +3,9 @@ import countries from "#content/editorial/countries.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import causes from "./causes.json";
 import { grouped, paidFromUsd, rounded } from "./numbers.ts";
-import type { Outline } from "./outline.ts";
+import { type Outline, wordsOf } from "./outline.ts";
 import type { Random } from "./random.ts";
 import sentences from "./sentences.json";
-import { wordsOf } from "./words.ts";
 
 type Figures = Pick<
   NonprofitRecord,

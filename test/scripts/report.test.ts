@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
-import { sinceFrom } from "#scripts/report/since.ts";
+import { sinceFrom } from "#scripts/report/funnel.ts";
 import { curate } from "../support/curate.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";

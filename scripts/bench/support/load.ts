@@ -6,7 +6,7 @@ import type { Queryable } from "#content/store/open.ts";
 /** How long each of some requests took, in ms, and how many were answered in a second. */
 export type Load = { timesMs: number[]; perSecond: number };
 
-export type LoadOptions = {
+type LoadOptions = {
   concurrency: number;
   headers?: Readonly<Record<string, string>>;
   /** What every answer has to be. */
