@@ -94,14 +94,16 @@ const profileOf = ({ store }: OnboardContext, { claim_slug }: OnboardingRequest)
 
 /** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
-  const country_code = profile?.country_code ?? request.country_code;
+  const said = (field: "name" | "country_code" | "city" | "website") =>
+    profile?.[field] ?? request[field];
+  const country_code = said("country_code");
   const number = request.registration_number;
   return {
     id: profile?.id ?? null,
-    name: profile?.name ?? request.name ?? "",
+    name: said("name") ?? "",
     country_code,
-    city: profile?.city ?? request.city,
-    website: profile?.website ?? request.website,
+    city: said("city"),
+    website: said("website"),
     registration:
       number === null || country_code === null
         ? null

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { type OnboardingRequest, onboardingType } from "#content/onboarding/read.ts";
 import type { ProofFailure } from "#content/onboarding/wallet-challenge.ts";
-import type { Duplicate, OnboardingState, OnboardingType } from "#content/contract/onboarding.ts";
+import { type Duplicate, onboardingStates, onboardingTypes } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { keepAnswer, keptAnswer } from "#content/operation/idempotency.ts";
 import {
@@ -11,6 +12,7 @@ import {
   pendingTwin,
 } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 
 export type StoreOnboardingFailure =
@@ -35,15 +37,16 @@ export type OnboardingJob = {
 };
 
 /** What stands in the store now: of this request, or of the same one that came before. */
-export type OnboardingStored = {
-  id: string;
-  type: OnboardingType;
+const OnboardingStored = z.object({
+  id: z.string(),
+  type: z.enum(onboardingTypes),
   /** Of the profile; null for a registration. */
-  slug: string | null;
-  status: OnboardingState;
+  slug: z.string().nullable(),
+  status: z.enum(onboardingStates),
   /** Of the link to its status page. Null: whoever asks need not be who sent it first, and gets no link. */
-  status_digest: string | null;
-};
+  status_digest: z.string().nullable(),
+});
+export type OnboardingStored = z.infer<typeof OnboardingStored>;
 
 /**
  * Stores a request for review. The same request again is answered with the one that waits already, with its link only
@@ -57,7 +60,7 @@ export async function storeOnboarding(
   const key = job.idempotencyKey === null ? null : keyOf(request, job.idempotencyKey);
   if (key !== null) {
     const kept = await keptAnswer(tx, key, digest, now);
-    if (kept.kind === "same") return ok(JSON.parse(kept.body) as OnboardingStored);
+    if (kept.kind === "same") return ok(OnboardingStored.parse(JSON.parse(kept.body)));
     if (kept.kind === "other") return fail({ kind: "idempotency_key_reused" });
   }
   const twin = await pendingTwin(tx, digest);
@@ -73,11 +76,9 @@ async function storeNew(
   { id, request, proof, refusedProof, ...job }: OnboardingJob,
 ): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
   const slug = request.claim_slug;
-  const profile = slug === null ? null : await recordBySlug(tx, slug);
-  if (slug !== null && profile === null) return fail({ kind: "nonprofit_not_found", slug });
-  if (slug !== null && profile?.status === "withdrawn") {
-    return fail({ kind: "nonprofit_withdrawn", slug });
-  }
+  const claimed = slug === null ? ok(null) : await claimable(tx, slug);
+  if (!claimed.ok) return claimed;
+  const profile = claimed.value;
   if (refusedProof !== null) return fail(refusedProof);
   if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
     return fail({ kind: "wallet_challenge_used" });
@@ -96,6 +97,15 @@ async function storeNew(
     status_digest: job.statusDigest,
   });
   return ok({ id, type, slug, status: "pending_review", status_digest: job.statusDigest });
+}
+
+async function claimable(
+  tx: WriteTransaction,
+  slug: string,
+): Promise<Result<NonprofitRecord, StoreOnboardingFailure>> {
+  const profile = await recordBySlug(tx, slug);
+  if (profile === null) return fail({ kind: "nonprofit_not_found", slug });
+  return profile.status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", slug }) : ok(profile);
 }
 
 async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {

@@ -305,20 +305,22 @@ function comparisonOf(
   before: NonprofitRecord | null,
   { after, wallet }: OnboardingOutcome,
 ): ReviewComparison[] {
-  const values = (record: NonprofitRecord | null): Record<string, string | null> => ({
-    name: record?.name ?? null,
-    mission: record?.mission ?? null,
-    website: record?.website ?? null,
-    city: record?.city ?? null,
-    country: countryName(record?.country_code ?? null),
-    registration: record?.registrations[0]?.registration_number ?? null,
-    contact_email: record?.contact_email ?? null,
-    usdc_wallet: record?.usdc_wallet ?? null,
-    verified: record === null ? null : record.verified === 1 ? "yes" : "no",
-  });
-  const [from, to] = [values(before), values(after)];
+  const from = before === null ? {} : shownValues(before);
+  const to = shownValues(after);
   if (wallet !== null) to["usdc_wallet"] = wallet.address;
   return Object.keys(to)
-    .filter((field) => from[field] !== to[field])
-    .map((field) => ({ field, before: from[field] ?? null, after: to[field] ?? null }));
+    .map((field) => ({ field, before: from[field] ?? null, after: to[field] ?? null }))
+    .filter((one) => one.before !== one.after);
 }
+
+const shownValues = (record: NonprofitRecord): Record<string, string | null> => ({
+  name: record.name,
+  mission: record.mission,
+  website: record.website,
+  city: record.city,
+  country: countryName(record.country_code),
+  registration: record.registrations[0]?.registration_number ?? null,
+  contact_email: record.contact_email,
+  usdc_wallet: record.usdc_wallet,
+  verified: record.verified === 1 ? "yes" : "no",
+});

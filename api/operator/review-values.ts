@@ -209,7 +209,8 @@ const disputedItem = (
   now: Date,
 ): FoundReview => {
   const live = record?.[field] ?? null;
-  const origin = record?.provenance[field];
+  const { agents = [], source_url = null } = record?.provenance[field] ?? {};
+  const [first] = votes;
   return {
     id: `revert-${nonprofit_id}-${field}`,
     kind: "revert",
@@ -219,7 +220,7 @@ const disputedItem = (
       "Agents contradict a value that agents made live. Approve to empty the field, so that agents can agree on it again; reject, with a reason, to keep the value.",
     detail: {
       field,
-      live: { value: live, agents: origin?.agents ?? [], source_url: origin?.source_url ?? null },
+      live: { value: live, agents, source_url },
       values: votes.map(voteOf),
     },
     comparison: [{ field, before: live === null ? null : String(live), after: null }],
@@ -230,10 +231,10 @@ const disputedItem = (
       })),
     ),
     sources: distinct(
-      [origin?.source_url ?? [], ...votes.map((vote) => vote.source_url ?? [])].flat(),
+      [source_url, ...votes.map((vote) => vote.source_url)].filter((url) => url !== null),
     ),
     flags: distinct(votes.flatMap(({ agent_id }) => agentFlags(agent_id))),
-    cursor: String(votes[0]?.id ?? 0),
-    created_at: isoTime(votes[0]?.created_at ?? 0),
+    cursor: String(first?.id ?? 0),
+    created_at: isoTime(first?.created_at ?? 0),
   };
 };

@@ -24,8 +24,7 @@ export type ReviewContext = {
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
 };
 
-/** A kind without a queue has nothing waiting yet. */
-const queues: Partial<Record<ReviewKind, ReviewQueue>> = {
+const queues: Record<ReviewKind, ReviewQueue> = {
   onboarding: onboardingReviews,
   prose: proseReviews,
   draft: draftReviews,
@@ -48,26 +47,26 @@ export async function listReviews(
   { store, clock }: Pick<ReviewContext, "store" | "clock">,
   { kind, limit, after }: { kind: ReviewKind | null; limit: number; after: string | null },
 ): Promise<ReviewPage> {
-  const [, startKind = null, startAfter = null] =
-    /^([a-z]{1,20}):(.{1,300})$/.exec(after ?? "") ?? [];
-  const asked = kindsWithQueue.filter((name) => kind === null || kind === name);
-  const start = Math.max(
-    0,
-    asked.findIndex((name) => name === startKind),
-  );
   const found: ReviewItem[] = [];
-  for (const name of asked.slice(start)) {
-    const page = {
-      after: name === startKind ? startAfter : null,
-      limit: limit + 1 - found.length,
-      now: clock(),
-    };
-    const waiting = (await queues[name]?.list(store, page)) ?? [];
-    found.push(...waiting.map(completed));
+  for (const start of startsFrom(after, kind === null ? reviewKinds : [kind])) {
+    const page = { after: start.after, limit: limit + 1 - found.length, now: clock() };
+    found.push(...(await queues[start.kind].list(store, page)).map(completed));
     if (found.length > limit) break;
   }
   const reviews = found.slice(0, limit);
   return { reviews, next: found.length > limit ? (reviews.at(-1)?.cursor ?? null) : null };
+}
+
+/** The queues that are left at the place that a cursor stands for, and where each begins; all without a place. */
+function startsFrom(
+  cursor: string | null,
+  kinds: readonly ReviewKind[],
+): { kind: ReviewKind; after: string | null }[] {
+  const [, name, after = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(cursor ?? "") ?? [];
+  const at = kinds.findIndex((kind) => kind === name);
+  return kinds
+    .slice(Math.max(0, at))
+    .map((kind, place) => ({ kind, after: at >= 0 && place === 0 ? after : null }));
 }
 
 /** One thing that waits, by its id; null when nothing waits under it. */
@@ -89,14 +88,11 @@ export async function reviewQueues(
   only: ReviewKind | null = null,
 ): Promise<{ kind: ReviewKind; waiting: number }[]> {
   const counts: { kind: ReviewKind; waiting: number }[] = [];
-  for (const kind of kindsWithQueue) {
-    if (only !== null && kind !== only) continue;
-    counts.push({ kind, waiting: (await queues[kind]?.count(store, waitingMax)) ?? 0 });
+  for (const kind of only === null ? reviewKinds : [only]) {
+    counts.push({ kind, waiting: await queues[kind].count(store, waitingMax) });
   }
   return counts;
 }
-
-const kindsWithQueue: readonly ReviewKind[] = reviewKinds.filter((kind) => kind in queues);
 
 /** What a queue left out is empty; a cursor says of which kind it is. */
 const completed = (found: FoundReview): ReviewItem =>
@@ -104,7 +100,7 @@ const completed = (found: FoundReview): ReviewItem =>
 
 function queueOf(id: string): { queue: ReviewQueue | undefined; key: string } {
   const [, kind = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
-  const known = kindsWithQueue.find((one) => one === kind);
+  const known = reviewKinds.find((one) => one === kind);
   return { queue: known === undefined ? undefined : queues[known], key };
 }
 

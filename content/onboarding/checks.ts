@@ -66,21 +66,29 @@ const failed = (what: string, message: string): ReviewCheck => ({
  * Only what the directory knew before, from somebody else than whoever may be asking, counts as proof: who makes up an
  * e-mail address makes up a website for it, and agents who agree on it.
  */
-const email: Check = ({ type, request, profile, stoppedFor }) => {
-  if (stoppedFor !== null) {
-    return failed("e-mail", `A wallet that came from this address was stopped: ${stoppedFor}`);
-  }
+const email: Check = (examined) =>
+  stoppedAddress(examined) ?? knownAddress(examined) ?? addressHost(examined);
+
+const stoppedAddress: Check = ({ stoppedFor }) =>
+  stoppedFor === null
+    ? null
+    : failed("e-mail", `A wallet that came from this address was stopped: ${stoppedFor}`);
+
+const knownAddress: Check = ({ type, request, profile }) => {
   const known = profile?.contact_email ?? null;
+  const given = normalise.contact_email(request.contact_email);
+  if (known === null || normalise.contact_email(known) !== given) return null;
+  const source = unprovenSource(profile, "contact_email", type);
+  return source === null
+    ? passed("e-mail", "The directory knows this address already.")
+    : noted(
+        "e-mail",
+        `The directory knows this address, but only from ${source}: it proves nothing.`,
+      );
+};
+
+const addressHost: Check = ({ type, request, profile }) => {
   const given = request.contact_email;
-  const knownFrom = unprovenSource(profile, "contact_email", type);
-  if (known !== null && normalise.contact_email(known) === normalise.contact_email(given)) {
-    return knownFrom === null
-      ? passed("e-mail", "The directory knows this address already.")
-      : noted(
-          "e-mail",
-          `The directory knows this address, but only from ${knownFrom}: it proves nothing.`,
-        );
-  }
   const live = profile?.website ?? null;
   const ofLive = emailHost(given, live);
   if (ofLive === "own_site") {

@@ -40,41 +40,61 @@ export const editable = (request: OnboardingRequest): string =>
     country: countryName(request.country_code),
   });
 
+type Edited = Result<OnboardingEdits, { message: string }>;
+
 /** Reads an edited request: a JSON object in a text. Null is none. Checked as the organisation's own values are. */
-export function readEdits(
-  value: string | null,
-  { thisYear }: { thisYear: number },
-): Result<OnboardingEdits, { message: string }> {
+export function readEdits(value: string | null, { thisYear }: { thisYear: number }): Edited {
   if (value === null || value.trim() === "") return ok({});
   const parsed = EditBody.safeParse(objectIn(value));
   if (!parsed.success) return fail({ message: howToEdit });
   const { name, country, causes, ...texts } = parsed.data;
   const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
-  if (name !== undefined) {
-    const clean = name.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
-    const usable = clean !== "" && characterCount(clean) <= onboardingLengthMax.name;
-    if (!usable || unsafeCharacter(clean, { prose: false }) !== null) {
-      return fail({ message: "name cannot be used: send the organisation's name, with letters." });
-    }
-    edits.name = clean;
-  }
-  if (country !== undefined) {
-    const code = country === null ? null : countryCode(country);
-    if (country !== null && code === null) return fail({ message: "No country has this name." });
-    edits.country_code = code;
-  }
-  for (const field of ["mission", "website", "city"] as const) {
-    const given = texts[field];
-    if (given === undefined) continue;
-    if (given === null) {
-      edits[field] = null;
-      continue;
-    }
-    const checked = checkValue(field, given, { thisYear });
-    if (!checked.ok) return fail({ message: checked.failure.message });
-    edits[field] = checked.value.value;
+  const parts = [
+    editedName(name),
+    editedCountry(country),
+    ...(["mission", "website", "city"] as const).map((field) =>
+      editedText(field, texts[field], thisYear),
+    ),
+  ];
+  for (const part of parts) {
+    if (!part.ok) return part;
+    Object.assign(edits, part.value);
   }
   return ok(edits);
+}
+
+function editedName(given: string | undefined): Edited {
+  if (given === undefined) return ok({});
+  const name = given.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+  const usable =
+    name !== "" &&
+    characterCount(name) <= onboardingLengthMax.name &&
+    unsafeCharacter(name, { prose: false }) === null;
+  return usable
+    ? ok({ name })
+    : fail({ message: "name cannot be used: send the organisation's name, with letters." });
+}
+
+function editedCountry(given: string | null | undefined): Edited {
+  if (given === undefined) return ok({});
+  if (given === null) return ok({ country_code: null });
+  const country_code = countryCode(given);
+  return country_code === null
+    ? fail({ message: "No country has this name." })
+    : ok({ country_code });
+}
+
+function editedText(
+  field: "mission" | "website" | "city",
+  given: string | null | undefined,
+  thisYear: number,
+): Edited {
+  if (given === undefined) return ok({});
+  if (given === null) return ok({ [field]: null });
+  const checked = checkValue(field, given, { thisYear });
+  return checked.ok
+    ? ok({ [field]: checked.value.value })
+    : fail({ message: checked.failure.message });
 }
 
 const howToEdit =

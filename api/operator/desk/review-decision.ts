@@ -1,6 +1,7 @@
 import { ApproveBody, RejectBody, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
-import { decideReview, findReview, listReviews } from "#api/operator/review.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { decideReview, findReview, listReviews, type ReviewCall } from "#api/operator/review.ts";
 import { refusalOf } from "#api/http/problem.ts";
 import { queryOf } from "#api/http/query.ts";
 import { reviewRefusals } from "#api/operator/routes.ts";
@@ -17,25 +18,13 @@ export async function decidePage(
   const { context, session, form } = visit;
   const review = await findReview(context, id);
   const entered = enteredIn(form, review);
-  const decision = entered.decision === "approve" ? "approved" : "rejected";
-  const read =
-    decision === "approved"
-      ? ApproveBody.safeParse({ value: valueOf(entered, review), reason: entered.reason || null })
-      : RejectBody.safeParse({ reason: entered.reason });
-  if (!read.success) {
-    const message =
-      decision === "rejected"
-        ? "Say why, in at most 500 characters: the sender reads it."
-        : (read.error.issues[0]?.message ?? "That cannot be used.");
+  const decided = decisionIn(entered, review);
+  if (!decided.ok) {
     return review === null
       ? notTaken(visit, id, "Nothing waits under this id any more.")
-      : itemPage(visit, review, { trouble: message, entered, status: 400 });
+      : itemPage(visit, review, { trouble: decided.failure, entered, status: 400 });
   }
-  const { value = null, reason = null } = read.data as {
-    value?: string | null;
-    reason?: string | null;
-  };
-  const call = { id, decision, operator: session.operator, value, reason } as const;
+  const call = { id, operator: session.operator, ...decided.value };
   const outcome = await decideReview(context, call);
   if (outcome.ok) return goTo(await nextPlace(visit, id, form.text("after")));
   const { status, detail } = refusalOf(reviewRefusals, outcome.failure);
@@ -80,6 +69,26 @@ const enteredIn = (form: Form, review: ReviewItem | null): Entered => ({
   reason: form.text("reason"),
   decision: form.text("decision"),
 });
+
+/** What the form decides, or why it cannot be used. */
+function decisionIn(
+  entered: Entered,
+  review: ReviewItem | null,
+): Result<Pick<ReviewCall, "decision" | "value" | "reason">, string> {
+  if (entered.decision !== "approve") {
+    const read = RejectBody.safeParse({ reason: entered.reason });
+    return read.success
+      ? ok({ decision: "rejected", value: null, reason: read.data.reason })
+      : fail("Say why, in at most 500 characters: the sender reads it.");
+  }
+  const read = ApproveBody.safeParse({
+    value: valueOf(entered, review),
+    reason: entered.reason || null,
+  });
+  if (!read.success) return fail(read.error.issues[0]?.message ?? "That cannot be used.");
+  const { value = null, reason = null } = read.data;
+  return ok({ decision: "approved", value, reason });
+}
 
 /** What approve is called with: an edited text, the value typed beside the choices, or the choice. */
 function valueOf({ value, choice }: Entered, review: ReviewItem | null): string | null {
