@@ -32,19 +32,13 @@ export type SendArgs = Common & {
 
 /** Pays USDC from a donor who exists for this payment only. */
 export async function send(args: SendArgs): Promise<void> {
-  const link = args.link === undefined ? null : readPayLink(args.link);
-  if (args.link !== undefined && link === null) {
-    stopWith(
-      "This is not a Solana Pay transfer link: send one that begins with solana: and an address.",
-      2,
-    );
-  }
-  const to = args.to ?? link?.to ?? stopWith("Give --to <wallet>, or a Solana Pay link.", 2);
-  const text = args.amount ?? link?.amount ?? "1";
+  const link = linkIn(args);
+  const to = args.to ?? link.to ?? stopWith("Give --to <wallet>, or a Solana Pay link.", 2);
+  const text = args.amount ?? link.amount ?? "1";
   const amount = microUsdcFrom(text);
   if (amount === null || amount === 0n) return stopWith("--amount: give USDC, like 2.50.", 2);
-  const memo = args.memo ?? link?.memo;
-  const references = args.reference?.split(",") ?? link?.references ?? [];
+  const memo = args.memo ?? link.memo;
+  const references = args.reference?.split(",") ?? link.references ?? [];
   const url = addressOf(args);
   const paid = await orExit(url, () => payAsDonor(url, { to, usdc: text, memo, references }));
   if (!paid.ok) return stopWith(`The chain refused the payment: ${paid.failure}`);
@@ -53,6 +47,17 @@ export async function send(args: SendArgs): Promise<void> {
     args,
     { tx_signature, donor, to, amount_usdc: text },
     `${donor} paid ${text} USDC to ${to}.\ntx_signature ${tx_signature}`,
+  );
+}
+
+function linkIn({ link }: SendArgs): Partial<PayLink> {
+  if (link === undefined) return {};
+  return (
+    readPayLink(link) ??
+    stopWith(
+      "This is not a Solana Pay transfer link: send one that begins with solana: and an address.",
+      2,
+    )
   );
 }
 

@@ -51,25 +51,30 @@ export function signatureIn(params: readonly unknown[]): string {
   return signatureOf(bytesIn(text, options?.encoding ?? "base58"));
 }
 
-const SimulateOptions = z
-  .looseObject({
-    encoding: Encoding.nullish(),
-    sigVerify: z.boolean().nullish(),
-    replaceRecentBlockhash: z.boolean().nullish(),
-    commitment: CommitmentLevel.nullish(),
-    accounts: z
-      .object({ addresses: z.array(Address), encoding: z.enum(["base64", "jsonParsed"]).nullish() })
-      .nullish(),
-  })
-  .nullish();
+/** A member that a client may leave out, or send as null. */
+const orElse = <Value>(schema: z.ZodType<Value>, value: Value) =>
+  schema.nullish().transform((given) => given ?? value);
+
+const SimulateOptions = z.looseObject({
+  encoding: orElse(Encoding, "base58"),
+  sigVerify: orElse(z.boolean(), false),
+  replaceRecentBlockhash: orElse(z.boolean(), false),
+  commitment: orElse(CommitmentLevel, "finalized"),
+  accounts: z
+    .object({
+      addresses: z.array(Address),
+      encoding: orElse(z.enum(["base64", "jsonParsed"]), "base64"),
+    })
+    .nullish(),
+});
 
 /** Runs a transaction without a trace. */
 export const simulateTransaction: Method = method(
-  z.tuple([z.string(), SimulateOptions.optional()]),
+  z.tuple([z.string(), SimulateOptions.nullish()]),
   (ledger, [text, options]) => {
-    const bytes = bytesIn(text, options?.encoding ?? "base58");
-    const replace = options?.replaceRecentBlockhash === true;
-    const verify = options?.sigVerify === true;
+    const given = options ?? SimulateOptions.parse({});
+    const { replaceRecentBlockhash: replace, sigVerify: verify, commitment } = given;
+    const bytes = bytesIn(text, given.encoding);
     if (replace && verify) {
       throw new RpcError(
         codes.invalidParams,
@@ -80,15 +85,11 @@ export const simulateTransaction: Method = method(
     if ("refused" in trial) {
       if (trial.refused === "SignatureFailure" || trial.refused === "undecodable")
         throw refusal(trial);
-      return withContext(
-        ledger,
-        options?.commitment ?? "finalized",
-        simulated(trial.refused, trial.outcome),
-      );
+      return withContext(ledger, commitment, simulated(trial.refused, trial.outcome));
     }
-    const encoding = options?.accounts?.encoding ?? "base64";
-    const accounts = options?.accounts?.addresses.map((address) => {
+    const accounts = given.accounts?.addresses.map((address) => {
       const account = trial.account(address);
+      const encoding = given.accounts?.encoding ?? "base64";
       return account === null
         ? null
         : showAccount(account, { encoding }, (mint) => ledger.decimals(mint));
@@ -98,7 +99,7 @@ export const simulateTransaction: Method = method(
     const replacement = replace
       ? { blockhash: ledger.slots.blockhash(slot), lastValidBlockHeight: slot + blockhashSlots }
       : null;
-    return withContext(ledger, options?.commitment ?? "finalized", {
+    return withContext(ledger, commitment, {
       ...value,
       replacementBlockhash: replacement,
     });

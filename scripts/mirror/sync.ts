@@ -66,10 +66,9 @@ export async function syncMirror(options: SyncOptions): Promise<Result<SyncRepor
   const { origin, mirror, onFile } = options;
   const state = mirror.state();
   if (state === null && !mirror.isEmpty()) return fail({ kind: "not_a_mirror" });
-  const pinned = options.key ?? state?.key ?? null;
-  const key = pinned === null ? await publishedKey(origin) : ok(pinned);
+  const key = await keyFor(options, state);
   if (!key.ok) return key;
-  if (state !== null && !options.check && (await isUnchanged(options, state, key.value))) {
+  if (await isUnchanged(options, state, key.value)) {
     return ok(await reportOf(options, state, { changed: 0, removed: 0, fetchedBytes: 0 }));
   }
   let fetchedBytes = 0;
@@ -105,12 +104,21 @@ export async function syncMirror(options: SyncOptions): Promise<Result<SyncRepor
   return ok(await reportOf(options, state, { ...installed, fetchedBytes }));
 }
 
+async function keyFor(
+  { key, origin }: SyncOptions,
+  state: MirrorState | null,
+): Promise<Result<PublicKey, ListFailure>> {
+  const pinned = key ?? state?.key ?? null;
+  return pinned === null ? publishedKey(origin) : ok(pinned);
+}
+
 /** Whether the origin's signature is the one that is here: then every file is the same. */
 async function isUnchanged(
-  { origin, mirror }: SyncOptions,
-  state: MirrorState,
+  { origin, mirror, check }: SyncOptions,
+  state: MirrorState | null,
   key: PublicKey,
 ): Promise<boolean> {
+  if (check || state === null) return false;
   if (state.installing || state.behind.length > 0 || state.key.x !== key.x) return false;
   const signature = await readSignature(origin);
   const held = await readFile(mirror.pathOf(feedPaths.signature)).catch(() => null);

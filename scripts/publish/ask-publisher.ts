@@ -42,10 +42,7 @@ export async function askPublisher(
   if (verb === "rollback" && held_at !== Number(target)) {
     stopWith(notKeptMessage(Number(target), manifest));
   }
-  if (verb === "" && held_at > 0) {
-    if (!heldToo) stopWith(heldMessage(held_at));
-    console.error(heldMessage(held_at));
-  }
+  if (verb === "" && held_at > 0) warnOfHold(held_at, heldToo);
   const differing = verb === "full" ? differingFiles(manifest) : null;
   const failed = manifest.db
     .query<{ key: string; error: string }, []>("SELECT key, error FROM failures")
@@ -61,6 +58,11 @@ export async function askPublisher(
   }
   for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
   manifest.close();
+}
+
+function warnOfHold(release: number, isWell: boolean): void {
+  if (!isWell) stopWith(heldMessage(release));
+  console.error(heldMessage(release));
 }
 
 /** The publisher's place may also be taken by another command, which hears no requests. */

@@ -36,13 +36,25 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
   const resident = isPublisherAlive(state, new Date());
   const waiting = await waitingOf(config, state);
   if (failed.length > 0) process.exitCode = 1;
-  if (json) {
-    const shown = { ...state, resident, waiting, files, bytes, differing, failed, releases: kept };
-    return console.log(JSON.stringify(shown));
-  }
+  const status = { ...state, resident, waiting, files, bytes, differing, failed, releases: kept };
+  if (json) console.log(JSON.stringify(status));
+  else tell(status);
+}
+
+type Status = PublisherState & {
+  resident: boolean;
+  waiting: Waiting | null;
+  files: number;
+  bytes: number;
+  differing: string[];
+  failed: { key: string; error: string }[];
+  releases: ReturnType<typeof releases>;
+};
+
+function tell({ resident, files, bytes, differing, failed, ...state }: Status): void {
   console.log(`Release        ${state.current_release}`);
   if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
-  console.log(`Waiting        ${describe(waiting)}`);
+  console.log(`Waiting        ${describe(state.waiting)}`);
   if (state.request !== "") console.log(`Asked for      ${state.request}`);
   console.log(`Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`);
   console.log(`Running        ${resident ? `yes, process ${state.pid}` : "no"}`);
@@ -55,7 +67,7 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
       `Full build     ${instant(state.built_at)}, ${differing.length} files differed${examples(differing)}`,
     );
   console.log(`Durable        to release ${state.durable_release}`);
-  for (const { id, reason, created_at, changed_files } of kept) {
+  for (const { id, reason, created_at, changed_files } of state.releases) {
     console.log(`  ${id}  ${instant(created_at)}  ${changed_files} files  ${reason}`);
   }
   for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);

@@ -38,9 +38,10 @@ export function unknownOption(command: Described, given: readonly string[]): str
   const known = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);
   for (const word of given) {
     if (word === "--") return null;
-    const name = /^--(?:no-)?([^=]+)/.exec(word)?.[1];
-    const whole = /^--([^=]+)/.exec(word)?.[1];
-    if (name !== undefined && !known.has(name) && !known.has(whole ?? name)) return `--${whole}`;
+    const name = /^--([^=]+)/.exec(word)?.[1];
+    if (name !== undefined && !known.has(name) && !known.has(name.replace(/^no-/, ""))) {
+      return `--${name}`;
+    }
   }
   return null;
 }

@@ -41,6 +41,15 @@ export async function evidenceOnChain(
   return differing === undefined ? ok(null) : fail({ kind: "chain_disagrees", ...differing });
 }
 
+/** What the chain shows of a transfer that is not in the transaction. */
+const noCredit = {
+  mint: "none",
+  owner: "none",
+  amount_micro_usdc: 0n,
+  donor: null,
+  source: null,
+};
+
 type Fact = { what: string; receipt: string; chain: string };
 
 /** What the receipt says beside what the chain shows, each as text. */
@@ -49,7 +58,9 @@ function differences(
   { slot, failed, block_time, credits, memos }: Landed,
   { mint, caip2 }: { mint: string; caip2: string },
 ): Fact[] {
-  const credit = credits.find(({ destination }) => destination === evidence.destination);
+  const credit =
+    credits.find(({ destination }) => destination === evidence.destination) ?? noCredit;
+  const memo = evidence.memo;
   const fact = (what: string, said: unknown, shown: unknown): Fact => ({
     what,
     receipt: String(said),
@@ -60,18 +71,14 @@ function differences(
     fact("failed", false, failed),
     fact("slot", evidence.slot, slot),
     fact("mint", evidence.mint, mint),
-    fact("token of the transfer", evidence.mint, credit?.mint ?? "none"),
-    fact("recipient", evidence.recipient, credit?.owner ?? "none"),
-    fact("amount_atomic", amount_atomic, credit?.amount_micro_usdc ?? 0n),
-    fact("amount_usdc", amount_usdc, Number(credit?.amount_micro_usdc ?? 0n) / 1_000_000),
-    fact("donor", evidence.donor, credit?.donor ?? null),
+    fact("token of the transfer", evidence.mint, credit.mint),
+    fact("recipient", evidence.recipient, credit.owner),
+    fact("amount_atomic", amount_atomic, credit.amount_micro_usdc),
+    fact("amount_usdc", amount_usdc, Number(credit.amount_micro_usdc) / 1_000_000),
+    fact("donor", evidence.donor, credit.donor),
     // A receipt may be older than the knowledge of it.
-    ...(evidence.source == null ? [] : [fact("source", evidence.source, credit?.source ?? null)]),
-    fact(
-      "memo",
-      evidence.memo,
-      evidence.memo === null || memos.includes(evidence.memo) ? evidence.memo : memos.join(", "),
-    ),
+    ...(evidence.source == null ? [] : [fact("source", evidence.source, credit.source)]),
+    fact("memo", memo, memo === null || memos.includes(memo) ? memo : memos.join(", ")),
     ...(block_time === null
       ? []
       : [fact("settled_at", Date.parse(settled_at) / 1_000, block_time)]),

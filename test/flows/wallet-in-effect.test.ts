@@ -108,33 +108,32 @@ class Promised {
 
 let made = 0;
 
-async function play(steps: readonly Step[], start: { wallet: boolean; verified: boolean }) {
+type Start = { wallet: boolean; verified: boolean };
+
+const byOrganisation = {
+  set_by: "organisation" as const,
+  source: "organisation",
+  source_url: null,
+  agents: [],
+  applied_at: 0,
+};
+
+/** Without a country nothing is compared: thousands of runs would find each other as duplicates. */
+const aStart = (slug: string, { wallet, verified }: Start) =>
+  aNonprofit({
+    slug,
+    country_code: null,
+    causes: [],
+    usdc_wallet: wallet ? (wallets[0] ?? null) : null,
+    provenance: wallet ? { usdc_wallet: byOrganisation } : {},
+    verified: verified ? 1 : 0,
+    status: verified ? "claimed" : "listed",
+  });
+
+async function play(steps: readonly Step[], start: Start) {
   const slug = `run-${made++}`;
-  // Without a country nothing is compared: thousands of runs would find each other as duplicates.
-  const usdc_wallet = start.wallet ? (wallets[0] ?? null) : null;
-  const provenance =
-    usdc_wallet === null
-      ? {}
-      : {
-          usdc_wallet: {
-            set_by: "organisation" as const,
-            source: "organisation",
-            source_url: null,
-            agents: [],
-            applied_at: 0,
-          },
-        };
-  const [record] = await service.add(
-    aNonprofit({
-      slug,
-      country_code: null,
-      causes: [],
-      usdc_wallet,
-      provenance,
-      verified: start.verified ? 1 : 0,
-      status: start.verified ? "claimed" : "listed",
-    }),
-  );
+  const [record] = await service.add(aStart(slug, start));
+  const usdc_wallet = record?.usdc_wallet ?? null;
   const promised = new Promised(usdc_wallet, start.verified);
   for (const one of steps) {
     await take(one, slug, promised);

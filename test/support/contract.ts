@@ -53,27 +53,41 @@ export function aContract(baseUrl: string) {
       if (described === undefined) return [`${name}: status not described`];
       const pointer = described.$ref?.slice(1) ?? own;
       const answer = at(document, pointer);
-      const missing = Object.keys(answer["headers"] ?? {}).filter(
-        (header) => !header.startsWith("RateLimit") && !response.headers.has(header),
+      const body = await bodyProblem(answer, response, (type, value) =>
+        schemaErrors(`${pointer}/content/${escaped(type)}/schema`, value),
       );
-      const wrong = missing.map((header) => `${name}: without the header ${header}`);
-      const known = new Set(
-        Object.keys(answer["headers"] ?? {}).map((header) => header.toLowerCase()),
+      return [...headerProblems(answer, response), ...(body === null ? [] : [body])].map(
+        (problem) => `${name}: ${problem}`,
       );
-      const sent = [...response.headers.keys()];
-      const unknown = sent.filter((header) => !known.has(header) && !plainHeaders.has(header));
-      wrong.push(...unknown.map((header) => `${name}: with the header ${header}, not described`));
-      const text = await response.text();
-      if (answer["content"] === undefined) {
-        return text === "" ? wrong : [...wrong, `${name}: has a body`];
-      }
-      const type = response.headers.get("content-type")?.split(";")[0] ?? "";
-      if (answer["content"][type] === undefined) return [...wrong, `${name}: is ${type}`];
-      const value: unknown = type.endsWith("json") ? JSON.parse(text) : text;
-      const errors = schemaErrors(`${pointer}/content/${escaped(type)}/schema`, value);
-      return errors === null ? wrong : [...wrong, `${name}: ${errors}`];
     },
   };
+}
+
+function headerProblems(answer: Node, { headers }: Response): string[] {
+  const described = Object.keys(answer["headers"] ?? {});
+  const known = new Set(described.map((header) => header.toLowerCase()));
+  const missing = described.filter(
+    (header) => !header.startsWith("RateLimit") && !headers.has(header),
+  );
+  const unknown = [...headers.keys()].filter(
+    (header) => !known.has(header) && !plainHeaders.has(header),
+  );
+  return [
+    ...missing.map((header) => `without the header ${header}`),
+    ...unknown.map((header) => `with the header ${header}, not described`),
+  ];
+}
+
+async function bodyProblem(
+  answer: Node,
+  response: Response,
+  errorsOf: (type: string, value: unknown) => string | null,
+): Promise<string | null> {
+  const text = await response.text();
+  if (answer["content"] === undefined) return text === "" ? null : "has a body";
+  const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+  if (answer["content"][type] === undefined) return `is ${type}`;
+  return errorsOf(type, type.endsWith("json") ? JSON.parse(text) : text);
 }
 
 /** Headers that mean the same in any answer of any service. */

@@ -102,35 +102,42 @@ describe.each(everyPage)("%s", (key) => {
 });
 
 test("every page that a page links to exists", async () => {
-  const known = new Set([
-    "/llms.txt",
-    "/agents.md",
-    "/openapi.json",
-    "/.well-known/almoner-keys.json",
-  ]); // Made by others.
-  for (const kind of documentKinds) {
-    for await (const keys of kind.all(site)) {
-      for (const { files } of await kind.render(keys, site)) {
-        for (const { path, body } of files) {
-          if (body !== null) known.add(`/${path.replace(/(?:^index)?\.(?:html|json)$/, "")}`);
-        }
-      }
-    }
-  }
-  const missing = new Set<string>();
-  for (const key of everyPage) {
-    const { $ } = await opened(key);
-    for (const link of $("a[href], link[href]").toArray()) {
-      const href = ($(link).attr("href") ?? "").replace(siteBaseUrl, "").replace(/[?#].*$/, "");
-      if (!href.startsWith("/") || href.startsWith("/api/search") || href === "/404") continue;
-      if (href === "/api/agents/leaderboard" || href === "/") continue;
-      // Of a profile that never changed the service tells it: decision 0067.
-      if (/^\/api\/nonprofits\/[^/]+\/history$/.test(href)) continue;
-      if (!known.has(href) && !known.has(href.replace(/\.[a-z]+$/, ""))) missing.add(href);
-    }
-  }
+  const known = new Set([...madeByOthers, ...(await rendered())]);
+  const linked = (await Promise.all(everyPage.map(linksOf))).flat();
+  const missing = new Set(
+    linked
+      .filter((href) => !answeredByService.test(href))
+      .filter((href) => !known.has(href) && !known.has(href.replace(/\.[a-z]+$/, ""))),
+  );
   expect([...missing]).toEqual([]);
 });
+
+const madeByOthers = ["/llms.txt", "/agents.md", "/openapi.json", "/.well-known/almoner-keys.json"];
+
+/** Of a profile that never changed the service tells the history: decision 0067. */
+const answeredByService =
+  /^\/(?:|404|api\/search.*|api\/agents\/leaderboard|api\/nonprofits\/[^/]+\/history)$/;
+
+/** Every path of the bundle, as links name it. */
+async function rendered(): Promise<string[]> {
+  const found: string[] = [];
+  for (const kind of documentKinds) {
+    for await (const keys of kind.all(site)) {
+      const files = (await kind.render(keys, site)).flatMap((one) => one.files);
+      found.push(...files.filter(({ body }) => body !== null).map(({ path }) => path));
+    }
+  }
+  return found.map((path) => `/${path.replace(/(?:^index)?\.(?:html|json)$/, "")}`);
+}
+
+/** Where a page links to within the directory, without query and fragment. */
+async function linksOf(page: string): Promise<string[]> {
+  const { $ } = await opened(page);
+  return $("a[href], link[href]")
+    .toArray()
+    .map((link) => ($(link).attr("href") ?? "").replace(siteBaseUrl, "").replace(/[?#].*$/, ""))
+    .filter((href) => href.startsWith("/"));
+}
 
 describe("the home page", () => {
   test("tells numbers, causes and countries, without the withdrawn", async () => {
