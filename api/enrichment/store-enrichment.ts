@@ -26,7 +26,7 @@ import {
 } from "#content/enrichment/submission-store.ts";
 import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { answerOnce } from "#content/operation/idempotency.ts";
+import { answerOnce } from "#content/operation/idempotency-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import type { Admitted } from "./proposal.ts";
 

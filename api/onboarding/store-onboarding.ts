@@ -4,7 +4,7 @@ import { type OnboardingRequest, onboardingType } from "#content/onboarding/read
 import type { ProofFailure } from "#content/onboarding/wallet-challenge.ts";
 import { type Duplicate, onboardingStates, onboardingTypes } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { keepAnswer, keptAnswer } from "#content/operation/idempotency.ts";
+import { keepAnswer, keptAnswer } from "#content/operation/idempotency-store.ts";
 import {
   addOnboarding,
   challengeIsUsed,

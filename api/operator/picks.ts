@@ -106,7 +106,12 @@ export const removePick = (
     return ok(null);
   });
 
-type Change = { slug: string; operator: string; change: PickChange["change"]; detail: object };
+type Change = {
+  slug: string;
+  operator: string;
+  change: PickChange["change"];
+  detail: Record<string, unknown>;
+};
 type Of = {
   tx: WriteTransaction;
   /** What the operator's own pick of this nonprofit has in any case. */

@@ -15,7 +15,7 @@ import { wireTime } from "#content/contract/time.ts";
 import { type ConsensusMode, rejectionReasons } from "#content/enrichment/consensus.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { answerOnce } from "#content/operation/idempotency.ts";
+import { answerOnce } from "#content/operation/idempotency-store.ts";
 import {
   agentsBehindDraft,
   insertDraft,

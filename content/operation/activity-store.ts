@@ -1,7 +1,14 @@
+import { and, eq, gte, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { z } from "zod";
 import type { Counters } from "#content/contract/stats.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/donation/store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
+import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { inValues, query } from "#content/store/query.ts";
+import { activityCounts } from "#content/store/tables/operations.ts";
+import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { recommendationFollowThroughs } from "#content/store/tables/recommendations.ts";
 import { directoryFact, liveCounters } from "./directory-store.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
@@ -30,11 +37,13 @@ const hourMs = 3_600_000;
 /** Counts of other processes are seen this late at most. */
 const reloadAfterMs = 1_000;
 
+type Stored = { counters: Counters; committed: number; atMs: number };
+
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
 export function countActivity(store: Store, clock: () => Date): Activity {
   let pending = new Map<string, number>();
   let version = 0;
-  let stored: { counters: Counters; committed: number; atMs: number } | null = null;
+  let stored: Stored | null = null;
   let last: { version: number; stored: Counters; counters: Counters } | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
   let turn: Promise<unknown> = Promise.resolve();
@@ -43,18 +52,18 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     turn = mine.catch(() => undefined);
     return mine;
   };
-  const isCurrent = (): boolean =>
+  const current = (): Stored | null =>
     stored !== null &&
     stored.committed === store.committed() &&
-    performance.now() - stored.atMs < reloadAfterMs;
-  const reload = async () => {
-    if (isCurrent()) return;
+    performance.now() - stored.atMs < reloadAfterMs
+      ? stored
+      : null;
+  const reload = async (): Promise<Stored> => {
+    const held = current();
+    if (held !== null) return held;
     const committed = store.committed();
-    stored = {
-      counters: await liveCounters(store, clock()),
-      committed,
-      atMs: performance.now(),
-    };
+    const read = await liveCounters(store, clock());
+    return (stored = { counters: read, committed, atMs: performance.now() });
   };
   return {
     count: (kind, by = 1) => {
@@ -78,10 +87,8 @@ export function countActivity(store: Store, clock: () => Date): Activity {
         stored = null;
       }),
     counters: async () => {
-      if (!isCurrent()) await inTurn(reload);
-      // A flush may have begun since: its counts are pending still, or `stored` is gone and was read again.
-      if (stored === null) await inTurn(reload);
-      const known = (stored as unknown as { counters: Counters }).counters;
+      // A flush may have begun since, but it is not done: its counts are pending still.
+      const { counters: known } = current() ?? (await inTurn(reload));
       if (last?.version === version && last.stored === known) return last.counters;
       last = { version, stored: known, counters: withPending(known, pending) };
       return last.counters;
@@ -93,13 +100,22 @@ const write = (store: Store, counts: ReadonlyMap<string, number>): Promise<void>
   store.write(async (tx) => {
     for (const [key, count] of counts) {
       const [kind = "", hour = ""] = key.split(" ");
-      await tx.raw.execute({
-        sql: `INSERT INTO activity_counts (kind, hour, count) VALUES (?, ?, ?)
-              ON CONFLICT (kind, hour) DO UPDATE SET count = count + excluded.count`,
-        args: [kind, Number(hour), count],
-      });
+      await addCount(tx, { kind, hour: Number(hour), count });
     }
   });
+
+async function addCount(
+  tx: WriteTransaction,
+  one: typeof activityCounts.$inferInsert,
+): Promise<void> {
+  await tx.db
+    .insert(activityCounts)
+    .values(one)
+    .onConflictDoUpdate({
+      target: [activityCounts.kind, activityCounts.hour],
+      set: { count: sql`${activityCounts.count} + excluded.count` },
+    });
+}
 
 function withPending(counters: Counters, pending: ReadonlyMap<string, number>): Counters {
   if (pending.size === 0) return counters;
@@ -139,20 +155,22 @@ const dayMs = 86_400_000;
 /** Numbers by day, keyed by the day's count since 1970. */
 export type ByDay = ReadonlyMap<number, number>;
 
+// A bound number arrives as a float, and a float division would give every instant a day of its own.
+const dayOf = (instant: SQLiteColumn) =>
+  sql<number>`${instant} / CAST(${dayMs} AS INTEGER)`.as("day");
+
 /** How often something was counted on each day since an instant (milliseconds since 1970). By primary key. */
 export async function countedByDay(
   store: Queryable,
   kinds: readonly ActivityKind[],
   since: number,
 ): Promise<ByDay> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT hour / ${dayMs} AS day, sum(count) AS number
-          FROM activity_counts
-          WHERE kind IN (SELECT value FROM json_each(?)) AND hour >= ?
-          GROUP BY day`,
-    args: [JSON.stringify(kinds), since],
-  });
-  return byDay(rows);
+  const found = await store.db
+    .select({ day: dayOf(activityCounts.hour), number: sql<number>`sum(${activityCounts.count})` })
+    .from(activityCounts)
+    .where(and(inValues(activityCounts.kind, kinds), gte(activityCounts.hour, since)))
+    .groupBy(sql`day`);
+  return new Map(found.map(({ day, number }) => [day, number]));
 }
 
 /** Number and sum (in micro-USDC) of the donations of each day. Index: donations_by_time. */
@@ -160,14 +178,20 @@ export async function donationsByDay(
   store: Queryable,
   since: number,
 ): Promise<{ number: ByDay; microUsdc: ByDay }> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT recorded_at / ${dayMs} AS day, count(*) AS number, total(amount_micro_usdc) AS micro_usdc
-          FROM donations INDEXED BY donations_by_time
-          WHERE recorded_at >= ? AND ${countsHere}
-          GROUP BY day`,
-    args: [since],
-  });
-  return { number: byDay(rows), microUsdc: byDay(rows, "micro_usdc") };
+  // SQL, because drizzle has no words for INDEXED BY.
+  const found = await query(
+    store,
+    `SELECT recorded_at / ${dayMs} AS day, count(*) AS number, total(amount_micro_usdc) AS micro_usdc
+     FROM donations INDEXED BY donations_by_time
+     WHERE recorded_at >= ? AND ${countsHere}
+     GROUP BY day`,
+    [since],
+    z.object({ day: z.number(), number: z.number(), micro_usdc: z.number() }),
+  );
+  return {
+    number: new Map(found.map(({ day, number }) => [day, number])),
+    microUsdc: new Map(found.map(({ day, micro_usdc }) => [day, micro_usdc])),
+  };
 }
 
 /** What followed recommendations on each day. Reads all that is kept of them. */
@@ -176,24 +200,21 @@ export async function followThroughsByDay(
   action: "profile" | "donate",
   since: number,
 ): Promise<ByDay> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT followed_at / ${dayMs} AS day, count(*) AS number
-          FROM recommendation_follow_throughs
-          WHERE action = ? AND followed_at >= ?
-          GROUP BY day`,
-    args: [action, since],
-  });
-  return byDay(rows);
+  const follow = recommendationFollowThroughs;
+  const found = await store.db
+    .select({ day: dayOf(follow.followed_at), number: sql<number>`count(*)` })
+    .from(follow)
+    .where(and(eq(follow.action, action), gte(follow.followed_at, since)))
+    .groupBy(sql`day`);
+  return new Map(found.map(({ day, number }) => [day, number]));
 }
-
-const byDay = (rows: readonly Record<string, unknown>[], column = "number"): ByDay =>
-  new Map(rows.map((row) => [Number(row["day"]), Number(row[column])]));
 
 /** Hits of one kind in one hour (its beginning, in milliseconds since 1970). */
 export type HourHits = { kind: ActivityKind; hour: number; count: number };
 
 /** How far each access log has been read: bytes (unpacked) by the digest of its first line. */
-type ReadTo = Record<string, number>;
+const ReadTo = z.record(z.string(), z.number());
+type ReadTo = z.infer<typeof ReadTo>;
 
 const factName = "hits_imported";
 /** Older logs are forgotten: by then they are long deleted. */
@@ -216,25 +237,19 @@ export const saveHits = (
   store.write(async (tx) => {
     const known = await readTo(tx);
     if ((known[log.id] ?? 0) !== log.from) return false;
-    for (const { kind, hour, count } of hits) {
-      await tx.raw.execute({
-        sql: `INSERT INTO activity_counts (kind, hour, count) VALUES (?, ?, ?)
-              ON CONFLICT (kind, hour) DO UPDATE SET count = count + excluded.count`,
-        args: [kind, hour, count],
-      });
-    }
+    for (const one of hits) await addCount(tx, one);
     const { [log.id]: _, ...others } = known;
     const kept = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
     // No page shows this fact, so it is no change of the directory.
-    await tx.raw.execute({
-      sql: `INSERT INTO directory_facts (name, value, updated_at) VALUES (?, ?, ?)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-      args: [factName, JSON.stringify(Object.fromEntries(kept)), log.now.getTime()],
-    });
+    const fact = { value: JSON.stringify(Object.fromEntries(kept)), updated_at: log.now.getTime() };
+    await tx.db
+      .insert(directoryFacts)
+      .values({ name: factName, ...fact })
+      .onConflictDoUpdate({ target: directoryFacts.name, set: fact });
     return true;
   });
 
-async function readTo(asked: Parameters<typeof directoryFact>[0]): Promise<ReadTo> {
-  const stored = await directoryFact(asked, factName);
-  return stored === null ? {} : (JSON.parse(stored) as ReadTo);
+async function readTo(store: Queryable): Promise<ReadTo> {
+  const stored = await directoryFact(store, factName);
+  return stored === null ? {} : ReadTo.parse(JSON.parse(stored));
 }

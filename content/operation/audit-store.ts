@@ -1,6 +1,10 @@
+import { and, desc, eq, lt } from "drizzle-orm";
+import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { query } from "#content/store/query.ts";
+import { auditLog } from "#content/store/tables/operations.ts";
 
 /** Which entries are asked for; null is any. `before` is the id of an entry. */
 export type AuditFilter = {
@@ -16,25 +20,18 @@ export async function auditEntries(
   filter: AuditFilter,
   limit: number,
 ): Promise<AuditEntry[]> {
-  const given = (["operator", "action", "subject"] as const).filter(
-    (name) => filter[name] !== null,
-  );
-  const { rows } = await store.raw.execute({
-    sql: `SELECT id, operator, action, subject, detail, happened_at
-          FROM audit_log
-          WHERE ${[...given.map((name) => `${name} = ?`), "id < ?"].join(" AND ")}
-          ORDER BY id DESC
-          LIMIT ?`,
-    args: [...given.map((name) => filter[name]), filter.before ?? Number.MAX_SAFE_INTEGER, limit],
+  const asked = (["operator", "action", "subject"] as const).map((name) => {
+    const value = filter[name];
+    return value === null ? undefined : eq(auditLog[name], value);
   });
-  return rows.map(({ id, operator, action, subject, detail, happened_at }) => ({
-    id: Number(id),
-    operator: String(operator),
-    action: String(action),
-    subject: String(subject),
-    detail: JSON.parse(String(detail)) as AuditEntry["detail"],
-    happened_at: isoTime(Number(happened_at)),
-  }));
+  const before = filter.before === null ? undefined : lt(auditLog.id, filter.before);
+  const found = await store.db
+    .select()
+    .from(auditLog)
+    .where(and(...asked, before))
+    .orderBy(desc(auditLog.id))
+    .limit(limit);
+  return found.map((entry) => ({ ...entry, happened_at: isoTime(entry.happened_at) }));
 }
 
 /** The names of the operators and the actions of the log, for choosing one. Index: audit_log_by_operator, _by_action. */
@@ -49,31 +46,30 @@ export async function auditNames(
 
 const namesMax = 100;
 
-/** Goes from one name to the next by index, whatever the length of the log. */
+/** Goes from one name to the next by index, whatever the length of the log. SQL, because drizzle knows no recursion. */
 async function distinctNames(store: Queryable, column: "operator" | "action"): Promise<string[]> {
-  const { rows } = await store.raw.execute({
-    sql: `WITH RECURSIVE names(name) AS (
-            SELECT min(${column}) FROM audit_log
-            UNION ALL
-            SELECT (SELECT min(${column}) FROM audit_log WHERE ${column} > name)
-            FROM names
-            WHERE name IS NOT NULL
-          )
-          SELECT name FROM names WHERE name IS NOT NULL LIMIT ${namesMax}`,
-    args: [],
-  });
-  return rows.map((row) => String(row["name"]));
+  const found = await query(
+    store,
+    `WITH RECURSIVE names(name) AS (
+       SELECT min(${column}) FROM audit_log
+       UNION ALL
+       SELECT (SELECT min(${column}) FROM audit_log WHERE ${column} > name)
+       FROM names
+       WHERE name IS NOT NULL
+     )
+     SELECT name FROM names WHERE name IS NOT NULL LIMIT ${namesMax}`,
+    [],
+    z.object({ name: z.string() }),
+  );
+  return found.map(({ name }) => name);
 }
 
 /** Appends what an operator did to the log that is never changed. */
 export async function logOperator(
   tx: WriteTransaction,
-  entry: { operator: string; action: string; subject: string; detail: object; at: number },
+  { at, ...entry }: Omit<typeof auditLog.$inferInsert, "id" | "happened_at"> & { at: number },
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: "INSERT INTO audit_log (operator, action, subject, detail, happened_at) VALUES (?, ?, ?, ?, ?)",
-    args: [entry.operator, entry.action, entry.subject, JSON.stringify(entry.detail), entry.at],
-  });
+  await tx.db.insert(auditLog).values({ ...entry, happened_at: at });
 }
 
 /** A page of what operators did, the newest first. */

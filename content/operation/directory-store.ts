@@ -1,8 +1,13 @@
+import { and, asc, count, countDistinct, eq, gt, like, lt, ne, sql, sum } from "drizzle-orm";
 import { causeIds } from "#content/contract/cause.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { donations } from "#content/store/tables/giving.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { activityCounts, webhookDeliveries } from "#content/store/tables/operations.ts";
+import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 
 const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
@@ -15,19 +20,20 @@ export const directoryStats = async (store: Queryable, counters: Counters): Prom
 
 /** The numbers that come from the profiles alone. Reads all of them: 10 to 20 ms at 41,000. */
 export async function directoryNumbers(store: Queryable): Promise<Omit<Stats, keyof Counters>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT count(*) AS nonprofits, coalesce(sum(verified), 0) AS verified,
-            count(DISTINCT country_code) AS countries, total(beneficiaries_per_year) AS people
-          FROM nonprofits
-          WHERE status <> 'withdrawn'`,
-    args: [],
-  });
-  const [row] = rows;
-  const people = Math.min(Number(row?.["people"] ?? 0), Number.MAX_SAFE_INTEGER);
+  const [row] = await store.db
+    .select({
+      nonprofits: count(),
+      verified: sum(nonprofits.verified).mapWith(Number),
+      countries: countDistinct(nonprofits.country_code),
+      people: sql<number>`total(${nonprofits.beneficiaries_per_year})`,
+    })
+    .from(nonprofits)
+    .where(ne(nonprofits.status, "withdrawn"));
+  const people = Math.min(row?.people ?? 0, Number.MAX_SAFE_INTEGER);
   return {
-    nonprofits: Number(row?.["nonprofits"] ?? 0),
-    verified_nonprofits: Number(row?.["verified"] ?? 0),
-    countries: Number(row?.["countries"] ?? 0),
+    nonprofits: row?.nonprofits ?? 0,
+    verified_nonprofits: row?.verified ?? 0,
+    countries: row?.countries ?? 0,
     causes: causeIds.length,
     total_beneficiaries_per_year: people,
     total_beneficiaries: people,
@@ -43,35 +49,34 @@ export async function storedCounters(store: Queryable): Promise<Counters> {
 
 /** A fact of the directory as a whole, for example publication_day; null when it is not set. */
 export async function directoryFact(store: Queryable, name: string): Promise<string | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT value FROM directory_facts WHERE name = ?",
-    args: [name],
-  });
-  const value = rows[0]?.["value"];
-  return typeof value === "string" ? value : null;
+  const [fact] = await store.db
+    .select({ value: directoryFacts.value })
+    .from(directoryFacts)
+    .where(eq(directoryFacts.name, name));
+  return fact?.value ?? null;
 }
 
 /** The counters as of now. What a process has counted and not flushed yet is left out. */
 export async function liveCounters(store: Queryable, now: Date): Promise<Counters> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT kind, sum(count) AS count,
-            coalesce(sum(count) FILTER (WHERE hour > ?), 0) AS this_week
-          FROM activity_counts
-          GROUP BY kind`,
-    args: [now.getTime() - weekMs - hourMs],
-  });
-  const given = await store.raw.execute({
-    sql: `SELECT count(*) AS count FROM donations WHERE ${countsHere}`,
-    args: [],
-  });
-  const queries = rows.filter((row) => String(row["kind"]).startsWith("query:"));
-  const sum = (column: string) => queries.reduce((all, row) => all + Number(row[column]), 0);
+  const sinceWeek = now.getTime() - weekMs - hourMs;
+  const thisWeek = sql<number>`coalesce(sum(${activityCounts.count}) FILTER (WHERE ${activityCounts.hour} > ${sinceWeek}), 0)`;
+  const counted = await store.db
+    .select({
+      kind: activityCounts.kind,
+      count: sql<number>`sum(${activityCounts.count})`,
+      this_week: thisWeek,
+    })
+    .from(activityCounts)
+    .groupBy(activityCounts.kind);
+  const queries = counted.filter(({ kind }) => kind.startsWith("query:"));
+  const total = (column: "count" | "this_week") =>
+    queries.reduce((all, row) => all + row[column], 0);
   const hits = (channel: string) =>
-    Number(rows.find((row) => row["kind"] === `hit:${channel}`)?.["count"] ?? 0);
+    counted.find(({ kind }) => kind === `hit:${channel}`)?.count ?? 0;
   return {
-    total_donations: Number(given.rows[0]?.["count"] ?? 0),
-    total_queries: sum("count"),
-    queries_this_week: sum("this_week"),
+    total_donations: await store.db.$count(donations, sql.raw(countsHere)),
+    total_queries: total("count"),
+    queries_this_week: total("this_week"),
     queries: {
       llms_txt: hits("llms_txt"),
       agents_md: hits("agents_md"),
@@ -97,17 +102,15 @@ export async function sampleTrouble(
   network: DonationNetwork,
 ): Promise<string | null> {
   if (network !== "solana") return null;
-  const { rows } = await store.raw.execute({
-    sql: "SELECT 1 FROM directory_facts WHERE name LIKE 'sample:%' LIMIT 1",
-    args: [],
-  });
-  if (rows.length === 0) return null;
+  const samples = await store.db.$count(directoryFacts, like(directoryFacts.name, "sample:%"));
+  if (samples === 0) return null;
   return "ALMONER_NETWORK: the store holds invented nonprofits, whose wallets belong to no one, and on `solana` money is real. Name a data folder without a sample (ALMONER_DATA_DIR), filled by bun run import";
 }
 
 /** How large the store is; null where the server does not tell. */
 export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | null> {
   try {
+    // Drizzle has no words for pragmas.
     const pages = await raw.execute("PRAGMA page_count");
     const size = await raw.execute("PRAGMA page_size");
     return Number(pages.rows[0]?.["page_count"]) * Number(size.rows[0]?.["page_size"]) || null;
@@ -122,30 +125,33 @@ export async function refusedSince(
   store: Queryable,
   since: number,
 ): Promise<Record<string, number>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT substr(kind, 9) AS name, sum(count) AS number
-          FROM activity_counts
-          WHERE kind > 'limited:' AND kind < 'limited;' AND hour > ?
-          GROUP BY kind`,
-    args: [since],
-  });
-  return Object.fromEntries(rows.map((row) => [String(row["name"]), Number(row["number"])]));
+  const { kind, hour } = activityCounts;
+  const found = await store.db
+    .select({ kind, number: sql<number>`sum(${activityCounts.count})` })
+    .from(activityCounts)
+    .where(and(gt(kind, "limited:"), lt(kind, "limited;"), gt(hour, since)))
+    .groupBy(kind);
+  return Object.fromEntries(found.map((row) => [row.kind.slice("limited:".length), row.number]));
 }
 
 /** When the first change after this one was made, in milliseconds since 1970; null when there is none. */
 export async function firstChangeAfter(store: Queryable, sequence: number): Promise<number | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT changed_at FROM changes WHERE sequence > ? ORDER BY sequence LIMIT 1",
-    args: [sequence],
-  });
-  return rows[0] === undefined ? null : Number(rows[0]["changed_at"]);
+  const [first] = await store.db
+    .select({ changed_at: changes.changed_at })
+    .from(changes)
+    .where(gt(changes.sequence, sequence))
+    .orderBy(asc(changes.sequence))
+    .limit(1);
+  return first?.changed_at ?? null;
 }
 
 /** When the longest waiting webhook was queued, in milliseconds since 1970; null when none waits. */
 export async function oldestPendingWebhook(store: Queryable): Promise<number | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT created_at FROM webhook_deliveries WHERE status = 'pending' ORDER BY id LIMIT 1",
-    args: [],
-  });
-  return rows[0] === undefined ? null : Number(rows[0]["created_at"]);
+  const [oldest] = await store.db
+    .select({ created_at: webhookDeliveries.created_at })
+    .from(webhookDeliveries)
+    .where(eq(webhookDeliveries.status, "pending"))
+    .orderBy(asc(webhookDeliveries.id))
+    .limit(1);
+  return oldest?.created_at ?? null;
 }

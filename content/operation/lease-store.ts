@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { and, eq, gt, ne, sql } from "drizzle-orm";
 import type { Clock } from "#content/contract/time.ts";
 import type { Store } from "#content/store/open.ts";
+import { leases } from "#content/store/tables/operations.ts";
 
 /** Work that one process at a time does. */
 export type Lease = {
@@ -35,8 +37,8 @@ export function openLease(
     leave: async () => {
       if (!isHeld()) return;
       heldUntilMs = 0;
-      const statement = "DELETE FROM leases WHERE name = ? AND holder = ?";
-      await store.write((tx) => tx.raw.execute({ sql: statement, args: [name, holder] }));
+      const mine = and(eq(leases.name, name), eq(leases.holder, holder));
+      await store.write((tx) => tx.db.delete(leases).where(mine).execute());
     },
   };
 }
@@ -44,19 +46,21 @@ export function openLease(
 type Taking = { name: string; holder: string; nowMs: number; untilMs: number };
 
 async function take(store: Store, { name, holder, nowMs, untilMs }: Taking): Promise<boolean> {
-  const others = await store.raw.execute({
-    sql: "SELECT 1 FROM leases WHERE name = ? AND holder <> ? AND until > ?",
-    args: [name, holder, nowMs],
-  });
+  const others = await store.db.$count(
+    leases,
+    and(eq(leases.name, name), ne(leases.holder, holder), gt(leases.until, nowMs)),
+  );
   // Most looks of those who wait find it held, and need no write lock.
-  if (others.rows.length > 0) return false;
+  if (others > 0) return false;
   return store.write(async (tx) => {
-    const { rowsAffected } = await tx.raw.execute({
-      sql: `INSERT INTO leases (name, holder, until) VALUES (?1, ?2, ?3)
-            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-            WHERE holder = ?2 OR until <= ?4`,
-      args: [name, holder, untilMs, nowMs],
-    });
+    const { rowsAffected } = await tx.db
+      .insert(leases)
+      .values({ name, holder, until: untilMs })
+      .onConflictDoUpdate({
+        target: leases.name,
+        set: { holder, until: untilMs },
+        setWhere: sql`${leases.holder} = ${holder} OR ${leases.until} <= ${nowMs}`,
+      });
     return rowsAffected === 1;
   });
 }

@@ -1,24 +1,15 @@
+import { eq, lt } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { endedSessions } from "#content/store/tables/operations.ts";
 
 /** Ends a session of the desk before its time, for all processes; forgets those whose time is over anyway. */
 export async function endSession(
   tx: WriteTransaction,
   { id, until, now }: { id: string; until: Date; now: Date },
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: "DELETE FROM ended_sessions WHERE until < ?",
-    args: [now.getTime()],
-  });
-  await tx.raw.execute({
-    sql: "INSERT INTO ended_sessions (id, until) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
-    args: [id, until.getTime()],
-  });
+  await tx.db.delete(endedSessions).where(lt(endedSessions.until, now.getTime()));
+  await tx.db.insert(endedSessions).values({ id, until: until.getTime() }).onConflictDoNothing();
 }
 
-export async function isEnded(store: Queryable, id: string): Promise<boolean> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT 1 FROM ended_sessions WHERE id = ?",
-    args: [id],
-  });
-  return rows.length > 0;
-}
+export const isEnded = async (store: Queryable, id: string): Promise<boolean> =>
+  (await store.db.$count(endedSessions, eq(endedSessions.id, id))) > 0;

@@ -1,20 +1,36 @@
-import type { Row } from "@libsql/client";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  lt,
+  lte,
+  ne,
+  not,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import { z } from "zod";
 import { isoTime } from "#content/contract/time.ts";
 import type { WebhookDelivery, WebhookEvent } from "#content/contract/webhook.ts";
 import { micro } from "#content/donation/money.ts";
-import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { countUpTo, inValues, query } from "#content/store/query.ts";
+import { webhookCursors, webhookDeliveries } from "#content/store/tables/operations.ts";
 import type { ToldDonation } from "./webhook-events.ts";
 
 export type CursorName = "changes" | "donations";
 
 /** How far events were made; null before the first time. */
 export async function webhookCursor(store: Queryable, name: CursorName): Promise<number | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT position FROM webhook_cursors WHERE name = ?",
-    args: [name],
-  });
-  return rows[0] === undefined ? null : Number(rows[0]["position"]);
+  const [cursor] = await store.db
+    .select({ position: webhookCursors.position })
+    .from(webhookCursors)
+    .where(eq(webhookCursors.name, name));
+  return cursor?.position ?? null;
 }
 
 /** Moves a cursor on, never back: two processes that both believe to be the sender send nothing a second time for it. */
@@ -23,11 +39,13 @@ export async function moveCursor(
   name: CursorName,
   position: number,
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `INSERT INTO webhook_cursors (name, position) VALUES (?, ?)
-          ON CONFLICT (name) DO UPDATE SET position = max(position, excluded.position)`,
-    args: [name, position],
-  });
+  await tx.db
+    .insert(webhookCursors)
+    .values({ name, position })
+    .onConflictDoUpdate({
+      target: webhookCursors.name,
+      set: { position: sql`max(${webhookCursors.position}, excluded.position)` },
+    });
 }
 
 /** Puts an event on its way to every address. One that is known already stays what it is. */
@@ -37,15 +55,26 @@ export async function queueEvent(
   { urls, now }: { urls: readonly string[]; now: Date },
 ): Promise<void> {
   const at = now.getTime();
+  const { type } = message;
+  const payload = JSON.stringify(message);
   for (const url of urls) {
-    await tx.raw.execute({
-      sql: `INSERT INTO webhook_deliveries (url, event_id, type, payload, status, due_at, created_at)
-            VALUES (?, ?, ?, ?, 'pending', ?, ?)
-            ON CONFLICT (event_id, url) DO NOTHING`,
-      args: [url, id, message.type, JSON.stringify(message), at, at],
-    });
+    await tx.db
+      .insert(webhookDeliveries)
+      .values({ url, event_id: id, type, payload, status: "pending", due_at: at, created_at: at })
+      .onConflictDoNothing({ target: [webhookDeliveries.event_id, webhookDeliveries.url] });
   }
 }
+
+const UntoldDonation = z.object({
+  id: z.string(),
+  slug: z.string(),
+  // Money leaves the store as text: a double would round what a whale gives.
+  amount_micro_usdc: z.string().transform((text) => micro(BigInt(text))),
+  network: z.string(),
+  tx_signature: z.string(),
+  settled_at: z.number(),
+  recorded_at: z.number(),
+});
 
 /**
  * Donations recorded since an instant of which no event was made yet, the oldest first. Looked for by what is missing,
@@ -55,55 +84,52 @@ export async function untoldDonations(
   store: Queryable,
   { since, limit }: { since: number; limit: number },
 ): Promise<(ToldDonation & { recorded_at: number })[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT d.id, n.slug, CAST(d.amount_micro_usdc AS TEXT) AS amount, d.network, d.tx_signature, d.settled_at, d.recorded_at
-          FROM donations AS d INDEXED BY donations_by_time
-          JOIN nonprofits AS n ON n.id = d.nonprofit_id
-          WHERE d.recorded_at >= ? AND NOT EXISTS (
-            SELECT 1 FROM webhook_deliveries AS w WHERE w.event_id = 'donation-' || d.id
-          )
-          ORDER BY d.recorded_at
-          LIMIT ?`,
-    args: [since, limit],
-  });
-  return rows.map((row) => ({
-    id: String(row["id"]),
-    slug: String(row["slug"]),
-    amount_micro_usdc: micro(BigInt(String(row["amount"]))),
-    network: String(row["network"]),
-    tx_signature: String(row["tx_signature"]),
-    settled_at: Number(row["settled_at"]),
-    recorded_at: Number(row["recorded_at"]),
-  }));
+  // SQL, because drizzle has no words for INDEXED BY.
+  return query(
+    store,
+    `SELECT d.id, n.slug, CAST(d.amount_micro_usdc AS TEXT) AS amount_micro_usdc, d.network, d.tx_signature,
+       d.settled_at, d.recorded_at
+     FROM donations AS d INDEXED BY donations_by_time
+     JOIN nonprofits AS n ON n.id = d.nonprofit_id
+     WHERE d.recorded_at >= ? AND NOT EXISTS (
+       SELECT 1 FROM webhook_deliveries AS w WHERE w.event_id = 'donation-' || d.id
+     )
+     ORDER BY d.recorded_at
+     LIMIT ?`,
+    [since, limit],
+    UntoldDonation,
+  );
 }
+
+/** As the partial index says it: a bound value would not find it. */
+const isPending = sql`${webhookDeliveries.status} = 'pending'`;
 
 /** A delivery whose time has come. */
-export type DueDelivery = {
-  id: number;
-  url: string;
-  event_id: string;
-  payload: string;
-  attempts: number;
-  created_at: number;
-};
-
-const dueColumns = "id, url, event_id, payload, attempts, created_at";
+export type DueDelivery = Pick<
+  typeof webhookDeliveries.$inferSelect,
+  "id" | "url" | "event_id" | "payload" | "attempts" | "created_at"
+>;
 
 /** What is to be sent to one address now, the longest due first. Index: webhook_deliveries_due. */
-export async function dueDeliveries(
+export const dueDeliveries = (
   store: Queryable,
   { url, now, limit }: { url: string; now: Date; limit: number },
-): Promise<DueDelivery[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${dueColumns}
-          FROM webhook_deliveries
-          WHERE status = 'pending' AND url = ? AND due_at <= ?
-          ORDER BY due_at, id
-          LIMIT ?`,
-    args: [url, now.getTime(), limit],
-  });
-  return rows.map((row) => ({ ...row }) as unknown as DueDelivery);
-}
+): Promise<DueDelivery[]> => {
+  const d = webhookDeliveries;
+  return store.db
+    .select({
+      id: d.id,
+      url: d.url,
+      event_id: d.event_id,
+      payload: d.payload,
+      attempts: d.attempts,
+      created_at: d.created_at,
+    })
+    .from(d)
+    .where(and(isPending, eq(d.url, url), lte(d.due_at, now.getTime())))
+    .orderBy(asc(d.due_at), asc(d.id))
+    .limit(limit);
+};
 
 /** What became of an attempt. `due_at` is when the next one is; null when it is finished. */
 export type Attempted = {
@@ -121,14 +147,19 @@ export async function noteAttempts(
   now: Date,
 ): Promise<void> {
   const at = now.getTime();
+  const d = webhookDeliveries;
   for (const { id, status, due_at, answered_status, answer } of attempts) {
-    await tx.raw.execute({
-      sql: `UPDATE webhook_deliveries
-            SET status = ?, attempts = attempts + 1, due_at = coalesce(?, due_at), answered_status = ?, answer = ?,
-              finished_at = ?
-            WHERE id = ? AND status = 'pending'`,
-      args: [status, due_at, answered_status, answer, status === "pending" ? null : at, id],
-    });
+    await tx.db
+      .update(d)
+      .set({
+        status,
+        attempts: sql`${d.attempts} + 1`,
+        ...(due_at === null ? {} : { due_at }),
+        answered_status,
+        answer,
+        finished_at: status === "pending" ? null : at,
+      })
+      .where(and(eq(d.id, id), eq(d.status, "pending")));
   }
 }
 
@@ -137,11 +168,10 @@ export async function dropUnlisted(
   tx: WriteTransaction,
   { urls, now }: { urls: readonly string[]; now: Date },
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE webhook_deliveries SET status = 'failed', answer = 'not listed any more', finished_at = ?
-          WHERE status = 'pending' AND url NOT IN (SELECT value FROM json_each(?))`,
-    args: [now.getTime(), JSON.stringify(urls)],
-  });
+  await tx.db
+    .update(webhookDeliveries)
+    .set({ status: "failed", answer: "not listed any more", finished_at: now.getTime() })
+    .where(and(isPending, not(inValues(webhookDeliveries.url, urls))));
 }
 
 /** Gives up what waited for too long behind others for a receiver that answers nothing. Index: webhook_deliveries_due. */
@@ -149,63 +179,61 @@ export async function expireDeliveries(
   tx: WriteTransaction,
   { before, now }: { before: Date; now: Date },
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE webhook_deliveries
-          SET status = 'failed', answer = coalesce(answer, 'given up before its turn came'), finished_at = ?
-          WHERE status = 'pending' AND created_at < ?`,
-    args: [now.getTime(), before.getTime()],
-  });
+  const { answer, created_at } = webhookDeliveries;
+  await tx.db
+    .update(webhookDeliveries)
+    .set({
+      status: "failed",
+      answer: sql`coalesce(${answer}, 'given up before its turn came')`,
+      finished_at: now.getTime(),
+    })
+    .where(and(isPending, lt(created_at, before.getTime())));
 }
 
 const prunedAtOnce = 1_000;
 
 /** Forgets deliveries that were finished before an instant, some at a time. Index: webhook_deliveries_finished. */
 export async function pruneDeliveries(tx: WriteTransaction, before: Date): Promise<void> {
-  await tx.raw.execute({
-    sql: `DELETE FROM webhook_deliveries WHERE id IN (
-            SELECT id FROM webhook_deliveries WHERE finished_at IS NOT NULL AND finished_at < ? LIMIT ${prunedAtOnce}
-          )`,
-    args: [before.getTime()],
-  });
+  const { id, finished_at } = webhookDeliveries;
+  const old = tx.db
+    .select({ id })
+    .from(webhookDeliveries)
+    .where(and(isNotNull(finished_at), lt(finished_at, before.getTime())))
+    .limit(prunedAtOnce);
+  await tx.db.delete(webhookDeliveries).where(inArray(id, old));
 }
-
-const columns =
-  "id, url, event_id, type, status, attempts, due_at, answered_status, answer, created_at, finished_at";
 
 export type DeliveryFilter = { status: WebhookDelivery["status"] | null; before: number | null };
 
 /** Deliveries, the newest first. Index: webhook_deliveries_by_status. */
-export async function deliveries(
+export const deliveries = (
   store: Queryable,
   { status, before }: DeliveryFilter,
   limit: number,
-): Promise<WebhookDelivery[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns}
-          FROM webhook_deliveries
-          WHERE ${status === null ? "" : "status = ? AND "}id < ?
-          ORDER BY id DESC
-          LIMIT ?`,
-    args: [...(status === null ? [] : [status]), before ?? Number.MAX_SAFE_INTEGER, limit],
-  });
-  return rows.map(deliveryOf);
-}
+): Promise<WebhookDelivery[]> =>
+  deliveriesWhere(
+    store,
+    and(
+      status === null ? undefined : eq(webhookDeliveries.status, status),
+      before === null ? undefined : lt(webhookDeliveries.id, before),
+    ),
+    limit,
+  );
 
 /** Deliveries of one event, by address. Index: one_delivery_per_event_and_url. */
 export async function deliveriesOf(store: Queryable, eventId: string): Promise<WebhookDelivery[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns} FROM webhook_deliveries WHERE event_id = ? ORDER BY url`,
-    args: [eventId],
-  });
+  const { event_id, url } = webhookDeliveries;
+  const rows = await store.db
+    .select(columns)
+    .from(webhookDeliveries)
+    .where(eq(event_id, eventId))
+    .orderBy(asc(url));
   return rows.map(deliveryOf);
 }
 
 export async function deliveryById(store: Queryable, id: number): Promise<WebhookDelivery | null> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns} FROM webhook_deliveries WHERE id = ?`,
-    args: [id],
-  });
-  return rows[0] === undefined ? null : deliveryOf(rows[0]);
+  const [delivery] = await deliveriesWhere(store, eq(webhookDeliveries.id, id), 1);
+  return delivery ?? null;
 }
 
 /** How many deliveries have a status; stops counting at `max`. Index: webhook_deliveries_by_status. */
@@ -218,28 +246,35 @@ export const deliveriesWith = (
 
 /** Puts a finished delivery on its way once more, as if it were new. False when it is on its way already. */
 export async function requeue(tx: WriteTransaction, id: number, now: Date): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE webhook_deliveries
-          SET status = 'pending', attempts = 0, due_at = ?1, created_at = ?1, finished_at = NULL
-          WHERE id = ?2 AND status <> 'pending'`,
-    args: [now.getTime(), id],
-  });
+  const at = now.getTime();
+  const { rowsAffected } = await tx.db
+    .update(webhookDeliveries)
+    .set({ status: "pending", attempts: 0, due_at: at, created_at: at, finished_at: null })
+    .where(and(eq(webhookDeliveries.id, id), ne(webhookDeliveries.status, "pending")));
   return rowsAffected === 1;
 }
 
-const deliveryOf = (row: Row): WebhookDelivery => {
-  const instant = (name: string) => (row[name] === null ? null : isoTime(Number(row[name])));
-  return {
-    id: Number(row["id"]),
-    url: String(row["url"]),
-    event_id: String(row["event_id"]),
-    type: row["type"] as WebhookDelivery["type"],
-    status: row["status"] as WebhookDelivery["status"],
-    attempts: Number(row["attempts"]),
-    due_at: row["status"] === "pending" ? instant("due_at") : null,
-    answered_status: row["answered_status"] === null ? null : Number(row["answered_status"]),
-    answer: row["answer"] === null ? null : String(row["answer"]),
-    created_at: isoTime(Number(row["created_at"])),
-    finished_at: instant("finished_at"),
-  };
-};
+const { payload: _payload, ...columns } = getTableColumns(webhookDeliveries);
+
+async function deliveriesWhere(
+  store: Queryable,
+  where: SQL | undefined,
+  limit: number,
+): Promise<WebhookDelivery[]> {
+  const rows = await store.db
+    .select(columns)
+    .from(webhookDeliveries)
+    .where(where)
+    .orderBy(desc(webhookDeliveries.id))
+    .limit(limit);
+  return rows.map(deliveryOf);
+}
+
+const deliveryOf = (
+  row: Omit<typeof webhookDeliveries.$inferSelect, "payload">,
+): WebhookDelivery => ({
+  ...row,
+  due_at: row.status === "pending" ? isoTime(row.due_at) : null,
+  created_at: isoTime(row.created_at),
+  finished_at: row.finished_at === null ? null : isoTime(row.finished_at),
+});

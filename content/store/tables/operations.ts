@@ -7,6 +7,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { WebhookDelivery } from "#content/contract/webhook.ts";
 
 // Column names are the contract's field names, so that one search finds shape, table, JSON and page.
 // Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -55,7 +56,7 @@ export const webhookDeliveries = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     url: text().notNull(),
     event_id: text().notNull(), // The same for every attempt: receivers tell repetitions by it.
-    type: text().notNull(),
+    type: text().notNull().$type<WebhookDelivery["type"]>(),
     payload: text().notNull(), // The body as it is sent and signed.
     status: text({ enum: ["pending", "delivered", "failed"] }).notNull(),
     attempts: integer().notNull().default(0),
