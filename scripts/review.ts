@@ -12,13 +12,8 @@ import {
   showReview,
 } from "./review/reviews.ts";
 import { runCommand } from "./support/command.ts";
+import { json, operator } from "./support/operator-api.ts";
 
-const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
-const operator = {
-  type: "string",
-  default: "operator",
-  description: "Who decides, for the audit log",
-} as const;
 const id = {
   type: "positional",
   required: true,

@@ -10,6 +10,7 @@ import { runCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 import {
   defaultOperator,
+  json,
   limitOf,
   type Output,
   pageNumberOf,
@@ -17,7 +18,6 @@ import {
   withOperatorApi,
 } from "./support/operator-api.ts";
 
-const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
 const operator = {
   type: "string",
   default: "operator",

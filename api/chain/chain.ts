@@ -1,37 +1,15 @@
 import type { Commitment, Landed } from "#content/contract/transfer.ts";
 import type { Result } from "#content/contract/result.ts";
+import type { PaymentFacts } from "#content/donation/checks.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
 export type ChainUnclear = { kind: "chain_unclear"; why: string };
 
 /** A signed payment that a client handed in, taken apart before anyone broadcasts it. */
-export type Payment = {
+export type Payment = PaymentFacts & {
   /** Base58; the donor's signature is the first one, unless the sponsor's is. Null while the sponsor's is missing. */
   tx_signature: string | null;
-  fee_payer: string;
-  /** Every account whose signature the transaction asks for, the fee payer first. */
-  signers: readonly string[];
-  /** Those of them whose signature is still missing. */
-  unsigned: readonly string[];
-  /** Signatures that are there and do not fit the message. */
-  badly_signed: readonly string[];
-  compute_units: number | null;
-  /** Millionths of a lamport for each compute unit. */
-  compute_unit_price: bigint | null;
-  /** The one transfer of tokens of the classic program; null for none or several. A plain Transfer names no mint. */
-  transfer: {
-    source: string;
-    destination: string;
-    mint: string | null;
-    authority: string;
-    amount: bigint;
-    decimals: number | null;
-  } | null;
   memos: readonly string[];
-  /** Programs of the instructions that are none of those above, in their order: a payment of ours has none. */
-  other_programs: readonly string[];
-  /** Whether addresses hide in lookup tables. */
-  uses_lookup_tables: boolean;
   blockhash: string;
   /** The whole transaction as it came. */
   bytes: Uint8Array;

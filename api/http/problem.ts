@@ -1,5 +1,6 @@
 import { ValidationError } from "elysia";
 import type { Log } from "#api/log.ts";
+import { problemTitles } from "#content/contract/problem.ts";
 import { StoreBusy } from "#content/store/busy.ts";
 
 /** What a client is told when a request is refused. `code` is our stable name of the failure. */
@@ -49,24 +50,7 @@ export class Refused extends Error {
   }
 }
 
-const titles: Record<number, string> = {
-  400: "Bad request",
-  401: "Not authorised",
-  402: "Payment required",
-  403: "Forbidden",
-  404: "Not found",
-  405: "Method not allowed",
-  409: "Conflict",
-  410: "Gone",
-  413: "Body too large",
-  414: "Address too long",
-  415: "Unsupported media type",
-  422: "Not acceptable as it stands",
-  429: "Too many requests",
-  500: "Internal error",
-  503: "Temporarily unavailable",
-  507: "Storage full",
-};
+const titles: Readonly<Record<number, string>> = problemTitles;
 
 /**
  * RFC 9457 problem+json. `error` repeats `detail`, because published clients read that name. Never cached.

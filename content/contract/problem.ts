@@ -20,6 +20,26 @@ export const Problem = z
   .meta({ id: "Problem" });
 export type Problem = z.infer<typeof Problem>;
 
+/** Titles of refusals, by their status. */
+export const problemTitles = {
+  400: "Bad request",
+  401: "Not authorised",
+  402: "Payment required",
+  403: "Forbidden",
+  404: "Not found",
+  405: "Method not allowed",
+  409: "Conflict",
+  410: "Gone",
+  413: "Body too large",
+  414: "Address too long",
+  415: "Unsupported media type",
+  422: "Not acceptable as it stands",
+  429: "Too many requests",
+  500: "Internal error",
+  503: "Temporarily unavailable",
+  507: "Storage full",
+} as const;
+
 /** The answer to a slug that no nonprofit has, wherever it was sent. */
 export const nonprofitNotFound = {
   status: 404,

@@ -5,13 +5,19 @@ import { asksToPay, type DonationMemo, type MemoSeal, readMemo } from "./memo.ts
 /** What is looked at of a signed payment that has not been broadcast yet. */
 export type PaymentFacts = {
   fee_payer: string;
+  /** Every account whose signature the transaction asks for, the fee payer first. */
   signers: readonly string[];
+  /** Those of them whose signature is still missing. */
   unsigned: readonly string[];
+  /** Signatures that are there and do not fit the message. */
   badly_signed: readonly string[];
   compute_units: number | null;
   /** Millionths of a lamport for each compute unit. */
   compute_unit_price: bigint | null;
-  /** A plain transfer names neither mint nor decimals: then the account that it pays says them. */
+  /**
+   * The one transfer of tokens of the classic program; null for none or several. A plain one names neither mint nor
+   * decimals: then the account that it pays says them.
+   */
   transfer: {
     source: string;
     destination: string;
@@ -20,7 +26,9 @@ export type PaymentFacts = {
     amount: bigint;
     decimals: number | null;
   } | null;
+  /** Programs of its other instructions but memos and limits of compute, in their order: a payment of ours has none. */
   other_programs: readonly string[];
+  /** Whether addresses hide in lookup tables. */
   uses_lookup_tables: boolean;
 };
 

@@ -54,7 +54,8 @@ export async function recordBySlug(
   return record ?? null;
 }
 
-const summaryColumns = [
+/** What a summary is made of, beside the causes. */
+export const summaryColumns = [
   "id",
   "slug",
   "name",

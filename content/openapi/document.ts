@@ -17,6 +17,7 @@ import {
   type Refusal,
   refusals,
 } from "#content/contract/operations/operation.ts";
+import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import {
   draftOperations,
@@ -189,7 +190,7 @@ const refusal = (status: Refusal, description: string): Json => ({
       schema: reference("schemas", "Problem"),
       example: {
         type: `urn:almoner:problem:${exampleCodes[status]}`,
-        title: exampleTitles[status],
+        title: problemTitles[status],
         status,
         detail: description,
         code: exampleCodes[status],
@@ -213,20 +214,4 @@ const exampleCodes: Record<Refusal, string> = {
   500: "internal",
   503: "store_busy",
   507: "storage_full",
-};
-
-const exampleTitles: Record<Refusal, string> = {
-  400: "Bad request",
-  401: "Not authorised",
-  403: "Forbidden",
-  404: "Not found",
-  409: "Conflict",
-  410: "Gone",
-  413: "Body too large",
-  415: "Unsupported media type",
-  422: "Not acceptable as it stands",
-  429: "Too many requests",
-  500: "Internal error",
-  503: "Temporarily unavailable",
-  507: "Storage full",
 };

@@ -24,6 +24,14 @@ export type ActivityKind =
   | "enrich:applied"
   | `limited:${"enrich" | "onboard" | "donate" | "read" | "admin"}`;
 
+/** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
+export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([
+  ["/llms.txt", "hit:llms_txt"],
+  ["/agents.md", "hit:agents_md"],
+  ["/AGENTS.md", "hit:agents_md"],
+  ["/.well-known/ai-plugin.json", "hit:ai_plugin"],
+]);
+
 export type Activity = {
   /** Counts one, or as many as given; kept in memory until the next flush. */
   count(kind: ActivityKind, by?: number): void;

@@ -1,5 +1,5 @@
 import { profileAt } from "#api/recommendation/follow-up.ts";
-import type { ActivityKind } from "#content/operation/activity-store.ts";
+import { type ActivityKind, discoveryHits } from "#content/operation/activity-store.ts";
 
 /** One request of an access log. */
 export type LoggedRequest = {
@@ -111,17 +111,9 @@ const isWholeSecond = (value: unknown): boolean =>
 
 const pathOf = (address: string): string => address.split(/[?#]/, 1)[0] ?? "";
 
-/** Discovery files whose hits are counted. Source: spec, GET /api/stats. The service counts MCP itself. */
-const counted: Readonly<Record<string, ActivityKind>> = {
-  "/llms.txt": "hit:llms_txt",
-  "/agents.md": "hit:agents_md",
-  "/AGENTS.md": "hit:agents_md",
-  "/.well-known/ai-plugin.json": "hit:ai_plugin",
-};
-
-/** What a request counts as; null for nothing. `all`: also what the cache fetched from its origin. */
+/** What a request counts as; null for nothing. The service counts MCP itself. `all`: also what the cache fetched from its origin. */
 export const hitOf = (request: LoggedRequest, { all }: { all: boolean }): ActivityKind | null =>
-  wasServed(request, all) ? (counted[request.path] ?? null) : null;
+  wasServed(request, all) ? (discoveryHits.get(request.path) ?? null) : null;
 
 /** The profile that a request opened, by its path; null for none. Who asks for the head only opens nothing. */
 export const profileOf = (request: LoggedRequest, { all }: { all: boolean }) =>

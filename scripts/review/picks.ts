@@ -4,7 +4,9 @@ import { PickChange, type PickItem, PickList } from "#content/contract/recommend
 import { stopWith } from "../support/config.ts";
 import {
   defaultOperator,
+  json,
   limitOf,
+  operator,
   type OperatorCall,
   type Output,
   showOutcome,
@@ -12,12 +14,6 @@ import {
   withOperatorApi,
 } from "../support/operator-api.ts";
 
-const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
-const operator = {
-  type: "string",
-  default: "operator",
-  description: "Who decides, for the audit log",
-} as const;
 const slugArgument = {
   type: "positional",
   required: true,

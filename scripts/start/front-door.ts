@@ -1,7 +1,7 @@
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";
-import type { ActivityKind } from "#content/operation/activity-store.ts";
+import { discoveryHits } from "#content/operation/activity-store.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -15,19 +15,11 @@ import { createFirstPages, type FirstPages } from "#site/delivery/first-pages.ts
 /** Answers what the bundle holds; null leaves the request to the service. */
 export type FrontDoor = (request: Request) => Response | null | Promise<Response | null>;
 
-/** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
-const counted: ReadonlyMap<string, ActivityKind> = new Map([
-  ["/llms.txt", "hit:llms_txt"],
-  ["/agents.md", "hit:agents_md"],
-  ["/AGENTS.md", "hit:agents_md"],
-  ["/.well-known/ai-plugin.json", "hit:ai_plugin"],
-]);
-
 /** Puts the bundle before the service. Until there is a first release, pages come from the renderer. */
 export async function openFrontDoor(context: Context, reader: BundleReader): Promise<FrontDoor> {
   const { config, store, activity, recommendationLog, clock } = context;
   const onServed = (path: string, request: Request) => {
-    const kind = counted.get(path);
+    const kind = discoveryHits.get(path);
     if (kind !== undefined) activity.count(kind);
     // Most of the time nobody can be following a recommendation, and a page costs not even a hash.
     if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;

@@ -140,6 +140,14 @@ async function withLocalRoutes(
   }
 }
 
+/** Options that commands of operators share. */
+export const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
+export const operator = {
+  type: "string",
+  default: defaultOperator,
+  description: "Who decides, for the audit log",
+} as const;
+
 export type Output = { json?: boolean | undefined };
 
 /** The value of an answer; a refusal ends the process with its words. */
@@ -149,12 +157,12 @@ export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
 
 /** Prints what became of a decision; one that was not taken ends with exit code 1. */
 export function showOutcome<Value>(
-  { json }: Output,
+  output: Output,
   subject: string,
   outcome: OperatorAnswer<Value>,
   sentence: (value: Value) => string,
 ): void {
-  if (json === true) console.log(JSON.stringify(outcome));
+  if (output.json === true) console.log(JSON.stringify(outcome));
   else if (outcome.ok) console.log(sentence(outcome.value));
   else console.error(`${subject}: ${outcome.failure.message}`);
   if (!outcome.ok) process.exitCode = 1;

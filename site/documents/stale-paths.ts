@@ -1,26 +1,10 @@
 import type { Change } from "#content/nonprofit/changes-store.ts";
+import { summaryColumns } from "#content/nonprofit/record-store.ts";
 import { keyOf, pageOf, sitemapChunkOf, snapshotPartOf } from "./keys.ts";
 import type { DocumentKey } from "./document.ts";
 
 /** Fields that an item of a list shows: only these make a list page stale when nothing moved. */
-const listedFields: ReadonlySet<string> = new Set([
-  "slug",
-  "name",
-  "tagline",
-  "mission",
-  "country_code",
-  "city",
-  "region",
-  "website",
-  "donation_url",
-  "logo_url",
-  "beneficiaries_per_year",
-  "founded_year",
-  "ghd_aligned",
-  "verified",
-  "causes",
-  "status",
-]);
+const listedFields: ReadonlySet<string> = new Set([...summaryColumns, "causes", "status"]);
 
 /** Fields that help-wanted shows or sorts by, beside the moves in its list. */
 const helpWantedFields: ReadonlySet<string> = new Set([
