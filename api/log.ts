@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import { withoutContacts } from "#content/operation/personal-data.ts";
+import { withoutContacts } from "#content/nonprofit/text.ts";
 import type { Config } from "./config.ts";
 
 /** What the service logs with. */

@@ -127,3 +127,9 @@ function plainOf(character: string): string {
 }
 
 const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]+/gu;
+
+/** People put addresses and telephone numbers into free text: a query without them, for logs. */
+export const withoutContacts = (text: string): string =>
+  text
+    .replaceAll(/[^\s@]{1,64}@[^\s@]{1,255}/g, "[address]")
+    .replaceAll(/\+?\d(?:[\s().-]{0,2}\d){6,}/g, "[number]");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withoutContacts } from "#content/operation/personal-data.ts";
+import { withoutContacts } from "#content/nonprofit/text.ts";
 
 test.each([
   ["wells for ann.lee+x@oak.example please", "wells for [address] please"],
