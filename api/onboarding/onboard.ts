@@ -12,7 +12,7 @@ import {
 import type { OnboardingAnswer, OnboardingType } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { findDuplicates, type Sought } from "#content/onboarding/duplicates.ts";
+import { findDuplicates, type Sought } from "#content/onboarding/duplicate-store.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import { type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-holds.ts";
+import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-hold-store.ts";
 import { digestOf } from "./onboard.ts";
 
 export type StatusFailure = { kind: "submission_not_found" };
@@ -68,11 +68,11 @@ function walletStatus(
   if (status !== "approved") {
     return { ...none, ...shown, state: status === "rejected" ? "rejected" : "in_review" };
   }
-  const settled = current === wallet ? "in_effect" : "replaced";
-  if (hold === null) return { ...none, ...shown, state: settled };
+  const otherwise = current === wallet ? "in_effect" : "replaced";
+  if (hold === null) return { ...none, ...shown, state: otherwise };
   // Due counts as done, though the sweep may come a moment later.
   const due = hold.status === "held" && hold.effective_at <= now.getTime();
-  const state = due ? "in_effect" : hold.status === "in_effect" ? settled : hold.status;
+  const state = due ? "in_effect" : hold.status === "in_effect" ? otherwise : hold.status;
   return {
     ...shown,
     state,

@@ -8,8 +8,8 @@ import {
   heldOf,
   holdWallet,
   logWallet,
-  settleDueWallets,
-} from "#content/onboarding/wallet-holds.ts";
+  applyDueWallets,
+} from "#content/onboarding/wallet-hold-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 
 export type WalletChange = {
@@ -71,8 +71,8 @@ export const startWalletSweep = ({
 }: Pick<Context, "store" | "clock" | "log">): { stop(): Promise<void> } =>
   every(
     async () => {
-      const settled = await settleDueWallets(store, clock());
-      if (settled > 0) log.info({ settled }, "changed wallets took effect");
+      const applied = await applyDueWallets(store, clock());
+      if (applied > 0) log.info({ settled: applied }, "changed wallets took effect");
     },
     { everyMs, onFailure: (error) => log.warn({ err: error }, "held wallets not looked at yet") },
   );

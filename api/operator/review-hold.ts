@@ -9,9 +9,9 @@ import {
   holdQueue,
   holdsWaiting,
   logWallet,
-  settleDue,
+  applyDueHolds,
   type WalletHold,
-} from "#content/onboarding/wallet-holds.ts";
+} from "#content/onboarding/wallet-hold-store.ts";
 import { type ReviewQueue, type ReviewFailure, placeIn, placeOf } from "./review-queue.ts";
 
 /** Approved changes of a wallet that wait before they take effect: rejecting one stops it, time alone lets it pass. */
@@ -56,7 +56,7 @@ type Named = WalletHold & { slug: string; name: string };
 async function settledHold(tx: Parameters<ReviewQueue["approve"]>[0], key: string, now: Date) {
   const waiting = await waitingHold(tx, key);
   if (!waiting.ok || waiting.value.effective_at > now.getTime()) return waiting;
-  await settleDue(tx, now, waiting.value.nonprofit_id);
+  await applyDueHolds(tx, now, waiting.value.nonprofit_id);
   return waitingHold(tx, key);
 }
 

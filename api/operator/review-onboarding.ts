@@ -10,7 +10,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/checks.ts";
-import { findDuplicates } from "#content/onboarding/duplicates.ts";
+import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
 import { editable, type OnboardingEdits, readEdits } from "#content/onboarding/edits.ts";
 import { onboardingOutcome, type OnboardingOutcome } from "#content/onboarding/outcome.ts";
 import {
@@ -24,7 +24,7 @@ import {
   pendingByNonprofit,
   standingVerification,
 } from "#content/onboarding/store.ts";
-import { heldOf, settleDue, stoppedFrom } from "#content/onboarding/wallet-holds.ts";
+import { heldOf, applyDueHolds, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import {
   type Decided,
@@ -55,7 +55,7 @@ export const onboardingReviews: ReviewQueue = {
   approve: async (tx, deciding) => {
     const { key, value, now } = deciding;
     const found = await onboardingById(tx, key);
-    if (found?.nonprofit_id != null) await settleDue(tx, now, found.nonprofit_id);
+    if (found?.nonprofit_id != null) await applyDueHolds(tx, now, found.nonprofit_id);
     const waiting = await waitingOnboarding(tx, key);
     if (!waiting.ok) return waiting;
     const edits = readEdits(value, { thisYear: now.getUTCFullYear() });

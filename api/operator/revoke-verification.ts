@@ -8,7 +8,12 @@ import { noteRevoked, standingVerification } from "#content/onboarding/store.ts"
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { closeHold, heldOf, logWallet, settleDue } from "#content/onboarding/wallet-holds.ts";
+import {
+  closeHold,
+  heldOf,
+  logWallet,
+  applyDueHolds,
+} from "#content/onboarding/wallet-hold-store.ts";
 
 export type RevokeContext = {
   store: Store;
@@ -59,7 +64,7 @@ async function revoked(
 ): Promise<Result<Revoked, RevokeFailure>> {
   const known = await recordBySlug(tx, slug);
   if (known === null) return fail({ kind: "nonprofit_not_found", slug });
-  await settleDue(tx, now, known.id);
+  await applyDueHolds(tx, now, known.id);
   const before = (await recordBySlug(tx, slug)) ?? known;
   const stands = await standingVerification(tx, before.id);
   if (before.verified === 0 && before.status !== "claimed" && stands === null) {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   OnboardingBody,
   type OnboardingType,
@@ -10,19 +11,22 @@ import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 
+const storedText = z.string().nullable().default(null);
+
 /** What an organisation asks for, checked and cleaned: this is what is stored, and never shown to the public as such. */
-export type OnboardingRequest = {
-  claim_slug: string | null;
-  name: string | null;
-  contact_email: string;
-  contact_name: string | null;
-  usdc_wallet: string | null;
-  mission: string | null;
-  website: string | null;
-  country_code: string | null;
-  city: string | null;
-  registration_number: string | null;
-};
+export const OnboardingRequest = z.object({
+  claim_slug: storedText,
+  name: storedText,
+  contact_email: z.string(),
+  contact_name: storedText,
+  usdc_wallet: storedText,
+  mission: storedText,
+  website: storedText,
+  country_code: storedText,
+  city: storedText,
+  registration_number: storedText,
+});
+export type OnboardingRequest = z.infer<typeof OnboardingRequest>;
 
 /** A signature that came with the request, not verified yet. */
 export type WalletProofSent = { challenge: string | null; signature: string };

@@ -1,5 +1,10 @@
-import type { OnboardingRequest } from "./read.ts";
-import type { Duplicate, OnboardingState, OnboardingType } from "#content/contract/onboarding.ts";
+import { z } from "zod";
+import { OnboardingRequest } from "./read.ts";
+import {
+  Duplicate,
+  type OnboardingState,
+  type OnboardingType,
+} from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
 /** What an organisation sent, and what became of it. Instants in milliseconds since 1970. Private. */
@@ -190,9 +195,9 @@ function fromRow(row: object): Onboarding {
     id: String(stored.id),
     type: stored.type as OnboardingType,
     nonprofit_id: stored.nonprofit_id as number | null,
-    request: JSON.parse(String(stored.request)) as OnboardingRequest,
+    request: OnboardingRequest.parse(JSON.parse(String(stored.request))),
     status_digest: String(stored.status_digest),
-    duplicates: JSON.parse(String(stored.duplicates)) as Duplicate[],
+    duplicates: z.array(Duplicate).parse(JSON.parse(String(stored.duplicates))),
     wallet_challenge: stored.wallet_challenge as string | null,
     wallet_signature: stored.wallet_signature as string | null,
     status: stored.status as OnboardingState,

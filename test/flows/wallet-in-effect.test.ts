@@ -5,7 +5,7 @@ import { onboard } from "#api/onboarding/onboard.ts";
 import { decideReview } from "#api/operator/review.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";
 import { donateTarget } from "#content/donation/store.ts";
-import { settleDueWallets } from "#content/onboarding/wallet-holds.ts";
+import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";
@@ -160,7 +160,7 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
   if (one.kind === "pass") nowMs += one.ms;
   else if (one.kind === "send") await send(one.wallet, slug, promised);
   else if (one.kind === "sweep") {
-    await settleDueWallets(store, new Date(nowMs));
+    await applyDueWallets(store, new Date(nowMs));
     promised.settle(nowMs);
   } else if (one.kind === "revoke") {
     const call = { slug, operator: "ada", reason: "test", takeBackValues: false };

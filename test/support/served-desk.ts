@@ -4,7 +4,7 @@ import type { OnboardingRequest } from "#content/onboarding/read.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 import { addOnboarding } from "#content/onboarding/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { holdWallet } from "#content/onboarding/wallet-holds.ts";
+import { holdWallet } from "#content/onboarding/wallet-hold-store.ts";
 import { freePort } from "./processes.ts";
 import { aNonprofit } from "./records.ts";
 import { aService, type TestService } from "./service.ts";

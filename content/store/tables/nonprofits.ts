@@ -49,7 +49,7 @@ export const nonprofits = sqliteTable(
   (n) => [
     uniqueIndex("nonprofits_slug").on(n.slug),
     index("nonprofits_by_register").on(n.register, n.register_scope),
-    // What may be the same organisation: content/onboarding/duplicates.ts asks in these very words.
+    // What may be the same organisation: content/onboarding/duplicate-store.ts asks in these very words.
     index("nonprofits_by_place")
       .on(n.country_code, sql`lower(city)`)
       .where(sql`city is not null`),

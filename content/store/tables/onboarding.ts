@@ -43,7 +43,7 @@ export const onboardingSubmissions = sqliteTable(
 
 /**
  * Approved changes of a wallet that wait before they take effect. The wallet in effect is nonprofits.usdc_wallet, unless
- * a held one is due: see content/onboarding/wallet-holds.ts.
+ * a held one is due: see content/onboarding/wallet-hold-store.ts.
  */
 export const walletHolds = sqliteTable(
   "wallet_holds",

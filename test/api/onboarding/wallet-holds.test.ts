@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReviewItem } from "#content/contract/review.ts";
 import { donateTarget } from "#content/donation/store.ts";
-import { settleDueWallets } from "#content/onboarding/wallet-holds.ts";
+import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import {
   anOnboardingService,
   operatorTokens,
@@ -48,7 +48,7 @@ const recipient = async (slug: string) => {
 };
 const published = async (slug: string) =>
   (await (await service.get(`/api/nonprofits/${slug}`)).json()).usdc_wallet as string;
-const sweep = () => settleDueWallets(service.store, new Date(service.now()));
+const sweep = () => applyDueWallets(service.store, new Date(service.now()));
 const holds = async (slug: string) => {
   const { reviews } = await (await service.admin("/api/admin/reviews?kind=hold&limit=200")).json();
   return (reviews as ReviewItem[]).filter((one) => one.slug === slug);

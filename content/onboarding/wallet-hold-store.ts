@@ -21,30 +21,30 @@ export type WalletHold = {
   decided_at: number | null;
 };
 
-const settledAtOnceMax = 100;
+const appliedAtOnceMax = 100;
 
 /**
  * Makes every change public whose hold has ended, each with its lines in `changes` and in the audit log. Answers how many
  * those were. Runs beside other processes that do the same.
  */
-export async function settleDueWallets(
+export async function applyDueWallets(
   store: Pick<Store, "raw" | "write">,
   now: Date,
 ): Promise<number> {
-  let settled = 0;
+  let applied = 0;
   for (;;) {
     // Nearly always nothing is due: then nobody waits for the write lock.
     const { rows } = await store.raw.execute({
       sql: "SELECT 1 FROM wallet_holds WHERE status = 'held' AND effective_at <= ? LIMIT 1",
       args: [now.getTime()],
     });
-    if (rows.length === 0) return settled;
-    settled += await store.write((tx) => settleDue(tx, now, null));
+    if (rows.length === 0) return applied;
+    applied += await store.write((tx) => applyDueHolds(tx, now, null));
   }
 }
 
 /** The same inside a transaction, for one nonprofit or (null) for at most 100 of them. */
-export async function settleDue(
+export async function applyDueHolds(
   tx: WriteTransaction,
   now: Date,
   nonprofitId: number | null,
@@ -53,7 +53,7 @@ export async function settleDue(
     sql: `SELECT * FROM wallet_holds
           WHERE status = 'held' AND effective_at <= ?1 AND (?2 IS NULL OR nonprofit_id = ?2)
           ORDER BY effective_at, submission_id
-          LIMIT ${settledAtOnceMax}`,
+          LIMIT ${appliedAtOnceMax}`,
     args: [now.getTime(), nonprofitId],
   });
   for (const hold of rows.map(holdFrom)) {

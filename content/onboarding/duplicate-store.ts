@@ -1,9 +1,10 @@
 import type { InArgs } from "@libsql/client";
+import { z } from "zod";
 import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
 import { comparedNumber, type RegistrationNumber } from "#content/register/registration-number.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
-import type { Duplicate } from "#content/contract/onboarding.ts";
+import { Duplicate } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
 
 /** What is known of an organisation that may be in the directory already. `id` is its own, null for a new one. */
@@ -102,7 +103,8 @@ async function sameSite(store: Queryable, { website }: Sought): Promise<number[]
 const sameTownMax = 3_000;
 const sameWordsMax = 2_000;
 
-type Named = { id: number; name: string; city: string | null };
+const Named = z.object({ id: z.number(), name: z.string(), city: z.string().nullable() });
+type Named = z.infer<typeof Named>;
 
 /**
  * Names that are near enough, the nearest first: of the same town where both have one, of the same country where not.
@@ -189,10 +191,11 @@ async function named(store: Queryable, { sql, args }: Statement): Promise<Named[
     sql: `SELECT json_group_array(json_object('id', id, 'name', name, 'city', city)) AS found FROM (${sql})`,
     args,
   });
-  return JSON.parse(String(rows[0]?.["found"] ?? "[]")) as Named[];
+  return z.array(Named).parse(JSON.parse(String(rows[0]?.["found"] ?? "[]")));
 }
 
-type Profile = Named & { slug: string; status: Duplicate["status"] };
+const Profile = Named.extend({ slug: z.string(), status: Duplicate.shape.status });
+type Profile = z.infer<typeof Profile>;
 
 async function profilesOf(store: Queryable, ids: readonly number[]): Promise<Profile[]> {
   if (ids.length === 0) return [];
@@ -200,5 +203,5 @@ async function profilesOf(store: Queryable, ids: readonly number[]): Promise<Pro
     sql: "SELECT id, slug, name, city, status FROM nonprofits WHERE id IN (SELECT value FROM json_each(?))",
     args: [JSON.stringify(ids)],
   });
-  return rows.map((row) => ({ ...row }) as unknown as Profile);
+  return rows.map((row) => Profile.parse({ ...row }));
 }
