@@ -1,8 +1,11 @@
+import { and, count, sql } from "drizzle-orm";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { CuratedIndex } from "./curated-index.ts";
 import type { CuratedPick } from "./pick-store.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { inValues } from "#content/store/query.ts";
+import { donations } from "#content/store/tables/giving.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 
 /** A recommended profile with what the ranking looks at. */
@@ -38,7 +41,7 @@ export async function loadCandidates(
   store: Queryable,
   picks: readonly CuratedPick[],
 ): Promise<Candidate[]> {
-  const donations = await donationCounts(store, picks);
+  const given = await donationCounts(store, picks);
   const records = new Map<number, NonprofitRecord>();
   for (let at = 0; at < picks.length; at += recordsPerQuery) {
     const ids = picks.slice(at, at + recordsPerQuery).map(({ nonprofit_id }) => nonprofit_id);
@@ -48,7 +51,7 @@ export async function loadCandidates(
     const record = records.get(pick.nonprofit_id);
     if (record === undefined || record.status === "withdrawn") return [];
     const enriched_at = latestEnrichment(record);
-    return { pick, record, donations: donations.get(record.id) ?? 0, enriched_at };
+    return { pick, record, donations: given.get(record.id) ?? 0, enriched_at };
   });
 }
 
@@ -62,14 +65,14 @@ export async function donationCounts(
   store: Queryable,
   picks: readonly Pick<CuratedPick, "nonprofit_id">[],
 ): Promise<Map<number, number>> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT nonprofit_id, count(*) AS donations
-          FROM donations
-          WHERE nonprofit_id IN (SELECT value FROM json_each(?)) AND ${countsHere}
-          GROUP BY nonprofit_id`,
-    args: [JSON.stringify(picks.map(({ nonprofit_id }) => nonprofit_id))],
-  });
-  return new Map(rows.map((row) => [Number(row["nonprofit_id"]), Number(row["donations"])]));
+  const ids = picks.map((pick) => pick.nonprofit_id);
+  const { nonprofit_id } = donations;
+  const found = await store.db
+    .select({ nonprofit_id, count: count() })
+    .from(donations)
+    .where(and(inValues(nonprofit_id, ids), sql.raw(countsHere)))
+    .groupBy(nonprofit_id);
+  return new Map(found.map((row) => [row.nonprofit_id, row.count]));
 }
 
 /** Enrichment is what agents found and what an operator approved; a register or the organisation itself is none. */

@@ -1,8 +1,13 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { and, asc, count, eq, gte, sql } from "drizzle-orm";
 import { causeIds } from "#content/contract/cause.ts";
 import { countsHere } from "#content/donation/store.ts";
-import { insertMany } from "#content/store/query.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
+import { insertMany } from "#content/store/query.ts";
+import {
+  recommendationFollowThroughs,
+  recommendationLog,
+} from "#content/store/tables/recommendations.ts";
 
 /** Source: spec, "Limits", follow-through window. Exactly so long after counts, too. */
 export const followThroughWindowMs = 60_000;
@@ -54,6 +59,7 @@ export async function followThroughsOf(
       atMs - followThroughWindowMs,
       atMs + withinMs,
     ]);
+    // SQL, because one statement matches a hundred follow-ups while requests wait.
     const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(asked)] });
     for (const row of rows) {
       const place = Number(row["place"]);
@@ -145,6 +151,7 @@ export async function recommendationFunnel(
   store: Queryable,
   sinceMs: number,
 ): Promise<FunnelRow[]> {
+  // SQL, because the report is one statement of two named subqueries over JSON; only the operator asks for it.
   const { rows } = await store.raw.execute({
     sql: `WITH followed AS (
             SELECT f.recommendation_id AS id, max(f.action = 'profile') AS profile, max(f.action = 'donate') AS donate,
@@ -187,27 +194,22 @@ export async function openedByRank(
   store: Queryable,
   sinceMs: number,
 ): Promise<{ rank: number | null; opened: number }[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT f.rank, count(*) AS opened
-          FROM recommendation_follow_throughs AS f
-          JOIN recommendation_log AS r ON r.id = f.recommendation_id
-          WHERE f.action = 'profile' AND r.called_at >= ?
-          GROUP BY f.rank
-          ORDER BY f.rank IS NULL, f.rank`,
-    args: [sinceMs],
-  });
-  return rows.map((row) => ({
-    rank: row["rank"] === null ? null : Number(row["rank"]),
-    opened: Number(row["opened"]),
-  }));
+  const follow = recommendationFollowThroughs;
+  return store.db
+    .select({ rank: follow.rank, opened: count() })
+    .from(follow)
+    .innerJoin(recommendationLog, eq(recommendationLog.id, follow.recommendation_id))
+    .where(and(eq(follow.action, "profile"), gte(recommendationLog.called_at, sinceMs)))
+    .groupBy(follow.rank)
+    .orderBy(sql`${follow.rank} IS NULL`, asc(follow.rank));
 }
 
 /** When the oldest call was that is still kept, in milliseconds since 1970; null for none. */
 export async function oldestCall(store: Queryable): Promise<number | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT called_at FROM recommendation_log ORDER BY id LIMIT 1",
-    args: [],
-  });
-  const atMs = rows[0]?.["called_at"];
-  return atMs === undefined ? null : Number(atMs);
+  const [oldest] = await store.db
+    .select({ called_at: recommendationLog.called_at })
+    .from(recommendationLog)
+    .orderBy(asc(recommendationLog.id))
+    .limit(1);
+  return oldest?.called_at ?? null;
 }

@@ -1,11 +1,17 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import { insertMany } from "#content/store/query.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 import {
+  recommendationFollowThroughs,
+  recommendationLog,
+} from "#content/store/tables/recommendations.ts";
+import {
   followThroughsOf,
   followThroughWindowMs,
   type FollowUp,
+  oldestCall,
   saveFollowThroughs,
 } from "./follow-through-store.ts";
 
@@ -107,19 +113,13 @@ export function logRecommendations(
 
 /** Deletes the oldest rows, at most so many, when they are too old. They lie in the order of time: no index is needed. */
 async function sweep(tx: WriteTransaction, beforeMs: number, sweptMax: number): Promise<void> {
-  const { rows } = await tx.raw.execute(
-    "SELECT called_at FROM recommendation_log ORDER BY id LIMIT 1",
-  );
-  if (Number(rows[0]?.["called_at"] ?? beforeMs) >= beforeMs) return;
-  await tx.raw.execute({
-    sql: `DELETE FROM recommendation_log
-          WHERE id IN (SELECT id FROM recommendation_log ORDER BY id LIMIT ?) AND called_at < ?`,
-    args: [sweptMax, beforeMs],
-  });
-  await tx.raw.execute(
-    `DELETE FROM recommendation_follow_throughs
-     WHERE recommendation_id < (SELECT min(id) FROM recommendation_log)`,
-  );
+  const log = recommendationLog;
+  if (((await oldestCall(tx)) ?? beforeMs) >= beforeMs) return;
+  const oldest = tx.db.select({ id: log.id }).from(log).orderBy(asc(log.id)).limit(sweptMax);
+  await tx.db.delete(log).where(and(inArray(log.id, oldest), lt(log.called_at, beforeMs)));
+  const { recommendation_id } = recommendationFollowThroughs;
+  const first = tx.db.select({ id: min(log.id) }).from(log);
+  await tx.db.delete(recommendationFollowThroughs).where(sql`${recommendation_id} < (${first})`);
 }
 
 const columns = [

@@ -1,106 +1,75 @@
+import { and, asc, eq, getTableColumns, gt, ne } from "drizzle-orm";
 import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
-import { insertMany } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { insertMany, inValues } from "#content/store/query.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { curatedPicks as picksTable } from "#content/store/tables/recommendations.ts";
 import { describeFaults, wordingFaults } from "./wording.ts";
 
 /** A row of the recommended profiles, as an operator sees it. `updated_at` is in milliseconds since 1970. */
-export type StoredPick = {
-  nonprofit_id: number;
-  slug: string;
-  name: string;
-  recommended_for: string[];
-  why_recommended: string;
-  causes: string[] | null;
-  origin: PickOrigin;
-  draft_id: number | null;
-  added_by: string;
-  updated_at: number;
-};
+export type StoredPick = NewPick & { slug: string; name: string };
 
-const columns = "p.*, n.slug, n.name";
+type NewPick = typeof picksTable.$inferSelect;
+
+const columns = {
+  ...getTableColumns(picksTable),
+  slug: nonprofits.slug,
+  name: nonprofits.name,
+};
 
 /** The recommended profiles of the store by slug, at most `limit` after one. */
 export async function pickList(
   store: Queryable,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<StoredPick[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns}
-          FROM curated_picks AS p
-          JOIN nonprofits AS n ON n.id = p.nonprofit_id
-          WHERE n.slug > ?
-          ORDER BY n.slug
-          LIMIT ?`,
-    args: [after ?? "", limit],
-  });
-  return rows.map(pickFrom);
+  return store.db
+    .select(columns)
+    .from(picksTable)
+    .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
+    .where(gt(nonprofits.slug, after ?? ""))
+    .orderBy(asc(nonprofits.slug))
+    .limit(limit);
 }
 
 /** The recommendation of one nonprofit in the store, null for none. */
 export async function pickOf(store: Queryable, nonprofit_id: number): Promise<StoredPick | null> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns}
-          FROM curated_picks AS p
-          JOIN nonprofits AS n ON n.id = p.nonprofit_id
-          WHERE p.nonprofit_id = ?`,
-    args: [nonprofit_id],
-  });
-  const [row] = rows;
-  return row === undefined ? null : pickFrom(row);
+  const [pick] = await store.db
+    .select(columns)
+    .from(picksTable)
+    .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
+    .where(eq(picksTable.nonprofit_id, nonprofit_id));
+  return pick ?? null;
 }
-
-type NewPick = Omit<StoredPick, "slug" | "name">;
 
 /** Adds a recommendation. Answers false, and changes nothing, when the nonprofit has one. */
 export async function addPick(tx: WriteTransaction, pick: NewPick): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `INSERT INTO curated_picks
-            (nonprofit_id, recommended_for, why_recommended, causes, origin, draft_id, added_by, updated_at)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-          ON CONFLICT (nonprofit_id) DO NOTHING`,
-    args: [pick.nonprofit_id, ...valuesOf(pick)],
-  });
+  const { rowsAffected } = await tx.db
+    .insert(picksTable)
+    .values(pick)
+    .onConflictDoNothing({ target: picksTable.nonprofit_id });
   return rowsAffected === 1;
 }
 
 /** Replaces what is said of a recommended nonprofit. Answers false when it has no recommendation. */
-export async function replacePick(tx: WriteTransaction, pick: NewPick): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE curated_picks
-          SET recommended_for = ?, why_recommended = ?, causes = ?, origin = ?, draft_id = ?, added_by = ?,
-            updated_at = ?
-          WHERE nonprofit_id = ?`,
-    args: [...valuesOf(pick), pick.nonprofit_id],
-  });
+export async function replacePick(
+  tx: WriteTransaction,
+  { nonprofit_id, ...said }: NewPick,
+): Promise<boolean> {
+  const { rowsAffected } = await tx.db
+    .update(picksTable)
+    .set(said)
+    .where(eq(picksTable.nonprofit_id, nonprofit_id));
   return rowsAffected === 1;
 }
 
 /** Takes a recommendation away. Answers false when there was none. */
 export async function deletePick(tx: WriteTransaction, nonprofit_id: number): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: "DELETE FROM curated_picks WHERE nonprofit_id = ?",
-    args: [nonprofit_id],
-  });
+  const { rowsAffected } = await tx.db
+    .delete(picksTable)
+    .where(eq(picksTable.nonprofit_id, nonprofit_id));
   return rowsAffected === 1;
 }
-
-const valuesOf = (pick: NewPick) => [
-  JSON.stringify(pick.recommended_for),
-  pick.why_recommended,
-  pick.causes === null ? null : JSON.stringify(pick.causes),
-  pick.origin,
-  pick.draft_id,
-  pick.added_by,
-  pick.updated_at,
-];
-
-const pickFrom = (row: Record<string, unknown>): StoredPick =>
-  ({
-    ...row,
-    recommended_for: JSON.parse(String(row["recommended_for"])),
-    causes: row["causes"] === null ? null : JSON.parse(String(row["causes"])),
-  }) as unknown as StoredPick;
 
 /** Who made a recommendation: the operator, an agent whose draft the operator approved, or agents that agree. */
 export type PickOrigin = "operator" | "draft" | "consensus";
@@ -124,23 +93,23 @@ export async function curatedPicks(
   { phase, file = operatorsFile }: { phase: GovernancePhase; file?: unknown },
 ): Promise<CuratedPick[]> {
   const picked = checkedStarterSet(file).picks;
-  const rows = await store.raw.execute({
-    sql: `SELECT p.nonprofit_id, p.recommended_for, p.why_recommended, p.causes, p.origin
-          FROM curated_picks AS p
-          JOIN nonprofits AS n ON n.id = p.nonprofit_id
-          WHERE n.status <> 'withdrawn' AND (p.origin <> 'consensus' OR ?)`,
-    args: [phase === 3 ? 1 : 0],
-  });
-  const picks = new Map<number, CuratedPick>();
-  for (const row of rows.rows) {
-    picks.set(Number(row["nonprofit_id"]), {
-      nonprofit_id: Number(row["nonprofit_id"]),
-      recommended_for: JSON.parse(String(row["recommended_for"])),
-      why_recommended: String(row["why_recommended"]),
-      causes: row["causes"] === null ? null : JSON.parse(String(row["causes"])),
-      origin: row["origin"] as PickOrigin,
-    });
-  }
+  const stored = await store.db
+    .select({
+      nonprofit_id: picksTable.nonprofit_id,
+      recommended_for: picksTable.recommended_for,
+      why_recommended: picksTable.why_recommended,
+      causes: picksTable.causes,
+      origin: picksTable.origin,
+    })
+    .from(picksTable)
+    .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
+    .where(
+      and(
+        ne(nonprofits.status, "withdrawn"),
+        phase === 3 ? undefined : ne(picksTable.origin, "consensus"),
+      ),
+    );
+  const picks = new Map<number, CuratedPick>(stored.map((pick) => [pick.nonprofit_id, pick]));
   const ids = await idsBySlug(
     store,
     picked.map(({ slug }) => slug),
@@ -204,10 +173,9 @@ function refuseClaims(
 
 async function idsBySlug(store: Queryable, slugs: readonly string[]): Promise<Map<string, number>> {
   if (slugs.length === 0) return new Map();
-  const { rows } = await store.raw.execute({
-    sql: `SELECT id, slug FROM nonprofits
-          WHERE slug IN (SELECT value FROM json_each(?)) AND status <> 'withdrawn'`,
-    args: [JSON.stringify(slugs)],
-  });
-  return new Map(rows.map((row) => [String(row["slug"]), Number(row["id"])]));
+  const found = await store.db
+    .select({ id: nonprofits.id, slug: nonprofits.slug })
+    .from(nonprofits)
+    .where(and(inValues(nonprofits.slug, slugs), ne(nonprofits.status, "withdrawn")));
+  return new Map(found.map(({ slug, id }) => [slug, id]));
 }
