@@ -1,3 +1,5 @@
+import { asc, gte } from "drizzle-orm";
+import { z } from "zod";
 import { causeIds } from "#content/contract/cause.ts";
 import type {
   HelpWanted,
@@ -14,11 +16,14 @@ import { countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { inValues, query } from "#content/store/query.ts";
 import { pendingFields } from "#content/store/tables/enrichment.ts";
+import { listings } from "#content/store/tables/nonprofits.ts";
 import type { ConsensusMode } from "./consensus.ts";
 import { submissionCount } from "./leaderboard-store.ts";
 import { dayPivot, rotate } from "./rotation.ts";
@@ -33,7 +38,8 @@ export type HelpWantedQuery = {
   pending: boolean;
 };
 
-type Place = { list_order: number; name_key: string; nonprofit_id: number };
+const Place = z.object({ list_order: z.number(), name_key: z.string(), nonprofit_id: z.number() });
+type Place = z.infer<typeof Place>;
 
 /** With a filter so many places are looked at, the foremost first, so that a rare one costs no scan of millions. */
 const examinedMax = 20_000;
@@ -43,15 +49,15 @@ const examinedMax = 20_000;
  * each day. Whole groups of equals are rotated in memory; only the one that the limit cuts is entered at the day's
  * pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
  */
-export async function helpWantedIds(store: Queryable, query: HelpWantedQuery): Promise<number[]> {
-  const { limit } = query;
-  const cause = query.cause?.trim().toLowerCase() ?? null;
+export async function helpWantedIds(store: Queryable, asked: HelpWantedQuery): Promise<number[]> {
+  const { limit } = asked;
+  const cause = asked.cause?.trim().toLowerCase() ?? null;
   if (cause !== null && !causeIds.includes(cause)) return [];
   const page = (range: Range | null, count: number) =>
-    places(store, { ...query, cause }, range, count);
+    places(store, { ...asked, cause }, range, count);
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
-  const pivot = await pivotOf(store, query);
+  const pivot = await pivotOf(store, asked);
   const before = (place: Place) => isBefore(place, pivot);
   const shown = head.slice(0, limit);
   const last = shown.at(-1)?.list_order;
@@ -91,14 +97,16 @@ async function places(
       : "AND EXISTS (SELECT 1 FROM nonprofit_causes AS c WHERE c.nonprofit_id = walked.nonprofit_id AND c.cause_id = ?)",
   ].filter((filter) => filter !== "");
   const examined = filters.length === 0 ? count : examinedMax;
-  const { rows } = await store.raw.execute({
-    sql: `SELECT * FROM (${walk.sql} LIMIT ${examined}) AS walked
-          WHERE true ${filters.join(" ")}
-          ${order}
-          LIMIT ?`,
-    args: [...walk.args, ...(cause !== null && pending ? [cause] : []), count],
-  });
-  return rows.map((row) => ({ ...row }) as unknown as Place);
+  // SQL, because the walk and its filters are put together from what was asked for.
+  return query(
+    store,
+    `SELECT * FROM (${walk.sql} LIMIT ${examined}) AS walked
+     WHERE true ${filters.join(" ")}
+     ${order}
+     LIMIT ?`,
+    [...walk.args, ...(cause !== null && pending ? [cause] : []), count],
+    Place,
+  );
 }
 
 type Walk = { sql: string; args: (string | number)[] };
@@ -132,18 +140,16 @@ async function pivotOf(
   store: Queryable,
   { day, pending }: HelpWantedQuery,
 ): Promise<Omit<Place, "list_order">> {
-  const newest = await store.raw.execute({ sql: "SELECT max(id) AS id FROM nonprofits", args: [] });
-  const id = 1 + dayPivot(day, Number(newest.rows[0]?.["id"] ?? 0));
+  const id = 1 + dayPivot(day, await newestNonprofitId(store));
   if (pending) return { name_key: "", nonprofit_id: id };
-  const { rows } = await store.raw.execute({
-    sql: "SELECT name_key, nonprofit_id FROM listings WHERE nonprofit_id >= ? ORDER BY nonprofit_id LIMIT 1",
-    args: [id],
-  });
-  const [row] = rows;
-  return {
-    name_key: String(row?.["name_key"] ?? ""),
-    nonprofit_id: Number(row?.["nonprofit_id"] ?? 0),
-  };
+  const { name_key, nonprofit_id } = listings;
+  const [place] = await store.db
+    .select({ name_key, nonprofit_id })
+    .from(listings)
+    .where(gte(nonprofit_id, id))
+    .orderBy(asc(nonprofit_id))
+    .limit(1);
+  return place ?? { name_key: "", nonprofit_id: 0 };
 }
 
 /** The order of the index: bytes of the name, then the id. */
@@ -196,10 +202,10 @@ export async function storedHelpWantedTotals(store: Queryable): Promise<HelpWant
  */
 export async function helpWantedAnswer(
   store: Queryable,
-  query: HelpWantedQuery,
+  asked: HelpWantedQuery,
   shown: { baseUrl: string; totals: HelpWantedTotals; secondOpinions: ConsensusMode | null },
 ): Promise<HelpWanted> {
-  const ids = await helpWantedIds(store, query);
+  const ids = await helpWantedIds(store, asked);
   const records = await recordsById(store, ids, { summaries: true });
   const opinions =
     shown.secondOpinions === null
@@ -251,6 +257,8 @@ const secondAgent: Readonly<Record<ConsensusMode, string>> = {
 /** A field may have many rival values; an agent needs no more than the earliest to go and check. */
 const opinionsPerFieldMax = 3;
 
+const Opinion = z.object({ value: z.string(), agent_name: z.string(), created_at: z.number() });
+
 /**
  * The pending values that want one more agent, by nonprofit, in the order in which they came, each as it was sent first.
  * In the strict mode several agents of one network may have sent the same: that still wants one from another.
@@ -261,28 +269,29 @@ async function secondOpinions(
   { baseUrl, mode }: { baseUrl: string; mode: ConsensusMode },
 ): Promise<Map<number, SecondOpinion[]>> {
   const slugs = new Map(records.map(({ id, slug }) => [id, slug]));
-  const waiting = await store.raw.execute({
-    sql: `SELECT nonprofit_id, field FROM pending_fields
-          WHERE nonprofit_id IN (SELECT value FROM json_each(?))
-          ORDER BY nonprofit_id, field`,
-    args: [JSON.stringify([...slugs.keys()])],
-  });
+  const waiting = await store.db
+    .select({ id: pendingFields.nonprofit_id, field: pendingFields.field })
+    .from(pendingFields)
+    .where(inValues(pendingFields.nonprofit_id, [...slugs.keys()]))
+    .orderBy(asc(pendingFields.nonprofit_id), asc(pendingFields.field));
   const opinions = new Map<number, SecondOpinion[]>();
-  for (const row of waiting.rows) {
-    const [id, field] = [Number(row["nonprofit_id"]), String(row["field"])];
-    const { rows } = await store.raw.execute({
-      sql: `SELECT value, agent_name, created_at, min(id) AS first FROM submissions
-            WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0
-            GROUP BY normalised_value
-            ORDER BY first
-            LIMIT ${opinionsPerFieldMax}`,
-      args: [id, field],
-    });
+  for (const { id, field } of waiting) {
+    // SQL, because it runs up to once for each field of each profile shown.
+    const rows = await query(
+      store,
+      `SELECT value, agent_name, created_at, min(id) AS first FROM submissions
+       WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0
+       GROUP BY normalised_value
+       ORDER BY first
+       LIMIT ${opinionsPerFieldMax}`,
+      [id, field],
+      Opinion,
+    );
     const found = rows.map((one) => ({
       field,
-      pending_value: publicValue(field, String(one["value"])),
-      submitted_by: String(one["agent_name"]),
-      submitted_at: wireTime(new Date(Number(one["created_at"]))),
+      pending_value: publicValue(field, one.value),
+      submitted_by: one.agent_name,
+      submitted_at: wireTime(new Date(one.created_at)),
       action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: ${secondAgent[mode]} makes it live. If you find another, POST that.`,
     }));
     if (found.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...found]);

@@ -85,6 +85,12 @@ export async function nonprofitIdsAfter(
   return found.map(({ id }) => id);
 }
 
+/** The newest id that was given to a nonprofit, withdrawn ones too; 0 for none. */
+export async function newestNonprofitId(store: Queryable): Promise<number> {
+  const [found] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
+  return found?.newest ?? 0;
+}
+
 /** What an HTML list shows of a nonprofit. `text` is the tagline, or else the first 240 characters of the mission. */
 export type ListItem = {
   id: number;

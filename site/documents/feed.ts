@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { type FeedFile, feedPaths } from "#content/contract/feed.ts";
 import { feedEntries, feedEpoch, feedFile, newestFeedFile } from "#content/feed/store.ts";
+import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -57,8 +58,7 @@ const expand = promisify(gunzip);
 export const snapshotPart: DocumentKind = {
   kind: "snapshot-part",
   async *all({ store }) {
-    const { rows } = await store.raw.execute("SELECT max(id) AS newest FROM nonprofits");
-    const parts = snapshotPartOf(Number(rows[0]?.["newest"] ?? 0));
+    const parts = snapshotPartOf(await newestNonprofitId(store));
     for (let first = 1; first <= parts; first += partsPerBatch) {
       const count = Math.min(partsPerBatch, parts - first + 1);
       yield Array.from({ length: count }, (_, at) => keyOf.snapshotPart(first + at));

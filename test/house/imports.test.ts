@@ -141,3 +141,25 @@ test("the site writes to the store only through content/feed", async () => {
   }
   expect(wrong).toEqual([]);
 });
+
+/** Files of content that use the store or keep something, though their names do not say so. */
+const notPure: Readonly<Record<string, string>> = {
+  "content/feed/watch.ts": "looks for new changes every so often",
+  "content/nonprofit/list-index.ts": "keeps the lists in memory",
+  "content/nonprofit/text.ts": "remembers how words are folded",
+  "content/search/reader.ts": "holds the reader of the search index",
+  "content/search/search.ts": "composes the searches of the two indexes",
+};
+
+const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/)/;
+const ofStore = /(?:^|\/|-)(?:store|save)\.ts$/;
+const impure =
+  /#content\/store\/|\bnew Date\(\)|\bDate\.now\b|\bperformance\.|^(?:export )?(?:let |const \w+ = new (?:Map|Set|WeakMap|LRUCache)(?:<.*>)?\(\))/m;
+
+test("a file of content that is not named for the store uses no store and no clock, and keeps nothing", async () => {
+  const wrong: string[] = [];
+  for (const file of files.filter((one) => roomsOfRules.test(one) && !ofStore.test(one))) {
+    if (impure.test(await Bun.file(join(root, file)).text())) wrong.push(file);
+  }
+  expect(wrong.toSorted()).toEqual(Object.keys(notPure).toSorted());
+});
