@@ -152,7 +152,11 @@ const helpAt = (path: string, { config }: Pick<Context, "config">): Record<strin
 });
 
 const badPath = (): Response =>
-  problem({ status: 400, code: "bad_path", detail: "The path holds escapes that are no UTF-8." });
+  problem({
+    status: 400,
+    code: "bad_path",
+    detail: "The path contains escapes that are not UTF-8. Percent-encode the path as UTF-8.",
+  });
 
 const optionsAt = (allow: readonly string[]): Response =>
   allow.length === 0 ? noSuchPath("OPTIONS", allow) : optionsAnswer(allow);

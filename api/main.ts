@@ -8,7 +8,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const service = await openService(config);
   const { log, secrets } = service.context;
-  for (const name of unknownSettings(process.env)) log.warn({ name }, "no setting has this name");
+  for (const name of unknownSettings(process.env)) log.warn({ name }, "unknown setting, ignored");
   const listening = listen(service.app, config, {
     reusePort: process.argv.includes("--share-port"),
   });

@@ -7,7 +7,7 @@ import { runCommand } from "./support/command.ts";
 const json = { type: "boolean", description: "Answer as JSON on standard output" } as const;
 const url = {
   type: "string",
-  description: "Where the chain is (the one of the data folder)",
+  description: "URL of the chain; default: that of the data folder",
 } as const;
 const common = { url, json };
 
@@ -22,7 +22,7 @@ const troubles = Object.fromEntries(
 const serveArgs = {
   port: { type: "string", description: "Port, 0 for a free one (ALMONER_CHAIN_PORT)" },
   "any-port": { type: "boolean", description: "Take a free port when that one is taken" },
-  memory: { type: "boolean", description: "Keep nothing: every start is a new chain" },
+  memory: { type: "boolean", description: "Store nothing: every start is a new chain" },
   ...troubles,
 } as const;
 
@@ -35,7 +35,7 @@ const command = defineCommand({
   default: "serve",
   subCommands: {
     serve: defineCommand({
-      meta: { name: "serve", description: "Runs it (what happens without a command)" },
+      meta: { name: "serve", description: "Runs the chain (the default command)" },
       args: serveArgs,
       run: ({ args }) =>
         serve({
@@ -58,7 +58,7 @@ const command = defineCommand({
     send: defineCommand({
       meta: {
         name: "send",
-        description: "Pays USDC from a donor who exists for this payment only",
+        description: "Pays USDC from a new donor wallet",
       },
       args: {
         link: {
@@ -75,9 +75,9 @@ const command = defineCommand({
       run: ({ args }) => send(args),
     }),
     chaos: defineCommand({
-      meta: { name: "chaos", description: "Shows what goes wrong, or sets it; the rest goes well" },
+      meta: { name: "chaos", description: "Shows the simulated failures, or sets them" },
       args: {
-        off: { type: "boolean", description: "All goes well again" },
+        off: { type: "boolean", description: "Turn all simulated failures off" },
         ...troubles,
         ...common,
       },

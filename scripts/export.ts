@@ -25,7 +25,7 @@ const command = defineCommand({
   meta: {
     name: "export",
     description:
-      "Writes the whole directory as NDJSON, one record a line. `import ndjson` into an empty store makes the same directory.",
+      "Writes the whole directory as NDJSON, one record per line. `import ndjson` into an empty store makes the same directory.",
   },
   args,
   run: async ({ args: asked }) => {

@@ -33,7 +33,7 @@ const args = {
 const skippedShownMax = 10;
 
 const about = [
-  "Takes a public register into the directory. Running it again only changes what changed; an organisation that the same file no longer lists is withdrawn.",
+  "Imports a public register. Running it again applies only what changed; an organisation that the same file no longer lists is withdrawn.",
   ...csvFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
   `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
 ].join("\n");

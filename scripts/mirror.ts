@@ -13,17 +13,20 @@ import { startProgress } from "./support/progress.ts";
 
 const args = {
   url: { type: "positional", required: true, description: "Where the directory is published" },
-  folder: { type: "positional", required: true, description: "The folder to keep in step with it" },
+  folder: { type: "positional", required: true, description: "The folder to keep identical to it" },
   key: {
     type: "string",
-    description: "The public key (x of its JWK) that must have signed; default: the first one seen",
+    description: "Public key (x of its JWK) to verify signatures with; default: the first one seen",
   },
   check: { type: "boolean", description: "Check every file in the folder, and repair it" },
-  watch: { type: "string", description: "Stay, and look again every N seconds (1 to 86400)" },
+  watch: {
+    type: "string",
+    description: "Keep running, and check again every N seconds (1 to 86400)",
+  },
   patience: {
     type: "string",
     default: "60",
-    description: "Seconds in which files and signed list of the origin must come to agree",
+    description: "How many seconds to wait for the origin's files to match its signed list",
   },
   json: { type: "boolean", description: "One JSON object per run on standard output" },
 } as const;
@@ -32,8 +35,8 @@ const command = defineCommand({
   meta: {
     name: "mirror",
     description:
-      "Keeps a folder byte-identical to a published directory, by its change feed and its signed list of files. " +
-      "What the mirror remembers is kept beside the folder, in <folder>.mirror. Exit code 1: the folder is not in step.",
+      "Keeps a folder byte-identical to a published directory, using its change feed and its signed list of files. " +
+      "The mirror's state is stored beside the folder, in <folder>.mirror. Exit code 1: the folder is not up to date.",
   },
   args,
   run: async ({ args: asked }) => {

@@ -23,22 +23,25 @@ import { runCommand } from "./support/command.ts";
 
 const args = {
   full: { type: "boolean", description: "Render everything again and say which files differed" },
-  watch: { type: "boolean", description: "Stay, and publish every change within milliseconds" },
+  watch: {
+    type: "boolean",
+    description: "Keep running, and publish every change within milliseconds",
+  },
   rollback: {
     type: "string",
     description:
-      "Go back to release N, or by -N to what was shown N publications ago (alone: -1), and hold there",
+      "Go back to release N, or with -N by N publications (default: -1), and hold publishing there",
   },
   resume: { type: "boolean", description: "Publish again after a rollback" },
   status: {
     type: "boolean",
-    description: "How far publishing is, what waits, kept releases, failed pages",
+    description: "Show the current release, what waits, stored releases and failed pages",
   },
   processes: { type: "string", default: "2", description: "Rendering processes of a full build" },
   to: {
     type: "string",
     description:
-      "Afterwards (with --watch: after each release) bring what changed to s3://bucket[/prefix]; default: ALMONER_S3_URL",
+      "Afterwards (with --watch: after each release) upload what changed to s3://bucket[/prefix]; default: ALMONER_S3_URL",
   },
   extensionless: {
     type: "boolean",
@@ -51,7 +54,7 @@ const command = defineCommand({
   meta: {
     name: "publish",
     description:
-      "Brings the published bundle in step with the store. Exit code 1: a page failed to render or nothing could be done.",
+      "Publishes what changed in the store. Exit code 1: a page failed to render, or publishing failed.",
   },
   args,
   run: async ({ args: given }) => {
@@ -116,7 +119,8 @@ async function publish(
     throw error;
   });
   if (publisher === null) {
-    if (given.watch === true) stopWith("Another process publishes into this data folder already.");
+    if (given.watch === true)
+      stopWith("Another process is already publishing into this data folder.");
     await askPublisher(config, given, { json, heldToo: bucket !== null });
     return "resident";
   }

@@ -14,13 +14,13 @@ const command = defineCommand({
   meta: {
     name: "report",
     description:
-      "Prints the funnel of recommendations: calls, profiles opened and payment requirements asked for within 60 s by the same user agent, donations recorded; by phase, intent and cause. Works beside a running service. What a CDN served counts once its access logs were imported (bun run import-hits).",
+      "Prints the funnel of recommendations: calls, profiles opened and payment requirements asked for within 60 s by the same user agent, donations recorded; by phase, intent and cause. Works while the service runs. What a CDN served counts once its access logs were imported (bun run import-hits).",
   },
   args: {
     since: {
       type: "string",
       description:
-        "Calls from then on: 30d, 12h, or a date like 2026-11-01 (UTC); else all that are kept",
+        "Only calls since: 30d, 12h, or a date like 2026-11-01 (UTC); default: all that are stored",
     },
     json: { type: "boolean", description: "Answer as JSON on standard output" },
   },

@@ -106,7 +106,7 @@ const revert = defineCommand({
   meta: {
     name: "revert",
     description:
-      "Undoes all that one agent's agreement made live: empties the fields, takes back credit, keeps the log",
+      "Undoes everything one agent's agreement made live: empties the fields, takes back credit, keeps the log",
   },
   args: {
     agent: { type: "string", description: "The agent's id (required)" },
@@ -125,7 +125,7 @@ const revoke = defineCommand({
   meta: {
     name: "revoke",
     description:
-      "Takes back a verification: the profile is a listing again, without the wallet and contact of the claim",
+      "Takes back a verification: the profile becomes an unclaimed listing, without the wallet and contact of the claim",
   },
   args: {
     slug: { type: "string", description: "Slug of the profile (required)" },

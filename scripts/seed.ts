@@ -17,7 +17,7 @@ const command = defineCommand({
   meta: {
     name: "seed",
     description:
-      "Fills the store with a sample directory of invented nonprofits. The same numbers give the same content; an interrupted run is continued. Exit code 1: nothing was done, or not all.",
+      "Fills the store with a sample directory of invented nonprofits. The same numbers give the same content; an interrupted run continues. Exit code 1: not all profiles were added.",
   },
   args: {
     profiles: {
@@ -28,9 +28,9 @@ const command = defineCommand({
     "seed-number": {
       type: "string",
       default: "1",
-      description: `Another number, another sample: 1 to ${seedNumberMax}`,
+      description: `Each number gives a different sample: 1 to ${seedNumberMax}`,
     },
-    add: { type: "boolean", description: "Add to a store that holds nonprofits already" },
+    add: { type: "boolean", description: "Add to a store that already holds nonprofits" },
     json: { type: "boolean", description: "Answer as JSON on standard output" },
   },
   run: async ({ args }) => {

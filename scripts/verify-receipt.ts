@@ -19,7 +19,7 @@ const args = {
   },
   rpc: {
     type: "string",
-    description: "URL of a Solana RPC node: looks the transfer up again, too",
+    description: "URL of a Solana RPC node, to check the transfer on chain too",
   },
   json: { type: "boolean", description: "One JSON object on standard output" },
 } as const;

@@ -69,8 +69,7 @@ const secretCommand = defineCommand({
 const command = defineCommand({
   meta: {
     name: "webhooks",
-    description:
-      "What this directory tells others, and whether they heard it. Off unless ALMONER_WEBHOOK_URLS is set.",
+    description: "Shows and sends webhooks. Off unless ALMONER_WEBHOOK_URLS is set.",
   },
   subCommands: { list, test: testCommand, resend, secret: secretCommand },
 });

@@ -61,7 +61,11 @@ export async function openChain(settings: ChainSettings): Promise<Result<Chain, 
     landed: (txSignature) => findLanded(rpc, txSignature, commitment),
     readPayment,
     sponsored: (payment) =>
-      sponsor?.sign(payment) ?? fail({ kind: "not_sponsored", why: "there is no sponsor" }),
+      sponsor?.sign(payment) ??
+      fail({
+        kind: "not_sponsored",
+        why: "this directory has no sponsor: add ?payer=<your wallet>",
+      }),
     simulate: (payment) => simulate(rpc, payment),
     send: (payment) => send(rpc, payment),
     ...lookups(rpc),

@@ -64,7 +64,7 @@ const targetAnswers = {
   nonprofit_not_found: nonprofitNotFound,
   nonprofit_withdrawn: {
     status: 410,
-    detail: "This nonprofit is withdrawn from its register: it takes no donations here.",
+    detail: "This nonprofit is withdrawn from its register: it accepts no donations here.",
   },
 } as const;
 
@@ -74,7 +74,7 @@ export const donateAnswers = {
   nonprofit_without_wallet: ({ donation_url }) => ({
     status: 422,
     detail:
-      "This nonprofit has no wallet for USDC. donation_url, where it is known, is its own donation page.",
+      "This nonprofit has no wallet for USDC. If donation_url is set, it is the nonprofit's own donation page.",
     extra: { donation_url: safeLink(donation_url) },
   }),
   payment_header_malformed: ({ why }) => ({ status: 400, detail: why }),
@@ -82,7 +82,10 @@ export const donateAnswers = {
     status: 400,
     detail: `The payment cannot be read: ${why}.`,
   }),
-  signature_malformed: { status: 400, detail: "tx_signature is base58 of 64 bytes." },
+  signature_malformed: {
+    status: 400,
+    detail: "tx_signature is not a transaction signature: send 64 bytes in base58.",
+  },
   invalid_donation: ({ message }) => ({ status: 400, detail: message }),
   chain_unclear: ({ tx_signature }) => ({
     status: 503,
@@ -93,18 +96,18 @@ export const donateAnswers = {
     headers: { "retry-after": chainRetrySeconds },
     extra: tx_signature === null ? {} : { tx_signature },
   }),
-  failed_on_chain: transfer("The chain refused this transaction: it moved no money."),
-  wrong_token: transfer("This transaction pays the nonprofit in another token than USDC."),
+  failed_on_chain: transfer("This transaction failed on chain: it moved no money."),
+  wrong_token: transfer("This transaction pays in a token other than USDC."),
   wrong_recipient: transfer("This transaction pays nothing into the nonprofit's USDC account."),
   foreign_memo: transfer(
-    "The memo of this transaction belongs to the donation to another nonprofit.",
+    "The memo of this transaction belongs to a donation to another nonprofit.",
   ),
   self_donation: transfer(
-    "The nonprofit's own wallet made this transfer; it counts as no donation.",
+    "The nonprofit's own wallet made this transfer, so it does not count as a donation.",
   ),
-  too_old: transfer("This transfer is too old to be proven without a memo of ours."),
+  too_old: transfer("This transfer has no memo of ours and is too old to be proven without one."),
   underpaid: transfer(
-    "This transfer is of less than was asked for, and holds no memo of ours. Ask with its amount.",
+    "This transfer is smaller than the requested amount and has no memo of ours. Send the request again with ?amount= set to what was transferred.",
   ),
   recorded_elsewhere: ({ tx_signature }) => ({
     status: 409,
@@ -115,10 +118,13 @@ export const donateAnswers = {
 
 export const statusAnswers = {
   ...targetAnswers,
-  memo_unknown: { status: 400, detail: "memo is the memo of a 402 for this nonprofit." },
+  memo_unknown: {
+    status: 400,
+    detail: "memo is unknown: send the memo of a 402 answer for this nonprofit.",
+  },
   chain_unclear: {
     status: 503,
-    detail: "The chain gave no clear answer in time. Ask again.",
+    detail: "The chain gave no clear answer in time. Send the request again after Retry-After.",
     headers: { "retry-after": chainRetrySeconds },
   },
 } as const satisfies FailureTable<StatusFailure>;

@@ -183,14 +183,14 @@ const words: Record<PaymentNotTaken["why"], string> = {
   bad_signature: "A signature does not fit the transaction.",
   not_signed: "The donor's signature is missing.",
   other_instructions:
-    "A sponsored transaction holds nothing but compute budget, one transfer and memos.",
+    "A sponsored transaction may contain only compute budget instructions, one transfer and memos.",
   sponsor_spends: "The transaction would spend what is the sponsor's.",
   sponsored_too_little:
     "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
   fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
   not_sponsored: "The sponsor does not sign this transaction.",
   earlier_payment:
-    "An earlier payment from this token account is still under way: the sponsor pays for one after the other.",
+    "An earlier payment from this token account is still in progress: the sponsor pays for one at a time. Try again when it has ended.",
   payment_fails: "The chain refuses the transaction.",
 };
 

@@ -161,6 +161,7 @@ export const startSweep = (
     {
       everyMs,
       stopWaitMs,
-      onFailure: (error) => log.warn({ err: error }, "open donations could not be looked at"),
+      onFailure: (error) =>
+        log.warn({ err: error }, "open donations could not be checked; trying again"),
     },
   );

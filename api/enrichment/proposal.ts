@@ -83,7 +83,7 @@ export const agentRefusals = {
   invalid_idempotency_key: {
     status: 400,
     detail:
-      "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
+      "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.",
   },
   idempotency_key_reused: {
     status: 409,
@@ -92,7 +92,7 @@ export const agentRefusals = {
   },
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,
-    detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day. Retry-After says when to go on.`,
+    detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day. Retry-After says when to send the next.`,
     headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
   }),
 } as const;

@@ -62,7 +62,7 @@ const answersTo = (baseUrl: string) => {
     }),
     nonprofit_withdrawn: {
       status: 410,
-      detail: `This nonprofit is withdrawn from its register: its profile takes no more data. ${whereToLook}`,
+      detail: `This nonprofit is withdrawn from its register: its profile accepts no more data. ${whereToLook}`,
       extra: { example },
     },
     invalid_enrichment: ({ errors }) => ({

@@ -24,7 +24,7 @@ export async function readJson(request: Request, contentType: string): Promise<u
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = JSON.parse(text);
   } catch (cause) {
-    const detail = "The body is not valid JSON in UTF-8.";
+    const detail = "The body is not valid JSON. Send one JSON value in UTF-8.";
     throw new Refused({ status: 400, code: "invalid_json", detail }, { cause });
   }
   if (depthOf(text) > depthMax) {
@@ -58,7 +58,7 @@ const tooLarge = (): Refused =>
   new Refused({
     status: 413,
     code: "body_too_large",
-    detail: `A body has at most ${bodyBytesMax} bytes.`,
+    detail: `The body is too large: send at most ${bodyBytesMax} bytes.`,
   });
 
 /**

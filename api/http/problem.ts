@@ -92,7 +92,8 @@ export function storeRefusal(error: unknown): Refusal | null {
     return {
       status: 507,
       code: "storage_full",
-      detail: "Nothing can be stored at the moment. Reads go on; send the request again later.",
+      detail:
+        "Nothing can be stored at the moment: storage is full. Reads still work; send the request again later.",
       headers: { "retry-after": "60" },
     };
   }
@@ -146,7 +147,11 @@ export function answerError(
     return problem(error.type === "query" ? invalidParameter(error) : invalidBody(error));
   }
   if (code === "PARSE") {
-    return problem({ status: 400, code: "invalid_json", detail: "The body is not valid JSON." });
+    return problem({
+      status: 400,
+      code: "invalid_json",
+      detail: "The body is not valid JSON. Send one JSON value in UTF-8.",
+    });
   }
   const refusal = storeRefusal(error);
   if (refusal !== null) {
@@ -154,7 +159,11 @@ export function answerError(
     return problem(refusal);
   }
   log.error({ err: error }, "unexpected error");
-  return problem({ status: 500, code: "internal", detail: "Something went wrong on our side." });
+  return problem({
+    status: 500,
+    code: "internal",
+    detail: "An unexpected error occurred on the server. Send the request again later.",
+  });
 }
 
 /** Told apart from a route's own 404 by a header, so that api/app.ts can say which methods the path knows. */

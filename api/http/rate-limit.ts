@@ -52,7 +52,8 @@ export function openLimits(
       alone = null;
       return answer;
     } catch (error) {
-      if (alone === null) log.warn({ err: error }, "limits are counted by each process for itself");
+      if (alone === null)
+        log.warn({ err: error }, "rate limits are not shared: each process counts its own");
       alone ??= openWindows(":memory:", uptimeMs);
       return question(alone);
     }

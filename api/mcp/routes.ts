@@ -65,5 +65,5 @@ const tooManyMessages = (): Response =>
   problem({
     status: 400,
     code: "too_many_messages",
-    detail: `A request holds at most ${messagesMax} messages.`,
+    detail: `A request may hold at most ${messagesMax} messages.`,
   });

@@ -101,7 +101,7 @@ async function asked(
   const response = await ask(call);
   const value: unknown = await response.json().catch(() => ({
     status: response.status,
-    detail: "The directory gave no answer that can be read.",
+    detail: "The directory's answer could not be read.",
   }));
   return {
     ok: response.ok || response.status === paymentRequired,

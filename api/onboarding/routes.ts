@@ -104,17 +104,18 @@ const answersTo = (baseUrl: string) => {
     }),
     nonprofit_not_found: {
       status: 404,
-      detail: `No nonprofit has this claim_slug. GET ${baseUrl}/api/search?q=name finds yours; without claim_slug a new profile is asked for.`,
+      detail: `No nonprofit has this claim_slug. GET ${baseUrl}/api/search?q=name finds yours; to register a new profile, leave claim_slug out.`,
       extra,
     },
     nonprofit_withdrawn: {
       status: 410,
-      detail: "This nonprofit is withdrawn from its register: its profile can be claimed no more.",
+      detail:
+        "This nonprofit is withdrawn from its register: its profile can no longer be claimed.",
     },
     invalid_idempotency_key: {
       status: 400,
       detail:
-        "Idempotency-Key is a text of 1 to 255 printable characters without spaces, for example a UUID.",
+        "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.",
     },
     idempotency_key_reused: {
       status: 409,
@@ -131,7 +132,7 @@ const answersTo = (baseUrl: string) => {
     },
     wallet_challenge_used: {
       status: 400,
-      detail: `Nothing was stored. Another request came with this challenge: each counts once. There is a new one every minute: GET ${challenge}.`,
+      detail: `Nothing was stored. Another request used this challenge, and each counts once. A new one is available every minute: GET ${challenge}.`,
     },
     wallet_signature_invalid: {
       status: 400,
@@ -152,7 +153,7 @@ const statusAnswers = {
   submission_not_found: {
     status: 404,
     detail:
-      "No request has this secret. It is what stands after # in a status_url, sent whole as Authorization: Bearer <secret>.",
+      "No request has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
   },
 } as const satisfies FailureTable<StatusFailure>;
 

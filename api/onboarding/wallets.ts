@@ -74,5 +74,9 @@ export const startWalletSweep = ({
       const applied = await applyDueWallets(store, clock());
       if (applied > 0) log.info({ settled: applied }, "changed wallets took effect");
     },
-    { everyMs, onFailure: (error) => log.warn({ err: error }, "held wallets not looked at yet") },
+    {
+      everyMs,
+      onFailure: (error) =>
+        log.warn({ err: error }, "held wallets could not be checked; trying again"),
+    },
   );

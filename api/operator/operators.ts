@@ -52,7 +52,7 @@ const lockedOut = (resetMs: number): Refused =>
   new Refused({
     status: 429,
     code: "locked_out",
-    detail: "Too many failed attempts. Retry-After says when the next one is looked at.",
+    detail: "Too many failed attempts. Try again after Retry-After.",
     headers: { "retry-after": retryAfter(resetMs) },
   });
 

@@ -150,5 +150,5 @@ async function changing(
 const messages: Readonly<Record<PickChange["change"], string>> = {
   added: "Recommended within seconds.",
   edited: "Recommended in these words within seconds.",
-  removed: "No longer recommended within seconds; agents' agreement alone cannot bring it back.",
+  removed: "No longer recommended within seconds; agents cannot restore it by agreement.",
 };

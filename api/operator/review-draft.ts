@@ -106,7 +106,7 @@ const EditedDraft = z.strictObject({
 });
 
 const howToEdit =
-  'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Repairs wells."}. Any other text stands for why_recommended.';
+  'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Repairs wells."}. Any other text replaces why_recommended.';
 
 /** The words to approve: the draft's own, those of a JSON object, or a text for its sentences. Null: a broken object. */
 function edited(draft: QueuedDraft, value: string | null): PickText | null {
@@ -179,7 +179,7 @@ function checksOf(draft: QueuedDraft, before: StoredPick | null): FoundReview["c
   const claims = [...draft.recommended_for, draft.why_recommended].flatMap(sensitiveClaims);
   return [
     text.ok
-      ? { name: "wording", outcome: "passed", message: "It claims no more than it can." }
+      ? { name: "wording", outcome: "passed", message: "It makes no claim it cannot support." }
       : { name: "wording", outcome: "failed", message: text.failure[0]?.message ?? "" },
     claims.length === 0
       ? { name: "sensitive", outcome: "passed", message: "Nothing on impact or effectiveness." }
@@ -195,6 +195,6 @@ function checksOf(draft: QueuedDraft, before: StoredPick | null): FoundReview["c
           outcome: "noted",
           message: `Recommended already (${before.origin}).`,
         },
-    { name: "source", outcome: "passed", message: "A source was given; nothing has opened it." },
+    { name: "source", outcome: "passed", message: "A source was given; it has not been opened." },
   ];
 }

@@ -118,7 +118,7 @@ async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting
   }
   return (await standingVerification(tx, record.id)) === null
     ? null
-    : "An earlier claim of this profile stands although it is not verified. Revoke its verification first.";
+    : "An earlier claim of this profile is in effect although it is not verified. Revoke its verification first.";
 }
 
 /**
@@ -293,7 +293,7 @@ const summaries: Record<OnboardingType, string> = {
   registration:
     "An organisation asks for a profile. Approving publishes it, verified; rejecting tells the sender the reason.",
   change:
-    "A change of a claimed profile. Approving replaces what stands; a new wallet is held first. Rejecting tells the sender the reason.",
+    "A change of a claimed profile. Approving replaces the current values; a new wallet is held first. Rejecting tells the sender the reason.",
 };
 
 /** The verified signature that came with it, null without one. */

@@ -62,14 +62,14 @@ export function checksOf(
       : {
           name: "source",
           outcome: "passed",
-          message: "A source was given; nothing has opened it.",
+          message: "A source was given; it has not been opened.",
         },
   ];
 }
 
 const wording = (faults: ReturnType<typeof wordingFaults>): ReviewCheck =>
   faults.length === 0
-    ? { name: "wording", outcome: "passed", message: "It claims no more than it can." }
+    ? { name: "wording", outcome: "passed", message: "It makes no claim it cannot support." }
     : { name: "wording", outcome: "noted", message: `${describeFaults(faults)}.` };
 
 /** A place in a queue that is ordered by an instant and an id: "1780315200000.a1b2". Any other text is the beginning. */

@@ -46,7 +46,10 @@ export const contestedReviews: ReviewQueue = {
     if (!waiting.ok) return waiting;
     const { field, slug, votes } = waiting.value;
     if (value === null) {
-      return fail({ kind: "review_value_not_usable", message: "Send the value that is right." });
+      return fail({
+        kind: "review_value_not_usable",
+        message: "Send value: the correct value of the field.",
+      });
     }
     const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
     if (!checked.ok) {

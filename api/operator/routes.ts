@@ -143,7 +143,7 @@ export const reviewRefusals = {
   review_decided: ({ status }) => ({ status: 409, detail: `This was decided before: ${status}.` }),
   field_has_value: ({ field }) => ({
     status: 409,
-    detail: `The profile holds a ${field} by now, which is never overwritten. Reject this one.`,
+    detail: `The profile has a ${field} by now, and a live value is never overwritten. Reject this one.`,
   }),
   review_conflict: ({ message }) => ({ status: 409, detail: message }),
   review_value_not_usable: ({ message }) => ({ status: 400, detail: message }),
@@ -272,7 +272,7 @@ export const pickRefusals = {
   pick_not_found: { status: 404, detail: "This nonprofit is not recommended." },
   pick_exists: {
     status: 409,
-    detail: "This nonprofit is recommended already: edit what is said of it.",
+    detail: "This nonprofit is recommended already: edit its text instead.",
   },
   pick_in_file: {
     status: 409,
@@ -325,9 +325,9 @@ export const webhookRefusals = {
     detail: "Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.",
   },
   delivery_not_found: { status: 404, detail: "The log has no delivery with this number." },
-  delivery_under_way: { status: 409, detail: "It is on its way already." },
+  delivery_under_way: { status: 409, detail: "This delivery is queued already." },
   address_not_listed: ({ url }) => ({
     status: 409,
-    detail: `ALMONER_WEBHOOK_URLS does not list ${url} (any more): nothing is sent there.`,
+    detail: `ALMONER_WEBHOOK_URLS does not list ${url} (or no longer does): nothing is sent there.`,
   }),
 } as const satisfies FailureTable<WebhookFailure>;

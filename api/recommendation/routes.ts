@@ -102,7 +102,7 @@ function tell(
 }
 
 const answers: FailureTable<RecommendFailure> = {
-  nothing_asked: { status: 400, detail: "Give at least one of cause, country and q." },
+  nothing_asked: { status: 400, detail: "Send at least one of cause, country and q." },
 };
 
 /** POST /api/recommend/drafts. */
@@ -140,7 +140,7 @@ const answersTo = (baseUrl: string) => {
     drafts_not_open: {
       status: 403,
       detail:
-        "The governance of recommendations is in phase 1 here: the operator picks them, and drafts of agents are not taken yet.",
+        "The governance of recommendations is in phase 1 here: the operator picks them, and drafts from agents are not accepted yet.",
     },
     invalid_draft: faulty,
     wording_claims_too_much: faulty,

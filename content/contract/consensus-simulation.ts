@@ -13,7 +13,7 @@ export const SimulationParameters = z.object({
     .array(z.int().min(1))
     .min(1)
     .max(100)
-    .describe("How many directories, each with luck of its own"),
+    .describe("Number of directories, each with its own random seed"),
   profiles: z.int().min(10).max(100_000).describe("Profiles that lack something"),
   days: z.int().min(2).max(365).describe("How long it goes on"),
   honest_agents: z.int().min(2).max(200).describe("Agents that mean well"),

@@ -7,7 +7,7 @@ const usdc = (description: string) => z.number().positive().describe(`${descript
 
 export const Cluster = z
   .enum(["mainnet", "devnet", "local"])
-  .describe("Which Solana: real money moves on mainnet alone")
+  .describe("Which Solana: real money moves only on mainnet")
   .meta({ id: "Cluster" });
 export type Cluster = z.infer<typeof Cluster>;
 
@@ -17,7 +17,7 @@ export const PaymentExtra = z
     feePayer: address(
       "Account that pays the network fee: our sponsor, or the donor named by ?payer=",
     ),
-    memo: z.string().describe("Must stand in the transaction as a memo instruction"),
+    memo: z.string().describe("Must be in the transaction, as a memo instruction"),
     decimals: z.literal(6),
     name: z.literal("USDC"),
   })
@@ -68,19 +68,19 @@ export const PaymentRequirements = z
     memo: z
       .string()
       .describe(
-        "Put it into the transaction: it proves what the transfer is for, however late it is found",
+        "Put it into the transaction: it proves what the transfer is for, even if found late",
       ),
     reference: address(
-      "Solana Pay reference of this memo: a transfer that names it is found without telling us",
+      "Solana Pay reference of this memo: a transfer that names it is found without its signature being sent",
     ),
     solana_pay: z.string().describe("Solana Pay link with amount, token, memo and reference"),
     expires_in: z
       .int()
       .describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
-    status_url: z.string().describe("GET it to hear whether the transfer has been found"),
+    status_url: z.string().describe("GET it to see whether the transfer has been found"),
     code: z
       .string()
-      .describe("payment_required, or why the payment that came was not taken; no money has moved"),
+      .describe("payment_required, or why the payment was refused; no money has moved"),
     error: z.string().describe("The same in words"),
     x402Version: z.literal(1),
     accepts: z
@@ -97,7 +97,7 @@ export const DonateParameters = z.object({
     .gt(0)
     .max(10_000)
     .default(1)
-    .describe("USDC to give: 1 unless given, at most 6 decimals, written as plain digits")
+    .describe("USDC to give: 1 by default, at most 6 decimals, written as plain digits")
     .meta({ examples: [2.5] }),
   payer: z
     .string()
@@ -220,7 +220,7 @@ export const DonationEvidence = z
     cluster: Cluster,
     network: z.string().describe("CAIP-2: solana: and the first 32 characters of the genesis hash"),
     tx_signature: z.string().describe("Signature of the transaction, base58"),
-    slot: z.int().min(0).describe("Where it stands on the chain"),
+    slot: z.int().min(0).describe("Slot of the transaction on the chain"),
     commitment: z
       .enum(["confirmed", "finalized"])
       .describe("How final it was when it was recorded"),

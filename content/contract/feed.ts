@@ -41,7 +41,7 @@ export const FeedState = z
     snapshot: z.object({
       path: z.string().describe("Every profile, one JSON object per line, gzip"),
       sequence: feedNumber.describe("The snapshot holds this feed file and all before it"),
-      parts: z.int().min(0).describe("It is these files, one after the other"),
+      parts: z.int().min(0).describe("Number of files; joined in order they are the snapshot"),
       part_path: z.string().describe("Path of a part; {n} counts from 1"),
     }),
     manifest: z.string().describe("Path of the signed list of all files"),

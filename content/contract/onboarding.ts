@@ -49,7 +49,7 @@ export const registrationExample = {
 export const OnboardingBody = z
   .object({
     claim_slug: optionalText(
-      "Slug of the listing that is yours, or the address of its profile; absent: a new profile is asked for",
+      "Slug of the listing that is yours, or the address of its profile; absent: a new profile is registered",
     ),
     name: optionalText("Name of the organisation; a registration needs it"),
     contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
@@ -63,7 +63,7 @@ export const OnboardingBody = z
       "Number in a public register of charities, with or without its prefix",
     ),
     wallet_challenge: optionalText(
-      "The text of GET /api/onboard/challenge that was signed; absent: looked for among the last 15 minutes'",
+      "The text of GET /api/onboard/challenge that was signed; absent: those of the last 15 minutes are tried",
     ),
     wallet_signature: optionalText(
       "Base58 Ed25519 signature of that text by the wallet: proof of control",
@@ -149,7 +149,7 @@ export const OnboardingStatus = z
       .string()
       .nullable()
       .describe(
-        "When a wallet takes effect that another request for this profile brought; ISO 8601, UTC. Not yours? Tell the directory's operator before: it can be stopped",
+        "When a wallet from another request for this profile takes effect; ISO 8601, UTC. If that request is not yours, contact the directory's operator before then: the change can be stopped",
       ),
     submitted_at: z.string().describe("ISO 8601, UTC"),
     reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),

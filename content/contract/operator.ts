@@ -39,7 +39,7 @@ export const OperatorHealth = z
     }),
     store: z.object({
       bytes: z.int().min(0).nullable(),
-      free_bytes: z.int().min(0).nullable().describe("Left on the disk of the data folder"),
+      free_bytes: z.int().min(0).nullable().describe("Free space on the disk of the data folder"),
       newest_change: z.int().min(0),
     }),
     webhooks: z.object({
@@ -65,7 +65,7 @@ export const DailyNumbers = z
     applied: daily.describe("Of them, those that went live at once"),
     searches: daily,
     mcp_searches: daily,
-    recommendations: daily.describe("Calls of recommend"),
+    recommendations: daily.describe("Calls to recommend"),
     profiles_opened: daily.describe("Profiles opened within 60 s of a recommendation"),
     donate_requests: daily.describe("Payments asked for within 60 s of a recommendation"),
     donations: daily,

@@ -262,7 +262,7 @@ export const PickItem = z
     origin: z
       .enum(["operator", "draft", "consensus"])
       .describe("Picked by hand, drafted by an agent and approved, or promoted by agreement"),
-    draft_id: z.int().nullable().describe("The draft in whose words it stands"),
+    draft_id: z.int().nullable().describe("The draft whose wording it uses"),
     added_by: z.string(),
     updated_at: z.string().nullable().describe("ISO 8601, UTC"),
   })

@@ -29,7 +29,7 @@ export const ReviewEditing = z.object({
   field: z.string(),
   required: z.boolean(),
   current: z.string().nullable().describe("What is approved without a value"),
-  choices: z.array(z.string()).describe("Values that were sent; another may be given, too"),
+  choices: z.array(z.string()).describe("Values that were sent; you may also give another"),
 });
 
 /** One thing that waits for an operator. Third-party text stands only in detail, comparison, checks, sources and editing. */
@@ -120,8 +120,10 @@ export const Reverted = z
     recommendations: z
       .int()
       .min(0)
-      .describe("Profiles that are recommended no longer: they were so by its agreement"),
-    complete: z.boolean().describe("False: there is more to undo; send the same once more"),
+      .describe(
+        "Profiles that are no longer recommended, because the recommendation relied on its agreement",
+      ),
+    complete: z.boolean().describe("False: there is more to undo; send the same request again"),
   })
   .meta({ id: "AgentReverted" });
 export type Reverted = z.infer<typeof Reverted>;

@@ -5,7 +5,7 @@ const count = z.int().min(0);
 /** What changes with every request: counted live, and kept in the store by a checkpoint. */
 export const Counters = z.object({
   total_donations: count.describe("Donation transactions recorded"),
-  total_queries: count.describe("Calls of search, recommend and MCP search"),
+  total_queries: count.describe("Calls to search, recommend and MCP search"),
   queries_this_week: count.describe("The same within the last 7 × 24 h"),
   queries: z
     .object({ llms_txt: count, agents_md: count, ai_plugin: count, mcp: count })

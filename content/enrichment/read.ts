@@ -48,7 +48,7 @@ export function readEnrichment(
     return fail([{ path: "", message }]);
   }
   if (given.length > batchItemsMax) {
-    return fail([{ path: "fields", message: `A batch holds at most ${batchItemsMax} fields.` }]);
+    return fail([{ path: "fields", message: `A batch may hold at most ${batchItemsMax} fields.` }]);
   }
   const { agent, wrongs: wrongNames } = readAgent(parsed.data);
   const wrongs: Wrong[] = [...wrongNames];
@@ -95,10 +95,12 @@ function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[]
   const { field, value, source_url } = body;
   if (field === undefined && value === undefined) return ok([]);
   if (field === undefined) {
-    return fail([{ path: "field", message: `field is one of ${enrichableFields.join(", ")}.` }]);
+    return fail([
+      { path: "field", message: `field must be one of ${enrichableFields.join(", ")}.` },
+    ]);
   }
   if (value === undefined)
-    return fail([{ path: "value", message: `value is the ${field}, as text.` }]);
+    return fail([{ path: "value", message: `value must be the ${field}, as text.` }]);
   return ok([{ item: { field, value, source_url }, path: "" }]);
 }
 
@@ -109,7 +111,8 @@ function explain(issue: z.core.$ZodIssue): Wrong {
     .replace(/^\./, "")
     .slice(0, 100);
   const last = issue.path.at(-1);
-  if (last === "field") return { path, message: `field is one of ${enrichableFields.join(", ")}.` };
+  if (last === "field")
+    return { path, message: `field must be one of ${enrichableFields.join(", ")}.` };
   if (last === "agent_id" && issue.code === "invalid_type") {
     return { path, message: "agent_id is required: a stable text that names your agent." };
   }

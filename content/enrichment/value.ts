@@ -95,7 +95,9 @@ export function checkSourceUrl(raw: string | null): Result<string | null, Unusab
   if (url !== null && /^https?:\/\//i.test(text) && url.username === "" && url.password === "") {
     return ok(url.href);
   }
-  return fail({ message: "source_url is an http(s) address, like https://charity.example/about." });
+  return fail({
+    message: "source_url must be an http(s) address, like https://charity.example/about.",
+  });
 }
 
 /** Checks a line that names someone: an agent's id or name. */

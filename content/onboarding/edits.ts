@@ -80,7 +80,7 @@ function editedCountry(given: string | null | undefined): Edited {
   if (given === null) return ok({ country_code: null });
   const country_code = countryCode(given);
   return country_code === null
-    ? fail({ message: "No country has this name." })
+    ? fail({ message: "country is unknown: send an English country name or a two-letter code." })
     : ok({ country_code });
 }
 

@@ -141,8 +141,10 @@ function checkedName(text: string): Result<string, { message: string }> {
   }
   const unsafe = unsafeCharacter(text.trim(), { prose: false });
   if (unsafe !== null)
-    return fail({ message: `name holds a character that is not allowed (${unsafe}).` });
-  return /[\p{L}\p{N}]/u.test(name) ? ok(name) : fail({ message: "name holds no letter." });
+    return fail({ message: `name has a character that is not allowed (${unsafe}).` });
+  return /[\p{L}\p{N}]/u.test(name)
+    ? ok(name)
+    : fail({ message: "name has no letter or digit: send the organisation's name." });
 }
 
 function knownCountry(text: string): Result<string, { message: string }> {
@@ -168,12 +170,14 @@ function proofIn(sent: OnboardingBody): Result<WalletProofSent | null, { message
     });
   }
   if (usdc_wallet === null) {
-    return fail({ message: "wallet_signature proves control of usdc_wallet: send that, too." });
+    return fail({ message: "wallet_signature came without usdc_wallet: send both or neither." });
   }
   const usable = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(signature.trim());
   if (!usable) return fail({ message: noSignature });
   if (challenge !== null && challenge.length > lengthMax.wallet_challenge) {
-    return fail({ message: "wallet_challenge is the text of GET /api/onboard/challenge." });
+    return fail({
+      message: "wallet_challenge is not a challenge: send the text of GET /api/onboard/challenge.",
+    });
   }
   return ok({ challenge, signature: signature.trim() });
 }

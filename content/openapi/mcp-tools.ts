@@ -83,7 +83,7 @@ const declared: readonly Declared[] = [
     name: "recommend",
     title: "Recommend nonprofits",
     description:
-      "Up to five picks for a donor's intent, with reasons, trust signals and how they were ranked. Give at least one of cause, country and q. When count is 0, use search_nonprofits.",
+      "Up to five picks for a donor's intent, with reasons, trust signals and how they were ranked. Send at least one of cause, country and q. When count is 0, use search_nonprofits.",
     operation: recommendNonprofits,
     annotations: reads,
   },

@@ -38,7 +38,7 @@ const chainWarnings = ({ chain }: Health): string[] =>
   chain?.answers === false ? [`The chain does not answer: ${chain.why ?? "no reason given"}.`] : [];
 
 function backupWarnings({ backup }: Health): string[] {
-  if (backup === null) return ["No backup is known."];
+  if (backup === null) return ["No backup has been recorded."];
   return backup.age_s > backupAgeMaxS ? [`The last backup is ${spanOf(backup.age_s)} old.`] : [];
 }
 

@@ -64,7 +64,9 @@ export const testEvent = (id: string, now: Date): WebhookEvent => ({
   message: {
     type: "webhook.test",
     timestamp: isoTime(now.getTime()),
-    data: { message: "An operator asks whether this address takes messages of this directory." },
+    data: {
+      message: "This is a test message: an operator checks that this address receives webhooks.",
+    },
   },
 });
 

@@ -167,7 +167,7 @@ export function draftNote(decision: DraftDecision, mode: ConsensusMode): string 
 const operatorNotes: Readonly<Record<OperatorOnly, string>> = {
   phase_2: "Waits for the operator: in phase 2 a person decides every draft.",
   sensitive_claim:
-    "Waits for the operator: it speaks of impact or effectiveness, which a person decides however many agents agree.",
+    "Waits for the operator: it speaks of impact or effectiveness, which only a person may approve, however many agents agree.",
   test_data:
     "Waits for the operator: it looks like a test, by its agent, its words or the host of its source.",
   recommended_already:

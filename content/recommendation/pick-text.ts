@@ -29,7 +29,7 @@ export function checkPickText(
     const compared = normaliseIntent(phrase);
     if (compared !== "" && !phrases.has(compared)) phrases.set(compared, phrase);
     if (compared === "" && phrase !== "") {
-      faults.push({ path, message: "A donor intent has letters or digits.", claims: false });
+      faults.push({ path, message: "A donor intent needs letters or digits.", claims: false });
     }
   }
   const why_recommended = check("why_recommended", cleaned(raw.why_recommended), reasonLengthMax);

@@ -30,7 +30,7 @@ export type SendArgs = Common & {
   reference?: string | undefined;
 };
 
-/** Pays USDC from a donor who exists for this payment only. */
+/** Pays USDC from a new donor wallet. */
 export async function send(args: SendArgs): Promise<void> {
   const link = linkIn(args);
   const to = args.to ?? link.to ?? stopWith("Give --to <wallet>, or a Solana Pay link.", 2);

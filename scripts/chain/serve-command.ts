@@ -65,7 +65,7 @@ function openOrExit(options: LocalChainOptions): LocalChain {
     return openLocalChain(options);
   } catch (error) {
     if (!(error instanceof JournalTaken)) throw error;
-    return stopWith("The local chain of this data folder is running already.");
+    return stopWith("The local chain of this data folder is already running.");
   }
 }
 

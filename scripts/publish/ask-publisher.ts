@@ -70,7 +70,7 @@ async function untilResident(manifest: Manifest): Promise<void> {
   const deadlineMs = performance.now() + startMaxMs;
   while (!isPublisherAlive(manifest.state(), new Date())) {
     if (performance.now() > deadlineMs) {
-      stopWith("Another command publishes into this data folder. Try again when it has ended.");
+      stopWith("Another command is publishing into this data folder. Try again when it has ended.");
     }
     await Bun.sleep(lookEveryMs);
   }

@@ -90,13 +90,13 @@ export async function goBack(
   console.log(
     json
       ? JSON.stringify({ release: committed.release, held_at: target, files })
-      : `Release ${committed.release} shows what release ${target} showed (${files} files). Publishing is held; \`publish --resume\` goes on.`,
+      : `Release ${committed.release} shows what release ${target} showed (${files} files). Publishing is held; Resume with \`publish --resume\`.`,
   );
 }
 
 /** What an operator is told who publishes while a rollback holds. */
 export const heldMessage = (release: number): string =>
-  `Publishing is held at release ${release} by a rollback. \`publish --resume\` goes on.`;
+  `Publishing is held at release ${release} by a rollback. Resume with \`publish --resume\`.`;
 
 const publicationsMax = 100_000;
 

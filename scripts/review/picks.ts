@@ -50,7 +50,8 @@ const add = defineCommand({
 const edit = defineCommand({
   meta: {
     name: "edit",
-    description: "Changes what is said of a recommended nonprofit; what is not given stays",
+    description:
+      "Changes what is said of a recommended nonprofit; what you leave out stays as it is",
   },
   args: { slug: slugArgument, ...words, operator, json },
   run: ({ args }) => editPick(args),
@@ -59,7 +60,7 @@ const edit = defineCommand({
 const remove = defineCommand({
   meta: {
     name: "remove",
-    description: "Stops recommending a nonprofit; agents' agreement alone cannot bring it back",
+    description: "Stops recommending a nonprofit; agents cannot restore it by agreement",
   },
   args: {
     slug: slugArgument,
@@ -93,7 +94,7 @@ async function listPicks(args: { limit: string; after?: string | undefined } & O
       return;
     }
     for (const one of found.picks) console.log(printed(one));
-    if (found.count === 0) console.log("Nothing is recommended by the store.");
+    if (found.count === 0) console.log("The store has no recommendations.");
     for (const slug of found.in_file) console.log(`${slug}  (content/editorial/starter-set.json)`);
     if (found.next !== null) console.log(`More: --after ${found.next}`);
   });

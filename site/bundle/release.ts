@@ -276,7 +276,7 @@ export function noteFailures(
     }
   }
   for (const { key, error } of failed) {
-    log("page failed to render, its older version stays", { key, error });
+    log("page failed to render; its older version stays", { key, error });
     db.query("INSERT OR REPLACE INTO failures (key, error, failed_at) VALUES (?, ?, ?)").run(
       key,
       error,

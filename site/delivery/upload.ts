@@ -240,7 +240,7 @@ export function startUploader(
       await purgeRelease({ changed: touched.map((path) => ({ path })) }, purge);
     },
     (error) => {
-      log("uploading failed and is tried again", { error: String(error) });
+      log("uploading failed; trying again", { error: String(error) });
       tryAgain();
     },
   );

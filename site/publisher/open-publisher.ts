@@ -156,7 +156,7 @@ async function tidy(
   const wrong = first ? [] : await checkExport(context);
   if (wrong.length > 0) {
     const paths = wrong.slice(0, pathsLoggedMax);
-    context.log("files in the folder for web servers were not ours and are again", {
+    context.log("files in the export folder had been changed; they are restored", {
       files: wrong.length,
       paths,
     });

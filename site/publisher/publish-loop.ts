@@ -136,11 +136,11 @@ export async function runPublishLoop(
         async () => {
           const committed = await searchJob.run({ signal });
           if (committed === null) return;
-          log("search indexes are in step", { release: committed.release });
+          log("search indexes are up to date", { release: committed.release });
           times.searchAfterMs = performance.now() + searchGapMs;
         },
         (error) => {
-          log("search indexes could not be made and are tried again later", {
+          log("search indexes could not be built; trying again later", {
             error: error instanceof Error ? error.message : "unknown",
           });
           times.searchAfterMs = performance.now() + afterFailedSearchMs;
@@ -202,7 +202,7 @@ function shownBy({ manifest }: PublisherContext): string {
 async function takeRequest(context: PublisherContext): Promise<boolean> {
   const { manifest, log } = context;
   const { request } = manifest.state();
-  log("an operator asked for something", { request });
+  log("an operator sent a request", { request });
   const [verb, target] = request.split(" ");
   if (verb === "full" || verb === "resume") manifest.setState({ held_at: 0 });
   if (verb === "full") await catchUp(context);
@@ -211,7 +211,7 @@ async function takeRequest(context: PublisherContext): Promise<boolean> {
   if (verb === "full" || (verb === "resume" && outdated)) return true;
   if (verb === "rollback") {
     if (rollBackTo(context, Number(target)) === null) {
-      log("that release is not kept, nothing was gone back to", { release: Number(target) });
+      log("that release is not kept; no rollback was made", { release: Number(target) });
     }
     // A power loss must not bring back what was gone back from.
     else await syncAll(context);
@@ -224,7 +224,7 @@ async function takeRequest(context: PublisherContext): Promise<boolean> {
 export function requestScheduledBuild({ manifest, log }: PublisherContext): void {
   const { held_at, request } = manifest.state();
   if (held_at === 0 && request === "") manifest.setState({ request: "full" });
-  else log("the scheduled rebuild is left out", { held_at, request });
+  else log("the scheduled rebuild is skipped", { held_at, request });
 }
 
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */

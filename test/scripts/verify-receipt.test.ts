@@ -183,7 +183,7 @@ describe("verify-receipt, with a network", () => {
     const ended = await verify(["-", ...key(), "--rpc", local.url], await textOf(paid));
     expect(ended.complained).toBe("");
     expect(ended.code).toBe(0);
-    expect(ended.said).toContain("it shows the same");
+    expect(ended.said).toContain("the transfer matches");
     expect(ended.said).toContain("NO REAL MONEY");
   }, 30_000);
 

@@ -59,7 +59,9 @@ function chain({ chain: found }: OperatorHealth): Part {
 }
 
 const backup = ({ backup: found }: OperatorHealth): Part =>
-  found === null ? "No backup is known." : html`The last one is of ${instant(found.at)}.`;
+  found === null
+    ? "No backup has been recorded."
+    : html`The last one was made on ${instant(found.at)}.`;
 
 function refused({ refused: { hours, requests } }: OperatorHealth): Part {
   const found = Object.entries(requests);
@@ -105,7 +107,7 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
           ${spans.map((span) => html`<li><a href="/desk/charts?days=${span}" ${span === count ? html` aria-current="page"` : null}>${span} days</a></li>`)}
         </ul>
       </nav>
-      <p class="quiet">Days are those of UTC; the last one is today so far.</p>
+      <p class="quiet">Days are in UTC; the last one is today so far.</p>
       <div class="charts">
         ${drawn("enrichment", "Enrichment", [
           ["sent by agents", numbers.submissions],

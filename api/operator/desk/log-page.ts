@@ -32,7 +32,7 @@ export async function logPage({ context, request }: Visit): Promise<Page> {
         /></label>
         <button>Show</button>
       </form>
-      ${log.count === 0 ? html`<p>Nothing of this kind stands in the log.</p>` : auditTable(log.entries, "The newest first; nothing is ever taken out of it")}
+      ${log.count === 0 ? html`<p>The log has no such entries.</p>` : auditTable(log.entries, "Newest first; entries are never deleted")}
       ${older}`,
   };
 }

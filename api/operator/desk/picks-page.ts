@@ -64,7 +64,7 @@ export async function picksPage(
     main: html`<h1>Recommended profiles</h1>
       ${trouble === undefined ? null : notice("bad", trouble)}
       ${await decisionNotice(context, done)}
-      ${picks.length === 0 ? html`<p>None is picked${after === null ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
+      ${picks.length === 0 ? html`<p>Nothing is recommended${after === null ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${
         next === null
           ? null
@@ -155,7 +155,7 @@ export async function pickPage(
             <legend>Remove</legend>
             ${tokenField(token)}
             <label for="reason"
-              >Why, for the log. Agents’ agreement alone cannot bring it back <kbd>r</kbd></label
+              >Why, for the log. Agents cannot restore it by agreement <kbd>r</kbd></label
             >
             <textarea id="reason" name="reason" required maxlength="500" accesskey="r"></textarea>
             <button class="danger">Recommend it no longer</button>
@@ -173,14 +173,12 @@ const typedOf = ({ slug, recommended_for, why_recommended, causes }: PickItem): 
 });
 
 const fields = ({ recommended_for, why_recommended, causes }: TypedPick): Part =>
-  html`<label for="recommended-for">For which donors: one phrase a line, up to ten</label>
+  html`<label for="recommended-for">For which donors: one phrase per line, up to ten</label>
     <textarea id="recommended-for" name="recommended_for" required rows="4">
 ${recommended_for}</textarea>
     <label for="why">Why, in one to three restrained sentences</label>
     <textarea id="why" name="why_recommended" required rows="4">${why_recommended}</textarea>
-    <label for="causes"
-      >Causes it is picked for, by id, with commas; empty: all of its causes</label
-    >
+    <label for="causes">Cause ids, with commas; leave empty for all of its causes</label>
     <input type="text" id="causes" name="causes" value="${causes}" />`;
 
 type Sent = Visit & { form: Form };

@@ -103,7 +103,7 @@ ${value}</textarea>`;
           >`,
       )}
     </div>
-    <label for="value">Another one, which then counts</label>
+    <label for="value">Or another value</label>
     <input
       type="text"
       id="value"
@@ -121,7 +121,7 @@ function memberField({ name, text, isList }: Member, at: number): Html {
   const id = nameOf(name);
   const key = at === 0 ? html` accesskey="e"` : null;
   const label = html`<label for="${id}"
-    >${name.replaceAll("_", " ")}${isList ? ", one a line" : null}${at === 0 ? html` <kbd>e</kbd>` : null}</label
+    >${name.replaceAll("_", " ")}${isList ? ", one per line" : null}${at === 0 ? html` <kbd>e</kbd>` : null}</label
   >`;
   return isList || proseMembers.has(name)
     ? html`${label}<textarea

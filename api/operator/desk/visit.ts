@@ -121,7 +121,10 @@ function troublePage({ log }: Context, error: unknown): Page & { retry: string |
     place: null,
     status: known?.status ?? 500,
     retry: known?.retry ?? null,
-    main: trouble(known?.message ?? "Something went wrong on our side. The log says what."),
+    main: trouble(
+      known?.message ??
+        "An unexpected error occurred on the server. Send the request again later. The log says what.",
+    ),
   };
 }
 

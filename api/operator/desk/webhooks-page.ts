@@ -44,7 +44,7 @@ export async function webhooksPage(
     status: shown.status ?? 200,
     main: html`<h1>Webhooks</h1>
       ${shown.said}
-      ${log.urls.length === 0 ? html`<p>Webhooks are off: ALMONER_WEBHOOK_URLS lists no address, and nothing is sent.</p>` : receivers(log.urls, token)}
+      ${log.urls.length === 0 ? html`<p>Webhooks are off: ALMONER_WEBHOOK_URLS lists no address, so nothing is sent.</p>` : receivers(log.urls, token)}
       <p>
         ${log.pending.toLocaleString("en")} on their way, ${log.failed.toLocaleString("en")} given
         up.
@@ -55,7 +55,7 @@ export async function webhooksPage(
           ${webhookStatuses.map((one) => html`<li>${filterLink(one, status)}</li>`)}
         </ul>
       </nav>
-      ${log.count === 0 ? html`<p>The log holds none of these.</p>` : deliveryTable(log.deliveries, token)}
+      ${log.count === 0 ? html`<p>The log has no such deliveries.</p>` : deliveryTable(log.deliveries, token)}
       ${
         log.next === null
           ? null
@@ -90,7 +90,7 @@ const receivers = (urls: readonly string[], token: string): Html =>
 
 const deliveryTable = (deliveries: readonly WebhookDelivery[], token: string): Html =>
   table({
-    caption: "The newest first; finished ones are kept for 30 days",
+    caption: "Newest first; finished deliveries are kept for 30 days",
     columns: ["Number", "Message", "To", "Status", "Last answer", "Again"],
     rows: deliveries.map((one) => [
       html`${one.id}

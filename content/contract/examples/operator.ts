@@ -116,7 +116,7 @@ export const webhookTest: WebhookTest = {
 
 export const health: OperatorHealth = {
   at: "2026-05-04T10:00:00Z",
-  warnings: ["No backup is known."],
+  warnings: ["No backup has been recorded."],
   publication: {
     release: 812,
     held: false,

@@ -17,7 +17,7 @@ export const searchNonprofits = operation({
   tag: "Directory",
   summary: "Search nonprofits by words, cause and country",
   description:
-    "With q ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. Filters combine; with none, the whole directory answers. `next` leads to the end.",
+    "With `q`, ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. Filters combine; with none, the whole directory answers. `next` leads to the end.",
   query: z.object({
     q: text(
       'Words looked for in name, tagline, mission and description; "in quotes" they are a phrase',
@@ -74,7 +74,7 @@ export const getNonprofitHistory = operation({
   method: "get",
   path: "/api/nonprofits/{slug}/history",
   tag: "Directory",
-  summary: "Get what was changed in a profile, by whom and when",
+  summary: "Get the changes of a profile, with who made them and when",
   description: "Newest first, at most 200 changes.",
   ok: { description: "The changes", shape: History, example: history },
   refusals: [400, 404],
@@ -148,7 +148,7 @@ export const getChanges = operation({
   path: "/changes/{number}.json",
   tag: "Changes",
   summary: "Get a file of the change feed",
-  description: "Never changes once it is there.",
+  description: "A published file never changes.",
   ok: {
     description: "Changes, oldest first",
     shape: FeedFile,
@@ -167,8 +167,8 @@ export const getHealth = operation({
   path: "/healthz",
   tag: "Service",
   summary: "Ask whether the service answers",
-  description: "Asks nothing of the store.",
-  ok: { description: "It does", shape: Health, example: { status: "ok" } },
+  description: "Does not use the store.",
+  ok: { description: "The service answers", shape: Health, example: { status: "ok" } },
   fresh: true,
   limited: false,
 });

@@ -94,7 +94,7 @@ export const getDonationHistory = operation({
   method: "get",
   path: "/api/donations/{slug}",
   tag: "Donation",
-  summary: "List what a nonprofit was given",
+  summary: "List the donations to a nonprofit",
   description:
     "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
   ok: { description: "The donations", shape: DonationHistory, example: examples.history },

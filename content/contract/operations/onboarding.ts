@@ -17,7 +17,7 @@ export const claimOrRegisterNonprofit = operation({
   tag: "Onboarding",
   summary: "Claim a listing, or register a nonprofit",
   description:
-    "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it a new profile is asked for (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
+    "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
   headers: ["IdempotencyKey"],
   body: { shape: OnboardingBody, example: { ...claimExample } },
   ok: {
@@ -33,7 +33,7 @@ export const getWalletChallenge = operation({
   method: "get",
   path: "/api/onboard/challenge",
   tag: "Onboarding",
-  summary: "Get a text by whose signature a wallet is proven",
+  summary: "Get a text to sign, to prove control of a wallet",
   description:
     "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
   query: ChallengeParameters,

@@ -99,7 +99,7 @@ export const readAuditLog = operation({
   path: "/api/admin/audit",
   tag: "Operator",
   summary: "Read what operators did",
-  description: "The newest first; the log is only ever added to.",
+  description: "The newest first; log entries are never changed or deleted.",
   query: z.object({
     operator: text("Only what this operator did", "operator", 64),
     action: text("Only this action", "review.rejected", 64),
@@ -151,7 +151,7 @@ export const testWebhooks = operation({
   method: "post",
   path: "/api/admin/webhooks/test",
   tag: "Operator",
-  summary: "Send a message that says nothing to every receiver, once",
+  summary: "Send a test message to every receiver, once",
   description: "Waits at most 5 s for each.",
   ok: { description: "What came back", shape: WebhookTest, example: examples.webhookTest },
   refusals: [401, 409, 507],
@@ -163,9 +163,9 @@ export const resendWebhook = operation({
   method: "post",
   path: "/api/admin/webhooks/{delivery}/resend",
   tag: "Operator",
-  summary: "Put a finished delivery on its way once more",
-  description: "As if it were new, with the same webhook-id.",
-  ok: { description: "On its way", shape: WebhookDelivery, example: examples.delivery },
+  summary: "Send a finished delivery again",
+  description: "Queues it as if it were new, with the same webhook-id.",
+  ok: { description: "Queued", shape: WebhookDelivery, example: examples.delivery },
   refusals: [401, 404, 409, 507],
   operator: true,
 });
@@ -175,7 +175,7 @@ export const getOperatorHealth = operation({
   method: "get",
   path: "/api/admin/health",
   tag: "Operator",
-  summary: "See how the directory is",
+  summary: "Get the health of the directory",
   description: "Asks the chain one question and waits for it at most 3 s.",
   ok: { description: "Its health", shape: OperatorHealth, example: examples.health },
   refusals: [401],
@@ -188,7 +188,7 @@ export const getDailyNumbers = operation({
   path: "/api/admin/numbers",
   tag: "Operator",
   summary: "Read what happened day by day",
-  description: "Days are those of UTC; the last one is today so far.",
+  description: "Days are in UTC; the last one is today so far.",
   query: z.object({
     days: number(
       "days",

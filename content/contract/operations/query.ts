@@ -34,7 +34,7 @@ export const offset = parameter(
     .min(0, { error: offsetError })
     .overwrite((items) => Math.min(items, offsetMax))
     .default(0)
-    .describe("Items to leave out from the start: 0 unless given")
+    .describe("Number of items to skip; default 0")
     .meta({ examples: [0] }),
 );
 

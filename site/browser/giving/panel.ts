@@ -88,7 +88,7 @@ function openFollowing(
       const found = await watchFor(look, signal);
       if (signal.aborted) return;
       if (found === null) {
-        follow.say("No transfer was found so far. One that is under way still counts.");
+        follow.say("No transfer was found so far. One that is still in progress counts.");
         again.hidden = false;
         lookAgain = () => void follow.until(follow.restart(), look);
         return;
@@ -125,13 +125,13 @@ async function showPayment(
   if (!isPayable(requirements, wallet)) return refuse(changed);
   onRequirements?.(requirements);
   draw(parts, requirements);
-  follow.say(`Waiting for ${asked.value} USDC. This page notices by itself when it has come.`);
+  follow.say(`Waiting for ${asked.value} USDC. This page updates when it arrives.`);
   await readingTime(signal);
   await follow.until(signal, () => service.statusOf(requirements.memo));
 }
 
 const away =
-  "The directory's service does not answer at the moment. Nothing was sent; please try again soon.";
+  "The directory's service does not answer at the moment. Nothing was sent; please try again in a moment.";
 const changed =
   "The organisation's wallet is no longer the one on this page. Please reload the page before you give.";
 

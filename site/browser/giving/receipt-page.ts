@@ -6,7 +6,7 @@ void showReceipt(new URLSearchParams(location.search));
 /** Shows the receipt that the page's address names: ?nonprofit=slug&id=… */
 async function showReceipt(query: URLSearchParams): Promise<void> {
   const [slug, id] = [query.get("nonprofit"), query.get("id")];
-  if (slug === null || id === null) return say("This address names no receipt.");
+  if (slug === null || id === null) return say("This address does not name a receipt.");
   const path = `/api/donations/${encodeURIComponent(slug)}/${encodeURIComponent(id)}`;
   say("Looking for the receipt…");
   try {
@@ -15,7 +15,7 @@ async function showReceipt(query: URLSearchParams): Promise<void> {
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
     draw((await answer.json()) as SignedReceipt, path);
   } catch {
-    say("The directory's service does not answer at the moment. Please try again soon.");
+    say("The directory's service does not answer at the moment. Please try again in a moment.");
   }
 }
 

@@ -83,7 +83,7 @@ function thank(whole: HTMLFormElement, { message, status_url }: OnboardingAnswer
     link.href = status_url;
     link.textContent = status_url;
     const line = document.createElement("p");
-    line.append("Keep this link, it is shown only here: ", link);
+    line.append("Keep this link. It is shown only once: ", link);
     sent.append(line);
   }
   whole.hidden = true;

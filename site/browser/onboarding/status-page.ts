@@ -13,7 +13,7 @@ async function showStatus(said: HTMLElement, list: HTMLElement): Promise<void> {
   const token = location.hash.slice(1);
   list.hidden = true;
   if (!/^[\w-]{43}$/.test(token)) {
-    said.textContent = "The link is not whole: something is missing after its #.";
+    said.textContent = "The link is incomplete: part of it is missing after the #.";
     return;
   }
   said.textContent = "Looking …";
@@ -75,7 +75,7 @@ function draw(list: HTMLElement, status: OnboardingStatus): void {
       "Another wallet",
       status.other_wallet_at === null
         ? null
-        : `Another request changes the wallet of this profile at ${status.other_wallet_at}. If you did not ask for it, tell the directory before: it can be stopped.`,
+        : `Another request changes the wallet of this profile at ${status.other_wallet_at}. If you did not ask for this, contact the directory before then: it can be stopped.`,
     ],
     ["Profile", status.profile_url],
   ];

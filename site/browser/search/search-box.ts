@@ -51,7 +51,7 @@ function enhance(box: Box): void {
       if (mine !== turn) return;
       asked = "";
       clear(box);
-      box.count.textContent = "The search does not answer. Please try again.";
+      box.count.textContent = "Search is not available at the moment. Please try again.";
     }
   };
   field.addEventListener("focus", () => void open());

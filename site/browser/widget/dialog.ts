@@ -62,7 +62,7 @@ function otherWays({ status, donation_url }: NonprofitDetail): Node[] {
   if (link !== null) {
     return [el("p", {}, [awayLink(link, "The organisation’s own donation page", "main")])];
   }
-  return [el("p", {}, ["The directory knows no way to give to this organisation."])];
+  return [el("p", {}, ["No way to give to this organisation is known."])];
 }
 
 /** The way that always works: the directory's own page. */

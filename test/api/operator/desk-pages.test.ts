@@ -71,7 +71,7 @@ describe("what organisations ask for", () => {
     expect(page.$("table").text()).toContain("passed");
     expect((await live(slug)).usdc_wallet).toBeNull();
     const refused = await ada.send(page, "Approve", { "value.country": "Nowhere" });
-    expect(alerts(refused)).toContain("No country has this name");
+    expect(alerts(refused)).toContain("country is unknown");
     expect(refused.$("input[name='value.country']").val()).toBe("Nowhere");
     await ada.send(page, "Approve");
     expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet, city: "Oslo" });
@@ -272,7 +272,7 @@ describe("health", () => {
     );
 
   test("tells what publishing, backup and disk are like, the same at the desk and for programs", async () => {
-    expect((await health()).warnings).toContain("No backup is known.");
+    expect((await health()).warnings).toContain("No backup has been recorded.");
     const mark = join(service.context.config.dataDir, backupMark);
     writeFileSync(mark, "");
     expect((await health()).backup?.age_s).toBeLessThan(60);
@@ -383,7 +383,7 @@ describe("webhooks", () => {
     expect(alerts(again)).toContain("on its way again");
     expect(again.$("table").text()).toContain("pending after 0");
     expect((await ada.get("/desk/webhooks?status=delivered")).$("main").text()).toContain(
-      "none of these",
+      "no such deliveries",
     );
     expect((await ada.get("/desk/log?action=webhook.resent")).$("tbody tr").length).toBe(1);
     const failing = await ada.post("/desk/webhooks", {

@@ -213,7 +213,7 @@ describe("a contested value", () => {
     ]);
     const none = await ada.send(page, "Approve");
     expect(none.status).toBe(400);
-    expect(alerts(none)).toContain("Send the value that is right");
+    expect(alerts(none)).toContain("Send value: the correct value");
     await ada.send(page, "Approve", { choice: "Bergen" });
     expect((await live(chosen)).city).toBe("Bergen");
     const other = await ada.get(`/desk/reviews/contested-${(await live(typed)).id}-city`);
@@ -343,7 +343,7 @@ test("the log is filtered by form, and shows everything in it", async () => {
   expect(new Set(actions)).toEqual(new Set(["review.rejected"]));
   expect((await ada.get("/desk/log?before=x")).status).toBe(200);
   expect((await ada.get("/desk/log?operator=nobody")).$("main").text()).toContain(
-    "Nothing of this kind",
+    "The log has no such entries",
   );
 });
 

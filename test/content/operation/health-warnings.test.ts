@@ -66,7 +66,7 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     says: "The chain does not answer: no reason given.",
   },
   { name: "no chain is used", change: { chain: null }, says: null },
-  { name: "no backup is known", change: { backup: null }, says: "No backup is known." },
+  { name: "no backup is known", change: { backup: null }, says: "No backup has been recorded." },
   {
     name: "the backup is old",
     change: { backup: { at: "2026-11-18T12:00:00.000Z", age_s: 3 * 86_400 } },

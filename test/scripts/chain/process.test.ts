@@ -110,7 +110,7 @@ describe("by hand", () => {
     await serve();
     const second = await run(["--port", "0"]);
     expect(second.code).toBe(1);
-    expect(second.err).toContain("running already");
+    expect(second.err).toContain("already running");
   }, 60_000);
 
   const mistakes: [string, string[], Record<string, string>, string][] = [

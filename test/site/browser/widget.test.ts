@@ -230,8 +230,8 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
 
   test.each([
     ["link-only", "The organisation’s own donation page", "https://link.example/give"],
-    ["neither", "knows no way to give", null],
-    ["bad-link", "knows no way to give", null],
+    ["neither", "No way to give", null],
+    ["bad-link", "No way to give", null],
     ["nobody", "knows no nonprofit of this name", null],
   ])(
     "for %s it says %p",

@@ -270,7 +270,7 @@ describe.skipIf(chromiumPath === null)("giving in a browser", () => {
   test("a receipt that is not there is told so", async () => {
     for (const [query, words] of [
       ["?nonprofit=wells&id=none", "no receipt at this address"],
-      ["", "names no receipt"],
+      ["", "does not name a receipt"],
       ["?nonprofit=../..&id=%00", "no receipt"],
     ]) {
       const page = await open(`/receipt${query}`);

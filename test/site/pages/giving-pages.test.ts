@@ -51,7 +51,7 @@ describe("a nonprofit with a wallet", () => {
     const text = textOf(page);
     for (const words of [
       "Network: Solana (mainnet). Token: USDC.",
-      "The directory takes no part of it",
+      "The directory takes no share",
       `curl -X POST "${siteBaseUrl}/api/donate/lantern-school?amount=5"`,
       `curl -i "${siteBaseUrl}/api/donate/lantern-school?amount=5"`,
     ]) {
@@ -91,7 +91,7 @@ describe("a nonprofit without a wallet", () => {
 
   test("and without a donation page says so", async () => {
     expect(textOf(await sites.solana.page("profile 3"), "#give")).toContain(
-      "knows no way to give to this organisation yet",
+      "No way to give to this organisation is known yet",
     );
   });
 

@@ -183,7 +183,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
     async () => {
       const page = await opened("/onboard/status");
       await page.waitForFunction(() =>
-        document.querySelector("#status-message")?.textContent?.includes("not whole"),
+        document.querySelector("#status-message")?.textContent?.includes("incomplete"),
       );
       await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
       await page.waitForFunction(() =>
