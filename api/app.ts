@@ -145,7 +145,7 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
     headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
   });
 
-/** What to send instead, for whoever sent something to these routes that they cannot take. */
+/** What to send instead, for anyone who sent something to these routes that they cannot take. */
 const helpAt = (path: string, { config }: Pick<Context, "config">): Record<string, unknown> => ({
   ...enrichHelp(path, config.baseUrl),
   ...onboardHelp(path, config.baseUrl),

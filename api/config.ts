@@ -43,12 +43,12 @@ export type Config = {
   /** Whether the directory holds a search index for people. */
   searchIndex: boolean;
   s3: S3Settings;
-  /** Caches that are told what a release changed; empty for none. */
+  /** Caches to purge after each release; empty for none. */
   purgeUrls: string[];
   purgeMode: Raw["ALMONER_PURGE_MODE"];
   /** Sent with each PURGE. */
   purgeHeaders: Record<string, string>;
-  /** Who is told of changes and donations; empty: nothing is sent. */
+  /** Who receives webhooks about changes and donations; empty: nothing is sent. */
   webhookUrls: string[];
   webhookSecret: string | undefined;
   logLevel: Raw["ALMONER_LOG_LEVEL"];

@@ -56,7 +56,7 @@ export type Context = {
   readonly search: SearchEngine;
   /** The profiles picked for recommendations: `openCurated`. */
   readonly curated: Curated;
-  /** Where donations are settled: `openChain`. */
+  /** The network on which donations are made: `openChain`. */
   readonly chain: Chain;
   /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
   readonly recommendationLog: RecommendationLog;

@@ -55,7 +55,7 @@ const command = defineCommand({
       for (let check = asked.check === true; ; check = false) {
         process.exitCode = (await runOnce({ ...common, check }, asked.json === true)) ? 0 : 1;
         if (watchMs === 0 || signal.aborted) break;
-        // Being told to stop ends the pause.
+        // Being asked to stop ends the pause.
         await setTimeout(watchMs, undefined, { signal }).catch(() => undefined);
         if (signal.aborted) break;
       }

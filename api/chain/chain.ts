@@ -15,7 +15,7 @@ export type Payment = PaymentFacts & {
   bytes: Uint8Array;
 };
 
-/** What became of a signature. */
+/** The outcome of a signature. */
 export type SignatureState =
   | { state: "landed"; commitment: Commitment; failed: boolean }
   | { state: "unknown" };
@@ -57,7 +57,7 @@ export type Chain = {
   send(
     payment: Payment,
   ): Promise<Result<null, ChainUnclear | { kind: "payment_fails"; why: string }>>;
-  /** What became of signatures, in their order; searches the whole history. At most 256. */
+  /** The outcome of signatures, in their order; searches the whole history. At most 256. */
   statesOf(txSignatures: readonly string[]): Promise<Result<SignatureState[], ChainUnclear>>;
   /** The newest signatures that touch an account (a token account, or a Solana Pay reference), newest first. */
   signaturesOf(

@@ -1,4 +1,4 @@
-/** Where donations are settled, as the setting ALMONER_NETWORK names it. */
+/** The network on which donations are made, as the setting ALMONER_NETWORK names it. */
 export type Network = "local" | "solana-devnet" | "solana";
 
 /** What tells one Solana from another. */

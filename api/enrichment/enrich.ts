@@ -83,7 +83,7 @@ type Answering = {
   release: string | null;
 };
 
-/** What a client is told of its submissions. Source: spec, POST /api/enrich/{slug}. */
+/** What a client reads about its submissions. Source: spec, POST /api/enrich/{slug}. */
 export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): EnrichmentAnswer {
   const profile_url = `${answering.baseUrl}/nonprofits/${outcome.slug}`;
   const submissions = outcome.items.map((item) => submissionOf(item, profile_url, answering));

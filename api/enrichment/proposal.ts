@@ -78,7 +78,7 @@ export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test
 
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
 
-/** What agents are told wherever they write: the same of every route. */
+/** What agents read wherever they write: the same of every route. */
 export const agentRefusals = {
   invalid_idempotency_key: {
     status: 400,

@@ -37,7 +37,7 @@ export const enrichRoutes = (context: Context) => {
   });
 };
 
-/** Whoever sent no usable JSON to this route, or no slug, is shown what to send. */
+/** Anyone who sent no usable JSON to this route, or no slug, is shown what to send. */
 export const enrichHelp = (path: string, baseUrl: string): Record<string, unknown> =>
   /^\/api\/enrich(?:\/|$)/.test(path) ? { example: exampleCall(baseUrl) } : {};
 

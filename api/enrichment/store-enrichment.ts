@@ -99,7 +99,7 @@ type Submitted = {
   state: FieldState;
 };
 
-/** What became of a submission. `sequence` is that of the change that made its value live, null when none did. */
+/** The outcome of a submission. `sequence` is that of the change that made its value live, null when none did. */
 type Stored = {
   submission: OwnSubmission;
   sequence: number | null;

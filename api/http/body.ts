@@ -6,7 +6,7 @@ const depthMax = 8;
 
 /**
  * The JSON body of a request, read with limits; undefined for a request without one. Throws Refused: 413 above 64 KiB (also chunked), 415 for another
- * content type, 400 for what is no JSON or nested more than 8 deep.
+ * content type, 400 for what is not JSON or nested more than 8 deep.
  */
 export async function readJson(request: Request, contentType: string): Promise<unknown> {
   if (contentType === "" && isEmpty(request)) return undefined;
@@ -62,8 +62,8 @@ const tooLarge = (): Refused =>
   });
 
 /**
- * Reads until the end, or until it is too much. The stream is not cancelled then: a request that was made anew (see
- * `routable` in api/app.ts) would wait for that for ever. Bun throws away what nobody reads.
+ * Reads until the end, or until it is too much. The stream is not cancelled then: a request that was made again (see
+ * `routable` in api/app.ts) would wait for that for ever. Bun throws away what no one reads.
  */
 async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

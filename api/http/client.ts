@@ -6,7 +6,7 @@ import { followThroughWindowMs } from "#content/recommendation/follow-through-st
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
 
-/** Remembers the socket's address of a request, for `networkOf`. Called by whoever took the request off a socket. */
+/** Remembers the socket's address of a request, for `networkOf`. Called by anyone who took the request off a socket. */
 export const rememberAddress = (request: Request, address: string): void => {
   addresses.set(request, address);
 };
@@ -55,7 +55,7 @@ export function networkPart(address: string): string {
   return `${first.join(":")}::/64`;
 }
 
-/** A keyed hash of a text that nobody can link to that of another day. 22 characters. */
+/** A keyed hash of a text that no one can link to that of another day. 22 characters. */
 export const dailyHash = (key: Uint8Array, day: string, text: string): string =>
   createHmac("sha256", key).update(`${day}\n${text}`).digest("base64url").slice(0, 22);
 

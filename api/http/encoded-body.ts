@@ -29,7 +29,7 @@ export class EncodedBody {
     this.#tag = Bun.hash(this.body).toString(36);
   }
 
-  /** The whole answer. Put together anew each time when it has several parts, so that they are kept once. */
+  /** The whole answer. Put together again each time when it has several parts, so that they are kept once. */
   get body(): Uint8Array<ArrayBuffer> {
     const [first, ...rest] = this.#parts;
     if (first !== undefined && rest.length === 0) return first;

@@ -21,7 +21,7 @@ export type ListenOptions = {
 
 /** Slow clients are cut off: nothing may take longer than this between two bytes, nor a request head 15 s. */
 const idleTimeoutSeconds = 10;
-/** None: Bun's own refusal has no body. The limit is that of api/http/body.ts; what nobody reads takes no memory. */
+/** None: Bun's own refusal has no body. The limit is that of api/http/body.ts; what no one reads takes no memory. */
 const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
 const graceMsDefault = 4_000;

@@ -3,7 +3,7 @@ import type { Log } from "#api/log.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { StoreBusy } from "#content/store/busy.ts";
 
-/** What a client is told when a request is refused. `code` is our stable name of the failure. */
+/** What a client reads when a request is refused. `code` is our stable name of the failure. */
 export type Refusal = {
   status: number;
   code: string;
@@ -15,7 +15,7 @@ export type Refusal = {
   headers?: Record<string, string>;
 };
 
-/** Every kind of failure of a verb, and what a client is told. `satisfies FailureTable<…>` finds a forgotten one. */
+/** Every kind of failure of a verb, and what a client reads. `satisfies FailureTable<…>` finds a forgotten one. */
 export type FailureTable<Failure extends { kind: string }> = {
   [Kind in Failure["kind"]]:
     | Omit<Refusal, "code">
@@ -28,7 +28,7 @@ export const refuse = <Failure extends { kind: string }>(
   failure: Failure,
 ): Response => problem(refusalOf(table, failure));
 
-/** What a client is told of a verb's failure; the failure's kind is the problem's code. */
+/** What a client reads about a verb's failure; the failure's kind is the problem's code. */
 export function refusalOf<Failure extends { kind: string }>(
   table: FailureTable<Failure>,
   failure: Failure,
@@ -129,7 +129,7 @@ export const parameterRefusal = ({ parameter, message, allowed }: BadParameter):
 });
 
 /**
- * The answer to whatever was thrown. What nobody expected is logged once with its cause, and told to nobody. `help` is
+ * The answer to whatever was thrown. What no one expected is logged once with its cause, and sent to no one. `help` is
  * added to a refused request, for example a body that could be sent.
  */
 export function answerError(
@@ -166,7 +166,7 @@ export function answerError(
   });
 }
 
-/** Told apart from a route's own 404 by a header, so that api/app.ts can say which methods the path knows. */
+/** Distinguished from a route's own 404 by a header, so that api/app.ts can say which methods the path knows. */
 const unknownPath = (): Response =>
   new Response(null, { status: 404, headers: { "x-no-such-path": "1" } });
 

@@ -18,7 +18,7 @@ export type Query = {
     name: string,
     options: { values: readonly Value[]; fallback: Fallback },
   ): Result<Value | Fallback, BadParameter>;
-  /** True for 1 and true; anything else is no filter. */
+  /** True for 1 and true; anything else is not a filter. */
   flag(name: string): boolean;
 };
 

@@ -109,7 +109,7 @@ const namesMax = 20_000;
 
 /**
  * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
- * midnight resets no window. The day is of the windows' own time, which nobody can set.
+ * midnight resets no window. The day is of the windows' own time, which no one can set.
  */
 function clientNames(key: Uint8Array, now: () => number) {
   const known = new Map<string, readonly [string, string]>();
@@ -197,7 +197,7 @@ export function countReads(
       const atMs = windows.now();
       const client = known.get(name) ?? unknownClient(clients);
       if (!known.has(name)) {
-        // Whoever is forgotten is asked about again.
+        // Anyone who is forgotten is asked about again.
         if (known.size >= clientsMax) known.clear();
         known.set(name, client);
       }

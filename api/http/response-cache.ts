@@ -16,7 +16,7 @@ export type ResponseCache = {
 
 const entriesMax = 5_000;
 const bytesMax = 48 * 1024 * 1024;
-/** A bigger value is made anew each time; so is one that says Infinity. */
+/** A bigger value is made again each time; so is one that says Infinity. */
 const entryBytesMax = 4 * 1024 * 1024;
 const recentMax = 1_000;
 

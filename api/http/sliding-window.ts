@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { dirname } from "node:path";
 
-/** So many in so long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
+/** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
 export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
 
 /** `remaining` hits are left; the next comes free in `resetMs`. */
@@ -84,7 +84,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   };
 }
 
-/** Takes out hits that are over, a few at a time: nobody waits for a table of a million to be cleared. */
+/** Takes out hits that are over, a few at a time: no one waits for a table of a million to be cleared. */
 function sweeper(db: Database, nowMs: number) {
   const sweeping = db.query<null, [number, number]>(sweepingSql);
   const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");

@@ -11,7 +11,7 @@ export type StatusFailure = { kind: "submission_not_found" };
 
 type StatusContext = { store: Queryable; baseUrl: string; now: Date };
 
-/** What became of a submission, for whoever holds its link. The token is known by its digest only. */
+/** The outcome of a submission, for anyone who holds its link. The token is known by its digest only. */
 export async function onboardingStatus(
   { store, baseUrl, now }: StatusContext,
   token: string,

@@ -76,7 +76,7 @@ const plain = ({ status, detail }: { status: number; detail: string }): Response
   return new Response(`${detail}${back}\n`, { status, headers });
 };
 
-/** Whoever sent no usable JSON to this route is shown what to send. */
+/** Anyone who sent no usable JSON to this route is shown what to send. */
 export const onboardHelp = (path: string, baseUrl: string): Record<string, unknown> =>
   path === "/api/onboard" ? { example: exampleCall(baseUrl), examples: bothExamples } : {};
 

@@ -43,7 +43,7 @@ const OnboardingStored = z.object({
   /** Of the profile; null for a registration. */
   slug: z.string().nullable(),
   status: z.enum(onboardingStates),
-  /** Of the link to its status page. Null: whoever asks need not be who sent it first, and gets no link. */
+  /** Of the link to its status page. Null: the sender may not be the first one, and gets no link. */
   status_digest: z.string().nullable(),
 });
 export type OnboardingStored = z.infer<typeof OnboardingStored>;

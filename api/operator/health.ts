@@ -51,7 +51,7 @@ export type HealthContext = {
 const hourMs = 3_600_000;
 const refusedHours = 24;
 const countedMax = 100_000;
-/** The file whose time is that of the last backup: whoever makes backups touches it. */
+/** The file whose time is that of the last backup: anyone who makes backups touches it. */
 export const backupMark = "last-backup";
 
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */

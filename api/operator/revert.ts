@@ -72,7 +72,7 @@ type Reverting = { agent_id: string; operator: string; reason: string };
 
 /**
  * Takes an agent's vote out of what agents agreed to recommend. A recommendation goes when it stands in this agent's
- * words, or when fewer than two others are left that agreed; the profile counts anew. What an operator approved stays.
+ * words, or when fewer than two others are left that agreed; the profile counts again. What an operator approved stays.
  * Answers how many went. Safe to repeat.
  */
 export async function revertRecommendations(
@@ -100,7 +100,7 @@ async function reverted(
 ): Promise<boolean> {
   const { id, nonprofit_id, normalised, slug } = draft;
   const at = now.getTime();
-  // No operator refused the profile, only an agent: others may agree on it anew.
+  // No operator refused the profile, only an agent: others may agree on it again.
   const settling = { reason, decided_by: `revert:${operator}`, at };
   await rejectAgreed(tx, { nonprofit_id, normalised, id }, settling);
   const pick = await pickOf(tx, nonprofit_id);

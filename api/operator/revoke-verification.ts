@@ -35,8 +35,8 @@ export type RevokeCall = {
 };
 
 /**
- * Takes back the verification of a nonprofit: it is a listing again, which can be claimed anew. Contact and wallet go
- * with it where the organisation had set them, and a held change of wallet is stopped: no gift goes to whoever was wrongly
+ * Takes back the verification of a nonprofit: it is a listing again, which can be claimed again. Contact and wallet go
+ * with it where the organisation had set them, and a held change of wallet is stopped: no gift goes to anyone who was wrongly
  * believed. One transaction, written to the audit log.
  */
 export async function revokeVerification(

@@ -180,7 +180,7 @@ export const revokeRefusals = {
   not_verified: { status: 409, detail: "This nonprofit is not verified: nothing to take back." },
 } as const satisfies FailureTable<RevokeFailure>;
 
-/** So many submissions are undone in one request: about two seconds of work. */
+/** This many submissions are undone in one request: about two seconds of work. */
 export const revertedPerRequest = 500;
 
 /** What operators did, and undoing what an agent did. Never cached. */

@@ -40,7 +40,7 @@ import type { WriteTransaction } from "#content/store/open.ts";
 
 export type DraftContext = ProposalContext & {
   phase: GovernancePhase;
-  /** Told when a profile became a recommendation. */
+  /** Called when a profile became a recommendation. */
   onRecommended: () => void;
 };
 
@@ -281,7 +281,7 @@ async function promote(tx: WriteTransaction, of: Promotion): Promise<void> {
     added_by: "consensus",
     updated_at: at,
   });
-  // The transaction holds the write lock, so nobody recommended the profile since it was read.
+  // The transaction holds the write lock, so no one recommended the profile since it was read.
   if (!added) throw new Error(`nonprofit ${nonprofit_id} was recommended meanwhile`);
   for (const { id } of agreeing) {
     await closeDraft(tx, id, { status: "applied", reason: null, decided_by: "consensus", at });

@@ -18,7 +18,7 @@ import {
 
 export type MessageToPost = { url: string; id: string; payload: string };
 
-/** What became of one attempt. `status` is null when nothing answered. */
+/** The outcome of one attempt. `status` is null when nothing answered. */
 export type Posted = {
   delivered: boolean;
   status: number | null;
@@ -28,7 +28,7 @@ export type Posted = {
   retryAfterMs: number;
 };
 
-/** Sends one message once. Throws only when `stop` fires: then nobody knows what became of it. */
+/** Sends one message once. Throws only when `stop` fires: then no one knows the outcome of it. */
 export type Post = (message: MessageToPost, stop: AbortSignal) => Promise<Posted>;
 
 type WebhookContext = { store: Store; clock: Clock; urls: readonly string[] };

@@ -117,7 +117,7 @@ const systemLookup: Lookup = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
 /**
- * Finds where a listed address leads. Whoever runs the DNS of a public name could point it into the operator's own
+ * Finds where a listed address leads. Anyone who runs the DNS of a public name could point it into the operator's own
  * network: over http such a name has to lead to a public address, and that very one is contacted. Over https the
  * certificate proves who answers; an IP address or a name of the own network is what the operator wrote down.
  */

@@ -33,7 +33,7 @@ import { openPost } from "./post.ts";
 import type { Post, Posted } from "./deliveries.ts";
 
 export type Sender = {
-  /** Leaves what is under way, gives the work to whoever waits for it, and ends. */
+  /** Leaves what is under way, gives the work to anyone who waits for it, and ends. */
   stop(): Promise<void>;
 };
 
@@ -70,7 +70,7 @@ export function startSender(context: SenderContext): Sender {
     while ((await collectEvents(context)) && lease.isHeld() && !signal.aborted);
     for (const receiver of receivers) {
       const { url } = receiver;
-      // A receiver that hangs keeps nobody else waiting.
+      // A receiver that hangs keeps no one else waiting.
       if (busy.has(url)) continue;
       const work = deliver(receiver).catch(failWith);
       busy.set(
@@ -110,7 +110,7 @@ function openTidying(store: Store, clock: Clock, urls: readonly string[]) {
   };
 }
 
-/** Starts sending webhooks; null when the operator listed nobody to send to: then nothing leaves, ever. */
+/** Starts sending webhooks; null when the operator listed no one to send to: then nothing leaves, ever. */
 export function startWebhooks(context: Context): Sender | null {
   const { config, secrets, store, clock, log, publication } = context;
   if (config.webhookUrls.length === 0 || secrets.webhookSecret === null) return null;
@@ -221,7 +221,7 @@ export const newReceiver = (url: string): Receiver => ({
 const atOnce = 4;
 
 /**
- * Sends what is due to one address, a few at a time, and notes what became of it. True when there may be more to send
+ * Sends what is due to one address, a few at a time, and notes the outcome of it. True when there may be more to send
  * now. When `stop` fires, what is under way is left as if it had not been tried.
  */
 export async function deliverDue(

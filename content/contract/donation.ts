@@ -170,7 +170,7 @@ export const PendingDonation = z
   .meta({ id: "PendingDonation" });
 export type PendingDonation = z.infer<typeof PendingDonation>;
 
-/** What became of a payment requirement. */
+/** The outcome of a payment requirement. */
 export const DonationStatus = z
   .object({
     status: z.enum(["pending", "received"]),

@@ -94,7 +94,7 @@ const source_url = optionalText(sourceUrlLengthMax).describe(
 /** One item of a batch. */
 export const EnrichmentItem = z.object({ field, value, source_url }).meta({ id: "EnrichmentItem" });
 
-/** A body that can be sent as it stands: shown in the API's description and to whoever sent a bad one. */
+/** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const enrichmentExample = {
   field: "website",
   value: "https://hope-kitchen.example",

@@ -29,7 +29,7 @@ const optionalText = (description: string) =>
     .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text))
     .describe(description);
 
-/** A body that can be sent as it stands: shown in the API's description and to whoever sent a bad one. */
+/** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const claimExample = {
   claim_slug: "hope-kitchen",
   contact_email: "office@hope-kitchen.example",

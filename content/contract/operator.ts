@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const seconds = z.number().min(0);
 
-/** 200 of GET /api/admin/health: what an operator looks at first. Null stands for what nobody here can tell. */
+/** 200 of GET /api/admin/health: what an operator looks at first. Null stands for what no one here can tell. */
 export const OperatorHealth = z
   .object({
     at: z.string().describe("ISO 8601, UTC"),

@@ -131,7 +131,7 @@ export const StarterSet = z.strictObject({
 });
 export type StarterSet = z.infer<typeof StarterSet>;
 
-/** A body that can be sent as it stands: shown in the API's description and to whoever sent a bad one. */
+/** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const draftExample = {
   slug: "hope-kitchen",
   recommended_for: ["donors interested in school meals", "donors interested in food security"],

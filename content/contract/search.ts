@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NonprofitSummary } from "./nonprofit.ts";
 
-/** What a search asks for. A cause or country that nobody knows is no error: nothing matches it. */
+/** What a search asks for. A cause or country that no one knows is not an error: nothing matches it. */
 export type SearchQuery = {
   q: string | null;
   cause: string | null;

@@ -17,7 +17,7 @@ export type Credit = {
 
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** The facts of a transaction that the chain holds. They are read, never believed: content/donation/proof.ts judges them. */
+/** The facts of a transaction that the chain holds. They are read, never trusted: content/donation/proof.ts judges them. */
 export type Landed = {
   tx_signature: string;
   slot: number;
@@ -33,6 +33,6 @@ export type Landed = {
   memos: readonly string[];
 };
 
-/** Where donations are settled; `local` is a chain for development, whose money is worth nothing. */
+/** The network on which donations are made; `local` is a chain for development, whose money is worth nothing. */
 export const donationNetworks = ["local", "solana-devnet", "solana"] as const;
 export type DonationNetwork = (typeof donationNetworks)[number];

@@ -10,7 +10,7 @@ export const donationDefault = micro(perUsdc);
 
 /**
  * Plain decimal text as money: digits, and at most six more after a point. Null for every other form (signs, spaces,
- * exponents, separators, digits of other scripts), because a form that two programs read differently is no amount.
+ * exponents, separators, digits of other scripts), because a form that two programs read differently is not an amount.
  */
 export function microUsdcFrom(text: string): MicroUsdc | null {
   const found = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/.exec(text);

@@ -87,7 +87,7 @@ export const signReceipt = (receipt: Receipt, signer: Signer): Promise<string> =
   signer.sign(canonicalBytes(receipt));
 
 export type ReceiptFailure =
-  /** The text is no receipt at all. */
+  /** The text is not a receipt at all. */
   | { kind: "not_a_receipt"; why: string }
   /** Another key than this one is said to have signed. */
   | { kind: "wrong_key"; signed_by: string; key: string }

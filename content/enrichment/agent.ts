@@ -3,7 +3,7 @@ import { characterCount } from "#content/nonprofit/text.ts";
 import { checkLine } from "./value.ts";
 
 /**
- * The form in which agent ids are compared: spelling variants of one id are one agent. Characters that nobody sees make
+ * The form in which agent ids are compared: spelling variants of one id are one agent. Characters that no one sees make
  * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold). Source: decisions.md.
  */
 export const foldAgentId = (raw: string): string =>

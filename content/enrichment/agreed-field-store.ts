@@ -31,7 +31,7 @@ export type Agreed = {
   now: Date;
 };
 
-/** A profile names at most so many agents for one value; more would only feed the vain. */
+/** A profile names at most this many agents for one value; more would only feed the vain. */
 const provenanceAgentsMax = 20;
 
 /**

@@ -21,7 +21,7 @@ import { agentFlags } from "./agent.ts";
 const recentMax = 10;
 const topAgentsMax = 50;
 const recentActivityMax = 20;
-/** So many of the newest submissions are looked at for some that are no test data. */
+/** This many of the newest submissions are looked at for some that are no test data. */
 const examinedMax = 500;
 
 /** GET /api/enrichments/stats. The numbers are counted as submissions change, so a million cost no more than ten. */

@@ -41,7 +41,7 @@ export type HelpWantedQuery = {
 const Place = z.object({ list_order: z.number(), name_key: z.string(), nonprofit_id: z.number() });
 type Place = z.infer<typeof Place>;
 
-/** With a filter so many places are looked at, the foremost first, so that a rare one costs no scan of millions. */
+/** With a filter this many places are looked at, the foremost first, so that a rare one costs no scan of millions. */
 const examinedMax = 20_000;
 
 /**

@@ -72,7 +72,7 @@ export function itemFrom(field: "programme" | "impact_metric", value: string): R
 
 /**
  * The row that an accepted value becomes. Plain text makes a programme (its first line or sentence is the name); of a
- * metric nobody but the operator can tell name from value, so plain text gives null.
+ * metric no one but the operator can tell name from value, so plain text gives null.
  */
 export function rowFrom(field: "programme" | "impact_metric", value: string): ProseRow | null {
   const item = itemFrom(field, value);

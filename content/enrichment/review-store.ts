@@ -54,7 +54,7 @@ export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
 export type WaitingField = FieldOf & { slug: string; name: string; votes: StoredSubmission[] };
 
-/** An operator sees at most so many of the values on one field. */
+/** An operator sees at most this many of the values on one field. */
 const votesMax = 20;
 
 /** Fields on which agents disagree: two or more pending values; after a field. Index: pending_fields_contested. */

@@ -21,7 +21,7 @@ export function rotate<Item>(items: readonly Item[], isBefore: (item: Item) => b
 const dayMs = 86_400_000;
 
 /**
- * So many of the items, others each day ("YYYY-MM-DD"): the next ones of the list, which begins anew at its end. All of
+ * This many of the items, others each day ("YYYY-MM-DD"): the next ones of the list, which begins again at its end. All of
  * them, in their order, when there are no more.
  */
 export function shareOfDay<Item>(items: readonly Item[], day: string, count: number): Item[] {

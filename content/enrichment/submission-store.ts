@@ -118,7 +118,7 @@ export type FieldState = z.infer<typeof FieldState> & {
 /** One agent's value for a field. */
 type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
 
-/** So many pending submissions of one field are read at once; of a field with more, those that matter. */
+/** This many pending submissions of one field are read at once; of a field with more, those that matter. */
 const votesMax = 50;
 /** Source: spec, "Limits", rejections listed. */
 const rejectionsMax = 5;

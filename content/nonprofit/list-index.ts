@@ -21,7 +21,7 @@ export type ListIndex = {
 
 /**
  * Lists cached in memory, 4 bytes a place, each read when it is first asked for: the database would count what stands
- * ahead for every question. Whoever publishes changes says which lists they moved, before asking again.
+ * ahead for every question. Anyone who publishes changes says which lists they moved, before asking again.
  */
 export function openListIndex(store: Queryable): ListIndex {
   const cached = new Map<string, Promise<Int32Array>>();

@@ -53,7 +53,7 @@ export function withoutUnsafe(text: string): string {
   return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
 }
 
-/** True for a text of which nobody sees anything. */
+/** True for a text of which no one sees anything. */
 export const isBlank = (text: string): boolean =>
   /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
@@ -67,7 +67,7 @@ export const characterCount = (text: string): number => {
 /** A text in plain letters. */
 export type PlainLetters = {
   text: string;
-  /** What stood in the original for so many characters of `text` from a place on, and where it began. */
+  /** What stood in the original for this many characters of `text` from a place on, and where it began. */
   written: (at: number, length: number) => { phrase: string; at: number };
 };
 

@@ -145,7 +145,7 @@ export type SiteKey = { same: string[]; below: string | null };
 
 /**
  * The site of a website in the words of the index nonprofits_by_site: lower case, without scheme and "www.". Null for what
- * is no website.
+ * is not a website.
  */
 export function siteKey(website: string): SiteKey | null {
   const compared = comparedWebsite(website);

@@ -63,7 +63,7 @@ const failed = (what: string, message: string): ReviewCheck => ({
 });
 
 /**
- * Only what the directory knew before, from somebody else than whoever may be asking, counts as proof: who makes up an
+ * Only what the directory knew before, from somebody else than anyone who may be asking, counts as proof: who makes up an
  * e-mail address makes up a website for it, and agents who agree on it.
  */
 const email: Check = (examined) =>
@@ -111,7 +111,7 @@ const addressHost: Check = ({ type, request, profile }) => {
     : noted("e-mail", hostWords[ofLive]);
 };
 
-/** Who set a value, when that may be whoever asks now: agents need no more than two ids. Null: it counts as known. */
+/** Who set a value, when that may be anyone who asks now: agents need no more than two ids. Null: it counts as known. */
 function unprovenSource(
   profile: NonprofitRecord | null,
   field: "contact_email" | "website",

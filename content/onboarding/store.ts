@@ -7,7 +7,7 @@ import {
 } from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
-/** What an organisation sent, and what became of it. Instants in milliseconds since 1970. Private. */
+/** What an organisation sent, and the outcome of it. Instants in milliseconds since 1970. Private. */
 export type Onboarding = {
   id: string;
   type: OnboardingType;

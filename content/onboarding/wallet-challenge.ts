@@ -10,9 +10,9 @@ const grainMs = 60_000;
 
 /** What makes a challenge ours. */
 export type Issuer = {
-  /** Host of the directory, shown to whoever signs. */
+  /** Host of the directory, shown to anyone who signs. */
   host: string;
-  /** Keyed code of a text: nobody else can make one. */
+  /** Keyed code of a text: no one else can make one. */
   seal: (text: string) => string;
 };
 

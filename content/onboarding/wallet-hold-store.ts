@@ -33,7 +33,7 @@ export async function applyDueWallets(
 ): Promise<number> {
   let applied = 0;
   for (;;) {
-    // Nearly always nothing is due: then nobody waits for the write lock.
+    // Nearly always nothing is due: then no one waits for the write lock.
     const { rows } = await store.raw.execute({
       sql: "SELECT 1 FROM wallet_holds WHERE status = 'held' AND effective_at <= ? LIMIT 1",
       args: [now.getTime()],
@@ -159,7 +159,7 @@ export async function heldOf(store: Queryable, nonprofitId: number): Promise<Wal
   return rows[0] === undefined ? null : holdFrom(rows[0]);
 }
 
-/** The change of a wallet that came of a submission, whatever became of it. */
+/** The change of a wallet that came of a submission, whatever its outcome. */
 export async function holdById(store: Queryable, submissionId: string): Promise<WalletHold | null> {
   const { rows } = await store.raw.execute({
     sql: "SELECT * FROM wallet_holds WHERE submission_id = ?",

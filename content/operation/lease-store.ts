@@ -6,7 +6,7 @@ import { leases } from "#content/store/tables/operations.ts";
 
 /** Work that one process at a time does. */
 export type Lease = {
-  /** Takes the work, or keeps it: true as long as nobody else holds it. Call it often: it asks the store when needed. */
+  /** Takes the work, or keeps it: true as long as no one else holds it. Call it often: it asks the store when needed. */
   hold(): Promise<boolean>;
   /** Whether this process may go on, as far as it knows. */
   isHeld(): boolean;

@@ -101,7 +101,7 @@ export const isGivenUp = (attempts: number, ageMs: number): boolean =>
 
 const pauseMaxMs = 60_000;
 
-/** How long a receiver is left alone after so many failures in a row: 1 s, doubled each time, at most a minute. */
+/** How long a receiver is left alone after this many failures in a row: 1 s, doubled each time, at most a minute. */
 export const pauseMs = (failuresInARow: number): number =>
   failuresInARow === 0 ? 0 : Math.min(1_000 * 2 ** Math.min(failuresInARow - 1, 20), pauseMaxMs);
 

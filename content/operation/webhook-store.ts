@@ -131,7 +131,7 @@ export const dueDeliveries = (
     .limit(limit);
 };
 
-/** What became of an attempt. `due_at` is when the next one is; null when it is finished. */
+/** The outcome of an attempt. `due_at` is when the next one is; null when it is finished. */
 export type Attempted = {
   id: number;
   status: "pending" | "delivered" | "failed";
@@ -140,7 +140,7 @@ export type Attempted = {
   answer: string | null;
 };
 
-/** Notes what became of attempts. A delivery that was finished meanwhile stays so. */
+/** Notes the outcome of attempts. A delivery that was finished meanwhile stays so. */
 export async function noteAttempts(
   tx: WriteTransaction,
   attempts: readonly Attempted[],

@@ -87,7 +87,7 @@ const required = (name: PropertyKey | undefined, code: string): string | undefin
 /** What recommends the profile already: the operator's words, or those that agents agreed on. */
 export type LivePick = { by_consensus: boolean; normalised_value: string };
 
-/** Why a draft waits for the operator and for nobody else. */
+/** Why a draft waits for the operator and for no one else. */
 export type OperatorOnly =
   | "phase_2"
   | "sensitive_claim"

@@ -9,7 +9,7 @@ import {
   recommendationLog,
 } from "#content/store/tables/recommendations.ts";
 
-/** Source: spec, "Limits", follow-through window. Exactly so long after counts, too. */
+/** Source: spec, "Limits", follow-through window. Exactly this long after counts, too. */
 export const followThroughWindowMs = 60_000;
 
 /** What a client did that may follow a recommendation. */
@@ -35,7 +35,7 @@ export type FollowThrough = FollowUp & {
   rank: number | null;
 };
 
-/** Popular user agents ask often: so many of its newest calls are looked at to find the one that named the profile. */
+/** Popular user agents ask often: this many of its newest calls are looked at to find the one that named the profile. */
 const callsLookedAt = 20;
 /** An embedded store works synchronously: a larger query would keep requests waiting. */
 const perQuery = 100;

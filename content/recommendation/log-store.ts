@@ -111,7 +111,7 @@ export function logRecommendations(
   };
 }
 
-/** Deletes the oldest rows, at most so many, when they are too old. They lie in the order of time: no index is needed. */
+/** Deletes the oldest rows, at most this many, when they are too old. They lie in the order of time: no index is needed. */
 async function sweep(tx: WriteTransaction, beforeMs: number, sweptMax: number): Promise<void> {
   const log = recommendationLog;
   if (((await oldestCall(tx)) ?? beforeMs) >= beforeMs) return;

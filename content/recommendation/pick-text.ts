@@ -10,7 +10,7 @@ export type PickText = { recommended_for: string[]; why_recommended: string };
 export type PickFault = { path: string; message: string; claims: boolean };
 
 /**
- * Checks and cleans the words of a recommendation, whoever wrote them: spaces collapsed, phrases that say the same left
+ * Checks and cleans the words of a recommendation, no matter who wrote them: spaces collapsed, phrases that say the same left
  * out, lengths, safe characters, restrained wording. What agents wrote holds no links, addresses or wallets either.
  */
 export function checkPickText(

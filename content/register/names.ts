@@ -37,7 +37,7 @@ export const readablePlace = (raw: string): string => {
   return /\p{Ll}/u.test(text) ? text : casedWords(text, true);
 };
 
-// Registers carry control characters and doubled spaces of old mainframes.
+// Registers carry control characters and repeated spaces of old mainframes.
 const cleanText = (raw: string): string =>
   raw
     .normalize("NFC")

@@ -3,7 +3,7 @@ import { within } from "./with-timeout.ts";
 export type EveryOptions = {
   /** Pause between the end of one run and the begin of the next. */
   everyMs: number;
-  /** Told of a failure once, until a run works again. */
+  /** Called once for a failure, until a run works again. */
   onFailure: (error: unknown) => void;
   /** How long `stop` waits for the run that is under way. */
   stopWaitMs?: number;

@@ -10,7 +10,7 @@ export type ChildOptions<Message> = {
   /** Lets it run when nothing more urgent does. */
   lowPriority?: boolean;
   onMessage?: (message: Message) => void;
-  /** Told once it has ended, with its exit code or the signal that ended it. */
+  /** Called once it has ended, with its exit code or the signal that ended it. */
   onExit?: (cause: string) => void;
 };
 
@@ -40,7 +40,7 @@ export function startChild<Message>(options: ChildOptions<Message>): Child {
   return {
     pid: child.pid,
     send: (message) => {
-      // One that has ended hears nothing, and whoever waits for its answer is told of the end.
+      // One that has ended hears nothing, and anyone who waits for its answer is told of the end.
       if (child.exitCode === null && child.signalCode === null) child.send(message);
     },
     stop: async () => {
@@ -69,7 +69,7 @@ export type SupervisedOptions<Message> = Omit<
 > & {
   /** Its arguments, given the newest message of an earlier start. */
   args: (last: Message | null) => string[];
-  /** Told when it ended unasked. */
+  /** Called when it ended unasked. */
   onEnd: (ended: { cause: string; againInMs: number }) => void;
 };
 

@@ -12,11 +12,11 @@ type Place = number;
 export const nonprofitIdOf = (place: Place): number => place % 2 ** 32;
 
 /**
- * bm25 is worked out for so many matches of a query, those with the greatest impact; the others follow by impact alone.
+ * bm25 is worked out for this many matches of a query, those with the greatest impact; the others follow by impact alone.
  * This keeps a query for a very common word at a few ms.
  */
 export const scoredMax = 500;
-/** So many matches are looked at for their name. */
+/** This many matches are looked at for their name. */
 const namedMax = 120;
 const completionsMax = 2_000;
 

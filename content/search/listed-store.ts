@@ -2,7 +2,7 @@ import { allOf, type Facet } from "./query.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { SearchIndex } from "./index-store.ts";
 
-/** Up to so many members are fetched and sorted; more are found by walking along a list. */
+/** Up to this many members are fetched and sorted; more are found by walking along a list. */
 const sortedMax = 4_000;
 
 /**

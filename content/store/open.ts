@@ -43,7 +43,7 @@ export type OpenOptions = {
   writeCacheMb?: number;
   /** Checkpoint an embedded file on another thread: for a process that must answer meanwhile. */
   checkpointsApart?: boolean;
-  /** Told after each write that was committed. */
+  /** Called after each write that was committed. */
   onCommit?: () => void;
   /** Leave the tables as they are: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
@@ -52,7 +52,7 @@ export type OpenOptions = {
 /** How a process opens the store that writes while it answers. The cache holds the upper pages of the indexes. */
 export const servingStore = { writeCacheMb: 16, checkpointsApart: true } as const;
 
-/** 64 MB: so long a log is checkpointed by the writer itself, which then begins it anew. */
+/** 64 MB: a log this long is checkpointed by the writer itself, which then begins it again. */
 const longestLogPages = 16_384;
 const migrationsFolder = join(import.meta.dirname, "migrations");
 

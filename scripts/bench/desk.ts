@@ -70,7 +70,7 @@ const figure = (what: string, { timesMs }: Opened): Figure => {
   };
 };
 
-/** The first opening counts, too: nobody warms a page up. */
+/** The first opening counts, too: no one warms a page up. */
 async function opened(url: string, cookie: string, times: number): Promise<Opened> {
   const timesMs: number[] = [];
   let body = "";
@@ -136,7 +136,7 @@ const statements: readonly string[] = [
    SELECT 'ada', CASE i % 2 WHEN 0 THEN 'review.approved' ELSE 'review.rejected' END, 'prose-' || i, '{"reason":"Because."}', 1700000000000 + i FROM n`,
 ];
 
-/** Puts so many things into every queue, spread over the profiles, and as many lines into the log. */
+/** Puts this many things into every queue, spread over the profiles, and as many lines into the log. */
 export async function fillQueues(store: Store, count: number): Promise<void> {
   const { rows } = await store.raw.execute("SELECT max(id) AS newest FROM nonprofits");
   const profiles = Number(rows[0]?.["newest"] ?? 1);

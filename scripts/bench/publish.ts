@@ -186,7 +186,7 @@ async function burst(served: ServedDirectory, profiles: number): Promise<Figure[
   return [figure("100 changed profiles, median of 10", quantile(waits, 0.5), 300, "ms")];
 }
 
-/** Random edits, adds and withdrawals; then everything anew must give the same bytes. */
+/** Random edits, adds and withdrawals; then everything again must give the same bytes. */
 async function sameAsFullBuild(served: ServedDirectory, profiles: number): Promise<Figure> {
   for (let at = 0; at < 1_000; at++) {
     const dice = Math.random();

@@ -106,7 +106,7 @@ function figuresOf(of: string, { timesMs, perSecond, cpuUs }: Load & { cpuUs: nu
   ];
 }
 
-/** Recommends so many profiles, spread over the directory, beside those of the sample. */
+/** Recommends this many profiles, spread over the directory, beside those of the sample. */
 async function pickMore(store: Store, curated: number): Promise<void> {
   const { rows } = await store.raw.execute({
     sql: `SELECT id FROM nonprofits

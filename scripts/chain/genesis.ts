@@ -34,7 +34,7 @@ function mintData(): Uint8Array {
 }
 
 /**
- * A keypair made of words, the same on every machine. Whoever reads the words has the key: for the local chain only,
+ * A keypair made of words, the same on every machine. Anyone who reads the words has the key: for the local chain only,
  * where money is worth nothing.
  */
 export function keypairOf(words: string): Keypair {

@@ -151,7 +151,7 @@ function run(state: State, bytes: Uint8Array, slot: number): Landing | Refused {
   return landing;
 }
 
-/** The transactions of the chain in their order. Whoever runs them once more has the same chain. */
+/** The transactions of the chain in their order. Anyone who runs them once more has the same chain. */
 export type Journal = {
   all(): Iterable<{ slot: number; bytes: Uint8Array }>;
   add(slot: number, bytes: Uint8Array): void;

@@ -48,7 +48,7 @@ export type Paying = {
 
 const decimals = 6;
 
-/** A signed transaction that pays as wallets and x402 clients do, or as they should not. Nobody has sent it yet. */
+/** A signed transaction that pays as wallets and x402 clients do, or as they should not. No one has sent it yet. */
 export function buildPayment(donor: Keypair, paying: Paying, newestBlockhash: string): Built {
   return signedTransaction(instructionsOf(donor.publicKey, paying), {
     // A sponsor who is made the authority leaves the donor nothing to sign.
@@ -118,7 +118,7 @@ function transfersTo(
     : [transfer];
 }
 
-/** Throws for text that is no amount. */
+/** Throws for text that is not an amount. */
 export function micro(usdc: string): bigint {
   const amount = microUsdcFrom(usdc);
   if (amount === null) throw new Error(`${usdc} is not an amount`);

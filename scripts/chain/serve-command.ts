@@ -21,7 +21,7 @@ const lamportsPerSol = 1_000_000_000n;
 /** About a million sponsored donations. */
 const sponsorSol = 10n;
 
-/** Runs the local chain until it is told to stop, or until the process that started it is gone. */
+/** Runs the local chain until it is asked to stop, or until the process that started it is gone. */
 export async function serve({ port, anyPort, keep, chaos }: ServeOptions): Promise<void> {
   const config = configOrExit();
   refuseElsewhere(config);

@@ -66,7 +66,7 @@ export const acnc: CsvFormat = {
   read: (row, mapping) => {
     const abn = cell(row, "ABN").replaceAll(" ", "");
     const name = readableName(cell(row, "Charity_Legal_Name"));
-    // The commission withholds some charities; what is left names nobody.
+    // The commission withholds some charities; what is left names no one.
     if (abn === "") return skip("withheld");
     if (!/^\d{11}$/.test(abn)) return bad(`ABN is "${abn}", which is not eleven digits`);
     if (name === "") return skip("withheld");

@@ -49,7 +49,7 @@ export async function* readCsv(
     skip_records_with_error: true,
     max_record_size: lineLengthMax,
     record_delimiter: ["\r\n", "\n"],
-    // The line travels as one more cell: the parser is ahead of whoever reads its records.
+    // The line travels as one more cell: the parser is ahead of anyone who reads its records.
     on_record: (record: string[], { lines }) => {
       readTo = lines;
       return [...record, String(lines)];

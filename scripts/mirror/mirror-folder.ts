@@ -20,7 +20,7 @@ import { PublicKey } from "#content/feed/keys.ts";
 /** What a mirror remembers between two runs. */
 export const MirrorState = z.object({
   version: z.literal(1),
-  /** The key that the origin showed first, or that the operator named: no other is believed. */
+  /** The key that the origin showed first, or that the operator named: no other is trusted. */
   key: PublicKey,
   epoch: z.string(),
   /** The newest feed file that the mirror holds. */

@@ -11,7 +11,7 @@ import {
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { KeySet, type PublicKey, verifyDetached } from "#content/feed/keys.ts";
 
-/** Why a file could not be had from the origin. */
+/** Why a file could not be fetched from the origin. */
 export type FetchFailure =
   | { kind: "not_found"; path: string }
   | { kind: "unreachable"; path: string; reason: string }
@@ -136,7 +136,7 @@ async function save(
   return ok(written);
 }
 
-/** Disk errors are not the origin's fault, and another try does not mend them. */
+/** Disk errors are not the origin's fault, and another try does not repair them. */
 const isDiskError = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&

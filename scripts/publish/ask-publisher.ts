@@ -23,7 +23,7 @@ type PublishRequest = {
 };
 
 /**
- * Hands a request to the process that publishes already, and waits until it is done and told to mirrors. `heldToo`: it
+ * Hands a request to the process that publishes already, and waits until it is done and announced to mirrors. `heldToo`: it
  * is well when a rollback holds publishing.
  */
 export async function askPublisher(

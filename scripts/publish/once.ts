@@ -94,7 +94,7 @@ export async function goBack(
   );
 }
 
-/** What an operator is told who publishes while a rollback holds. */
+/** What an operator reads who publishes while a rollback holds. */
 export const heldMessage = (release: number): string =>
   `Publishing is held at release ${release} by a rollback. Resume with \`publish --resume\`.`;
 
@@ -113,7 +113,7 @@ export function targetOf(asked: string, manifest: Manifest): number {
   return target ?? stopWith("No release of earlier changes is kept.");
 }
 
-/** What an operator is told who asked for a release that cannot be gone back to. */
+/** What an operator reads who asked for a release that cannot be gone back to. */
 export function notKeptMessage(target: number, manifest: Manifest): string {
   const [newest, ...older] = releases(manifest, manifest.state().current_release);
   if (newest?.id === target) return `Release ${target} is what readers see.`;

@@ -28,7 +28,7 @@ export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): 
   return openS3Target(read.value.address, read.value.keys, { signal });
 }
 
-/** Which caches are told of changes, and how. */
+/** Which caches are purged of changes, and how. */
 export const purgeConfigOf = (config: Config, log: PurgeConfig["log"]): PurgeConfig => ({
   urls: config.purgeUrls,
   mode: config.purgeMode,

@@ -26,12 +26,12 @@ import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;
 const besideServiceEveryMs = 500;
-/** A log line names so many of the files that a full build found to be different. */
+/** A log line names this many of the files that a full build found to be different. */
 const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
 const lastWordMs = 2_000;
 
-/** Publishes until the process is told to stop, or until the service that started it is gone. */
+/** Publishes until the process is asked to stop, or until the service that started it is gone. */
 export async function watch(
   publisher: Publisher,
   config: Config,

@@ -32,7 +32,7 @@ const costEach = weightedTable([
 
 const newestYear = 2025;
 const usdPerJob = 42_000;
-/** With less than this nobody is paid. */
+/** With less than this no one is paid. */
 export const paidFromUsd = 30_000;
 
 /** What an organisation spends in a year, public or not. */

@@ -137,7 +137,7 @@ const inRichCountries = new Map<SampleCauseId, CauseWords>(
   }),
 );
 
-/** Nobody hands out bed nets in Norway: the words of a cause that suit a country. */
+/** No one hands out bed nets in Norway: the words of a cause that suit a country. */
 export const wordsOf = (cause: SampleCauseId, country: string): CauseWords =>
   (richCountries.has(country) ? inRichCountries : everywhere).get(cause) ?? causes[cause];
 

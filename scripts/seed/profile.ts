@@ -105,7 +105,7 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
     city: placed ? outline.city : null,
     website,
     donation_url: website !== null && has("donation") ? `${website}/donate` : null,
-    logo_url: null, // Nothing answers under .example, and a page with broken images helps nobody.
+    logo_url: null, // Nothing answers under .example, and a page with broken images helps no one.
     contact_email: has("email") ? mailbox(outline, site) : null,
     usdc_wallet: verified === 1 ? sampleWallet(seedNumber, index) : null,
     wallet_challenge: null,

@@ -21,7 +21,7 @@ export async function openFrontDoor(context: Context, reader: BundleReader): Pro
   const onServed = (path: string, request: Request) => {
     const kind = discoveryHits.get(path);
     if (kind !== undefined) activity.count(kind);
-    // Most of the time nobody can be following a recommendation, and a page costs not even a hash.
+    // Most of the time no one can be following a recommendation, and a page costs not even a hash.
     if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;
     const step = profileAt(path);
     if (step !== null) noteFollowUp(context, request, step);

@@ -9,7 +9,7 @@ export type RunningChain = {
   url: string;
   /** Of the process that runs now; null for one that somebody else started. */
   pid: () => number | null;
-  /** Lets every wallet that is asked about receive: on this chain nobody else would make its token account. */
+  /** Lets every wallet that is asked about receive: on this chain no one else would make its token account. */
   withAccounts(chain: Chain): Chain;
   stop: () => Promise<void>;
 };

@@ -117,7 +117,7 @@ async function withLocalRoutes(
       store,
       config,
       clock: systemClock,
-      // Whoever can read the data folder is the operator: the token only names them to the routes.
+      // Anyone who can read the data folder is the operator: the token only names them to the routes.
       secrets: { ...loadSecrets(config), adminTokens: [{ name: operator, token }] },
       limits: { adminFailures: () => ({ ...allowed, policy: "read" }) },
       activity: { count: () => undefined },
@@ -155,7 +155,7 @@ export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
   return answer.ok ? answer.value : stopWith(answer.failure.message);
 }
 
-/** Prints what became of a decision; one that was not taken ends with exit code 1. */
+/** Prints the outcome of a decision; one that was not taken ends with exit code 1. */
 export function showOutcome<Value>(
   output: Output,
   subject: string,

@@ -15,7 +15,7 @@ const networks: Record<Cluster, DonationNetwork> = {
   local: "local",
 };
 
-/** Looks the transfer of a receipt up on the chain, by a node of whoever checks. */
+/** Looks the transfer of a receipt up on the chain, by a node of anyone who checks. */
 export async function evidenceOnChain(
   receipt: Receipt,
   rpcUrl: string,

@@ -75,7 +75,7 @@ export async function keyFor(
   return key === undefined ? fail({ kind: "no_key", from }) : ok({ key, from });
 }
 
-/** A key's id is made anew from the key itself: a file could say anything. */
+/** A key's id is made again from the key itself: a file could say anything. */
 async function keysIn(text: string): Promise<PublicKey[]> {
   try {
     const value: unknown = JSON.parse(text);

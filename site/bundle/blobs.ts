@@ -24,15 +24,15 @@ export type Blobs = {
 
 export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) => void };
 
-/** Files of the export are the same inodes: whoever edits one in place would change every release that shares it. */
+/** Files of the export are the same inodes: anyone who edits one in place would change every release that shares it. */
 const blobMode = 0o444;
 
 export const digestOf = (body: Uint8Array): string => Bun.CryptoHasher.hash("sha256", body, "hex");
 
 /**
- * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder nobody reads yet, content is
+ * Opens (and makes) the blob folder. With `exclusive`, for a full build into a folder no one reads yet, content is
  * written straight under its name, one system call less per file; a build that was cut off must then be followed by
- * removing what no release names. With `onDamaged` content that is there already is compared, and written anew where
+ * removing what no release names. With `onDamaged` content that is there already is compared, and written again where
  * somebody changed it.
  */
 export function openBlobs(

@@ -78,7 +78,7 @@ export async function exportInSlices(
     progress.runs--;
     if (progress.runs === 0) slicing.delete(manifest);
   }
-  // What was published meanwhile is shown as well, unless it failed: then the next release mends it.
+  // What was published meanwhile is shown as well, unless it failed: then the next release repairs it.
   const { current_release } = manifest.state();
   if (progress.runs === 0 && !progress.failed) {
     manifest.setState({ exported_release: current_release });
@@ -148,7 +148,7 @@ const byExportOrder = (a: NewFile, b: NewFile): number => exportRank(a.path) - e
 const filesPerSlice = 50;
 
 /**
- * Looks at every file in the folder for other web servers, and shows anew what somebody changed or removed there. What
+ * Looks at every file in the folder for other web servers, and shows again what somebody changed or removed there. What
  * is not ours stays. Lets others work in between; answers the paths that were wrong.
  */
 export async function checkExport({

@@ -92,7 +92,7 @@ const initial: PublisherState = {
   pid: 0,
 };
 
-/** With checkpoints made elsewhere, a log of so many pages (40 MB) is copied by the writer all the same. */
+/** With checkpoints made elsewhere, a log of this many pages (40 MB) is copied by the writer all the same. */
 const logPagesMax = 10_000;
 
 /**

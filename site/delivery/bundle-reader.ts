@@ -90,7 +90,7 @@ export function waitForPublication(
   };
 }
 
-/** How far publishing is, for whoever watches over it. */
+/** How far publishing is, for anyone who watches over it. */
 export function publicationOf(reader: Pick<BundleReader, "current" | "failures">): {
   release: number;
   held: boolean;

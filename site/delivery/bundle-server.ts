@@ -10,7 +10,7 @@ export type BundleServer = {
 };
 
 export type BundleServerOptions = {
-  /** Told of each file that is served, for counting hits on discovery files and follow-throughs. */
+  /** Called for each file that is served, for counting hits on discovery files and follow-throughs. */
   onServed?: (urlPath: string, request: Request) => void;
 };
 

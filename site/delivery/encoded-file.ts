@@ -7,7 +7,7 @@ import type { ManifestFile } from "#site/bundle/manifest.ts";
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * What is sent, made once: from bytes Bun would copy the content and from a plain object make the headers anew for every
+ * What is sent, made once: from bytes Bun would copy the content and from a plain object make the headers again for every
  * answer, at half the rate.
  */
 export type Shown = {

@@ -141,7 +141,7 @@ export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingW
 
 /**
  * A release of many files comes into the folder for other web servers bit by bit, after it is current. A cache before
- * such a server may fetch an old file anew meanwhile: so what was purged too early is purged once more.
+ * such a server may fetch an old file again meanwhile: so what was purged too early is purged once more.
  */
 async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {
   const { db } = manifest;

@@ -106,7 +106,7 @@ export function openS3Target(
   });
   const urlOf = (key: string) =>
     `${address.baseUrl}/${(address.prefix + key).split("/").map(encodeURIComponent).join("/")}`;
-  // Signed anew for each try, because a signature holds for minutes only.
+  // Signed again for each try, because a signature holds for minutes only.
   const ask = (url: string, init: RequestInit) =>
     withRetries(async (signal) => fetch(await client.sign(url, init), { signal }), options);
   return {

@@ -37,7 +37,7 @@ export type UploadOutcome = {
 const concurrencyDefault = 16;
 const failuresMax = 20;
 export const touchedMax = 20_000;
-/** Publishing goes on meanwhile: what became new is brought in another pass, so many times. */
+/** Publishing goes on meanwhile: what became new is brought in another pass, this many times. */
 const passesMax = 3;
 
 /**
@@ -206,7 +206,7 @@ const retryFirstMs = 5_000;
 const retryLastMs = 300_000;
 
 /**
- * Keeps a target in step with the releases of a resident publisher, in the background. The first run compares
+ * Keeps a target in step with the releases of a running publisher, in the background. The first run compares
  * everything; later ones look only at what came since. What failed is tried again with the next release, and without
  * one less and less often, at last every five minutes.
  */

@@ -72,7 +72,7 @@ const files: Record<DiscoveryName, (source: Source) => Promise<BundleFile[]>> = 
 
 const folder = join(import.meta.dirname, "../../content/editorial/guides");
 
-/** A guide of content/editorial with its {{places}} filled. Throws for a place that nobody fills: a slip of the pen. */
+/** A guide of content/editorial with its {{places}} filled. Throws for a place that no one fills: a slip of the pen. */
 export function openGuide(name: string): (values: Readonly<Record<string, string>>) => string {
   const text = readFileSync(join(folder, name), "utf8");
   return (values) =>
@@ -125,7 +125,7 @@ async function agentsGuide(source: Source): Promise<string> {
   });
 }
 
-/** The first of the whole list; in an empty directory a name that nobody has. */
+/** The first of the whole list; in an empty directory a name that no one has. */
 async function anySlug({ store }: Source): Promise<string> {
   const ids = await idsInList(store, "all", { limit: 1, offset: 0 });
   const [first] = await recordsById(store, ids, { summaries: true });

@@ -38,7 +38,7 @@ export const lunr = {
   },
 } satisfies LunrKind;
 
-/** It needs the store alone: whoever makes indexes has no compiled site at hand. */
+/** It needs the store alone: anyone who makes indexes has no compiled site at hand. */
 type LunrKind = Omit<DocumentKind, "render"> & {
   render(keys: readonly DocumentKey[], source: Pick<Source, "store">): Promise<Rendered[]>;
 };

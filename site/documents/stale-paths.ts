@@ -29,7 +29,7 @@ const helpWantedOrder: ReadonlySet<string> = new Set([
 
 /**
  * The profile job: the profile itself, the cause pages where it keeps its place, and help-wanted when it stands there
- * (`helpWanted`, the slugs on it; null when nobody knows) or may come to. `places` holds the place (from 0) of the
+ * (`helpWanted`, the slugs on it; null when no one knows) or may come to. `places` holds the place (from 0) of the
  * nonprofit in each of its lists. Everything else waits for the list job.
  */
 export function staleAtOnce(

@@ -2,7 +2,7 @@ import type { APIRoute } from "astro";
 import { answerBytes } from "#content/nonprofit/wire.ts";
 import type { PageLocals } from "./page-locals.ts";
 
-/** An endpoint: a file of the bundle that is no page, as a pure function of what its document hands to it. */
+/** An endpoint: a file of the bundle that is not a page, as a pure function of what its document hands to it. */
 export const endpoint =
   <Path extends keyof PageLocals>(fileOf: (locals: PageLocals[Path]) => string): APIRoute =>
   ({ locals }) =>

@@ -162,7 +162,7 @@ export type GivingView = {
   name: string;
   /** The organisation's own donation page: a link that `safeLink` let through. */
   page: { href: string; host: string } | null;
-  /** Null without one: then there is no page /donate/{slug}. */
+  /** Null without one: then there is not a page /donate/{slug}. */
   wallet: { address: string; proven: boolean } | null;
   network: NetworkWords;
   /** A command that asks how to pay. */

@@ -81,7 +81,7 @@ async function answer(task: Task): Promise<WorkerMessage> {
 function tidyUp(): void {
   Bun.gc(true);
   try {
-    // The publisher commits between any two tasks; here nobody waits for the disk.
+    // The publisher commits between any two tasks; here no one waits for the disk.
     manifest.checkpoint();
   } catch {
     // A full disk, say: the publisher does it when its log has grown long.

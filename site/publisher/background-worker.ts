@@ -27,7 +27,7 @@ export type WorkerMessage = "ready" | { id: number; done: unknown } | { id: numb
 
 type Worker = SlowTasks & { close: () => void };
 
-/** A directory nobody changes needs no process that waits for changes. */
+/** A directory no one changes needs no process that waits for changes. */
 const idleMs = 60_000;
 const script = join(import.meta.dirname, "background-worker-entry.ts");
 
@@ -131,7 +131,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
   };
 }
 
-/** Background work where nobody waits for another thing: in a command or a test. */
+/** Background work where no one waits for another thing: in a command or a test. */
 export const workHere = (
   context: Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">,
 ): BackgroundWork => ({

@@ -29,7 +29,7 @@ export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed"> & {
   close: () => void;
 };
 
-/** What became of one batch of documents. */
+/** The outcome of one batch of documents. */
 export type RenderedBatch = {
   keys: number;
   files: NewFile[];
@@ -50,7 +50,7 @@ export type MadeLists = {
 };
 
 export type FeedTask = {
-  /** Everything anew, as a full build does. */
+  /** Everything again, as a full build does. */
   full: boolean;
   /** Whether the snapshot is joined again when its context have changed. */
   joining: boolean;

@@ -11,11 +11,11 @@ import { deletePending } from "#site/bundle/garbage-collection.ts";
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
 export type FeedJob = {
   /**
-   * `full`: make everything anew, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
+   * `full`: make everything again, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
    * context for a while. `giveWay` is called between slices of a few milliseconds.
    */
   run(options: { full?: boolean; paced?: boolean; giveWay?: GiveWay }): Promise<Committed>;
-  /** Has the next run make everything anew. */
+  /** Has the next run make everything again. */
   renew(): void;
   /** From when on there is something to do: a release that the signed list does not tell, or a snapshot that lags behind. */
   dueAtMs(): number | null;
@@ -102,7 +102,7 @@ function commit(context: PublisherContext, draft: FeedDraft, files: NewFile[]): 
     reason: "feed, snapshot and signed list",
     files,
     withoutHistory: "",
-    // Nobody else writes these files, so none can be newer.
+    // No one else writes these files, so none can be newer.
     asOf: Number.MAX_SAFE_INTEGER,
     state: (release) => ({
       snapshot_parts,

@@ -61,7 +61,7 @@ export async function buildAll(
     network: source.network,
     bundleFolder: dirname(manifest.db.filename),
     blobsFolder: blobs.folder,
-    // Nobody reads the folder before the first release, so the workers may fill it themselves.
+    // No one reads the folder before the first release, so the workers may fill it themselves.
     exportFolder: first ? exported.folder : null,
   };
   const { processes = 2, signal } = options;
@@ -146,7 +146,7 @@ export type BuildOptions = Pick<FullBuildOptions, "processes" | "onProgress" | "
 type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob };
 
 /**
- * Renders the whole bundle anew, with the list of search indexes, the feed and the signed list. What differed is noted
+ * Renders the whole bundle again, with the list of search indexes, the feed and the signed list. What differed is noted
  * in the manifest, for who asks later.
  */
 export async function buildBundle(
@@ -212,7 +212,7 @@ async function closeFeed(
   await closeFeedFiles(source.store, { after: slow_sequence, upTo, now: clock() });
 }
 
-/** More than these are published faster by rendering everything anew. */
+/** More than these are published faster by rendering everything again. */
 const changesMax = 1_000;
 
 /**

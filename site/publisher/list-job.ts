@@ -45,7 +45,7 @@ export async function runListJob(
 
 type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
 
-/** Changes read at once; the list job takes at most so many in one go. */
+/** Changes read at once; the list job takes at most this many in one go. */
 export const listChangesMax = 20_000;
 /** Documents of one kind that are rendered together, with one query per table. */
 const keysPerBatch = 20;

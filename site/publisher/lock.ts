@@ -28,7 +28,7 @@ export function takePublisherLock(folder: string): { release(): void } {
 }
 
 const everyMs = 5_000;
-/** A publisher that was not heard of for so long does not live, or the machine has no time for it. */
+/** A publisher that was not heard of for this long does not live, or the machine has no time for it. */
 const silentMs = 15_000;
 
 /**
@@ -39,7 +39,7 @@ export function startHeartbeat({ manifest, clock }: Pick<PublisherContext, "mani
   stop(): Promise<void>;
 } {
   const beat = async () => manifest.setState({ seen_at: clock().getTime() });
-  // The disk is full, say. Whoever publishes tells of it, and the next sign may be noted.
+  // The disk is full, say. Anyone who publishes tells of it, and the next sign may be noted.
   const onFailure = () => {};
   const beating = every(beat, { everyMs, onFailure });
   return {

@@ -51,7 +51,7 @@ const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] 
   },
   { job: "profile", atMs: (s) => (isPublishing(s) && s.hasChanges ? 0 : null) },
   { job: "list", atMs: (s) => (isPublishing(s) && isFree(s) && !isAsked(s) ? s.listsAtMs : null) },
-  // What was gone back to is told to mirrors too.
+  // What was gone back to is announced to mirrors too.
   {
     job: "feed",
     atMs: (s) => ((s.held || isPublishing(s)) && isFree(s) && !isAsked(s) ? s.feedAtMs : null),

@@ -30,7 +30,7 @@ export type PublisherSettings = {
   databaseToken: string | undefined;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** Where donations are settled. */
+  /** The network on which donations are made. */
   network: DonationNetwork;
   /** Where compiled sites are kept; default in the data folder. */
   compiledFolder?: string;
@@ -58,12 +58,12 @@ export type Publisher = {
   readonly context: PublisherContext;
   /** What tells mirrors of the releases; to run after each job that made one. */
   readonly feedJob: FeedJob;
-  /** What keeps search indexes in step; to run when nobody waits. */
+  /** What keeps search indexes in step; to run when no one waits. */
   readonly searchJob: SearchJob;
   /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
   buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
   /**
-   * What is left to do after a build, when nobody waits: files of the export that somebody changed, compressed siblings,
+   * What is left to do after a build, when no one waits: files of the export that somebody changed, compressed siblings,
    * and blobs that nothing names. `first`: the export has just been made.
    */
   tidy(build: { first: boolean }): Promise<void>;
@@ -161,14 +161,14 @@ async function tidy(
       paths,
     });
   }
-  // Workers that fill an export nobody reads yet leave siblings to this.
+  // Workers that fill an export no one reads yet leave siblings to this.
   if (precompress) await precompressFolder(context.exported.folder);
   await sweepBlobs(context);
 }
 
 const pathsLoggedMax = 20;
 
-/** Mends what a publisher that was killed, or a machine that went down, left behind. */
+/** Repairs what a publisher that was killed, or a machine that went down, left behind. */
 function repair(context: PublisherContext): void {
   const { manifest, blobs, exported } = context;
   removeDrafts(exported.folder);

@@ -21,7 +21,7 @@ export type LoopOptions = {
   keeping?: Keeping;
   /** Renders everything again. */
   buildAll: () => Promise<void>;
-  /** Told after releases were made. */
+  /** Called after releases were made. */
   onRelease?: () => void;
 };
 

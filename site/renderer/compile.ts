@@ -21,7 +21,7 @@ const compileWaitMs = 120_000;
  */
 export async function compileSite(outFolder: string): Promise<CompiledSite> {
   const digest = await siteDigest();
-  // Astro would resolve a relative folder from its own root, and the result would lie where nobody looks.
+  // Astro would resolve a relative folder from its own root, and the result would lie where no one looks.
   const compiledFolder = resolve(outFolder);
   const folder = join(compiledFolder, digest.slice(0, 16));
   const known = await readCompiled(folder).catch(() => null);

@@ -4,7 +4,7 @@ import { createApp } from "astro/app/entrypoint";
 export const app = createApp({ streaming: false });
 
 // Astro would answer with an error page; a page that cannot be rendered must never be published. Its message is told
-// by whoever asked for the page, so it is not told here as well.
+// by anyone who asked for the page, so it is not told here as well.
 app.logger.options.level = "silent";
 app.renderError = (request, { error, status }) => {
   const { pathname } = new URL(request.url);

@@ -37,7 +37,7 @@ export type MadeIndexes = {
   asOf: number;
   lunr: NewFile[];
   lunrGone: string[];
-  /** The files of the shards that were made anew. */
+  /** The files of the shards that were made again. */
   pagefind: { shard: number; files: NewFile[] }[];
   /** All shards that hold anything. */
   shards: number[];
@@ -46,7 +46,7 @@ export type MadeIndexes = {
 type IndexParts = { store: Store; manifest: Manifest; blobs: Blobs };
 
 /**
- * Makes all indexes anew that changes since the last run touch. Costs seconds of a processor, so it belongs into a
+ * Makes all indexes again that changes since the last run touch. Costs seconds of a processor, so it belongs into a
  * process of its own wherever somebody waits for another thing.
  */
 export async function makeIndexes(
@@ -84,7 +84,7 @@ export async function makeIndexes(
   return made;
 }
 
-/** What has to be made anew. */
+/** What has to be made again. */
 export type IndexPlan = {
   lunr: DocumentKey[];
   /** Files of causes that are split otherwise now, or empty. */

@@ -4,7 +4,7 @@ import type { SearchDocument } from "#site/documents/lunr.ts";
 
 /**
  * The index for people is split by id, and joined in the browser: one index of a big directory takes gigabytes to make
- * and is made anew as a whole, for there is no incremental way.
+ * and is made again as a whole, for there is no incremental way.
  */
 export const pagefindShards = 8;
 

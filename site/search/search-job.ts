@@ -13,7 +13,7 @@ import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 /** The slowest of the publisher's jobs: search indexes, made beside all else. */
 export type SearchJob = {
   /**
-   * Makes all indexes anew that changes since the last run touch, and publishes them as one release; null when there
+   * Makes all indexes again that changes since the last run touch, and publishes them as one release; null when there
    * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
    */
   run(options?: { signal?: AbortSignal }): Promise<Committed | null>;

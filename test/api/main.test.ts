@@ -127,7 +127,7 @@ describe("over a socket", () => {
     },
   );
 
-  test("clients are told apart by their address, and counted", async () => {
+  test("clients are distinguished by their address, and counted", async () => {
     const answer = await request("GET /api/causes", "X-Forwarded-For: 198.51.100.1\r\n");
     expect(answer).toMatch(/ratelimit: "read";r=\d+;t=\d+/i);
     const limited = await Promise.all(

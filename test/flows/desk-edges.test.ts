@@ -72,7 +72,7 @@ describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
       expect(own.headers.get("access-control-allow-origin")).toBeNull();
       expect(own.headers.get("content-security-policy")).toStartWith("default-src 'none'");
       expect(await own.text()).toContain("Signed in as");
-      // Whoever comes next without a session gets nothing of what has just been shown.
+      // Anyone who comes next without a session gets nothing of what has just been shown.
       const other = await get(path);
       expect([path, other.status]).toEqual([path, 401]);
       expect(await other.text()).not.toContain("Signed in as");

@@ -49,7 +49,7 @@ test("two processes, thousands of submissions: one application and one change ro
   );
   expect(changed).toHaveLength(fields);
   expect(changed.every((row) => row["changes"] === 1)).toBe(true);
-  // What is live is what was applied, nobody lost is pending, and the value that was there is there.
+  // What is live is what was applied, no one lost is pending, and the value that was there is there.
   const live =
     await ask(`SELECT count(*) AS count FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
     WHERE s.status = 'applied' AND s.value = CASE s.field WHEN 'website' THEN n.website WHEN 'city' THEN n.city

@@ -80,7 +80,7 @@ test("a recommendation, its page, a payment and the donation make one line of th
   ]);
 });
 
-test("pages, markdown and JSON count, by whoever was recommended something", async () => {
+test("pages, markdown and JSON count, by anyone who was recommended something", async () => {
   await ask("/api/recommend?cause=health", "Reader A");
   await ask("/api/recommend?cause=health", "Reader B");
   await ask("/nonprofits/pumps.md", "Reader A");
@@ -94,7 +94,7 @@ test("pages, markdown and JSON count, by whoever was recommended something", asy
   expect(await stored(0)).toEqual([{ slug: "pumps", action: "profile", form: "json", rank: 1 }]);
 });
 
-test("whoever finds no wallet there followed all the same", async () => {
+test("anyone who finds no wallet there followed all the same", async () => {
   await ask("/api/recommend?cause=health", "Follower");
   expect((await ask("/api/donate/poor", "Follower")).status).toBe(422);
   expect((await ask("/api/donate/nobody", "Follower")).status).toBe(404);

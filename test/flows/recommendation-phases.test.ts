@@ -321,7 +321,7 @@ describe("phase 3", () => {
     expect((await queue()).length).toBe(3);
   });
 
-  test("nobody keeps others from agreeing, or an operator from approving, by waiting in great number", async () => {
+  test("no one keeps others from agreeing, or an operator from approving, by waiting in great number", async () => {
     await open("3");
     await draft({ agent_id: "bot-0", slug: "pumps" });
     const crowd = (slug: string) =>
@@ -344,7 +344,7 @@ describe("phase 3", () => {
     );
   });
 
-  test("undoing an agent takes its vote out of what was agreed, and the profile counts anew", async () => {
+  test("undoing an agent takes its vote out of what was agreed, and the profile counts again", async () => {
     await open("3");
     for (const agent_id of ["bot-a", "bot-b"]) await draft({ agent_id });
     for (const agent_id of ["bot-b", "bot-c", "bot-a"]) await draft({ agent_id, slug: "pumps" });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A claimed profile with a changed wallet that was approved so many hours ago. */
+/** A claimed profile with a changed wallet that was approved this many hours ago. */
 async function aHeldChange(slug: string, hoursAgo: number) {
   const [before, after] = [aWallet().address, aWallet().address];
   await service.add(aNonprofit({ slug, usdc_wallet: before, verified: 1, status: "claimed" }));

@@ -86,7 +86,7 @@ test("every change is heard of at least once, through five kills and a receiver 
     await Bun.sleep(300 + 350 * kill);
     running.child.kill("SIGKILL");
     await running.child.exited;
-    // Whoever was killed left no word: another process would wait half a minute for its lease to end.
+    // Anyone who was killed left no word: another process would wait half a minute for its lease to end.
     await store.write((tx) => tx.raw.execute("UPDATE leases SET until = 0"));
     running = await aProcess(env);
   }
@@ -113,7 +113,7 @@ test("every change is heard of at least once, through five kills and a receiver 
   await receiver.stop();
 }, 120_000);
 
-test("a process that is told to stop ends at once, though a receiver hangs, and leaves its lease", async () => {
+test("a process that is asked to stop ends at once, though a receiver hangs, and leaves its lease", async () => {
   const receiver = aReceiver(secret, () => new Promise(() => {}));
   const { child } = await aProcess({
     ALMONER_WEBHOOK_URLS: receiver.url(),

@@ -157,7 +157,7 @@ describe("a later run", () => {
     expect(differences()).toBe("");
     await directory.publisher.buildAll({ processes: 1 });
   });
-  test("with --check mends what was damaged or added in the folder", async () => {
+  test("with --check repairs what was damaged or added in the folder", async () => {
     await mirrored();
     writeFileSync(join(folder, "index.html"), "defaced");
     writeFileSync(join(folder, "extra.html"), "not from the origin");
@@ -165,7 +165,7 @@ describe("a later run", () => {
     expect(await sync({ check: true })).toMatchObject({ ok: true, value: { removed: 1 } });
     expect(differences()).toBe("");
   });
-  test("of another epoch looks at every file anew", async () => {
+  test("of another epoch looks at every file again", async () => {
     await mirrored();
     writeFileSync(join(folder, "nonprofits/trust-9.html"), "rotten");
     await directory.store.write((tx) =>
@@ -312,7 +312,7 @@ describe("the command", () => {
       expect(differences()).toBe("");
     },
   );
-  test("watching, follows until it is told to stop", async () => {
+  test("watching, follows until it is asked to stop", async () => {
     const child = start("--watch", "1", "--json");
     const lines = child.stdout.getReader();
     expect(new TextDecoder().decode((await lines.read()).value)).toContain('"ok":true');

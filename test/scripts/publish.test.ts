@@ -122,7 +122,7 @@ describe("publishing once", () => {
 test("a running publisher does what is asked for on the command line", async () => {
   const resident = spawn(["--watch"]);
   try {
-    // Whoever publishes first holds the place: this command must not be quicker than the one that is to stay.
+    // Anyone who publishes first holds the place: this command must not be quicker than the one that is to stay.
     while ((await publish("--status", "--json")).json.resident !== true) await Bun.sleep(50);
     await edit("third line");
     await publish();

@@ -9,7 +9,7 @@ import { fakeMint } from "./fake-mint.ts";
 export type Donor = {
   keypair: Keypair;
   address: string;
-  /** A signed transaction that pays; nobody has sent it yet. */
+  /** A signed transaction that pays; no one has sent it yet. */
   pay(paying: Paying): Built;
   /** A token of the donor's own making that looks like USDC; it holds 1,000 of it, and the wallet can receive it. */
   fakeMint(forWallet: string, program?: PublicKey): PublicKey;

@@ -16,7 +16,7 @@ const initializeAccount3 = 18;
 
 /**
  * A wallet's transfer from a second token account of its own into the one that donations go to: the account gains, and
- * nobody has given. The wallet's own account must be there. Lands it, and answers its signature.
+ * no one has given. The wallet's own account must be there. Lands it, and answers its signature.
  */
 export function ownTransfer(at: TestChain, owner: Keypair, text: string): string {
   const { chain } = at;

@@ -28,7 +28,7 @@ export type Directory = {
   /** Saves a nonprofit with some context changed; answers the sequence of the change. */
   edit(slug: string, context: Partial<NonprofitRecord>): Promise<void>;
   add(context: Partial<NonprofitRecord>): Promise<void>;
-  /** Publishes all there is, both lanes, the feed and the signed list. */
+  /** Publishes all there is, both jobs, the feed and the signed list. */
   drain(): Promise<void>;
   /** The text of a file of the current release, null for none. */
   read(path: string): string | null;

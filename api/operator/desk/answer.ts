@@ -5,7 +5,7 @@ import type { Html } from "./layout.ts";
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Kept by nobody and shown to no other site. The referrer stays, because without it browsers hide a form's origin. */
+/** Kept by no one and shown to no other site. The referrer stays, because without it browsers hide a form's origin. */
 const headers = {
   "cache-control": "no-store",
   "content-security-policy": contentSecurityPolicy,

@@ -116,7 +116,7 @@ const originName = (origin: PickItem["origin"], phase: GovernancePhase): string 
     consensus: phase === 3 ? "agents’ agreement" : `agents’ agreement, not shown in phase ${phase}`,
   })[origin];
 
-/** Who decided: nobody for what agents agreed on, and unknown for a pick of the sample. */
+/** Who decided: no one for what agents agreed on, and unknown for a pick of the sample. */
 const by = (origin: PickItem["origin"], addedBy: string): Part =>
   origin === "consensus" || addedBy === "" ? null : html`, by <bdi>${addedBy}</bdi>`;
 

@@ -5,7 +5,7 @@ import { type Form, type Html, html, type Part, tokenField } from "./layout.ts";
 /** What an operator typed, to be shown again when it could not be taken. */
 export type Entered = { value: string; choice: string; reason: string; decision: string };
 
-/** What the two decisions do, where their names alone would not say it. A hold ends by itself: nobody can approve it. */
+/** What the two decisions do, where their names alone would not say it. A hold ends by itself: no one can approve it. */
 const meaning: Partial<Record<ReviewKind, { approve: string | null; reject: string }>> = {
   contested: { approve: "Approve: set this value", reject: "Reject: none of them" },
   revert: { approve: "Approve: empty the field", reject: "Reject: keep the value" },
@@ -147,7 +147,7 @@ ${text}</textarea>`
 /** A member of an object that can be edited, as a field of a form: a list has one entry a line. */
 export type Member = { name: string; text: string; isList: boolean };
 
-/** What approve takes as a JSON object in a text. Nobody at the desk writes JSON by hand. */
+/** What approve takes as a JSON object in a text. No one at the desk writes JSON by hand. */
 const kindsOfObjects: readonly ReviewItem["kind"][] = ["draft", "onboarding"];
 const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
   programme: ["name", "description", "beneficiaries_per_year", "location"],

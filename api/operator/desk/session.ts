@@ -107,7 +107,7 @@ export function signInFormId(context: Needed, request: Request): string | null {
 
 const newId = (): string => randomBytes(16).toString("base64url");
 
-/** A session is signed with a key made of the operator's token: whoever takes the token away ends it. */
+/** A session is signed with a key made of the operator's token: anyone who takes the token away ends it. */
 const keyOf = ({ secrets }: Needed, token: string): Uint8Array =>
   createHmac("sha256", secrets.deskKey).update(`session ${token}`).digest();
 

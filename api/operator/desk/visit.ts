@@ -30,7 +30,7 @@ type Params = Readonly<Record<string, string>>;
 type Called = { request: Request; params: Params };
 type Work<Needs> = (needs: Needs, params: Params) => Promise<Page | Response>;
 
-/** A page for an operator; whoever is not signed in gets 401 and the form to sign in. */
+/** A page for an operator; anyone who is not signed in gets 401 and the form to sign in. */
 export const onVisit = (context: Context, work: Work<Visit>) =>
   guarded(context, (visit, { params }) => work(visit, params));
 

@@ -27,7 +27,7 @@ export type Operation<Path extends string = string, Query extends z.ZodObject = 
   body?: { shape: z.ZodObject; example: Json; optional?: true };
   ok?: {
     description: string;
-    /** Its id is its name in the description; "text" is no JSON. */
+    /** Its id is its name in the description; "text" is not JSON. */
     shape: z.ZodObject | "text";
     example: object | string;
     /** Absent: JSON. */
@@ -49,7 +49,7 @@ export type Operation<Path extends string = string, Query extends z.ZodObject = 
   refusals?: readonly Refusal[];
   /** True: for operators only. */
   operator?: boolean;
-  /** True: for whoever holds the secret of a status page, sent as a bearer token. */
+  /** True: for anyone who holds the secret of a status page, sent as a bearer token. */
   secret?: true;
   /** False: it counts toward no limit. */
   limited?: boolean;

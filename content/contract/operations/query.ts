@@ -86,7 +86,7 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
       .meta({ examples: [example] }),
   );
 
-/** "1" or "true"; any other value is no filter. */
+/** "1" or "true"; any other value is not a filter. */
 export const flag = (description: string, example: "1" | "true") =>
   parameter(
     (given) => (["1", "true"].includes(given.trim().toLowerCase()) ? "1" : undefined),

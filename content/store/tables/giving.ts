@@ -22,7 +22,7 @@ export const donations = sqliteTable(
     destination: text().notNull(), // The token account that was paid.
     mint: text().notNull().default(""),
     donor: text(),
-    memo: text(), // That of the requirement it answers; null for a transfer that nobody here had asked for.
+    memo: text(), // That of the requirement it answers; null for a transfer that no one here had asked for.
     settled_at: integer().notNull(),
     recorded_at: integer().notNull(),
   },

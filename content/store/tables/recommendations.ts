@@ -52,7 +52,7 @@ export const curatedPicks = sqliteTable("curated_picks", {
   causes: text({ mode: "json" }).$type<string[]>(), // Null: all causes of the profile.
   origin: text({ enum: ["operator", "draft", "consensus"] })
     .notNull()
-    .default("operator"), // A draft was approved by the operator; a consensus by nobody.
+    .default("operator"), // A draft was approved by the operator; a consensus by no one.
   draft_id: integer(), // Of the draft in whose words it stands; null for the operator's own.
   added_by: text().notNull().default(""), // The operator, or "consensus".
   updated_at: integer().notNull().default(0),

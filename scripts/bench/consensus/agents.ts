@@ -223,7 +223,7 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
-/** So many profiles an agent is shown at once. Source: spec, "Limits", needs-enrichment. */
+/** This many profiles an agent is shown at once. Source: spec, "Limits", needs-enrichment. */
 const shownMax = 50;
 
 /** Agents that mean well and work with care, most of the time. Each looks at a profile once. */

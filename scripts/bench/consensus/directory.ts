@@ -173,7 +173,7 @@ const enrichWindow: Window = {
 
 /** The service's own limits, run on the simulation's clock. */
 export type SimulatedLimits = {
-  /** Counts a request with so many submissions; 0 when it may pass, else how long to wait. */
+  /** Counts a request with this many submissions; 0 when it may pass, else how long to wait. */
   take(address: string, agentId: string, submissions: number): number;
   close(): void;
 };

@@ -97,7 +97,7 @@ export function simulate({ seed, mode, attack, parameters, onSent }: Simulated):
   return { world, promotions, emptyFields, opinions, attackers, ...run };
 }
 
-/** The thin profiles in the order of the day; put together anew only when a value went live or the day changed. */
+/** The thin profiles in the order of the day; put together again only when a value went live or the day changed. */
 function dailyQueue(
   world: readonly PlantedProfile[],
   { emptyFields, promotions }: SimulatedDirectory,
@@ -237,7 +237,7 @@ const rounded = (value: number, places: number): number => {
 
 /**
  * The published run. Assumptions, not measurements: docs/consensus.md says why these, and what changes with others.
- * Small enough to be computed anew in each test run.
+ * Small enough to be computed again in each test run.
  */
 export const publishedParameters: SimulationParameters = {
   seeds: [1, 2, 3, 4, 5],

@@ -19,7 +19,7 @@ type LoadOptions = {
 const usualHeaders = { "accept-encoding": "gzip, deflate, br" };
 
 /**
- * Sends each request once, so many at a time, and reads every answer to its end. Throws on any status but the one
+ * Sends each request once, this many at a time, and reads every answer to its end. Throws on any status but the one
  * expected, 200 unless said. `urls` are those of one service.
  */
 export async function sendAll(

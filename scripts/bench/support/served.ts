@@ -13,7 +13,7 @@ export type ServedDirectory = {
   manifest: Manifest;
   servicePid: number;
   env: Record<string, string>;
-  /** Waits until both lanes have published all there is. */
+  /** Waits until both jobs have published all there is. */
   settled(): Promise<void>;
   stopServing(): Promise<void>;
   close(): Promise<void>;
@@ -101,7 +101,7 @@ const main = join(import.meta.dirname, "../../../api/main.ts");
 const startWaitMaxMs = 60_000;
 
 /**
- * Serves the store in `dataDir`, or a sample directory of so many profiles in a folder that `close` removes. Requests
+ * Serves the store in `dataDir`, or a sample directory of this many profiles in a folder that `close` removes. Requests
  * are not limited and nothing is logged.
  */
 export async function serveService({

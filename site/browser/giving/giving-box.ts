@@ -37,7 +37,7 @@ function enhance(box: HTMLElement): void {
   offerCopying(part(".copy"), part(".wallet"));
   const wanted = new URLSearchParams(location.search).get("amount");
   if (wanted !== null) amount.value = wanted;
-  // Whoever opens the page of its own wants to give; a profile is read by many who do not.
+  // Anyone who opens the page of its own wants to give; a profile is read by many who do not.
   if (location.pathname.startsWith("/donate/")) void panel.show();
 }
 

@@ -23,7 +23,7 @@ export type PanelOptions = {
   service: GivingService;
   /** The wallet that people were shown before; a payment to another one is never offered. Null: none was shown. */
   wallet: string | null;
-  /** Told before a payment is shown. */
+  /** Called before a payment is shown. */
   onRequirements?: (requirements: PaymentRequirements) => void;
   /** What follows the announcement that money came: links. */
   afterwards: (found: Found) => (Node | string)[];
@@ -144,7 +144,7 @@ function amountOf({ amount, presets }: PanelParts) {
   return typed.ok ? ({ ok: true, value: plain } as const) : typed;
 }
 
-/** A link of another form, or to another wallet, must not be drawn, whoever answered. */
+/** A link of another form, or to another wallet, must not be drawn, no matter who answered. */
 const isPayable = ({ recipient, solana_pay }: PaymentRequirements, wallet: string | null) =>
   solana_pay.startsWith(`solana:${recipient}?`) && (wallet === null || wallet === recipient);
 

@@ -12,7 +12,7 @@ export type Queryable =
   | { kind: "refused"; words: string }
   | { kind: "away"; retryAfterS: number };
 
-/** What became of a payment. */
+/** The outcome of a payment. */
 export type Told =
   | { kind: "received"; settlement: Settlement }
   | { kind: "pending"; retryAfterS: number }
@@ -67,7 +67,7 @@ type Answer = { status: number; retryAfterS: number; body: unknown };
 const patienceMs = 15_000;
 const retryAfterDefaultS = 5;
 
-/** Null when nobody answered in time, or not in our words. */
+/** Null when no one answered in time, or not in our words. */
 async function get(url: string, options: RequestInit = {}): Promise<Answer | null> {
   try {
     const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(patienceMs) });
@@ -78,7 +78,7 @@ async function get(url: string, options: RequestInit = {}): Promise<Answer | nul
   }
 }
 
-/** Whoever is busy now may answer later; whoever refuses has said why. */
+/** Anyone who is busy now may answer later; anyone who refuses has said why. */
 function refusal(
   answer: Answer | null,
 ): { kind: "refused"; words: string } | { kind: "away"; retryAfterS: number } {

@@ -10,7 +10,7 @@ const longestWaitMs = 15_000;
 const looksMax = 90;
 
 /**
- * Looks until a payment is found or refused, less and less often, and not while nobody sees the page; whoever comes
+ * Looks until a payment is found or refused, less and less often, and not while no one sees the page; anyone who comes
  * back from their wallet is told at once. Null when it has looked for long enough, or was stopped.
  */
 export async function watchFor(
@@ -28,10 +28,10 @@ export async function watchFor(
   return null;
 }
 
-/** Nobody has paid before they have seen what to pay. */
+/** No one has paid before they have seen what to pay. */
 export const readingTime = (signal: AbortSignal): Promise<void> => rest(firstWaitMs, signal);
 
-/** Ends after the time, as soon as the page is seen again, or when it is stopped; never while nobody sees the page. */
+/** Ends after the time, as soon as the page is seen again, or when it is stopped; never while no one sees the page. */
 function rest(waitMs: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const ended = new AbortController();

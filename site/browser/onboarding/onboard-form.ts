@@ -32,7 +32,7 @@ function enhance(whole: HTMLFormElement): void {
   });
 }
 
-/** The key of a request, the same for the same: whoever sends it again after a lost answer still gets the link. */
+/** The key of a request, the same for the same: anyone who sends it again after a lost answer still gets the link. */
 function openKeys(): (body: string) => string {
   const keys = new Map<string, string>();
   return (body) => {

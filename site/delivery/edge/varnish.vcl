@@ -21,7 +21,7 @@ acl publishers {
 }
 
 sub vcl_recv {
-  # The hop that Varnish added itself is the only one: whoever came through another proxy is not the publisher.
+  # The hop that Varnish added itself is the only one: anyone who came through another proxy is not the publisher.
   if (req.method == "PURGE") {
     if (client.ip !~ publishers || req.http.X-Forwarded-For ~ ",") {
       return (synth(403, "Not the publisher"));

@@ -106,13 +106,13 @@ describe("a transfer", () => {
     },
   );
 
-  test("that failed on chain credits nobody", async () => {
+  test("that failed on chain credits no one", async () => {
     const wallet = local.wallet();
     const paid = await landed(donor.pay({ to: wallet, usdc: "999999" }));
     expect(paid).toMatchObject({ failed: true, credits: [] });
   });
 
-  test("to oneself credits nobody", async () => {
+  test("to oneself credits no one", async () => {
     const paid = await landed(donor.pay({ to: donor.address, usdc: "1" }));
     expect(paid.credits).toEqual([]);
   });

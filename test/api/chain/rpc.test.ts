@@ -123,7 +123,7 @@ describe("several nodes", () => {
     expect(slow.asked).toHaveLength(1);
   });
 
-  test("one that serves another chain is never believed", async () => {
+  test("one that serves another chain is never trusted", async () => {
     const foreign = node(slot(666), clusters.solana.genesis);
     expect(await ask([foreign.url])).toMatchObject({
       ok: false,
@@ -133,7 +133,7 @@ describe("several nodes", () => {
     expect(foreign.asked).toEqual([]);
   });
 
-  test("one that comes back as another chain is not believed any more", async () => {
+  test("one that comes back as another chain is no longer trusted", async () => {
     let genesis: string = clusters.local.genesis;
     let broken = false;
     const server = Bun.serve({

@@ -175,7 +175,7 @@ describe("when a node fails after it sent a payment", () => {
   });
 });
 
-describe("what became of signatures", () => {
+describe("the outcome of signatures", () => {
   test("is told in their order", async () => {
     const [landed, failed, unknown] = [
       pay(),

@@ -239,7 +239,7 @@ describe("every read", () => {
     expect(headers.has("set-cookie")).toBe(false);
   });
 
-  test("is the same whatever headers nobody keys by", async () => {
+  test("is the same whatever headers no one keys by", async () => {
     const plain = await (await service.get("/api/nonprofits")).text();
     const odd = await service.get("/api/nonprofits", {
       "x-forwarded-host": "evil.example",

@@ -55,7 +55,7 @@ test("with 20 % errors, 10 s hangs and null results, every answer comes within 3
   );
   for (const { status, tookMs, retry } of answers) {
     expect([200, 202, 503]).toContain(status);
-    // A payment that was sent is waited for; whoever can be told nothing hears so within 3 s.
+    // A payment that was sent is waited for; anyone who can be told nothing hears so within 3 s.
     if (status === 503) expect([tookMs < 3_000, retry]).toEqual([true, "2"]);
   }
   at.chain.chain.chaos.set({});

@@ -157,7 +157,7 @@ describe("a signed payment is broadcast, recorded and answered", () => {
     expect((await send(signed, { url })).status).toBe(200);
   });
 
-  test("of a client of an earlier system: with a nonce, and a fee of its own that nobody asked for", async () => {
+  test("of a client of an earlier system: with a nonce, and a fee of its own that no one asked for", async () => {
     const donor = at.chain.donor();
     const { recipient, memo } = await at.demand();
     const { base64: transaction } = donor.pay({ to: recipient, memo, legacy: true, plain: true });
@@ -179,7 +179,7 @@ describe("a signed payment is broadcast, recorded and answered", () => {
   });
 });
 
-describe("no money moves, and 402 asks anew, for", () => {
+describe("no money moves, and 402 asks again, for", () => {
   const aside = (from: PublicKey, amount = 1_000n) =>
     transferChecked({
       source: tokenAccountFor(from, usdcMint),

@@ -269,7 +269,7 @@ describe("what the chain does not show", () => {
     expect((await at.prove(path, payment.signature)).status).toBe(200);
   });
 
-  test("of a made-up signature is 202 as well: nobody can tell", async () => {
+  test("of a made-up signature is 202 as well: no one can tell", async () => {
     const made = bs58.encode(crypto.getRandomValues(new Uint8Array(64)));
     expect((await at.prove(path, made)).status).toBe(202);
   });

@@ -179,7 +179,7 @@ describe("who pays the network fee", () => {
     expect(await feePayers("/api/donate/well?amount=0.099999")).toEqual([]);
   });
 
-  test("is nobody where the nonprofit has no account to pay into yet", async () => {
+  test("is no one where the nonprofit has no account to pay into yet", async () => {
     expect(await feePayers("/api/donate/bare")).toEqual([]);
     expect(await feePayers(`/api/donate/bare?payer=${payer}`)).toEqual([]);
     at.chain.chain.ensure([new (await import("@solana/web3.js")).PublicKey(bare)]);
@@ -187,7 +187,7 @@ describe("who pays the network fee", () => {
     expect(await feePayers("/api/donate/bare")).toHaveLength(1);
   });
 
-  test("is nobody without sponsor and without a named wallet; the signature flow remains", async () => {
+  test("is no one without sponsor and without a named wallet; the signature flow remains", async () => {
     const unsponsored = await aDonatingService({
       env: { ALMONER_SPONSORED_MINIMUM: "10000" },
     });

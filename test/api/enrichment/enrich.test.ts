@@ -9,7 +9,7 @@ import { aService, type TestService } from "#test/support/service.ts";
 let service: TestService;
 let slug: string;
 
-/** Requests come from so many addresses that the limit per address stays out of these tests. */
+/** Requests come from this many addresses that the limit per address stays out of these tests. */
 let caller = 0;
 const send = (body: unknown, headers: Record<string, string> = {}, to = slug) =>
   service.post(`/api/enrich/${to}`, body, {

@@ -446,7 +446,7 @@ describe("answers are as described", () => {
     },
   );
 
-  test("to whoever holds the secret of a request", async () => {
+  test("to anyone who holds the secret of a request", async () => {
     const answer = await service.post("/api/onboard", {
       ...registrationExample,
       name: "Secret House",
@@ -523,13 +523,13 @@ describe("answers are as described", () => {
     expect(await problems({ path: `${path}/status` })).toEqual([404, []]);
   });
 
-  test("304 to whoever has it", async () => {
+  test("304 to anyone who has it", async () => {
     const path = "/api/nonprofits/rich";
     const etag = (await service.get(path)).headers.get("etag") ?? "";
     expect(await problems({ path, headers: { "if-none-match": etag } })).toEqual([304, []]);
   });
 
-  test("429 to whoever asks too often", async () => {
+  test("429 to anyone who asks too often", async () => {
     const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "1" } });
     await limited.get("/api/causes");
     const response = await limited.get("/api/causes");

@@ -69,7 +69,7 @@ describe("of 100 requests in a minute", () => {
     expect(taken.filter((allowance) => allowance?.allowed)).toHaveLength(30);
   });
 
-  test("forged forwarding headers help nobody", async () => {
+  test("forged forwarding headers help no one", async () => {
     const forged = times(1_000, (at) =>
       from("192.0.2.1", { "x-forwarded-for": `198.51.100.${at % 250}, 10.0.0.${at % 200}` }),
     );

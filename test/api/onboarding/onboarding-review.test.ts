@@ -286,7 +286,7 @@ describe("a registration", () => {
       409,
       expect.stringContaining("same-number"),
     ]);
-    // The number of another register becomes a taken one when the operator mends the country.
+    // The number of another register becomes a taken one when the operator repairs the country.
     const moved = await service.submit(
       registration("Moved House", { country: "Kenya", registration_number: "11 1111111" }),
     );

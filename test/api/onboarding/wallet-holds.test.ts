@@ -145,7 +145,7 @@ describe("a changed wallet", () => {
     ]);
   });
 
-  test("marks whoever sent one that was stopped, though the profile took their contact", async () => {
+  test("marks anyone who sent one that was stopped, though the profile took their contact", async () => {
     const { slug } = await aClaimed();
     const contact_email = "Thief@elsewhere.example";
     const id = await change(slug, aWallet().address, { contact_email });
@@ -182,7 +182,7 @@ describe("a changed wallet", () => {
 });
 
 describe("a second change while one is held", () => {
-  test("takes the place of the first, and is held anew", async () => {
+  test("takes the place of the first, and is held again", async () => {
     const { slug, wallet } = await aClaimed();
     const [second, third] = [aWallet().address, aWallet().address];
     const first = await change(slug, second);

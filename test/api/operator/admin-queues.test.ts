@@ -85,7 +85,7 @@ describe("a queue", () => {
     expect(await waiting("contested")).toBe(10);
   });
 
-  test("begins anew for a cursor that is none", async () => {
+  test("begins again for a cursor that is none", async () => {
     const [first] = (await list("kind=prose&limit=1")).reviews;
     for (const after of ["x", "prose:x", "prose:-1", "contested:", "%00", "revert:9-9-9"]) {
       expect((await list(`kind=prose&limit=1&after=${after}`)).reviews).toEqual([first as never]);
@@ -206,7 +206,7 @@ test("an agent is undone through the service, a part at a time", async () => {
   expect(entries[0]).toMatchObject({ operator: "ada", subject: "bot-1" });
 });
 
-test("undoing stops after so many, and says that there is more", async () => {
+test("undoing stops after this many, and says that there is more", async () => {
   const { revertAgent } = await import("#api/operator/revert.ts");
   for (const slug of slugs) {
     for (const agent of ["bot-8", "bot-9"])

@@ -202,7 +202,7 @@ describe("a live value that agents contradict", () => {
     expect((await queue("revert")).reviews.map((one) => one.id)).toContain(name);
     expect((await decide(name, "approve", { reason: "moved" })).status).toBe(200);
     expect((await live(slug)).city).toBeNull();
-    // Audit-only submissions stay so; the field counts anew.
+    // Audit-only submissions stay so; the field counts again.
     const again = await submit(slug, "bot-e", "city", "Bergen");
     expect(again.status).toBe("pending");
     expect(again.prior_rejections[0]).toMatchObject({ reason: "reverted: moved" });

@@ -117,7 +117,7 @@ describe("what organisations ask for", () => {
     );
   });
 
-  test("a changed wallet is held; nobody can approve the hold, anybody can stop it", async () => {
+  test("a changed wallet is held; no one can approve the hold, anybody can stop it", async () => {
     const before = aWallet().address;
     const [{ slug } = { slug: "" }] = await service.add(
       aNonprofit({ usdc_wallet: before, verified: 1, status: "claimed" }),

@@ -296,7 +296,7 @@ describe("a queue", () => {
     expect((await ada.get(left)).path).toBe(`/desk/reviews/${links(page)[5]}`);
   });
 
-  test("of a kind that nobody knows is not found", async () => {
+  test("of a kind that no one knows is not found", async () => {
     for (const path of [
       "/desk/queues/constructor",
       "/desk/queues/x",

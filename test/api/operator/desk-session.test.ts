@@ -261,7 +261,7 @@ describe("a form", () => {
     expect(page.$("[role=alert]").text()).toContain("Nothing was done");
   });
 
-  test("is no JSON, and not long", async () => {
+  test("is not JSON, and not long", async () => {
     await visitor.signIn(ada);
     expect(
       (await visitor.post("/desk/undo/agent", undo, { "content-type": "application/json" })).status,
@@ -287,7 +287,7 @@ test("a session opens nothing but the desk", async () => {
   ).toBe(401);
 });
 
-test("every answer is kept by nobody, framed by nobody and shown to no other origin", async () => {
+test("every answer is kept by no one, framed by no one and shown to no other origin", async () => {
   const answers = [
     await visitor.get("/desk"),
     await visitor.signIn(ada),

@@ -164,7 +164,7 @@ describe("what is sent", () => {
     expect(first?.body).not.toContain("donor-wallet");
   });
 
-  test("is not what happened more than a day ago, while nobody was sending", async () => {
+  test("is not what happened more than a day ago, while no one was sending", async () => {
     const context = contextFor(receiver.url());
     await collectEvents(context);
     await change({ city: "Oslo" });

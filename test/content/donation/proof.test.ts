@@ -182,7 +182,7 @@ describe("a wallet that changed while the payment was under way", () => {
     expect(refusal(own, then)).toBe("self_donation");
   });
 
-  test("is not, a day after it was asked for, or when nobody knows when it landed", () => {
+  test("is not, a day after it was asked for, or when no one knows when it landed", () => {
     expect(refusal(aTransfer({ credits: [credit], memos: [former(25 * 3_600_000)] }))).toBe(
       "wrong_recipient",
     );

@@ -108,7 +108,7 @@ async function renamed(bytes: Uint8Array): Promise<string> {
   return `${header}..${signature}`;
 }
 
-describe("what is no receipt", () => {
+describe("what is not a receipt", () => {
   const whole = { receipt: aReceipt(), signature: "a..b" };
   test.each([
     ["", "not JSON"],

@@ -72,14 +72,14 @@ describe("two names", () => {
     expect(nameSimilarity(one, other)).toBe(similarity);
   });
 
-  test("with other numbers or compass points are told apart", () => {
+  test("with other numbers or compass points are distinguished", () => {
     expect(nameSimilarity("Masonic Lodge No. 12", "Masonic Lodge No. 14")).toBeLessThan(
       nearNameFrom,
     );
     expect(nameSimilarity("West Side Center", "East Side Center")).toBeLessThan(nearNameFrom);
   });
 
-  test("in another alphabet are told apart as well as before", () => {
+  test("in another alphabet are distinguished as well as before", () => {
     expect(nameSimilarity("Фонд помощи детям", "Фонд защиты животных")).toBeLessThan(0.5);
     expect(nameSimilarity("Ελληνικός Ερυθρός Σταυρός", "Hellenic Red Cross")).toBeLessThan(0.3);
   });

@@ -63,7 +63,7 @@ describe("the event of changes", () => {
   });
 });
 
-test("the event of a donation holds what stands on the chain, exactly", () => {
+test("the event of a donation holds what is on the chain, exactly", () => {
   const donation = {
     id: "abc",
     slug: "oak",

@@ -61,7 +61,7 @@ test("picks of the store and of the file are one list, and the file wins", async
   ]);
 });
 
-test("a withdrawn nonprofit is recommended to nobody", async () => {
+test("a withdrawn nonprofit is recommended to no one", async () => {
   const [a, b] = await stored("a", "b");
   if (a === undefined || b === undefined) throw new Error("two were stored");
   await store.write(async (tx) => {

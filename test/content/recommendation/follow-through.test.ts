@@ -144,7 +144,7 @@ test("payment requirements are stored with their memo, each", async () => {
   expect((await stored()).map((row) => row["intent_id"])).toEqual(["m1", "m2"]);
 });
 
-test("what nobody here was recommended is looked for only when another process may have done it", async () => {
+test("what no one here was recommended is looked for only when another process may have done it", async () => {
   const other = logRecommendations(store, () => {});
   expect(log.isFollowed(noonMs)).toBe(false);
   log.follow(aStep());

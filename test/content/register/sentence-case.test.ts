@@ -26,7 +26,7 @@ describe("a text in capitals", () => {
   });
 });
 
-test("a text in mixed case only loses doubled spaces and control characters", () => {
+test("a text in mixed case only loses repeated spaces and control characters", () => {
   expect(readableProse(" Aid\u0000  for the\nSEA, by NGOs ")).toBe("Aid for the SEA, by NGOs");
 });
 

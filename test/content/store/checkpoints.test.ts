@@ -28,7 +28,7 @@ const fact = (name: string) => ({
   args: [name, "x".repeat(50_000)],
 });
 
-/** Writes so many facts, each in a transaction of its own. */
+/** Writes this many facts, each in a transaction of its own. */
 async function writeFacts(store: Store, count: number, name = "fact"): Promise<void> {
   for (let at = 0; at < count; at++) {
     await store.write((tx) => tx.raw.execute(fact(`${name}-${at}`)));
@@ -42,7 +42,7 @@ async function until(met: () => boolean): Promise<void> {
   }
 }
 
-test("the log reaches the file beside the event loop, and is begun anew when it is long", async () => {
+test("the log reaches the file beside the event loop, and is begun again when it is long", async () => {
   const store = await aStore(servingStore);
   const before = sizes();
   await writeFacts(store, 60);

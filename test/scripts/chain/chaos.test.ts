@@ -25,7 +25,7 @@ const wentWell = async (): Promise<boolean> => {
 };
 
 describe("chaos", () => {
-  test("is off until it is asked for, and off again when it is told so", async () => {
+  test("is off until it is asked for, and off again when it is switched off", async () => {
     const troubled = async () => {
       let troubles = 0;
       for (let round = 0; round < 40; round++) if (!(await wentWell())) troubles++;
@@ -123,7 +123,7 @@ describe("chaos", () => {
     expect(local.usdcOf(wallet)).toBe(3_000_000n);
   });
 
-  test("answers garbage that is no JSON-RPC of this call", async () => {
+  test("answers garbage that is not JSON-RPC of this call", async () => {
     local.chain.chaos.set({ garbage: 100 });
     for (let round = 0; round < 30; round++) {
       const text = await (await fetch(local.url, call("getHealth"))).text();

@@ -47,7 +47,7 @@ describe("every profile of the sample", () => {
     }
   });
 
-  test("has its texts filled and without doubled words", () => {
+  test("has its texts filled and without repeated words", () => {
     const odd = profiles
       .flatMap(texts)
       .filter(

@@ -53,7 +53,7 @@ describe("the folder for other web servers", () => {
     }
   });
 
-  test("holds files that nobody writes into by mistake: releases share them", () => {
+  test("holds files that no one writes into by mistake: releases share them", () => {
     expect(statSync(one).mode & 0o222).toBe(0);
   });
 });
@@ -66,7 +66,7 @@ describe("a full build", () => {
   }, 60_000);
   afterAll(() => directory.close());
 
-  test("names and mends what somebody changed in place, and what is wrong in the folder", async () => {
+  test("names and repairs what somebody changed in place, and what is wrong in the folder", async () => {
     const { publisher } = directory;
     const { context } = publisher;
     const path = "nonprofits/trust-a.html";

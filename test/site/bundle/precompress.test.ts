@@ -111,7 +111,7 @@ describe("the folder that web servers show", () => {
     await open(true);
     expect(shown("a.html")).toEqual(same(page("one")));
     expect(existsSync(at("a.html.br"))).toBe(true);
-    // A server would go on sending what nobody renews.
+    // A server would go on sending what no one renews.
     await open(false);
     expect(existsSync(at("a.html.br"))).toBe(false);
     expect(existsSync(at("a.html.gz"))).toBe(false);

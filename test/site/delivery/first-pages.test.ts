@@ -29,7 +29,7 @@ test.each([
   expect([answer?.status, answer?.headers.get("content-type")?.split(";")[0]]).toEqual([200, type]);
 });
 
-test("without a wallet the profile stands in, and nobody is kept there", async () => {
+test("without a wallet the profile stands in, and no one is kept there", async () => {
   const answer = await ask("/donate/no-wallet");
   expect(answer?.status).toBe(302);
   expect(answer?.headers.get("location")).toBe("/nonprofits/no-wallet#give");

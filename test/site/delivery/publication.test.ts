@@ -21,7 +21,7 @@ test("the wait ends by itself", async () => {
   expect(await waitForPublication(aReader(3), profileOf, 20)(5)).toBeNull();
 });
 
-test("nobody waits while a rollback holds publishing", async () => {
+test("no one waits while a rollback holds publishing", async () => {
   const reader = aReader(3);
   reader.place.held = true;
   const startedMs = performance.now();

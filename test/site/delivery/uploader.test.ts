@@ -62,7 +62,7 @@ const start = (retryAfterMs?: number) => {
   );
 };
 
-test("each release is brought to the bucket, and caches are told once it is there", async () => {
+test("each release is uploaded to the bucket, and caches are purged once it is there", async () => {
   const uploader = start();
   bundle.publish({ "nonprofits/a.html": "one", "causes/health.html": "one" });
   uploader.notice();

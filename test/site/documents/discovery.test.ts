@@ -66,7 +66,7 @@ test("no place is left to fill, and no address is of another host", () => {
 });
 
 describe("agents.md", () => {
-  test("opens with an example that runs, and that is shown to nobody until it is completed", async () => {
+  test("opens with an example that runs, and that is shown to no one until it is completed", async () => {
     const [, slug = "", body = ""] =
       /curl -X POST \S+\/api\/enrich\/(\S+) [\s\S]*?-d '([^']+)'/.exec(file("agents.md")) ?? [];
     expect(file("agents.md").indexOf("curl")).toBeLessThan(300);

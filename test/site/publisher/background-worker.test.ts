@@ -39,7 +39,7 @@ afterAll(() => {
   directory.close();
 });
 
-/** Changes a profile as the fast lane does; answers what is left to the second. */
+/** Changes a profile as the profile job does; answers what is left to the second. */
 async function changed(slug: string, beneficiaries_per_year: number) {
   const { context } = directory.publisher;
   const after = context.manifest.state().slow_sequence;

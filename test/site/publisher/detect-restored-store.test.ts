@@ -21,7 +21,7 @@ async function restoreTo(store: PublisherContext["source"]["store"], sequence: n
   });
 }
 
-test("a store that was restored is published anew, and later changes are not lost", async () => {
+test("a store that was restored is published again, and later changes are not lost", async () => {
   const directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   const { publisher, store } = directory;
   const { context } = publisher;
@@ -54,7 +54,7 @@ test("a store that was restored is published anew, and later changes are not los
   }
 });
 
-test("another store in the place of the one that was published is published anew", async () => {
+test("another store in the place of the one that was published is published again", async () => {
   const directory = await aDirectory([{ slug: "trust-a" }]);
   const other = await openStore({ url: `file:${join(directory.dataDir, "other.db")}` });
   try {

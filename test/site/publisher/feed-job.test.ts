@@ -188,7 +188,7 @@ describe("the signed list", () => {
     await directory.publisher.feedJob.run({});
     expect(manifest.state().current_release).toBe(current_release);
   });
-  test("is made anew when it is lost, and when the key is another", async () => {
+  test("is made again when it is lost, and when the key is another", async () => {
     const { context } = directory.publisher;
     const [shard] = BundleManifest.parse(json(feedPaths.manifest)).shards;
     context.blobs.remove(shard?.sha256 ?? "");

@@ -43,7 +43,7 @@ describe("the first build", () => {
 });
 
 describe("a change that keeps its place", () => {
-  test("is live after the fast lane alone, in at most 12 files", async () => {
+  test("is live after the profile job alone, in at most 12 files", async () => {
     await directory.edit("trust-7", { tagline: "Every child at school" });
     expect(await runProfileJob(directory.publisher.context)).toBe(1);
     expect(directory.read("nonprofits/trust-7.html")).toContain("Every child at school");
@@ -62,7 +62,7 @@ describe("a change that keeps its place", () => {
 });
 
 describe("a change that moves others", () => {
-  test("reaches every page of its lists by the second lane", async () => {
+  test("reaches every page of its lists by the list job", async () => {
     await directory.edit("trust-109", { beneficiaries_per_year: 9_000 });
     await directory.drain();
     expect(directory.read("causes/education.html")).toContain("trust-109");

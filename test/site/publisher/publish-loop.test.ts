@@ -91,7 +91,7 @@ test("a full build that is asked for tells nothing that merely waited to be publ
   expect(directory.read("nonprofits/trust-a.html")).toContain("Waits, too.");
 });
 
-describe("between lanes", () => {
+describe("between jobs", () => {
   const later = (seconds: number) => performance.now() + seconds * 1_000;
   const keepHouse = () =>
     openHousekeeping(context, {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   for (const line of [1, 2, 3]) {
     await directory.edit("trust-a", { tagline: `line ${line}` });
     await runProfileJob(directory.publisher.context);
-    // Numbers of the directory, which nobody would go back from.
+    // Numbers of the directory, which no one would go back from.
     await directory.store.write((tx) =>
       saveDirectoryFact(tx, { name: "leaderboard", value: `${line}`, now: new Date() }),
     );

@@ -140,7 +140,7 @@ describe("the indexes of a directory", () => {
     expect(list().shards.map(({ cause }) => cause)).toContain("housing");
     expect(asOf(lunrPath("water-sanitation", 1, 1))).toBe(before);
   });
-  test("lose what was withdrawn, and a cause that nobody serves goes", async () => {
+  test("lose what was withdrawn, and a cause that no one serves goes", async () => {
     await directory.edit("wells", { status: "withdrawn" });
     await directory.drain();
     expect(directory.read("search/water-sanitation.lunr.json")).toBeNull();

@@ -77,7 +77,7 @@ describe("the index for people", () => {
     expect(await directory.publisher.searchJob.run()).toBeNull();
     expect(filesOf("pagefind/")).toEqual(before);
   });
-  test("has only those shards made anew whose nonprofits changed; old files stay for a day", async () => {
+  test("has only those shards made again whose nonprofits changed; old files stay for a day", async () => {
     const shard = pagefindShardOf(4);
     const untouched = living(`pagefind/${(shard % 8) + 1}/`);
     const before = living(`pagefind/${shard}/`);
@@ -104,7 +104,7 @@ describe("the index for people", () => {
     await directory.drain();
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
   });
-  test("is mended when a file of it went down with the machine", async () => {
+  test("is repaired when a file of it went down with the machine", async () => {
     const { context } = directory.publisher;
     const lost = living("pagefind/5/").find(({ path }) => path.endsWith(".pf_meta"));
     rmSync(context.blobs.pathOf(lost?.digest ?? ""));
