@@ -139,11 +139,11 @@ export function describeReport(report: SyncReport, seconds: number): string {
   }
   const counts = Object.entries(nonprofits ?? {}).map(([kind, count]) => `${count} ${kind}`);
   return [
-    `${changed.toLocaleString("en")} files put in place, ${removed.toLocaleString("en")} removed, ` +
+    `${changed.toLocaleString("en")} files written, ${removed.toLocaleString("en")} removed, ` +
       `${(fetched_bytes / 1e6).toFixed(1)} MB fetched in ${seconds} s; now ${files.toLocaleString("en")} files, feed ${sequence}.`,
     ...(counts.length > 0 ? [`Nonprofits: ${counts.join(", ")}.`] : []),
     ...(behind.length > 0
-      ? [`Changing too fast to be fetched, taken next time: ${listed(behind)}`]
+      ? [`Changed while being fetched, to be fetched next time: ${listed(behind)}`]
       : []),
     `Signed by key ${report.kid}.`,
   ].join("\n");
@@ -153,28 +153,28 @@ export function describeReport(report: SyncReport, seconds: number): string {
 export function describeFailure(failure: SyncFailure | DiskFailure): string {
   switch (failure.kind) {
     case "disk":
-      return `The folder could not be written: ${failure.reason}. The next run goes on from here.`;
+      return `The folder could not be written: ${failure.reason}. The next run continues from here.`;
     case "not_found":
       return `The origin has no ${failure.path}: is this the address of a published directory?`;
     case "unreachable":
-      return `${failure.path} could not be fetched: ${failure.reason}. The next run goes on from here.`;
+      return `${failure.path} could not be fetched: ${failure.reason}. The next run continues from here.`;
     case "differs":
     case "tampered": {
       const paths = failure.kind === "differs" ? [failure.path] : failure.paths;
-      return `REFUSED: the origin's files differ from its signed list, and it stays so: ${listed(paths)}\nNothing was replaced.`;
+      return `REFUSED: the origin's files differ from its signed list, and still do after waiting: ${listed(paths)}\nNothing was replaced.`;
     }
     case "restless":
-      return "The origin changes faster than its list of files can be fetched. Nothing was replaced; what is fetched stays for the next run.";
+      return "The origin changes faster than its list of files can be fetched. Nothing was replaced; what was fetched is kept for the next run.";
     case "no_directory":
       return `This is not a published directory: ${failure.reason}.`;
     case "not_signed_by":
       return (
         `REFUSED: the list of files is not signed by the key of this mirror (${failure.kid}); it names ${failure.signedBy}.\n` +
-        "Nothing was replaced. If the directory has a new key, name it with --key once you have made sure of it."
+        "Nothing was replaced. If the directory has a new key, check it and pass it with --key."
       );
     case "not_a_mirror":
     default:
-      return "REFUSED: the folder is not empty and no mirror was kept in it. Name an empty folder, or remove what is there.";
+      return "REFUSED: the folder is not empty and is not a mirror. Name an empty folder, or remove its contents.";
   }
 }
 

@@ -118,7 +118,7 @@ function show(outcome: Outcome, json: boolean): void {
     ["slot", String(evidence.slot)],
     ["issued by", receipt.issuer],
     ["key", `${signed_by} from ${key_from}`],
-    ["chain", on_chain ? "asked: it shows the same" : "not asked (--rpc URL asks it)"],
+    ["chain", on_chain ? "checked: the transfer matches" : "not checked (use --rpc URL)"],
   ];
   console.log(
     ["VALID: the directory signed this receipt, and nothing was altered.", ""].join("\n"),
@@ -136,13 +136,13 @@ const words: { [Kind in Failure["kind"]]: (failure: Extract<Failure, { kind: Kin
     wrong_key: ({ signed_by, key }) =>
       `NOT VALID BY THIS KEY: the receipt says that ${signed_by} signed it, and the key is ${key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`,
     chain_disagrees: ({ what, receipt, chain }) =>
-      `NOT VALID: of ${what} the receipt says ${receipt}, and the chain shows ${chain}.`,
+      `NOT VALID: for ${what} the receipt says ${receipt}, but the chain shows ${chain}.`,
     not_on_chain: ({ tx_signature }) =>
-      `NOT VALID: this node knows no transaction ${tx_signature}. A node that keeps the whole history may know it.`,
+      `NOT VALID: this node does not know transaction ${tx_signature}. A node that keeps the whole history may know it.`,
     not_a_receipt: ({ why }) => `This is not a receipt of a donation: ${why}.`,
     unreadable: ({ from, why }) => `${from} cannot be read: ${why}.`,
     no_key: ({ from }) => `${from} holds no Ed25519 public key as JWK or JWK set.`,
-    wrong_chain: ({ why }) => `The node cannot tell: ${why}.`,
+    wrong_chain: ({ why }) => `The node cannot be used: ${why}.`,
     unreachable: ({ from, why }) => `${from} does not answer: ${why}. Try again later.`,
   };
 

@@ -33,7 +33,7 @@ export const problemTitles = {
   413: "Body too large",
   414: "Address too long",
   415: "Unsupported media type",
-  422: "Not acceptable as it stands",
+  422: "Cannot be accepted",
   429: "Too many requests",
   500: "Internal error",
   503: "Temporarily unavailable",
