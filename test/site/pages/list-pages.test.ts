@@ -59,7 +59,7 @@ describe("a cause", () => {
 
   test("without any nonprofit still has its first page", async () => {
     const { $ } = await site.page("list-page cause:animals 1");
-    expect($("main").text()).toContain("No nonprofit stands here yet");
+    expect($("main").text()).toContain("No nonprofits here yet");
   });
 });
 
