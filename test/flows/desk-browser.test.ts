@@ -322,7 +322,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       "which you may edit",
       "for the log",
       "Approve",
-      "whoever sent it",
+      "the sender reads this",
       "Reject",
       "go to the next",
     ].map((part) => walked.findIndex((name) => name.includes(part)));
