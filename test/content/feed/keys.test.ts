@@ -51,6 +51,6 @@ test("a text that is no key is refused without being quoted", async () => {
     "-----BEGIN PRIVATE KEY-----\nsecret-text\n-----END PRIVATE KEY-----",
   ).catch((error: Error) => error);
   expect(refused).toBeInstanceOf(Error);
-  expect(Bun.inspect(refused)).toContain("no Ed25519 private key");
+  expect(Bun.inspect(refused)).toContain("not an Ed25519 private key");
   expect(refused).not.toMatchObject({ message: expect.stringContaining("secret-text") });
 });
