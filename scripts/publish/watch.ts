@@ -25,7 +25,7 @@ import { heldMessage } from "./once.ts";
 import { type Bucket, purgeConfigOf, targetOrExit } from "./to-bucket.ts";
 
 const listDelayMs = 400;
-const besideServiceEveryMs = 500;
+const besideServiceEveryMs = 1_500;
 /** A log line names this many of the files that a full build found to be different. */
 const differingPathsMax = 20;
 /** How long caches and buckets may still be told when the process was asked to stop. */
