@@ -1,8 +1,8 @@
 import { changeWallet } from "#api/onboarding/wallets.ts";
 import { slugFor, soughtFor } from "#api/onboarding/onboard.ts";
 import type { OnboardingType } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { FoundReview, ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
+import { fail, ok } from "#content/contract/result.ts";
+import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -29,77 +29,66 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import {
   type Decided,
   type Deciding,
-  placeIn,
-  placeOf,
-  type ReviewQueue,
-  type ReviewFailure,
+  hexKey,
+  instantAt,
+  openQueue,
+  unusable,
 } from "./review-queue.ts";
 
+type Waiting = { one: Onboarding; record: NonprofitRecord | null };
+
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
-export const onboardingReviews: ReviewQueue = {
-  list: async (store, { after, limit }) => {
-    return onboardingItems(store, await onboardingQueue(store, { after: placeIn(after), limit }));
+export const onboardingReviews = openQueue<Waiting>({
+  kind: "onboarding",
+  key: hexKey,
+  count: onboardingWaiting,
+
+  page: async (store, { after, limit }) => {
+    const found = await onboardingQueue(store, { after: instantAt(after), limit });
+    const ids = [...new Set(found.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
+    const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
+    return found.map((one) => ({ one, record: records.get(one.nonprofit_id ?? 0) ?? null }));
   },
 
   find: async (store, key) => {
-    const waiting = await waitingOnboarding(store, key);
-    if (!waiting.ok) return null;
-    const { one, record } = waiting.value;
-    const duplicates = await findDuplicates(store, soughtFor(one.request, record));
-    const [item] = await onboardingItems(store, [{ ...one, duplicates }]);
-    return item ?? null;
+    const one = await onboardingById(store, key);
+    if (one === null) return null;
+    if (one.status !== "pending_review") {
+      return fail({ kind: "review_decided", status: one.status });
+    }
+    const [record = null] =
+      one.nonprofit_id === null ? [] : await recordsById(store, [one.nonprofit_id]);
+    return ok({ one, record });
   },
 
-  count: onboardingWaiting,
+  refresh: async (store, { one, record }) => {
+    const duplicates = await findDuplicates(store, soughtFor(one.request, record));
+    return { one: { ...one, duplicates }, record };
+  },
 
-  approve: async (tx, deciding) => {
-    const { key, value, now } = deciding;
-    const found = await onboardingById(tx, key);
-    if (found?.nonprofit_id != null) await applyDueHolds(tx, now, found.nonprofit_id);
-    const waiting = await waitingOnboarding(tx, key);
-    if (!waiting.ok) return waiting;
-    const edits = readEdits(value, { thisYear: now.getUTCFullYear() });
-    if (!edits.ok) {
-      return fail({ kind: "review_value_not_usable", message: edits.failure.message });
-    }
-    const { one, record } = waiting.value;
+  item: async (store, { one, record }) => itemOf(one, record, await checksFor(store, one, record)),
+
+  applyDue: async (tx, key, now) => {
+    const one = await onboardingById(tx, key);
+    if (one?.nonprofit_id != null) await applyDueHolds(tx, now, one.nonprofit_id);
+  },
+
+  approve: async (tx, { one, record }, deciding) => {
+    const edits = readEdits(deciding.value, { thisYear: deciding.now.getUTCFullYear() });
+    if (!edits.ok) return unusable(edits.failure.message);
     const obstacle =
       (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value));
     if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
     return ok(await approved(tx, { one, record, edits: edits.value }, deciding));
   },
 
-  reject: async (tx, { key, reason, operator, now }) => {
-    const waiting = await waitingOnboarding(tx, key);
-    if (!waiting.ok) return waiting;
-    const { one, record } = waiting.value;
-    await closed(tx, one, {
-      status: "rejected",
-      nonprofit_id: one.nonprofit_id,
-      reason,
-      by: operator,
-      at: now.getTime(),
-    });
+  reject: async (tx, { one, record }, { reason, operator: by, now }) => {
+    const { nonprofit_id } = one;
+    await closed(tx, one, { status: "rejected", nonprofit_id, reason, by, at: now.getTime() });
     const slug = record?.slug ?? null;
     return ok({ slug, sequence: null, message: "It is rejected; the sender sees the reason." });
   },
-};
-
-type Waiting = { one: Onboarding; record: NonprofitRecord | null };
-
-async function waitingOnboarding(
-  store: Queryable,
-  key: string,
-): Promise<Result<Waiting, ReviewFailure>> {
-  const one = /^[\da-f]{1,64}$/.test(key) ? await onboardingById(store, key) : null;
-  if (one === null) return fail({ kind: "review_not_found", id: `onboarding-${key}` });
-  if (one.status !== "pending_review") {
-    return fail({ kind: "review_decided", status: one.status });
-  }
-  const [record = null] =
-    one.nonprofit_id === null ? [] : await recordsById(store, [one.nonprofit_id]);
-  return ok({ one, record });
-}
+});
 
 /** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
 async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting["record"]) {
@@ -150,33 +139,22 @@ type Accepting = Waiting & { edits: OnboardingEdits };
 async function approved(
   tx: WriteTransaction,
   { one, record, edits }: Accepting,
-  { operator, now, walletHoldMs }: Deciding,
+  { operator: by, now, walletHoldMs }: Deciding,
 ): Promise<Decided> {
   const { request } = one;
   const name = edits.name ?? request.name ?? "";
   const slug = record?.slug ?? (await slugFor(tx, { name, city: edits.city ?? request.city }));
   const proof = proofOf(one);
-  const outcome = onboardingOutcome(record, {
-    type: one.type,
-    request,
-    proof,
-    edits,
-    slug,
-    nowMs: now.getTime(),
-  });
+  const nowMs = now.getTime();
+  const outcome = onboardingOutcome(record, { type: one.type, request, proof, edits, slug, nowMs });
   const last = record === null ? null : await newestChangeOf(tx, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
   if (saved === undefined) throw new Error(`nothing was saved for ${one.id}`);
   const effectiveAt = now.getTime() + walletHoldMs;
-  await changeWallet(tx, { one, before: record, saved, outcome, by: operator, now, effectiveAt });
-  await closed(tx, one, {
-    status: "approved",
-    nonprofit_id: saved.id,
-    reason: null,
-    by: operator,
-    at: now.getTime(),
-  });
+  await changeWallet(tx, { one, before: record, saved, outcome, by, now, effectiveAt });
+  const nonprofit_id = saved.id;
+  await closed(tx, one, { status: "approved", nonprofit_id, reason: null, by, at: now.getTime() });
   const newest = await newestChangeOf(tx, saved.id);
   return {
     slug: saved.slug,
@@ -204,65 +182,38 @@ function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): st
   return said.join(" ");
 }
 
-/** Requests of organisations as an operator sees them: what is live beside what would be, and what was checked. */
-export async function onboardingItems(
-  store: Queryable,
-  found: readonly Onboarding[],
-): Promise<FoundReview[]> {
-  const ids = [...new Set(found.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
-  const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
-  const waiting = await pendingByNonprofit(store, ids);
-  const items: FoundReview[] = [];
-  for (const one of found) {
-    const record = records.get(one.nonprofit_id ?? 0) ?? null;
-    const rivals = Math.max(0, (waiting.get(one.nonprofit_id ?? 0) ?? 1) - 1);
-    items.push(itemOf(one, record, await checksFor(store, one, record, rivals)));
-  }
-  return items;
-}
-
 async function checksFor(
   store: Queryable,
-  one: Onboarding,
+  { type, request, duplicates, nonprofit_id, wallet_signature }: Onboarding,
   profile: NonprofitRecord | null,
-  rivals: number,
 ): Promise<ReviewCheck[]> {
-  const { type, request, duplicates } = one;
-  const contactEmail = request.contact_email;
-  const wallet = request.usdc_wallet;
+  const { contact_email: contactEmail, usdc_wallet: wallet } = request;
+  const known = profile === null ? null : { nonprofitId: profile.id, contactEmail };
   const held = wallet === null || profile === null ? null : await heldOf(store, profile.id);
+  const id = nonprofit_id ?? 0;
+  const waiting = (await pendingByNonprofit(store, [id])).get(id) ?? 0;
   return onboardingChecks({
     type,
     request,
     profile,
-    proven: one.wallet_signature !== null,
+    proven: wallet_signature !== null,
     duplicates,
-    otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, one.nonprofit_id),
-    rivals,
-    stoppedFor:
-      profile === null ? null : await stoppedFrom(store, { nonprofitId: profile.id, contactEmail }),
+    otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
+    rivals: Math.max(0, waiting - 1),
+    stoppedFor: known === null ? null : await stoppedFrom(store, known),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
 }
 
-function itemOf(
-  one: Onboarding,
-  record: NonprofitRecord | null,
-  checks: ReviewCheck[],
-): FoundReview {
+/** What is live beside what would be, and what was checked. */
+function itemOf(one: Onboarding, record: NonprofitRecord | null, checks: ReviewCheck[]) {
   const { request, type } = one;
   const proof = proofOf(one);
-  const outcome = onboardingOutcome(record, {
-    type,
-    request,
-    proof,
-    edits: {},
-    slug: "",
-    nowMs: one.created_at,
-  });
+  const asked = { type, request, proof, edits: {}, slug: "", nowMs: one.created_at };
+  const outcome = onboardingOutcome(record, asked);
   return {
-    id: `onboarding-${one.id}`,
-    kind: "onboarding",
+    key: one.id,
+    place: `${one.created_at}.${one.id}`,
     slug: record?.slug ?? null,
     name: record?.name ?? request.name,
     summary: summaries[type],
@@ -282,8 +233,7 @@ function itemOf(
     sources: request.website === null ? [] : [request.website],
     flags: checks.filter(({ outcome: result }) => result === "failed").map(({ name }) => name),
     editing: { field: "profile", required: false, current: editable(request), choices: [] },
-    cursor: placeOf(one.created_at, one.id),
-    created_at: isoTime(one.created_at),
+    created_at: one.created_at,
   };
 }
 
@@ -297,7 +247,7 @@ const summaries: Record<OnboardingType, string> = {
 };
 
 /** The verified signature that came with it, null without one. */
-export const proofOf = ({ wallet_challenge: challenge, wallet_signature: signature }: Onboarding) =>
+const proofOf = ({ wallet_challenge: challenge, wallet_signature: signature }: Onboarding) =>
   challenge === null || signature === null ? null : { challenge, signature };
 
 /** The fields that approval would change. A wallet that would be held stands here, too. */

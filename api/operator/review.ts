@@ -1,20 +1,19 @@
-import type { Clock } from "#content/contract/time.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import {
-  type FoundReview,
   type ReviewDecision,
-  ReviewItem,
+  type ReviewItem,
   type ReviewKind,
   reviewKinds,
 } from "#content/contract/review.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Store } from "#content/store/open.ts";
+import type { Clock } from "#content/contract/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { contestedReviews, disputeReviews } from "./review-values.ts";
-import type { ReviewQueue, ReviewFailure } from "./review-queue.ts";
+import type { Store } from "#content/store/open.ts";
 import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
 import { onboardingReviews } from "./review-onboarding.ts";
 import { proseReviews } from "./review-prose.ts";
+import type { ReviewFailure, ReviewQueue } from "./review-queue.ts";
+import { contestedReviews, disputeReviews } from "./review-values.ts";
 
 export type ReviewContext = {
   store: Store;
@@ -50,7 +49,7 @@ export async function listReviews(
   const found: ReviewItem[] = [];
   for (const start of startsFrom(after, kind === null ? reviewKinds : [kind])) {
     const page = { after: start.after, limit: limit + 1 - found.length, now: clock() };
-    found.push(...(await queues[start.kind].list(store, page)).map(completed));
+    found.push(...(await queues[start.kind].list(store, page)));
     if (found.length > limit) break;
   }
   const reviews = found.slice(0, limit);
@@ -75,8 +74,7 @@ export async function findReview(
   id: string,
 ): Promise<ReviewItem | null> {
   const { queue, key } = queueOf(id);
-  const found = (await queue?.find(store, key, clock())) ?? null;
-  return found === null ? null : completed(found);
+  return (await queue?.find(store, key, clock())) ?? null;
 }
 
 /** Counting stops here: an operator with so much to do needs no exact number. */
@@ -93,10 +91,6 @@ export async function reviewQueues(
   }
   return counts;
 }
-
-/** What a queue left out is empty; a cursor says of which kind it is. */
-const completed = (found: FoundReview): ReviewItem =>
-  ReviewItem.parse({ ...found, cursor: `${found.kind}:${found.cursor}` });
 
 function queueOf(id: string): { queue: ReviewQueue | undefined; key: string } {
   const [, kind = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
@@ -116,35 +110,31 @@ export type ReviewCall = {
 /** Decides one review in one transaction, with a line in the audit log. The first operator to decide wins. */
 export async function decideReview(
   context: ReviewContext,
-  call: ReviewCall,
+  { id, decision, operator, value, reason }: ReviewCall,
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
-  const { queue, key } = queueOf(call.id);
-  if (queue === undefined) return fail({ kind: "review_not_found", id: call.id });
-  const decide = call.decision === "approved" ? queue.approve : queue.reject;
+  const { queue, key } = queueOf(id);
+  if (queue === undefined) return fail({ kind: "review_not_found", id });
   const outcome = await context.store.write(async (tx) => {
     const now = context.clock();
-    const reason = call.reason ?? "";
-    const { value, operator } = call;
     const { walletHoldMs } = context.config;
-    const decided = await decide(tx, { key, value, reason, operator, now, walletHoldMs });
+    const deciding = { key, value, reason: reason ?? "", operator, now, walletHoldMs };
+    const decided = await queue.decide(tx, decision, deciding);
     if (!decided.ok) return decided;
-    await logOperator(tx, {
-      operator: call.operator,
-      action: `review.${call.decision}`,
-      subject: call.id,
-      detail: { value: call.value, reason: call.reason },
-      at: now.getTime(),
-    });
+    const action = `review.${decision}`;
+    const detail = { value, reason };
+    await logOperator(tx, { operator, action, subject: id, detail, at: now.getTime() });
     return decided;
   });
   if (!outcome.ok) return outcome;
   const { slug, sequence, message } = outcome.value;
-  const live = await isLive(context, sequence);
-  return ok({ id: call.id, decision: call.decision, slug, live, message });
+  return ok({ id, decision, slug, live: await isLive(context, sequence), message });
 }
 
-/** Null when the decision changed nothing that is public. */
-async function isLive({ waitForPublication }: ReviewContext, sequence: number | null) {
+/** Whether the published profile shows a change by now; null when nothing that is public changed. */
+export async function isLive(
+  { waitForPublication }: Pick<ReviewContext, "waitForPublication">,
+  sequence: number | null,
+): Promise<boolean | null> {
   if (sequence === null) return null;
   return waitForPublication === undefined ? false : (await waitForPublication(sequence)) !== null;
 }

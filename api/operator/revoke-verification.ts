@@ -1,11 +1,10 @@
-import type { Clock } from "#content/contract/time.ts";
 import type { RevokeAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
@@ -14,13 +13,7 @@ import {
   logWallet,
   applyDueHolds,
 } from "#content/onboarding/wallet-hold-store.ts";
-
-export type RevokeContext = {
-  store: Store;
-  clock: Clock;
-  /** As for reviews: absent where nothing is published beside this process. */
-  waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
-};
+import { isLive, type ReviewContext } from "./review.ts";
 
 export type RevokeFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -40,19 +33,13 @@ export type RevokeCall = {
  * believed. One transaction, written to the audit log.
  */
 export async function revokeVerification(
-  context: RevokeContext,
+  context: Omit<ReviewContext, "config">,
   call: RevokeCall,
 ): Promise<Result<RevokeAnswer, RevokeFailure>> {
   const done = await context.store.write((tx) => revoked(tx, call, context.clock()));
   if (!done.ok) return done;
   const { sequence, ...answer } = done.value;
-  const live =
-    sequence === null
-      ? null
-      : context.waitForPublication === undefined
-        ? false
-        : (await context.waitForPublication(sequence)) !== null;
-  return ok({ ...answer, live });
+  return ok({ ...answer, live: await isLive(context, sequence) });
 }
 
 type Revoked = Omit<RevokeAnswer, "live"> & { sequence: number | null };
