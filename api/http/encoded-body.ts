@@ -29,6 +29,11 @@ export class EncodedBody {
     this.#tag = Bun.hash(this.body).toString(36);
   }
 
+  /** What the answer takes in memory, in bytes: a part that stands in it twice is kept once. */
+  get bytesKept(): number {
+    return [...new Set(this.#parts)].reduce((sum, part) => sum + part.byteLength, 0);
+  }
+
   /** The whole answer. Put together again each time when it has several parts, so that they are kept once. */
   get body(): Uint8Array<ArrayBuffer> {
     const [first, ...rest] = this.#parts;

@@ -4,8 +4,8 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import type { Store } from "#content/store/open.ts";
 import type { SearchEngine } from "#api/context.ts";
-import { EncodedBody } from "#api/http/encoded-body.ts";
-import { answerFrom, type AnswerSearch } from "./answer.ts";
+import type { EncodedBody } from "#api/http/encoded-body.ts";
+import { answerBody, answerFrom, type AnswerSearch } from "./answer.ts";
 import { openPool } from "./pool.ts";
 
 export type SearchOptions = {
@@ -29,27 +29,27 @@ export function openSearch(
   { databaseUrl: url, baseUrl, threads = threadsFor(availableParallelism()) }: SearchOptions,
 ): SearchEngine {
   if (!store.embedded || threads === 0) {
-    return { find: cachedAnswers(watch, answerFrom({ store }, baseUrl)), close: async () => {} };
+    return { find: cachedAnswers(watch, answerFrom(store, baseUrl)), close: async () => {} };
   }
   const pool = openPool({ url, baseUrl, threads });
   return { find: cachedAnswers(watch, pool.answer), close: pool.close };
 }
 
 const cacheBytesMax = 24 * 1024 * 1024;
-/** Beside the answer itself: its compressed forms, and what the cache needs. */
+/** What an entry takes beside the parts of its answer: the compressed forms, and the cache itself. */
 const bytesPerEntry = 8_000;
 
 /**
- * Answers under the number of the newest change: any change puts all of them out of use. Clients that send the same
- * query at once share one search.
+ * Keeps answers until the directory changes: the number of the newest change is part of their key. Clients that send
+ * the same query at once share one search.
  */
 export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine["find"] {
   type Question = { query: SearchQuery; version: number };
   const cache = new LRUCache<string, EncodedBody, Question>({
     maxSize: cacheBytesMax,
-    sizeCalculation: ({ length }) => length + bytesPerEntry,
+    sizeCalculation: ({ bytesKept }) => bytesKept + bytesPerEntry,
     fetchMethod: async (_key, _stale, { context: { query, version } }) =>
-      new EncodedBody([await answer(query, version)], "application/json"),
+      answerBody(await answer(query, version)),
   });
   return async (query) => {
     if (!watch.isFresh()) await watch.refresh();

@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
 import { Refused } from "#api/http/problem.ts";
-import type { AnswerSearch } from "./answer.ts";
+import type { SearchBytes, AnswerSearch } from "./answer.ts";
 
 /** What a thread is started with. */
 export type WorkerStart = { url: string; baseUrl: string };
@@ -9,9 +9,7 @@ export type WorkerStart = { url: string; baseUrl: string };
 /** Null ends the thread: never in the middle of a query, for that would end the whole process. */
 export type WorkerQuestion = { id: number; query: SearchQuery; version: number } | null;
 
-export type WorkerAnswer =
-  | { id: number; answer: Uint8Array<ArrayBuffer> }
-  | { id: number; failure: string };
+export type WorkerAnswer = { id: number; answer: SearchBytes } | { id: number; failure: string };
 
 const overload = {
   status: 503,
@@ -20,7 +18,7 @@ const overload = {
   headers: { "retry-after": "1" },
 };
 
-type Waiting = PromiseWithResolvers<Uint8Array<ArrayBuffer>> & {
+type Waiting = PromiseWithResolvers<SearchBytes> & {
   timer: ReturnType<typeof setTimeout>;
 };
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
@@ -57,7 +55,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
     if (thread.waiting.size >= waitingMax) return Promise.reject(new Refused(overload));
     const id = ++lastId;
     const timer = setTimeout(() => replace(thread, "no answer in time"), answerWaitMs);
-    const waiting = { ...Promise.withResolvers<Uint8Array<ArrayBuffer>>(), timer };
+    const waiting = { ...Promise.withResolvers<SearchBytes>(), timer };
     thread.waiting.set(id, waiting);
     thread.worker.postMessage({ id, query, version } satisfies WorkerQuestion, []);
     return waiting.promise;

@@ -23,7 +23,7 @@ async function respond({ id, query, version }: NonNullable<WorkerQuestion>): Pro
     // Here, so that a store that cannot be opened is an error of the search alone.
     answer ??= answerFrom(openReader(url), baseUrl);
     const found = await answer(query, version);
-    send({ id, answer: found }, [found.buffer]);
+    send({ id, answer: found }, [found.head.buffer, found.nonprofits.buffer]);
   } catch (error) {
     send({ id, failure: String(error) });
   }

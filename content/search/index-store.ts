@@ -15,33 +15,22 @@ export const nonprofitIdOf = (place: Place): number => place % 2 ** 32;
  * bm25 is worked out for this many matches of a query, those with the greatest impact; the others follow by impact alone.
  * This keeps a query for a very common word at a few ms.
  */
-export const scoredMax = 500;
+export const scoredMax = 300;
 /** This many matches are looked at for their name. */
-const namedMax = 120;
+const namedMax = 80;
 const completionsMax = 2_000;
 
 /** What one occurrence in name, tagline, mission and description is worth, tuned by scripts/bench/relevance.ts. */
 const bm25 = "bm25(search_index, 8, 4, 1, 0.3, 0)";
 
-/** Runs a statement that answers one row. */
-export type Lookup = (sql: string, args: readonly (string | number)[]) => Promise<unknown>;
-
-/** Looks up in a store. */
-export const lookupIn =
-  (store: Queryable): Lookup =>
-  async (sql, args) => {
-    const { rows } = await store.raw.execute({ sql, args: [...args] });
-    return rows[0];
-  };
-
 /** Looks up the full-text index. SQL, not drizzle: virtual tables and their functions are unknown to it. */
 export class SearchIndex {
-  readonly #lookup: Lookup;
+  readonly #store: Queryable;
   readonly #counts = new LRUCache<FtsMatch, number>({ max: 2_000 });
   readonly #completions = new LRUCache<string, string[]>({ max: 500 });
 
-  constructor(lookup: Lookup) {
-    this.#lookup = lookup;
+  constructor(store: Queryable) {
+    this.#store = store;
   }
 
   /** Places of the first matches by impact, at most `limit`. */
@@ -96,7 +85,8 @@ export class SearchIndex {
   }
 
   async #value(sql: string, args: readonly (string | number)[]): Promise<unknown> {
-    return Row.parse(await this.#lookup(sql, args)).found;
+    const { rows } = await this.#store.raw.execute({ sql, args: [...args] });
+    return Row.parse(rows[0]).found;
   }
 }
 

@@ -2,7 +2,7 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { completionsToAdd, halfTypedWord } from "./half-typed.ts";
-import { lookupIn, type Named, nonprofitIdOf, scoredMax, SearchIndex } from "./index-store.ts";
+import { type Named, nonprofitIdOf, scoredMax, SearchIndex } from "./index-store.ts";
 import { listedPage } from "./listed-store.ts";
 import {
   allOf,
@@ -32,8 +32,8 @@ const nothing: SearchPage = { total: 0, ids: [] };
  * result. Any text is good: none is a syntax error. What was learnt about words is forgotten when `version`, the number
  * of the newest change, is another one. Source: decisions, "Search".
  */
-export function searchIn(store: Queryable, lookup = lookupIn(store)): Search {
-  const index = new SearchIndex(lookup);
+export function searchIn(store: Queryable): Search {
+  const index = new SearchIndex(store);
   let newest = -1;
   return async (query, version = newest + 1) => {
     if (version !== newest) index.forget();

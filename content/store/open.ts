@@ -136,12 +136,12 @@ async function migrateAmongOthers(writer: Client): Promise<void> {
 }
 
 /** What drizzle asks of a transaction is what it asks of a client: `execute` and `batch`. */
-export const queryable = <Raw extends Client | Transaction>(raw: Raw) => {
+export const queryable = <Raw extends Queryable["raw"]>(raw: Raw) => {
   let db: Db | null = null; // Made when it is first used: hot paths speak SQL.
   return {
     raw,
     get db() {
-      return (db ??= drizzle(raw as Client));
+      return (db ??= drizzle(raw as Queryable["raw"] as Client));
     },
   };
 };

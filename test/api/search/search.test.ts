@@ -170,7 +170,7 @@ describe("answers that are kept", () => {
     const service = await aService();
     const { store } = service;
     const asked: (string | null)[] = [];
-    const answerHere = answerFrom({ store }, "https://almoner.example");
+    const answerHere = answerFrom(store, "https://almoner.example");
     const find = cachedAnswers(watchChanges(store), (query, version) => {
       asked.push(query.q);
       return answerHere(query, version);
@@ -187,10 +187,24 @@ describe("answers that are kept", () => {
     service.close();
   });
 
+  test("of a thousand different searches of 12 kB each are all kept", async () => {
+    const service = await aService();
+    const nonprofits = new TextEncoder().encode(JSON.stringify("x".repeat(12_000)));
+    let asked = 0;
+    const find = cachedAnswers(watchChanges(service.store), async () => {
+      asked++;
+      return { head: new TextEncoder().encode('{"total":0,"nonprofits":'), nonprofits };
+    });
+    const different = Array.from({ length: 1_000 }, (_, n) => ({ ...anyQuery, q: `word ${n}` }));
+    for (const query of [...different, ...different]) await find(query);
+    expect(asked).toBe(1_000);
+    service.close();
+  });
+
   test("are not kept of a search that failed", async () => {
     const service = await aService();
     let failing = true;
-    const answerHere = answerFrom({ store: service.store }, "https://almoner.example");
+    const answerHere = answerFrom(service.store, "https://almoner.example");
     const find = cachedAnswers(watchChanges(service.store), (query, version) =>
       failing ? Promise.reject(new Error("thread lost")) : answerHere(query, version),
     );
