@@ -26,7 +26,7 @@ export const clusters: Readonly<Record<Network, Cluster>> = {
     genesis: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
     mint: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
   },
-  // Both are derived from words that scripts/chain/keys.ts holds; any local chain is the same chain.
+  // Both are derived from words in scripts/chain/svm.ts; any local chain is the same chain.
   local: {
     cluster: "local",
     network: "solana-devnet",

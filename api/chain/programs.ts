@@ -16,9 +16,13 @@ export const memoPrograms: ReadonlySet<string> = new Set(
   [programs.memo, programs.memoV1].map((program) => program.toBase58()),
 );
 
-/** The token account that the classic token program keeps for a wallet by default; off-curve wallets have one, too. */
-export const tokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey =>
+/** The token account that a token program keeps for a wallet by default; off-curve wallets have one, too. */
+export const tokenAccount = (
+  wallet: PublicKey,
+  mint: PublicKey,
+  program: PublicKey = programs.token,
+): PublicKey =>
   PublicKey.findProgramAddressSync(
-    [wallet.toBytes(), programs.token.toBytes(), mint.toBytes()],
+    [wallet.toBytes(), program.toBytes(), mint.toBytes()],
     programs.tokenAccounts,
   )[0];

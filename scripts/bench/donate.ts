@@ -2,10 +2,8 @@ import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { defineCommand } from "citty";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
-import { type LocalChain, openLocalChain } from "../chain/local-chain.ts";
-import { buildPayment } from "../chain/paying.ts";
-import { serveLocalChain } from "../chain/serve.ts";
-import type { Built } from "#scripts/chain/instructions.ts";
+import { type LocalChain, openLocalChain, serveLocalChain } from "../chain/local-chain.ts";
+import { type Built, buildPayment } from "../chain/instructions.ts";
 import { runCommand } from "../support/command.ts";
 import { type Figure, printFigures, quantile } from "./support/figures.ts";
 import { sendAll } from "./support/load.ts";
@@ -164,13 +162,13 @@ async function prepare(
 
 function payment(
   chain: LocalChain,
-  { recipient, amount, memo }: PaymentRequirements,
+  { recipient, amount_atomic, memo }: PaymentRequirements,
   how: { feePayer?: string } = {},
 ): Built {
   const donor = Keypair.generate();
   chain.give({ wallet: donor.publicKey, lamports: 10_000_000n, usdc: 1_000_000n });
   const { slots } = chain.ledger;
-  const paying = { to: recipient, usdc: String(amount), memo, ...how };
+  const paying = { to: recipient, amount: BigInt(amount_atomic), memo, ...how };
   return buildPayment(donor, paying, slots.blockhash(slots.now()));
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Random, randomOf } from "#scripts/seed/random.ts";
 import type { Answer, Call } from "./json-rpc.ts";
 import type { Ledger } from "./ledger.ts";
-import { signatureIn } from "./sending-methods.ts";
+import { signatureIn } from "./methods.ts";
 
 const percent = (meaning: string) => z.number().min(0).max(100).default(0).describe(meaning);
 const milliseconds = (meaning: string) =>
@@ -23,29 +23,21 @@ export const Chaos = z.strictObject({
 export type Chaos = z.infer<typeof Chaos>;
 
 /** A switch that tests, flags and POST /chaos turn. */
-export type ChaosSwitch = {
-  now(): Chaos;
-  /** What is not named goes well again. Throws a ZodError. */
-  set(chaos: unknown): void;
-  /** Answers a request for `answer`, well or badly. */
-  trouble(
-    request: { body: string; signal: AbortSignal },
-    answer: () => Response,
-  ): Promise<Response>;
-  /** Answers single calls for `answer`, well or badly. */
-  disturb(ledger: Ledger, answer: Answer): Answer;
-};
-
-export function openChaos(initial: unknown = {}): ChaosSwitch {
+export function openChaos(initial: unknown = {}) {
   let chaos = Chaos.parse(initial);
   let random = randomOf(chaos.seed, 0);
   return {
     now: () => chaos,
-    set: (changed) => {
+    /** What is not named goes well again. Throws a ZodError. */
+    set: (changed: unknown) => {
       chaos = Chaos.parse(changed);
       random = randomOf(chaos.seed, 0);
     },
-    trouble: async ({ body, signal }, answer) => {
+    /** Answers a request for `answer`, well or badly. */
+    trouble: async (
+      { body, signal }: { body: string; signal: AbortSignal },
+      answer: () => Response,
+    ): Promise<Response> => {
       if (random.chance(chaos.hangs)) {
         await untilGivenUp(signal, chaos.hang_ms);
         return failure(body, random);
@@ -56,14 +48,21 @@ export function openChaos(initial: unknown = {}): ChaosSwitch {
       }
       return random.chance(chaos.garbage) ? garbage(body, random) : answer();
     },
-    disturb: (ledger, answer) => (call) => {
-      if (call.method === "sendTransaction") {
-        return random.chance(chaos.lost)
-          ? signatureIn(call.params)
-          : sendLate(ledger, answer(call), { chaos, random });
-      }
-      return random.chance(chaos.nulls) ? ignorant(call, answer, random) : answer(call);
-    },
+    /** Answers single calls for `answer`, well or badly. */
+    disturb:
+      (ledger: Ledger, answer: Answer): Answer =>
+      (call) => {
+        if (call.method !== "sendTransaction") {
+          return random.chance(chaos.nulls) ? ignorant(call, answer, random) : answer(call);
+        }
+        if (random.chance(chaos.lost)) return signatureIn(call.params);
+        const signature = answer(call);
+        const landing = ledger.landing(String(signature));
+        if (landing !== null && random.chance(chaos.late)) {
+          landing.visibleFromMs = ledger.clock().getTime() + random.between(0, chaos.late_ms);
+        }
+        return signature;
+      },
   };
 }
 
@@ -111,18 +110,6 @@ function garbage(body: string, random: Random): Response {
     JSON.stringify({ jsonrpc: "2.0", result: 7, id }),
   ]);
   return new Response(text, { headers: { "content-type": "application/json" } });
-}
-
-function sendLate(
-  ledger: Ledger,
-  signature: unknown,
-  { chaos, random }: { chaos: Chaos; random: Random },
-): unknown {
-  const landing = ledger.landing(String(signature));
-  if (landing !== null && random.chance(chaos.late)) {
-    landing.visibleFromMs = ledger.clock().getTime() + random.between(0, chaos.late_ms);
-  }
-  return signature;
 }
 
 /** What a node that lags, or has lost its history, answers to reads. Other calls are answered as they are. */

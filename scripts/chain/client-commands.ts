@@ -1,95 +1,93 @@
 import { Connection, Keypair } from "@solana/web3.js";
-import type { Config } from "#api/config.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { defineCommand } from "citty";
 import { microUsdcFrom } from "#content/donation/money.ts";
-import { configOrExit, stopWith } from "#scripts/support/config.ts";
-import { chainFiles, notedAddress, portDefault } from "./address-file.ts";
-import { buildPayment } from "./paying.ts";
-import { refuseElsewhere } from "./serve-command.ts";
+import { stopWith } from "#scripts/support/config.ts";
+import { buildPayment, type Payment } from "./instructions.ts";
+import {
+  chainFiles,
+  localConfigOrExit,
+  notedAddress,
+  portDefault,
+  troubleArgs,
+  troublesIn,
+} from "./serve-command.ts";
 
-type Common = { url?: string | undefined; json?: boolean | undefined };
+const common = {
+  url: { type: "string", description: "URL of the chain; default: that of the data folder" },
+  json: { type: "boolean", description: "Answer as JSON on standard output" },
+} as const;
 
-/** Gives a wallet SOL and USDC. */
-export async function faucet(
-  args: Common & { wallet: string; sol: string; usdc: string },
-): Promise<void> {
-  const { wallet, sol, usdc } = args;
-  const { signature } = await ask<{ signature: string }>(args, "/faucet", { wallet, sol, usdc });
-  say(
-    args,
-    { wallet, sol, usdc, signature },
-    `${wallet} got ${sol} SOL and ${usdc} USDC: ${signature}`,
-  );
-}
+export const faucet = defineCommand({
+  meta: { name: "faucet", description: "Gives a wallet SOL and USDC" },
+  args: {
+    wallet: { type: "string", required: true, description: "Address of the wallet" },
+    sol: { type: "string", default: "1", description: "SOL" },
+    usdc: { type: "string", default: "100", description: "USDC" },
+    ...common,
+  },
+  run: async ({ args }) => {
+    const { wallet, sol, usdc } = args;
+    const { signature } = (await control(args, "/faucet", { wallet, sol, usdc })) as {
+      signature: string;
+    };
+    const text = `${wallet} got ${sol} SOL and ${usdc} USDC: ${signature}`;
+    console.log(args.json ? JSON.stringify({ wallet, sol, usdc, signature }) : text);
+  },
+});
 
-export type SendArgs = Common & {
-  link?: string | undefined;
-  to?: string | undefined;
-  amount?: string | undefined;
-  memo?: string | undefined;
-  reference?: string | undefined;
-};
+export const send = defineCommand({
+  meta: { name: "send", description: "Pays USDC from a new donor wallet" },
+  args: {
+    link: {
+      type: "positional",
+      required: false,
+      description: "A Solana Pay link, as on /donate pages",
+    },
+    to: { type: "string", description: "Wallet that is paid" },
+    amount: { type: "string", description: "USDC (1)" },
+    memo: { type: "string", description: "Memo: a donation's names its intent" },
+    reference: { type: "string", description: "Addresses to find it by, comma-separated" },
+    ...common,
+  },
+  run: async ({ args }) => {
+    const gift = giftIn(args, linkOrExit(args.link));
+    const { to, usdc: amount_usdc } = gift;
+    const url = addressOf(args);
+    const { tx_signature, donor } = await orExit(url, () => payAsDonor(url, gift));
+    const text = `${donor} paid ${amount_usdc} USDC to ${to}.\ntx_signature ${tx_signature}`;
+    console.log(args.json ? JSON.stringify({ tx_signature, donor, to, amount_usdc }) : text);
+  },
+});
 
-/** Pays USDC from a new donor wallet. */
-export async function send(args: SendArgs): Promise<void> {
-  const link = linkIn(args);
-  const to = args.to ?? link.to ?? stopWith("Give --to <wallet>, or a Solana Pay link.", 2);
-  const text = args.amount ?? link.amount ?? "1";
-  const amount = microUsdcFrom(text);
-  if (amount === null || amount === 0n) return stopWith("--amount: give USDC, like 2.50.", 2);
-  const memo = args.memo ?? link.memo;
-  const references = args.reference?.split(",") ?? link.references ?? [];
-  const url = addressOf(args);
-  const paid = await orExit(url, () => payAsDonor(url, { to, usdc: text, memo, references }));
-  if (!paid.ok) return stopWith(`The chain refused the payment: ${paid.failure}`);
-  const { tx_signature, donor } = paid.value;
-  say(
-    args,
-    { tx_signature, donor, to, amount_usdc: text },
-    `${donor} paid ${text} USDC to ${to}.\ntx_signature ${tx_signature}`,
-  );
-}
+export const chaos = defineCommand({
+  meta: { name: "chaos", description: "Shows the simulated failures, or sets them" },
+  args: {
+    off: { type: "boolean", description: "Turn all simulated failures off" },
+    ...troubleArgs,
+    ...common,
+  },
+  run: async ({ args }) => {
+    const set = troublesIn(args);
+    const isChange = args.off === true || Object.keys(set).length > 0;
+    const now = await control(args, "/chaos", isChange ? set : null);
+    console.log(JSON.stringify(now, null, args.json ? 0 : 2));
+  },
+});
 
-function linkIn({ link }: SendArgs): Partial<PayLink> {
-  if (link === undefined) return {};
-  return (
-    readPayLink(link) ??
-    stopWith(
-      "This is not a Solana Pay transfer link: send one that begins with solana: and an address.",
-      2,
-    )
-  );
-}
-
-/** Shows what goes wrong, or sets it. */
-export async function chaos(
-  args: Common & { off?: boolean | undefined; set: Record<string, number> },
-): Promise<void> {
-  const change = args.off === true || Object.keys(args.set).length > 0;
-  const now = await ask<object>(args, "/chaos", change ? args.set : null);
-  console.log(JSON.stringify(now, null, args.json === true ? 0 : 2));
-}
-
-function say({ json }: Common, value: object, text: string): void {
-  console.log(json === true ? JSON.stringify(value) : text);
-}
+type At = { url?: string | undefined };
 
 /** Where the chain is: as said, as the running one noted, or where it is by default. */
-function addressOf({ url }: Common): string {
-  const config: Config = configOrExit();
-  refuseElsewhere(config);
+function addressOf({ url }: At): string {
+  const config = localConfigOrExit();
   const noted = notedAddress(chainFiles(config).address);
   return url ?? noted ?? `http://127.0.0.1:${config.localChainPort ?? portDefault}`;
 }
 
-async function ask<Answer>(args: Common, path: string, body: object | null): Promise<Answer> {
-  const url = addressOf(args);
-  const response = await orExit(url, () =>
-    body === null
-      ? fetch(`${url}${path}`)
-      : fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) }),
-  );
-  const answer = (await response.json().catch(() => ({}))) as Answer & { error?: string };
+async function control(at: At, path: string, body: object | null): Promise<unknown> {
+  const url = addressOf(at);
+  const how = body === null ? {} : { method: "POST", body: JSON.stringify(body) };
+  const response = await orExit(url, () => fetch(`${url}${path}`, how));
+  const answer = (await response.json().catch(() => ({}))) as { error?: string };
   if (!response.ok) stopWith(`The local chain refused: ${answer.error ?? response.status}`, 2);
   return answer;
 }
@@ -105,41 +103,47 @@ async function orExit<Value>(url: string, work: () => Promise<Value>): Promise<V
   }
 }
 
-export type Gift = {
-  to: string;
-  usdc: string;
-  memo?: string | undefined;
-  references: readonly string[];
-};
+/** What the options say, or else the link. */
+function giftIn(
+  args: { [Name in "to" | "amount" | "memo" | "reference"]?: string | undefined },
+  link: Partial<PayLink>,
+): Payment & { usdc: string } {
+  const to = args.to ?? link.to;
+  if (to === undefined) return stopWith("Give --to <wallet>, or a Solana Pay link.", 2);
+  const usdc = args.amount ?? link.amount ?? "1";
+  const amount = microUsdcFrom(usdc);
+  if (!amount) return stopWith("--amount: give USDC, like 2.50.", 2);
+  const references = args.reference?.split(",") ?? link.references ?? [];
+  return { to, usdc, amount, memo: args.memo ?? link.memo, references };
+}
 
 const looksMax = 100;
 const lookEveryMs = 100;
 
 /** Pays from a new wallet that the faucet filled, over the RPC as a wallet does, and waits until it is confirmed. */
-export async function payAsDonor(
-  url: string,
-  { to, usdc, memo: text, references }: Gift,
-): Promise<Result<{ tx_signature: string; donor: string }, string>> {
-  const donor = Keypair.generate();
-  await fetch(`${url}/faucet`, {
-    method: "POST",
-    body: JSON.stringify({ wallet: donor.publicKey.toBase58(), sol: 0.1, usdc }),
-  });
+async function payAsDonor(url: string, gift: Payment & { usdc: string }) {
+  const keypair = Keypair.generate();
+  const donor = keypair.publicKey.toBase58();
+  const body = JSON.stringify({ wallet: donor, sol: 0.1, usdc: gift.usdc });
+  await fetch(`${url}/faucet`, { method: "POST", body });
   const connection = new Connection(url, "confirmed");
   const { blockhash } = await connection.getLatestBlockhash();
-  const paying = { to, usdc, references, makeAccount: true, computeUnits: null, unitPrice: null };
-  const memos = text === undefined ? {} : { memo: text };
-  const { bytes } = buildPayment(donor, { ...paying, ...memos }, blockhash);
+  const { bytes } = buildPayment(keypair, { ...gift, makeAccount: true }, blockhash);
   const tx_signature = await connection.sendRawTransaction(bytes);
   for (let look = 0; look < looksMax; look++) {
     const { value } = await connection.getSignatureStatus(tx_signature);
-    if (value?.err) return fail(JSON.stringify(value.err));
-    if (value !== null && value.confirmationStatus !== "processed") {
-      return ok({ tx_signature, donor: donor.publicKey.toBase58() });
-    }
+    if (value?.err) stopWith(`The chain refused the payment: ${JSON.stringify(value.err)}`);
+    if (value !== null && value.confirmationStatus !== "processed") return { tx_signature, donor };
     await Bun.sleep(lookEveryMs);
   }
-  return fail(`${tx_signature} was not confirmed within ${(looksMax * lookEveryMs) / 1_000} s`);
+  return stopWith(`${tx_signature} was not confirmed within ${(looksMax * lookEveryMs) / 1_000} s`);
+}
+
+function linkOrExit(link: string | undefined): Partial<PayLink> {
+  if (link === undefined) return {};
+  const message =
+    "This is not a Solana Pay transfer link: send one that begins with solana: and an address.";
+  return readPayLink(link) ?? stopWith(message, 2);
 }
 
 /** What a Solana Pay transfer request asks for. Source: Solana Pay, Transfer Request. */

@@ -7,24 +7,15 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import bs58 from "bs58";
-import { programs } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/programs.ts";
+import type { Ledger } from "./ledger.ts";
+import { faucetKeypair, usdcDecimals, usdcMint } from "./svm.ts";
 
-/** Instructions of the token programs, as wallets make them. Source: SPL Token, Associated Token Account, Memo. */
+// Instructions of the token programs, as wallets make them. Source: SPL Token, Associated Token Account, Memo.
 
 const writable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: true });
 const readable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: false });
 const signing = (pubkey: PublicKey) => ({ pubkey, isSigner: true, isWritable: false });
-
-/** The token account of a wallet for a mint of either token program. */
-export const tokenAccountFor = (
-  wallet: PublicKey,
-  mint: PublicKey,
-  program: PublicKey = programs.token,
-): PublicKey =>
-  PublicKey.findProgramAddressSync(
-    [wallet.toBytes(), program.toBytes(), mint.toBytes()],
-    programs.tokenAccounts,
-  )[0];
 
 /** Makes a wallet's token account, unless it is there. */
 export function createTokenAccount(
@@ -38,7 +29,7 @@ export function createTokenAccount(
     programId: programs.tokenAccounts,
     keys: [
       { pubkey: payer, isSigner: true, isWritable: true },
-      writable(tokenAccountFor(wallet, mint, program)),
+      writable(tokenAccount(wallet, mint, program)),
       readable(wallet),
       readable(mint),
       readable(SystemProgram.programId),
@@ -139,4 +130,72 @@ export function signedTransaction(
     base64: Buffer.from(bytes).toString("base64"),
     signature: bs58.encode(first ?? []),
   };
+}
+
+/** How a donor pays: micro-USDC to a wallet, found by its memo and its Solana Pay references. */
+export type Payment = {
+  to: string;
+  amount: bigint;
+  memo?: string | undefined;
+  references?: readonly string[];
+  /** Pays the network fee in place of the donor; its signature is left missing. */
+  feePayer?: string;
+  /** Makes the recipient's token account first, unless it is there. */
+  makeAccount?: boolean;
+};
+
+/** A signed payment of USDC as wallets make it. No one has sent it yet. */
+export function buildPayment(
+  donor: Keypair,
+  { to, amount, memo: text, references = [], feePayer, makeAccount = false }: Payment,
+  blockhash: string,
+): Built {
+  const [authority, wallet] = [donor.publicKey, new PublicKey(to)];
+  const transfer = transferChecked({
+    source: tokenAccount(authority, usdcMint),
+    mint: usdcMint,
+    destination: tokenAccount(wallet, usdcMint),
+    authority,
+    amount,
+    decimals: usdcDecimals,
+    references: references.map((one) => new PublicKey(one)),
+  });
+  const instructions = [
+    ...(makeAccount ? [createTokenAccount(authority, wallet, usdcMint)] : []),
+    transfer,
+    ...(text === undefined ? [] : [memo(text)]),
+  ];
+  const payer = feePayer === undefined ? {} : { payer: new PublicKey(feePayer) };
+  return signedTransaction(instructions, { signers: [donor], blockhash, ...payer });
+}
+
+/** What someone asks the faucet for: lamports, and micro-USDC. */
+export type Wish = { wallet: PublicKey; lamports?: bigint; usdc?: bigint };
+
+/**
+ * Gives away SOL and USDC, by transactions like any other. Makes the wallet's USDC account also when it asks for none.
+ * Answers the signature. Throws when the chain refuses, which means that the wish cannot be.
+ */
+export function give(
+  { slots, send }: Pick<Ledger, "slots" | "send">,
+  { wallet, lamports = 0n, usdc }: Wish,
+): string {
+  const faucet = faucetKeypair.publicKey;
+  const wishes = [
+    // Two like wishes within a slot would be one transaction.
+    memo(`faucet ${crypto.randomUUID()}`),
+    ...(lamports > 0n
+      ? [SystemProgram.transfer({ fromPubkey: faucet, toPubkey: wallet, lamports })]
+      : []),
+    ...(usdc === undefined ? [] : [createTokenAccount(faucet, wallet, usdcMint)]),
+    ...(usdc === undefined || usdc === 0n
+      ? []
+      : [mintTo(usdcMint, tokenAccount(wallet, usdcMint), faucet, usdc)]),
+  ];
+  const blockhash = slots.blockhash(slots.now());
+  const { bytes, signature } = signedTransaction(wishes, { signers: [faucetKeypair], blockhash });
+  const landed = send(bytes);
+  const err = "refused" in landed ? landed.refused : landed.outcome.err;
+  if (err !== null) throw new Error(`the faucet failed: ${JSON.stringify(err)}`);
+  return signature;
 }

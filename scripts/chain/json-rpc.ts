@@ -77,35 +77,35 @@ function failure(id: string | number | null, { code, message, data }: RpcError) 
   return { jsonrpc: "2.0", error: { code, message, ...(data === undefined ? {} : { data }) }, id };
 }
 
-/** A method of the RPC: the form of its params, and what it answers to them. It throws RpcError. */
-export type Method = { params: z.ZodType; run(ledger: Ledger, params: unknown): unknown };
+/** A method of the RPC; throws RpcError. */
+export type Method = (ledger: Ledger, params: readonly unknown[]) => unknown;
 
-/** Binds the form of the params to the function that takes them. */
-export const method = <Params>(
-  params: z.ZodType<Params>,
-  run: (ledger: Ledger, params: Params) => unknown,
-): Method => ({ params, run: (ledger, given) => run(ledger, given as Params) });
+/** A method from the form of its params and what it answers to them. */
+export const method =
+  <Params>(shape: z.ZodType<Params>, run: (ledger: Ledger, params: Params) => unknown): Method =>
+  (ledger, params) => {
+    const given = shape.safeParse(params);
+    if (given.success) return run(ledger, given.data);
+    throw new RpcError(codes.invalidParams, `Invalid params: ${z.prettifyError(given.error)}`);
+  };
 
-const bytesOf = (text: string) => bs58.decodeUnsafe(text)?.length;
+const base58 = (bytes: number, lengthMax: number) =>
+  z
+    .string()
+    .max(lengthMax)
+    .refine((text) => bs58.decodeUnsafe(text)?.length === bytes, "Invalid param: WrongSize");
 
-export const Address = z
-  .string()
-  .max(44)
-  .refine((text) => bytesOf(text) === 32, "Invalid param: WrongSize");
-
-export const Signature = z
-  .string()
-  .max(88)
-  .refine((text) => bytesOf(text) === 64, "Invalid param: WrongSize");
+export const Address = base58(32, 44);
+export const Signature = base58(64, 88);
 
 export const CommitmentLevel = z.enum(["processed", "confirmed", "finalized"]);
 
 /** The options that nearly every method takes, last. */
-export const Options = z.looseObject({ commitment: CommitmentLevel.optional() }).nullish();
+export const Options = z.looseObject({ commitment: CommitmentLevel.nullish() }).nullish();
 
 /** The slot at which an answer holds, around the answer. */
 export const withContext = (
   { slots }: Ledger,
-  commitment: Commitment | undefined,
+  commitment: Commitment | null | undefined,
   value: unknown,
 ) => ({ context: { apiVersion: "3.0.0", slot: slots.at(commitment ?? "finalized") }, value });

@@ -3,13 +3,18 @@ import { dirname } from "node:path";
 import type { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { Database } from "bun:sqlite";
-import { takeApart, transactionOf } from "#api/chain/payment.ts";
+import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/time.ts";
-import { genesis } from "./genesis.ts";
-import { lands, type Outcome, type TransactionError } from "./outcome.ts";
-import { countSlots, type SlotOptions, type Slots } from "./slots.ts";
-import { type AccountKeys, accountKeysOf, type ChainAccount, type Svm } from "./svm.ts";
-import { type Balances, balancesIn, decimalsOf } from "./token-accounts.ts";
+import { type Balances, balancesIn, decimalsOf } from "./accounts.ts";
+import { countSlots, type SlotOptions } from "./slots.ts";
+import {
+  type AccountKeys,
+  accountKeysOf,
+  type ChainAccount,
+  genesis,
+  type Outcome,
+  type TransactionError,
+} from "./svm.ts";
 
 /** A transaction in its block. */
 export type Landing = {
@@ -28,128 +33,102 @@ export type Landing = {
 /** A transaction that ran without a trace, and the accounts as they would be. */
 export type Trial = { outcome: Outcome; account(address: string): ChainAccount | null };
 
-/** Refused before it ran: nothing of it is on the chain. "undecodable" stands for bytes that are no transaction. */
+/** Nothing of it is on the chain; `outcome` is null unless it ran. "undecodable": the bytes are no transaction. */
 export type Refused = { refused: TransactionError; outcome: Outcome | null };
 
-export type Ledger = {
-  readonly slots: Slots;
-  readonly clock: Clock;
-  /** Runs a transaction and keeps it, failed ones as well when they pay their fee. */
-  send(bytes: Uint8Array): Landing | Refused;
-  simulate(bytes: Uint8Array, how: Scrutiny): Trial | Refused;
-  landing(signature: string): Landing | null;
-  /** Transactions that name an account, the oldest first. */
-  touching(address: string): readonly Landing[];
-  account(address: string): ChainAccount | null;
-  accountsOf(program: string): { address: string; account: ChainAccount }[];
-  /** Of a mint; 0 when it is none. */
-  decimals(mint: string): number;
-  rentFor(bytes: number): number;
-  /** How many transactions there are. */
-  count(): number;
-};
-
+/** What a transaction must be to be run: signed, and with a blockhash of the last minute. */
 export type Scrutiny = { verify: boolean; anyBlockhash: boolean };
 
 export type LedgerOptions = { clock: Clock; slots: SlotOptions; journal: Journal | null };
 
+export type Ledger = ReturnType<typeof openLedger>;
+
 /** Opens the chain: genesis, and all that the journal holds once more. */
-export function openLedger({ clock, slots: options, journal }: LedgerOptions): Ledger {
+export function openLedger({ clock, slots: options, journal }: LedgerOptions) {
   const slots = countSlots(clock, options);
-  const state: State = { svm: genesis(), slots, landings: new Map(), touching: new Map() };
-  const { svm, landings } = state;
+  const svm = genesis();
+  const landings = new Map<string, Landing>();
+  const touching = new Map<string, Landing[]>();
+
+  function accepted(bytes: Uint8Array, anyBlockhash: boolean): VersionedTransaction | Refused {
+    const transaction = transactionOf(bytes);
+    if (transaction === null) return refused("undecodable");
+    if (landings.has(signatureOf(transaction))) return refused("AlreadyProcessed");
+    const { recentBlockhash } = transaction.message;
+    return anyBlockhash || slots.isValid(recentBlockhash, "processed")
+      ? transaction
+      : refused("BlockhashNotFound");
+  }
+
+  function run(bytes: Uint8Array, transaction: VersionedTransaction, slot: number) {
+    const keys = accountKeysOf(transaction, svm);
+    if (keys === null) return refused("AddressLookupTableNotFound");
+    svm.setTime(slot, slots.timeOf(slot));
+    const before = balancesIn(svm, keys);
+    const outcome = svm.run(bytes, transaction);
+    if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
+    const after = balancesIn(svm, keys);
+    const signature = signatureOf(transaction);
+    const ran = { signature, slot, transaction, bytes, keys, outcome, before, after };
+    const landing: Landing = { ...ran, visibleFromMs: 0 };
+    landings.set(signature, landing);
+    for (const key of keys.all) {
+      const others = touching.get(key);
+      if (others === undefined) touching.set(key, [landing]);
+      else others.push(landing);
+    }
+    return landing;
+  }
+
   svm.verify(false);
-  for (const { slot, bytes } of journal?.all() ?? []) run(state, bytes, slot);
+  for (const { slot, bytes } of journal?.all() ?? []) {
+    const transaction = transactionOf(bytes);
+    if (transaction !== null) run(bytes, transaction, slot);
+  }
   svm.verify(true);
   return {
     slots,
     clock,
-    send: (bytes) => {
-      const refused = refusalOf(state, bytes, { verify: true, anyBlockhash: false });
-      if (refused !== null) return refused;
+    /** Runs a transaction and keeps it, failed ones as well when they pay their fee. */
+    send: (bytes: Uint8Array): Landing | Refused => {
+      const transaction = accepted(bytes, false);
+      if ("refused" in transaction) return transaction;
       const slot = slots.now();
-      const landing = run(state, bytes, slot);
+      const landing = run(bytes, transaction, slot);
       if (!("refused" in landing)) journal?.add(slot, bytes);
       return landing;
     },
-    simulate: (bytes, how) => refusalOf(state, bytes, how) ?? simulate(state, bytes, how),
-    landing: (signature) => landings.get(signature) ?? null,
-    touching: (address) => state.touching.get(address) ?? [],
-    account: (address) => svm.account(address),
-    accountsOf: (program) => svm.accountsOf(program),
-    decimals: (mint) => decimalsOf(svm, mint),
-    rentFor: (bytes) => svm.rentFor(bytes),
+    simulate: (bytes: Uint8Array, { verify, anyBlockhash }: Scrutiny): Trial | Refused => {
+      const transaction = accepted(bytes, anyBlockhash);
+      if ("refused" in transaction) return transaction;
+      svm.verify(verify);
+      const { outcome, after } = svm.simulate(bytes, transaction);
+      svm.verify(true);
+      if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
+      return { outcome, account: (of) => after.get(of) ?? svm.account(of) };
+    },
+    landing: (signature: string): Landing | null => landings.get(signature) ?? null,
+    /** Transactions that name an account, the oldest first. */
+    touching: (address: string): readonly Landing[] => touching.get(address) ?? [],
+    account: svm.account,
+    accountsOf: svm.accountsOf,
+    rentFor: svm.rentFor,
+    decimals: (mint: string) => decimalsOf(svm, mint),
+    /** How many transactions there are. */
     count: () => landings.size,
   };
 }
 
-type State = {
-  svm: Svm;
-  slots: Slots;
-  landings: Map<string, Landing>;
-  touching: Map<string, Landing[]>;
-};
+const refused = (err: TransactionError, outcome: Outcome | null = null): Refused => ({
+  refused: err,
+  outcome,
+});
 
-const undecodable: Refused = { refused: "undecodable", outcome: null };
+const signatureOf = ({ signatures }: VersionedTransaction): string =>
+  bs58.encode(signatures[0] ?? []);
 
-function refusalOf({ landings, slots }: State, bytes: Uint8Array, how: Scrutiny): Refused | null {
-  const transaction = transactionOf(bytes);
-  if (transaction === null) return undecodable;
-  const refused = (err: TransactionError): Refused => ({ refused: err, outcome: null });
-  if (how.verify) {
-    const { unsigned, badly_signed } = takeApart(transaction, bytes);
-    if (unsigned.length + badly_signed.length > 0) return refused("SignatureFailure");
-  }
-  if (landings.has(bs58.encode(transaction.signatures[0] ?? []))) {
-    return refused("AlreadyProcessed");
-  }
-  if (how.anyBlockhash || slots.isValid(transaction.message.recentBlockhash, "processed")) {
-    return null;
-  }
-  return refused("BlockhashNotFound");
-}
-
-function simulate({ svm }: State, bytes: Uint8Array, { verify }: Scrutiny): Trial | Refused {
-  const transaction = transactionOf(bytes);
-  if (transaction === null) return undecodable;
-  svm.verify(verify);
-  const { outcome, after } = svm.simulate(bytes, transaction.version !== "legacy");
-  svm.verify(true);
-  if (!lands(outcome.err)) return { refused: outcome.err ?? "", outcome };
-  return { outcome, account: (of) => after.get(of) ?? svm.account(of) };
-}
-
-function run(state: State, bytes: Uint8Array, slot: number): Landing | Refused {
-  const { svm, slots, landings, touching } = state;
-  const transaction = transactionOf(bytes);
-  if (transaction === null) return undecodable;
-  const keys = accountKeysOf(transaction, svm);
-  if (keys === null) return { refused: "AddressLookupTableNotFound", outcome: null };
-  svm.setTime(slot, slots.timeOf(slot));
-  const before = balancesIn(svm, keys);
-  const outcome = svm.run(bytes, transaction.version !== "legacy");
-  if (!lands(outcome.err)) return { refused: outcome.err ?? "", outcome };
-  const after = balancesIn(svm, keys);
-  const signature = bs58.encode(transaction.signatures[0] ?? []);
-  const landing = {
-    signature,
-    slot,
-    transaction,
-    bytes,
-    keys,
-    outcome,
-    before,
-    after,
-    visibleFromMs: 0,
-  };
-  landings.set(signature, landing);
-  for (const key of keys.all) {
-    const others = touching.get(key);
-    if (others === undefined) touching.set(key, [landing]);
-    else others.push(landing);
-  }
-  return landing;
-}
+/** Whether a transaction takes its place in a block and pays its fee: errors with details do, the others leave no trace. */
+const lands = ({ err }: Outcome): boolean => typeof err !== "string";
 
 /** The transactions of the chain in their order. Anyone who runs them once more has the same chain. */
 export type Journal = {

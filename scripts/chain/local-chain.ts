@@ -1,33 +1,15 @@
-import type { PublicKey } from "@solana/web3.js";
+import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
-import type { Clock } from "#content/contract/time.ts";
-import { systemClock } from "#content/contract/time.ts";
-import { accountMethods } from "./account-methods.ts";
-import { blockMethods } from "./block-methods.ts";
-import { type ChaosSwitch, openChaos } from "./chaos.ts";
-import { give, type Wish } from "./faucet.ts";
-import { tokenAccountFor } from "./instructions.ts";
-import { type Answer, type Method, RpcError, answerBody, codes } from "./json-rpc.ts";
-import { type Journal, type Ledger, openJournal, openLedger } from "./ledger.ts";
-import { usdcMint } from "./genesis.ts";
+import { tokenAccount } from "#api/chain/programs.ts";
+import { type Clock, systemClock } from "#content/contract/time.ts";
+import { microUsdcFrom } from "#content/donation/money.ts";
+import { Chaos, openChaos } from "./chaos.ts";
+import { give, type Wish } from "./instructions.ts";
+import { Address, type Answer, RpcError, answerBody, codes } from "./json-rpc.ts";
+import { openJournal, openLedger } from "./ledger.ts";
+import { methods } from "./methods.ts";
 import { type SlotOptions, slotsAsOnMainnet } from "./slots.ts";
-import { readTokenAccount } from "./token-accounts.ts";
-import { transactionMethods } from "./transaction-methods.ts";
-
-/** A Solana of one's own: the real runtime with the real token programs, without validators. */
-export type LocalChain = {
-  readonly ledger: Ledger;
-  readonly chaos: ChaosSwitch;
-  /** Gives away SOL and USDC; answers the signature. */
-  give(wish: Wish): string;
-  /** Makes the USDC accounts that wallets lack. Answers how many. */
-  ensure(wallets: readonly PublicKey[]): number;
-  /** Micro-USDC that a wallet has; 0n without an account. */
-  usdcOf(wallet: PublicKey): bigint;
-  /** Answers JSON-RPC, with troubles when chaos is on. */
-  rpc(body: string, signal: AbortSignal): Promise<Response>;
-  close(): void;
-};
+import { usdcMint } from "./svm.ts";
 
 export type LocalChainOptions = {
   clock?: Clock;
@@ -37,47 +19,128 @@ export type LocalChainOptions = {
   chaos?: unknown;
 };
 
-const methods = new Map<string, Method>(
-  Object.entries({ ...blockMethods, ...accountMethods, ...transactionMethods }),
-);
+/** A Solana of one's own: the real runtime with the real token programs, without validators. */
+export type LocalChain = ReturnType<typeof openLocalChain>;
 
 /** Opens it. Throws JournalTaken while another process keeps the journal. */
-export function openLocalChain(options: LocalChainOptions = {}): LocalChain {
+export function openLocalChain(options: LocalChainOptions = {}) {
   const { clock = systemClock, slots = slotsAsOnMainnet } = options;
-  const journal: Journal | null = options.journal ? openJournal(options.journal) : null;
+  const journal = options.journal ? openJournal(options.journal) : null;
   const ledger = openLedger({ clock, slots, journal });
   const chaos = openChaos(options.chaos);
-  const answer = chaos.disturb(ledger, answerFrom(ledger));
+  const answerCall: Answer = chaos.disturb(ledger, ({ method, params }) => {
+    const known = methods.get(method);
+    if (known === undefined) throw new RpcError(codes.unknownMethod, "Method not found");
+    return known(ledger, params);
+  });
   return {
     ledger,
+    /** The switch for troubles. */
     chaos,
-    give: (wish) => give(ledger, wish),
-    ensure: (wallets) => {
-      const lacks = (wallet: PublicKey) =>
-        ledger.account(tokenAccountFor(wallet, usdcMint).toBase58()) === null;
-      const lacking = wallets.filter(lacks);
+    /** Gives away SOL and USDC; answers the signature. */
+    give: (wish: Wish) => give(ledger, wish),
+    /** Makes the USDC accounts that wallets lack. Answers how many. */
+    ensure: (wallets: readonly PublicKey[]) => {
+      const lacking = wallets.filter(
+        (wallet) => ledger.account(tokenAccount(wallet, usdcMint).toBase58()) === null,
+      );
       for (const wallet of lacking) give(ledger, { wallet, usdc: 0n });
       return lacking.length;
     },
-    usdcOf: (wallet) => {
-      const account = ledger.account(tokenAccountFor(wallet, usdcMint).toBase58());
-      return account === null ? 0n : (readTokenAccount(account)?.amount ?? 0n);
-    },
-    rpc: (body, signal) =>
+    /** Answers JSON-RPC, with troubles when chaos is on. */
+    rpc: (body: string, signal: AbortSignal) =>
       chaos.trouble({ body, signal }, () => {
-        const answered = answerBody(body, answer);
+        const answered = answerBody(body, answerCall);
         return answered === null ? new Response(null, { status: 204 }) : Response.json(answered);
       }),
     close: () => journal?.close(),
   };
 }
 
-function answerFrom(ledger: Ledger): Answer {
-  return ({ method, params }) => {
-    const known = methods.get(method);
-    if (known === undefined) throw new RpcError(codes.unknownMethod, "Method not found");
-    const given = known.params.safeParse(params);
-    if (given.success) return known.run(ledger, given.data);
-    throw new RpcError(codes.invalidParams, `Invalid params: ${z.prettifyError(given.error)}`);
+export type Served = { url: string; port: number; stop(): Promise<void> };
+
+/** Pages of any origin may use it, as they may a public node: its money is worth nothing. */
+const cors = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-headers": "*",
+  "access-control-allow-methods": "GET, POST, OPTIONS",
+};
+
+const bodyBytesMax = 4_194_304;
+const lamportsPerSol = 1_000_000_000;
+
+/** Serves a local chain on 127.0.0.1; port 0 takes a free one. Throws when the port is taken. */
+export function serveLocalChain(chain: LocalChain, port: number): Served {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port,
+    maxRequestBodySize: bodyBytesMax,
+    // Chaos lets answers hang for longer than any idle limit.
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const response = await answer(chain, request);
+      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
+      return response;
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port ?? port,
+    stop: () => server.stop(true),
   };
+}
+
+async function answer(chain: LocalChain, request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  const nothing = () => new Response("There is nothing here.\n", { status: 404 });
+  if (request.method === "OPTIONS") return new Response(null, { status: 204 });
+  if (request.method === "GET") return pages[pathname]?.(chain) ?? nothing();
+  if (request.method !== "POST") return new Response("Send GET or POST.\n", { status: 405 });
+  if (pathname === "/") return chain.rpc(await request.text(), request.signal);
+  const body = await request.json().catch(() => null);
+  return controls[pathname]?.(chain, body) ?? nothing();
+}
+
+const pages: Record<string, (chain: LocalChain) => Response> = {
+  "/": () => new Response("Almoner's local chain: Solana's JSON-RPC by POST. No real money.\n"),
+  "/health": () => new Response("ok"),
+  "/chaos": ({ chaos }) => Response.json(chaos.now()),
+};
+
+const FaucetBody = z.strictObject({
+  wallet: Address,
+  sol: z.coerce.number().min(0).max(10_000).default(0).describe("SOL"),
+  usdc: z
+    .union([z.number().transform(String), z.string()])
+    .default("0")
+    .transform(microUsdcFrom)
+    .refine((amount) => amount !== null, "send a decimal number with at most 6 decimals"),
+});
+
+const EnsureBody = z.strictObject({ wallets: z.array(Address).max(10_000) });
+
+/** What only a local chain has. */
+const controls: Record<string, (chain: LocalChain, body: unknown) => Response> = {
+  "/faucet": (chain, body) =>
+    checked(FaucetBody, body, ({ wallet, sol, usdc }) => {
+      const lamports = BigInt(Math.round(sol * lamportsPerSol));
+      return {
+        signature: chain.give({ wallet: new PublicKey(wallet), lamports, usdc: usdc ?? 0n }),
+      };
+    }),
+  "/ensure": (chain, body) =>
+    checked(EnsureBody, body, ({ wallets }) => ({
+      made: chain.ensure(wallets.map((wallet) => new PublicKey(wallet))),
+    })),
+  "/chaos": ({ chaos }, body) =>
+    checked(Chaos, body, (changed) => {
+      chaos.set(changed);
+      return chaos.now();
+    }),
+};
+
+function checked<Body>(shape: z.ZodType<Body>, body: unknown, act: (body: Body) => unknown) {
+  const read = shape.safeParse(body);
+  if (!read.success) return Response.json({ error: z.prettifyError(read.error) }, { status: 400 });
+  return Response.json(act(read.data));
 }

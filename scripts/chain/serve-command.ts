@@ -1,52 +1,97 @@
-import type { Config } from "#api/config.ts";
-import { openSponsor } from "#api/chain/payment.ts";
-import { sponsorKeyOf } from "#api/secrets.ts";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PublicKey } from "@solana/web3.js";
+import { defineCommand } from "citty";
 import { z } from "zod";
-import { configOrExit, stopSignal, stopWith } from "../support/config.ts";
+import { openSponsor } from "#api/chain/payment.ts";
+import type { Config } from "#api/config.ts";
+import { sponsorKeyOf } from "#api/secrets.ts";
+import { configOrExit, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { Chaos } from "./chaos.ts";
-import { chainFiles, noteAddress, portDefault } from "./address-file.ts";
 import { JournalTaken } from "./ledger.ts";
-import { type LocalChain, type LocalChainOptions, openLocalChain } from "./local-chain.ts";
-import { type Served, serveLocalChain } from "./serve.ts";
+import {
+  type LocalChain,
+  type LocalChainOptions,
+  openLocalChain,
+  type Served,
+  serveLocalChain,
+} from "./local-chain.ts";
 
-export type ServeOptions = {
-  port?: string | undefined;
-  anyPort: boolean;
-  keep: boolean;
-  chaos: unknown;
-};
+/** Each trouble of the chaos switch as an option: hang_ms is --hang-ms. */
+export const troubleArgs = Object.fromEntries(
+  Object.entries(Chaos.shape).map(([name, shape]) => [
+    name.replaceAll("_", "-"),
+    { type: "string", description: shape.description ?? name } as const,
+  ]),
+);
 
-const lamportsPerSol = 1_000_000_000n;
-/** About a million sponsored donations. */
-const sponsorSol = 10n;
+/** The troubles among the options. */
+export const troublesIn = (args: Record<string, unknown>): Record<string, number> =>
+  Object.fromEntries(
+    Object.keys(Chaos.shape).flatMap((name) => {
+      const given = args[name.replaceAll("_", "-")];
+      return typeof given === "string" ? [[name, Number(given)]] : [];
+    }),
+  );
+
+export const serveArgs = {
+  port: { type: "string", description: "Port, 0 for a free one (ALMONER_CHAIN_PORT)" },
+  "any-port": { type: "boolean", description: "Take a free port when that one is taken" },
+  memory: { type: "boolean", description: "Store nothing: every start is a new chain" },
+  ...troubleArgs,
+} as const;
 
 /** Runs the local chain until it is asked to stop, or until the process that started it is gone. */
-export async function serve({ port, anyPort, keep, chaos }: ServeOptions): Promise<void> {
+export const serve = defineCommand({
+  meta: { name: "serve", description: "Runs the chain (the default command)" },
+  args: serveArgs,
+  run: async ({ args }) => {
+    const config = localConfigOrExit();
+    const stop = stopSignal();
+    const { journal, address } = chainFiles(config);
+    const chain = openOrExit({ journal: args.memory ? null : journal, chaos: troublesIn(args) });
+    const served = listenOrExit(chain, portOf(args.port, config), args["any-port"] === true);
+    fundSponsor(chain, config);
+    if (!args.memory) writeFileSync(address, `${served.url}\n`);
+    announce(chain, served);
+    await new Promise<void>((resolve) => {
+      if (stop.aborted) resolve();
+      stop.addEventListener("abort", () => resolve());
+      process.on("disconnect", () => resolve());
+    });
+    if (!args.memory) rmSync(address, { force: true });
+    await served.stop();
+    chain.close();
+    process.exit(0);
+  },
+});
+
+/** The settings. A local chain beside a real network would be taken for it: then the process ends. */
+export function localConfigOrExit(): Config {
   const config = configOrExit();
-  refuseElsewhere(config);
-  const stop = stopSignal();
-  const files = chainFiles(config);
-  const chain = openOrExit({ journal: keep ? files.journal : null, chaos });
-  const served = listenOrExit(chain, portOf(port, config), anyPort);
-  fundSponsor(chain, config);
-  const forget = keep ? noteAddress(files.address, served.url) : () => {};
-  tell(chain, served);
-  await new Promise<void>((resolve) => {
-    if (stop.aborted) resolve();
-    stop.addEventListener("abort", () => resolve());
-    process.on("disconnect", () => resolve());
-  });
-  forget();
-  await served.stop();
-  chain.close();
-  process.exit(0);
+  if (config.network !== "local") {
+    stopWith(
+      `ALMONER_NETWORK is ${config.network}: the local chain is for ALMONER_NETWORK=local.`,
+      2,
+    );
+  }
+  return config;
 }
 
-/** A local chain beside a real network would be taken for it. */
-export function refuseElsewhere({ network }: Pick<Config, "network">): void {
-  if (network !== "local") {
-    stopWith(`ALMONER_NETWORK is ${network}: the local chain is for ALMONER_NETWORK=local.`, 2);
+/** Where a data folder keeps its local chain, and notes where that listens. */
+export const chainFiles = ({ dataDir }: Pick<Config, "dataDir">) => ({
+  journal: join(dataDir, "chain", "journal.db"),
+  address: join(dataDir, "chain", "address"),
+});
+
+export const portDefault = 8_899;
+
+/** Where the data folder's chain was last seen; null when none runs. */
+export function notedAddress(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return null;
   }
 }
 
@@ -80,18 +125,22 @@ function listenOrExit(chain: LocalChain, port: number, anyPort: boolean): Served
   }
 }
 
+const lamportsPerSol = 1_000_000_000n;
+/** About a million sponsored donations. */
+const sponsorLamports = 10n * lamportsPerSol;
+
 /** The account that pays for donors must be able to. */
 function fundSponsor(chain: LocalChain, config: Config): void {
   const key = sponsorKeyOf(config);
   const sponsor = key === null ? null : openSponsor(key);
   if (sponsor === null) return;
   const has = BigInt(chain.ledger.account(sponsor.address)?.lamports ?? 0);
-  const lamports = sponsorSol * lamportsPerSol;
-  if (has < lamports / 2n) chain.give({ wallet: new PublicKey(sponsor.address), lamports });
+  if (has >= sponsorLamports / 2n) return;
+  chain.give({ wallet: new PublicKey(sponsor.address), lamports: sponsorLamports });
 }
 
 /** To the process that started this one, or to the person who did. */
-function tell(chain: LocalChain, { url, port }: Served): void {
+function announce(chain: LocalChain, { url, port }: Served): void {
   if (process.send !== undefined) {
     process.send({ url, port });
     return;

@@ -5,20 +5,6 @@ import type { Clock } from "#content/contract/time.ts";
 /** How far a block has come. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** Time as the local chain counts it: a slot every 400 ms, a blockhash of its own for each. */
-export type Slots = {
-  /** The newest slot; never smaller than before, whatever the clock does. */
-  now(): number;
-  /** The newest slot that has come so far. */
-  at(commitment: Commitment): number;
-  commitmentOf(slot: number): Commitment;
-  /** Seconds since 1970. */
-  timeOf(slot: number): number;
-  blockhash(slot: number): string;
-  /** Whether a transaction with this blockhash may still land, as the newest block of that commitment sees it. */
-  isValid(blockhash: string, commitment: Commitment): boolean;
-};
-
 export type SlotOptions = {
   /** Slots until a block is confirmed and finalized. */
   confirmedAfter: number;
@@ -34,8 +20,11 @@ const slotMs = 400;
 /** The first block of mainnet, so that slots look as they do there. */
 const firstBlockMs = Date.UTC(2020, 2, 16, 14, 29);
 
+/** Time as the local chain counts it: a slot every 400 ms, a blockhash of its own for each. */
+export type Slots = ReturnType<typeof countSlots>;
+
 /** Starts counting. A slot's hash is that of its number, so that a restarted chain still knows the hashes it gave away. */
-export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: SlotOptions): Slots {
+export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: SlotOptions) {
   let newest = 0;
   const slotOf = new Map<string, number>();
   const now = () => {
@@ -60,15 +49,19 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
     }
   };
   return {
+    /** The newest slot; never smaller than before, whatever the clock does. */
     now,
+    /** The newest slot that has come so far. */
     at,
-    commitmentOf: (slot) => {
+    commitmentOf: (slot: number): Commitment => {
       if (slot <= at("finalized")) return "finalized";
       return slot <= at("confirmed") ? "confirmed" : "processed";
     },
-    timeOf: (slot) => Math.floor((firstBlockMs + slot * slotMs) / 1_000),
+    /** Seconds since 1970. */
+    timeOf: (slot: number) => Math.floor((firstBlockMs + slot * slotMs) / 1_000),
     blockhash: hashOf,
-    isValid: (blockhash, commitment) => {
+    /** Whether a transaction with this blockhash may still land, as the newest block of that commitment sees it. */
+    isValid: (blockhash: string, commitment: Commitment) => {
       learn();
       const slot = slotOf.get(blockhash);
       const age = slot === undefined ? -1 : at(commitment) - slot;

@@ -1,6 +1,7 @@
 import {
   AddressLookupTableAccount,
-  type PublicKey,
+  Keypair,
+  SystemProgram,
   type VersionedTransaction,
 } from "@solana/web3.js";
 import bs58 from "bs58";
@@ -8,9 +9,9 @@ import {
   Account,
   FailedTransactionMetadata,
   LiteSvm,
-  type SimulatedTransactionInfo,
+  type TransactionMetadata,
 } from "litesvm/dist/internal";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { programs } from "#api/chain/programs.ts";
 
 /** An account as the runtime holds it. */
 export type ChainAccount = {
@@ -18,75 +19,69 @@ export type ChainAccount = {
   owner: string;
   lamports: number;
   executable: boolean;
+  /** How long the data is. */
   bytes: number;
   /** Copied out at each call: programs are megabytes. */
   data(): Uint8Array;
 };
 
 /** The Solana runtime: runs what it is given, without asking for blockhashes or whether it has run before. */
-export type Svm = {
-  account(address: string): ChainAccount | null;
-  accountsOf(program: string): { address: string; account: ChainAccount }[];
-  put(address: string, account: { owner: string; lamports: bigint; data: Uint8Array }): void;
-  run(bytes: Uint8Array, versioned: boolean): Outcome;
-  /** `after` are the accounts that the transaction would have changed. */
-  simulate(
-    bytes: Uint8Array,
-    versioned: boolean,
-  ): { outcome: Outcome; after: Map<string, ChainAccount> };
-  /** Whether signatures are looked at; they are at first. */
-  verify(signatures: boolean): void;
-  setTime(slot: number, seconds: number): void;
-  rentFor(bytes: number): number;
-};
+export type Svm = ReturnType<typeof openSvm>;
 
-export function openSvm(): Svm {
+function openSvm() {
   const svm = new LiteSvm();
   svm.setBlockhashCheck(false);
   svm.setTransactionHistory(0n);
-  const look = (address: string) => svm.getAccount(bs58.decode(address));
+  const look = (address: string) => accountOf(svm.getAccount(bs58.decode(address)));
   // Each look at a program copies all of it, outside the reach of the garbage collector.
-  const programs = new Map<string, ChainAccount>();
+  const known = new Map<string, ChainAccount>();
   return {
-    account: (address) => {
-      const known = programs.get(address);
-      if (known !== undefined) return known;
-      const account = accountOf(look(address));
-      if (account?.executable !== true) return account;
-      const { owner, lamports, bytes } = account;
-      const data = () => accountOf(look(address))?.data() ?? new Uint8Array();
-      const program = { owner, lamports, executable: true, bytes, data };
-      programs.set(address, program);
+    account: (address: string): ChainAccount | null => {
+      const account = known.get(address) ?? look(address);
+      if (account?.executable !== true || known.has(address)) return account;
+      const data = () => look(address)?.data() ?? new Uint8Array();
+      const program = { ...account, data };
+      known.set(address, program);
       return program;
     },
-    accountsOf: (program) =>
+    accountsOf: (program: string) =>
       svm.getProgramAccounts(bs58.decode(program)).flatMap((one) => {
         const account = accountOf(one.account());
         return account === null ? [] : [{ address: bs58.encode(one.address), account }];
       }),
-    put: (address, { owner, lamports, data }) =>
+    put: (address: string, owner: string, lamports: bigint, data: Uint8Array) =>
       svm.setAccount(
         bs58.decode(address),
         new Account(lamports, data, bs58.decode(owner), false, 0n),
       ),
-    run: (bytes, versioned) =>
-      outcomeOf(versioned ? svm.sendVersionedTransaction(bytes) : svm.sendLegacyTransaction(bytes)),
-    simulate: (bytes, versioned) => {
-      const ran = versioned
-        ? svm.simulateVersionedTransaction(bytes)
-        : svm.simulateLegacyTransaction(bytes);
-      if (ran instanceof FailedTransactionMetadata)
-        return { outcome: outcomeOf(ran), after: new Map() };
-      return { outcome: outcomeOf(ran.meta()), after: accountsAfter(ran) };
+    run: (bytes: Uint8Array, { version }: VersionedTransaction): Outcome =>
+      outcomeOf(
+        version === "legacy"
+          ? svm.sendLegacyTransaction(bytes)
+          : svm.sendVersionedTransaction(bytes),
+      ),
+    /** Runs it without a trace. `after` are the accounts that it would have changed. */
+    simulate: (bytes: Uint8Array, { version }: VersionedTransaction) => {
+      const ran =
+        version === "legacy"
+          ? svm.simulateLegacyTransaction(bytes)
+          : svm.simulateVersionedTransaction(bytes);
+      const after = new Map<string, ChainAccount | null>();
+      if (ran instanceof FailedTransactionMetadata) return { outcome: outcomeOf(ran), after };
+      for (const one of ran.postAccounts()) {
+        after.set(bs58.encode(one.address), accountOf(one.account()));
+      }
+      return { outcome: outcomeOf(ran.meta()), after };
     },
-    verify: (signatures) => svm.setSigverify(signatures),
-    setTime: (slot, seconds) => {
+    /** Whether signatures are looked at; they are at first. */
+    verify: (signatures: boolean) => svm.setSigverify(signatures),
+    setTime: (slot: number, seconds: number) => {
       const clock = svm.getClock();
       clock.slot = BigInt(slot);
       clock.unixTimestamp = BigInt(seconds);
       svm.setClock(clock);
     },
-    rentFor: (bytes) => Number(svm.minimumBalanceForRentExemption(BigInt(bytes))),
+    rentFor: (bytes: number) => Number(svm.minimumBalanceForRentExemption(BigInt(bytes))),
   };
 }
 
@@ -106,13 +101,35 @@ function accountOf(account: Account | null): ChainAccount | null {
   };
 }
 
-function accountsAfter(ran: SimulatedTransactionInfo): Map<string, ChainAccount> {
-  return new Map(
-    ran.postAccounts().flatMap((one) => {
-      const account = accountOf(one.account());
-      return account === null ? [] : [[bs58.encode(one.address), account] as const];
-    }),
-  );
+/** What running a transaction came to, in the words of Solana's JSON-RPC. */
+export type Outcome = ReturnType<typeof outcomeOf>;
+
+/** A name, or a name with the details of the error. */
+export type TransactionError = string | object;
+
+function outcomeOf(ran: TransactionMetadata | FailedTransactionMetadata) {
+  const failed = ran instanceof FailedTransactionMetadata;
+  const meta = failed ? ran.meta() : ran;
+  return {
+    /** Null when it succeeded. */
+    err: failed ? errorIn(ran.toString()) : null,
+    /** Lamports. Only the debug form tells them. */
+    fee: Number(/\bfee: (\d+)/.exec(meta.toString())?.[1] ?? 0),
+    units: Number(meta.computeUnitsConsumed()),
+    logs: meta.logs(),
+    inner: meta.innerInstructions(),
+  };
+}
+
+/** litesvm hands out its errors as numbers; their names, which are those of the RPC, stand in the debug form. */
+function errorIn(debug: string): TransactionError {
+  const [, name = "UnknownError", number, inner, code, account] =
+    /err: (\w+)(?:\((\d+)(?:, (\w+)(?:\((\d+))?)?| \{ account_index: (\d+))?/.exec(debug) ?? [];
+  if (inner !== undefined) {
+    return { [name]: [Number(number), inner === "Custom" ? { Custom: Number(code) } : inner] };
+  }
+  if (account !== undefined) return { [name]: { account_index: Number(account) } };
+  return number === undefined ? name : { [name]: Number(number) };
 }
 
 /** All accounts of a transaction in the order in which instructions count them. */
@@ -121,38 +138,68 @@ export type AccountKeys = {
   /** Those that stand in the message; the rest was loaded from lookup tables. */
   named: number;
   loaded: { writable: string[]; readonly: string[] };
-  isSigner(index: number): boolean;
-  isWritable(index: number): boolean;
 };
 
 /** Resolves them. Null when a lookup table is missing or too short. */
 export function accountKeysOf({ message }: VersionedTransaction, svm: Svm): AccountKeys | null {
-  const writable: (PublicKey | undefined)[] = [];
-  const readonly: (PublicKey | undefined)[] = [];
-  for (const lookup of message.addressTableLookups) {
-    const addresses = addressesIn(svm, lookup.accountKey);
-    writable.push(...lookup.writableIndexes.map((index) => addresses[index]));
-    readonly.push(...lookup.readonlyIndexes.map((index) => addresses[index]));
+  try {
+    const addressLookupTableAccounts = message.addressTableLookups.map(({ accountKey: key }) => {
+      const data = svm.account(key.toBase58())?.data() ?? new Uint8Array();
+      return new AddressLookupTableAccount({
+        key,
+        state: AddressLookupTableAccount.deserialize(data),
+      });
+    });
+    const keys = message.getAccountKeys({ addressLookupTableAccounts });
+    const [named = [], writable = [], readonly = []] = keys
+      .keySegments()
+      .map((segment) => segment.map((key) => key.toBase58()));
+    return {
+      all: [...named, ...writable, ...readonly],
+      named: named.length,
+      loaded: { writable, readonly },
+    };
+  } catch {
+    return null;
   }
-  const keys = [...message.staticAccountKeys, ...writable, ...readonly];
-  if (keys.includes(undefined)) return null;
-  const there = keys.filter((key) => key !== undefined);
-  const all = there.map((key) => key.toBase58());
-  const named = message.staticAccountKeys.length;
-  return {
-    all,
-    named,
-    loaded: {
-      writable: all.slice(named, named + writable.length),
-      readonly: all.slice(named + writable.length),
-    },
-    isSigner: (index) => message.isAccountSigner(index),
-    isWritable: (index) => message.isAccountWritable(index),
-  };
 }
 
-function addressesIn(svm: Svm, table: PublicKey): PublicKey[] {
-  const account = svm.account(table.toBase58());
-  if (account === null) return [];
-  return AddressLookupTableAccount.deserialize(account.data()).addresses;
+const lamportsPerSol = 1_000_000_000n;
+const faucetSol = 1_000_000n;
+const rentOfMint = 1_461_600n;
+export const usdcDecimals = 6;
+
+/** The chain before its first transaction: the programs of the Solana Program Library, a rich faucet and a mint of USDC. */
+export function genesis(): Svm {
+  const svm = openSvm();
+  const system = SystemProgram.programId.toBase58();
+  svm.put(faucetKeypair.publicKey.toBase58(), system, faucetSol * lamportsPerSol, new Uint8Array());
+  svm.put(usdcMint.toBase58(), programs.token.toBase58(), rentOfMint, mintData());
+  return svm;
 }
+
+/** Source: SPL Token, Mint: the authority that may mint, supply, decimals, whether it is set up, who may freeze. */
+function mintData(): Uint8Array {
+  const data = Buffer.alloc(82);
+  data.writeUInt32LE(1, 0);
+  data.set(faucetKeypair.publicKey.toBytes(), 4);
+  data.writeUInt8(usdcDecimals, 44);
+  data.writeUInt8(1, 45);
+  return new Uint8Array(data);
+}
+
+/**
+ * A keypair made of words, the same on every machine. Anyone who reads the words has the key: for the local chain only,
+ * where money is worth nothing.
+ */
+function keypairOf(words: string): Keypair {
+  const seed = new Uint8Array(32);
+  new TextEncoder().encodeInto(words, seed);
+  return Keypair.fromSeed(seed);
+}
+
+/** Holds the local chain's SOL, and may make USDC. */
+export const faucetKeypair = keypairOf("almoner local faucet");
+
+/** The local chain's USDC. Its address stands in api/chain/clusters.ts. */
+export const usdcMint = keypairOf("almoner local usdc").publicKey;

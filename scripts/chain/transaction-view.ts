@@ -1,11 +1,13 @@
 import { SystemProgram } from "@solana/web3.js";
 import bs58 from "bs58";
-import { programs } from "#api/chain/programs.ts";
+import { z } from "zod";
+import { memoPrograms, programs } from "#api/chain/programs.ts";
+import { tokenProgramName, uiTokenAmount } from "./accounts.ts";
 import type { Landing } from "./ledger.ts";
 import type { Slots } from "./slots.ts";
-import { tokenProgramName, uiTokenAmount } from "./token-accounts.ts";
 
-export type TransactionEncoding = "json" | "jsonParsed" | "base64" | "base58";
+export const TransactionEncoding = z.enum(["json", "jsonParsed", "base64", "base58"]);
+type TransactionEncoding = z.infer<typeof TransactionEncoding>;
 
 /** A transaction as `getTransaction` answers it. */
 export function showTransaction(landing: Landing, encoding: TransactionEncoding, slots: Slots) {
@@ -28,7 +30,7 @@ function metaOf(landing: Landing, encoding: TransactionEncoding) {
     computeUnitsConsumed: outcome.units,
     costUnits: outcome.units,
     logMessages: outcome.logs,
-    innerInstructions: innerOf(landing, encoding),
+    innerInstructions: innerOf(landing, encoding === "jsonParsed"),
     preBalances: before.lamports,
     postBalances: after.lamports,
     preTokenBalances: before.tokens,
@@ -39,129 +41,89 @@ function metaOf(landing: Landing, encoding: TransactionEncoding) {
   };
 }
 
-function innerOf({ outcome, keys }: Landing, encoding: TransactionEncoding) {
-  return outcome.inner.flatMap((inner, index) => {
-    if (inner.length === 0) return [];
+const innerOf = (landing: Landing, parsed: boolean) =>
+  landing.outcome.inner.flatMap((inner, index) => {
     const instructions = inner.map((one) => {
       const compiled = one.instruction();
       const accounts = [...compiled.accounts()];
-      const stackHeight = one.stackHeight();
-      if (encoding !== "jsonParsed") {
-        const data = bs58.encode(compiled.data());
-        return { programIdIndex: compiled.programIdIndex(), accounts, data, stackHeight };
-      }
-      const programId = keys.all[compiled.programIdIndex()] ?? "";
-      return parseInstruction(
-        { programId, accounts: named(keys.all, accounts), data: compiled.data() },
-        stackHeight,
-      );
+      const plain = { program: compiled.programIdIndex(), accounts, data: compiled.data() };
+      return showInstruction(landing, plain, one.stackHeight(), parsed);
     });
-    return [{ index, instructions }];
+    return instructions.length === 0 ? [] : [{ index, instructions }];
   });
-}
-
-const named = (keys: readonly string[], indexes: readonly number[]) =>
-  indexes.map((index) => keys[index] ?? "");
 
 function bodyOf(landing: Landing, encoding: TransactionEncoding) {
   if (encoding === "base64") return [Buffer.from(landing.bytes).toString("base64"), "base64"];
   if (encoding === "base58") return [bs58.encode(landing.bytes), "base58"];
-  const { signatures } = landing.transaction;
-  return {
-    signatures: signatures.map((one) => bs58.encode(one)),
-    message: encoding === "json" ? messageOf(landing) : parsedMessageOf(landing),
-  };
+  const signatures = landing.transaction.signatures.map((one) => bs58.encode(one));
+  return { signatures, message: messageOf(landing, encoding === "jsonParsed") };
 }
 
-function tablesOf({ transaction }: Landing) {
+function messageOf(landing: Landing, parsed: boolean) {
+  const { keys, transaction } = landing;
   const { message, version } = transaction;
-  if (version === "legacy") return {};
   const addressTableLookups = message.addressTableLookups.map((one) => ({
     accountKey: one.accountKey.toBase58(),
     writableIndexes: one.writableIndexes,
     readonlyIndexes: one.readonlyIndexes,
   }));
-  return { addressTableLookups };
-}
-
-function messageOf(landing: Landing) {
-  const { message } = landing.transaction;
+  const accountKeys = keys.all.map((pubkey, index) => ({
+    pubkey,
+    signer: message.isAccountSigner(index),
+    writable: message.isAccountWritable(index),
+    source: index < keys.named ? "transaction" : "lookupTable",
+  }));
   return {
-    header: message.header,
-    accountKeys: landing.keys.all.slice(0, landing.keys.named),
+    ...(parsed
+      ? { accountKeys }
+      : { header: message.header, accountKeys: keys.all.slice(0, keys.named) }),
     recentBlockhash: message.recentBlockhash,
-    instructions: message.compiledInstructions.map((one) => ({
-      programIdIndex: one.programIdIndex,
-      accounts: one.accountKeyIndexes,
-      data: bs58.encode(one.data),
-      stackHeight: 1,
-    })),
-    ...tablesOf(landing),
+    instructions: instructionsOf(landing, parsed),
+    ...(version === "legacy" ? {} : { addressTableLookups }),
   };
 }
 
-function parsedMessageOf(landing: Landing) {
-  const { keys, transaction } = landing;
-  return {
-    accountKeys: keys.all.map((pubkey, index) => ({
-      pubkey,
-      signer: keys.isSigner(index),
-      writable: keys.isWritable(index),
-      source: index < keys.named ? "transaction" : "lookupTable",
-    })),
-    recentBlockhash: transaction.message.recentBlockhash,
-    instructions: transaction.message.compiledInstructions.map((one) =>
-      parseInstruction(
-        {
-          programId: keys.all[one.programIdIndex] ?? "",
-          accounts: named(keys.all, one.accountKeyIndexes),
-          data: one.data,
-        },
-        1,
-      ),
-    ),
-    ...tablesOf(landing),
-  };
-}
+const instructionsOf = (landing: Landing, parsed: boolean) =>
+  landing.transaction.message.compiledInstructions.map((one) => {
+    const plain = { program: one.programIdIndex, accounts: one.accountKeyIndexes, data: one.data };
+    return showInstruction(landing, plain, 1, parsed);
+  });
 
 /** The memos of a transaction as `getSignaturesForAddress` gives them: "[length] text", joined by "; ". */
 export function memosOf(landing: Landing): string | null {
-  const { instructions } = parsedMessageOf(landing);
-  const texts = instructions.flatMap((one) =>
+  const texts = instructionsOf(landing, true).flatMap((one) =>
     "parsed" in one && typeof one.parsed === "string" ? [one.parsed] : [],
   );
   if (texts.length === 0) return null;
   return texts.map((text) => `[${Buffer.byteLength(text)}] ${text}`).join("; ");
 }
 
-/** An instruction with its accounts named. */
-export type PlainInstruction = { programId: string; accounts: string[]; data: Uint8Array };
+/** An instruction whose program and accounts are places among the keys of its transaction. */
+type Instruction = { program: number; accounts: number[]; data: Uint8Array };
 
-/** As the RPC shows it in `jsonParsed`: what it knows is taken apart, the rest is left in base58. */
-export type ShownInstruction =
-  | { program: string; programId: string; parsed: unknown; stackHeight: number | null }
-  | { programId: string; accounts: string[]; data: string; stackHeight: number | null };
-
-/** Names those that payments are made of, as a validator does. */
-export function parseInstruction(
-  instruction: PlainInstruction,
+/** As the RPC shows it. Parsed: what it knows is taken apart, as a validator does, the rest has its accounts named. */
+function showInstruction(
+  { keys }: Landing,
+  { program, accounts: indexes, data: bytes }: Instruction,
   stackHeight: number | null,
-): ShownInstruction {
-  const { programId, accounts, data } = instruction;
-  const known = parsersOf(programId);
-  const parsed = known?.parse(accounts, Buffer.from(data)) ?? null;
-  if (known === null || parsed === null) {
-    return { programId, accounts, data: bs58.encode(data), stackHeight };
-  }
-  return { program: known.program, programId, parsed, stackHeight };
+  parsed: boolean,
+) {
+  const data = bs58.encode(bytes);
+  if (!parsed) return { programIdIndex: program, accounts: indexes, data, stackHeight };
+  const programId = keys.all[program] ?? "";
+  const accounts = indexes.map((index) => keys.all[index] ?? "");
+  const known = parserOf(programId);
+  const meaning = known?.parse(accounts, Buffer.from(bytes)) ?? null;
+  return known === null || meaning === null
+    ? { programId, accounts, data, stackHeight }
+    : { program: known.program, programId, parsed: meaning, stackHeight };
 }
 
 /** Null for an instruction that it does not know. */
 type Parse = (accounts: string[], data: Buffer) => unknown;
 
-function parsersOf(programId: string): { program: string; parse: Parse } | null {
-  if (programId === programs.memo.toBase58()) return { program: "spl-memo", parse: memo };
-  if (programId === programs.memoV1.toBase58()) return { program: "spl-memo", parse: memo };
+function parserOf(programId: string): { program: string; parse: Parse } | null {
+  if (memoPrograms.has(programId)) return { program: "spl-memo", parse: memo };
   if (programId === SystemProgram.programId.toBase58()) return { program: "system", parse: system };
   if (programId === programs.tokenAccounts.toBase58()) {
     return { program: "spl-associated-token-account", parse: tokenAccounts };
@@ -185,21 +147,21 @@ const tokenAccounts: Parse = (accounts, data) => {
   return { type, info: { source, account, wallet, mint, systemProgram, tokenProgram } };
 };
 
+/** By their discriminators: how the instruction is called, and its accounts in their order. */
+const tokenInstructions: Readonly<Record<number, { type: string; accounts: string[] }>> = {
+  3: { type: "transfer", accounts: ["source", "destination", "authority"] },
+  7: { type: "mintTo", accounts: ["mint", "account", "mintAuthority"] },
+  12: { type: "transferChecked", accounts: ["source", "mint", "destination", "authority"] },
+};
+
 const tokens: Parse = (accounts, data) => {
-  if (data[0] === 3 && data.length === 9) {
-    const [source, destination, authority] = accounts;
-    const amount = data.readBigUInt64LE(1).toString();
-    return { type: "transfer", info: { source, destination, authority, amount } };
-  }
-  if (data[0] === 12 && data.length === 10) {
-    const [source, mint, destination, authority] = accounts;
-    const tokenAmount = uiTokenAmount(data.readBigUInt64LE(1), data[9] ?? 0);
-    return { type: "transferChecked", info: { source, mint, destination, authority, tokenAmount } };
-  }
-  if (data[0] === 7 && data.length === 9) {
-    const [mint, account, mintAuthority] = accounts;
-    const amount = data.readBigUInt64LE(1).toString();
-    return { type: "mintTo", info: { mint, account, mintAuthority, amount } };
-  }
-  return null;
+  const known = tokenInstructions[data[0] ?? 0];
+  const isChecked = known?.type === "transferChecked";
+  if (known === undefined || data.length !== (isChecked ? 10 : 9)) return null;
+  const amount = data.readBigUInt64LE(1);
+  const named = known.accounts.map((name, at) => [name, accounts[at]]);
+  const paid = isChecked
+    ? { tokenAmount: uiTokenAmount(amount, data[9] ?? 0) }
+    : { amount: amount.toString() };
+  return { type: known.type, info: { ...Object.fromEntries(named), ...paid } };
 };

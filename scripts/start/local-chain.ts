@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Chain } from "#api/chain/chain.ts";
 import type { Config } from "#api/config.ts";
-import { chainFiles, notedAddress } from "#scripts/chain/address-file.ts";
+import { chainFiles, notedAddress } from "#scripts/chain/serve-command.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 
 /** The local chain beside the service. */

@@ -1,8 +1,8 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import { programs } from "#api/chain/programs.ts";
-import { give } from "#scripts/chain/faucet.ts";
+import { give } from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
-import { buildPayment, micro, type Paying } from "#scripts/chain/paying.ts";
+import { buildPaying, micro, type Paying } from "#test/support/paying.ts";
 import type { Built } from "#scripts/chain/instructions.ts";
 import { fakeMint } from "./fake-mint.ts";
 
@@ -25,7 +25,7 @@ export function aDonor(ledger: Ledger, has: { sol?: number; usdc?: string } = {}
   return {
     keypair,
     address: keypair.publicKey.toBase58(),
-    pay: (paying) => buildPayment(keypair, paying, ledger.slots.blockhash(ledger.slots.now())),
+    pay: (paying) => buildPaying(keypair, paying, ledger.slots.blockhash(ledger.slots.now())),
     fakeMint: (forWallet, program = programs.token) =>
       fakeMint(ledger, { owner: keypair, program, forWallet: new PublicKey(forWallet) }),
   };

@@ -1,10 +1,6 @@
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import {
-  createTokenAccount,
-  mintTo,
-  signedTransaction,
-  tokenAccountFor,
-} from "#scripts/chain/instructions.ts";
+import { tokenAccount } from "#api/chain/programs.ts";
+import { createTokenAccount, mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
 
 const mintBytes = 82;
@@ -38,13 +34,7 @@ export function fakeMint(
     }),
     createTokenAccount(holder, holder, mint.publicKey, program),
     createTokenAccount(holder, forWallet, mint.publicKey, program),
-    mintTo(
-      mint.publicKey,
-      tokenAccountFor(holder, mint.publicKey, program),
-      holder,
-      supply,
-      program,
-    ),
+    mintTo(mint.publicKey, tokenAccount(holder, mint.publicKey, program), holder, supply, program),
   ];
   const { bytes } = signedTransaction(instructions, {
     signers: [owner, mint],

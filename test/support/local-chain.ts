@@ -2,12 +2,14 @@ import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Chain } from "#api/chain/chain.ts";
 import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
+import { tokenAccount } from "#api/chain/programs.ts";
 import type { Clock } from "#content/contract/time.ts";
-import { give } from "#scripts/chain/faucet.ts";
+import { readTokenAccount } from "#scripts/chain/accounts.ts";
+import { give } from "#scripts/chain/instructions.ts";
 import type { Landing } from "#scripts/chain/ledger.ts";
-import { type LocalChain, openLocalChain } from "#scripts/chain/local-chain.ts";
-import { serveLocalChain } from "#scripts/chain/serve.ts";
+import { type LocalChain, openLocalChain, serveLocalChain } from "#scripts/chain/local-chain.ts";
 import type { SlotOptions } from "#scripts/chain/slots.ts";
+import { usdcMint } from "#scripts/chain/svm.ts";
 import { aDonor, type Donor } from "./donor.ts";
 import { testNow } from "./service.ts";
 
@@ -98,7 +100,10 @@ export async function aChain(options: TestChainOptions = {}): Promise<TestChain>
       if ("refused" in landed) throw new Error(`refused: ${JSON.stringify(landed.refused)}`);
       return landed;
     },
-    usdcOf: (wallet) => chain.usdcOf(new PublicKey(wallet)),
+    usdcOf: (wallet) => {
+      const account = ledger.account(tokenAccount(new PublicKey(wallet), usdcMint).toBase58());
+      return account === null ? 0n : (readTokenAccount(account)?.amount ?? 0n);
+    },
     lamportsOf: (address) => ledger.account(address)?.lamports ?? 0,
     stop: async () => {
       await served.stop();

@@ -1,14 +1,13 @@
 import { Keypair, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { programs } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/programs.ts";
 import {
   type Built,
   memo,
   mintTo,
   signedTransaction,
-  tokenAccountFor,
   transferChecked,
 } from "#scripts/chain/instructions.ts";
-import { faucetKeypair, usdcMint } from "#scripts/chain/genesis.ts";
+import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import type { TestChain } from "./local-chain.ts";
 
 const accountBytes = 165;
@@ -48,7 +47,7 @@ export function ownTransfer(at: TestChain, owner: Keypair, text: string): string
   const transfer = transferChecked({
     source: second.publicKey,
     mint: usdcMint,
-    destination: tokenAccountFor(owner.publicKey, usdcMint),
+    destination: tokenAccount(owner.publicKey, usdcMint),
     authority: owner.publicKey,
     amount: 5_000_000n,
     decimals: 6,

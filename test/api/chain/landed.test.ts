@@ -7,15 +7,10 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import type { Chain } from "#api/chain/chain.ts";
-import { programs } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/programs.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
-import { faucetKeypair, usdcMint } from "#scripts/chain/genesis.ts";
-import {
-  mintTo,
-  signedTransaction,
-  tokenAccountFor,
-  transferChecked,
-} from "#scripts/chain/instructions.ts";
+import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
+import { mintTo, signedTransaction, transferChecked } from "#scripts/chain/instructions.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode } from "#test/support/node.ts";
@@ -127,14 +122,14 @@ describe("money that moves inside a program's own calls", () => {
     const wallet = keypair.publicKey;
     local.chain.give({ wallet, lamports: 100_000_000n, usdc: 0n });
     const mint = new PublicKey(donor.fakeMint(wallet.toBase58()).toBase58());
-    const owner = tokenAccountFor(wallet, mint);
+    const owner = tokenAccount(wallet, mint);
     local.chain.give({ wallet: owner, usdc: 7_000_000n });
     const instruction = new TransactionInstruction({
       programId: programs.tokenAccounts,
       keys: [
-        tokenAccountFor(owner, usdcMint),
+        tokenAccount(owner, usdcMint),
         usdcMint,
-        tokenAccountFor(wallet, usdcMint),
+        tokenAccount(wallet, usdcMint),
         owner,
         mint,
         wallet,
@@ -160,7 +155,7 @@ describe("money that moves inside a program's own calls", () => {
 
   test("new money has no donor", async () => {
     const wallet = new PublicKey(local.wallet());
-    const account = tokenAccountFor(wallet, usdcMint);
+    const account = tokenAccount(wallet, usdcMint);
     const minted = mintTo(usdcMint, account, faucetKeypair.publicKey, 9_000_000n);
     const paid = await landed(sign([minted], faucetKeypair));
     expect(paid.credits).toEqual([credit({ amount_micro_usdc: 9_000_000n, donor: null })]);
@@ -184,22 +179,19 @@ describe("money that moves inside a program's own calls", () => {
     const wallet = nonprofit.keypair.publicKey;
     // The second account is another wallet's until it changes hands: then the nonprofit has two.
     const helper = local.donor();
-    const account = tokenAccountFor(helper.keypair.publicKey, usdcMint);
+    const account = tokenAccount(helper.keypair.publicKey, usdcMint);
     await landed(sign([setOwner(account, helper.keypair, nonprofit.keypair)], helper.keypair));
     const move = (source: PublicKey, authority: PublicKey) =>
       transferChecked({
         source,
         mint: usdcMint,
-        destination: tokenAccountFor(wallet, usdcMint),
+        destination: tokenAccount(wallet, usdcMint),
         authority,
         amount: 1_000_000n,
         decimals: 6,
       });
     const own = move(account, wallet);
-    const others = move(
-      tokenAccountFor(donor.keypair.publicKey, usdcMint),
-      donor.keypair.publicKey,
-    );
+    const others = move(tokenAccount(donor.keypair.publicKey, usdcMint), donor.keypair.publicKey);
     const paid = await landed(sign([others, own], donor.keypair, nonprofit.keypair));
     expect(paid.credits).toEqual([
       credit({ owner: nonprofit.address, amount_micro_usdc: 2_000_000n, donor: nonprofit.address }),
@@ -208,7 +200,7 @@ describe("money that moves inside a program's own calls", () => {
 
   test("an account that only changes hands, balance and all, gained nothing", async () => {
     const [old, next] = [local.donor(), local.donor()];
-    const account = tokenAccountFor(old.keypair.publicKey, usdcMint);
+    const account = tokenAccount(old.keypair.publicKey, usdcMint);
     const paid = await landed(sign([setOwner(account, old.keypair, next.keypair)], old.keypair));
     expect(paid.credits).toEqual([]);
     // Nor is a wallet whose account has another owner one that can receive.

@@ -6,7 +6,7 @@ import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
 import { openDonationChain } from "#api/donation/donation-chain.ts";
 import { readConfig } from "#api/config.ts";
 import { loadSecrets } from "#api/secrets.ts";
-import { usdcMint } from "#scripts/chain/genesis.ts";
+import { usdcMint } from "#scripts/chain/svm.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type Node } from "#test/support/node.ts";
 import { freePort } from "#test/support/processes.ts";

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Keypair, type PublicKey, SystemProgram } from "@solana/web3.js";
-import {
-  createTokenAccount,
-  transferChecked,
-  tokenAccountFor,
-} from "#scripts/chain/instructions.ts";
-import { usdcMint } from "#scripts/chain/genesis.ts";
+import { tokenAccount } from "#api/chain/programs.ts";
+import { createTokenAccount, transferChecked } from "#scripts/chain/instructions.ts";
+import { usdcMint } from "#scripts/chain/svm.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
-import type { Paying } from "#scripts/chain/paying.ts";
+import type { Paying } from "#test/support/paying.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -182,9 +179,9 @@ describe("a signed payment is broadcast, recorded and answered", () => {
 describe("no money moves, and 402 asks again, for", () => {
   const aside = (from: PublicKey, amount = 1_000n) =>
     transferChecked({
-      source: tokenAccountFor(from, usdcMint),
+      source: tokenAccount(from, usdcMint),
       mint: usdcMint,
-      destination: tokenAccountFor(own.publicKey, usdcMint),
+      destination: tokenAccount(own.publicKey, usdcMint),
       authority: from,
       amount,
       decimals: 6,

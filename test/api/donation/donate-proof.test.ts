@@ -7,7 +7,7 @@ import { micro } from "#content/donation/money.ts";
 import type { DonationHistory, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
-import type { Paying } from "#scripts/chain/paying.ts";
+import type { Paying } from "#test/support/paying.ts";
 import { ownTransfer } from "#test/support/own-transfer.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -6,7 +6,7 @@ import { sweepDonations } from "#api/donation/sweep.ts";
 import { micro } from "#content/donation/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/result.ts";
-import type { Paying } from "#scripts/chain/paying.ts";
+import type { Paying } from "#test/support/paying.ts";
 import type { Built } from "#scripts/chain/instructions.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Keypair } from "@solana/web3.js";
 import { readConfig } from "#api/config.ts";
 import { openChain } from "#api/chain/open-chain.ts";
-import { chainFiles, notedAddress } from "#scripts/chain/address-file.ts";
+import { chainFiles, notedAddress } from "#scripts/chain/serve-command.ts";
 import { startLocalChain } from "#scripts/start/local-chain.ts";
 import { freePort } from "#test/support/processes.ts";
 

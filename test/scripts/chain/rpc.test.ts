@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Connection, Keypair, PublicKey, VersionedTransaction } from "@solana/web3.js";
 import { clusters } from "#api/chain/clusters.ts";
-import { programs } from "#api/chain/programs.ts";
-import { tokenAccountFor } from "#scripts/chain/instructions.ts";
-import { usdcMint } from "#scripts/chain/genesis.ts";
+import { programs, tokenAccount } from "#api/chain/programs.ts";
+import { usdcMint } from "#scripts/chain/svm.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 
@@ -31,7 +30,7 @@ async function post(body: unknown): Promise<Answer> {
 const call = (method: string, ...params: unknown[]) =>
   post({ jsonrpc: "2.0", id: 1, method, params });
 
-const usdcAccount = (owner: string) => tokenAccountFor(new PublicKey(owner), usdcMint);
+const usdcAccount = (owner: string) => tokenAccount(new PublicKey(owner), usdcMint);
 
 describe("@solana/web3.js", () => {
   test("knows the chain", async () => {

@@ -4,17 +4,16 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import { programs } from "#api/chain/programs.ts";
+import { programs, tokenAccount } from "#api/chain/programs.ts";
 import { microUsdcFrom } from "#content/donation/money.ts";
 import {
   type Built,
   createTokenAccount,
   memo,
   signedTransaction,
-  tokenAccountFor,
   transferChecked,
-} from "./instructions.ts";
-import { usdcMint } from "./genesis.ts";
+} from "#scripts/chain/instructions.ts";
+import { usdcMint } from "#scripts/chain/svm.ts";
 
 /** How a donor pays. What is not said is as the x402 `exact` scheme has it. */
 export type Paying = {
@@ -49,7 +48,7 @@ export type Paying = {
 const decimals = 6;
 
 /** A signed transaction that pays as wallets and x402 clients do, or as they should not. No one has sent it yet. */
-export function buildPayment(donor: Keypair, paying: Paying, newestBlockhash: string): Built {
+export function buildPaying(donor: Keypair, paying: Paying, newestBlockhash: string): Built {
   return signedTransaction(instructionsOf(donor.publicKey, paying), {
     // A sponsor who is made the authority leaves the donor nothing to sign.
     signers: [...(signsNothing(paying) ? [] : [donor]), ...(paying.signers ?? [])],
@@ -99,9 +98,9 @@ function transfersTo(
   const wallet = new PublicKey(payee.to);
   const from = authority === undefined ? donor : new PublicKey(authority);
   const transfer = transferChecked({
-    source: tokenAccountFor(from, mint, program),
+    source: tokenAccount(from, mint, program),
     mint,
-    destination: tokenAccountFor(wallet, mint, program),
+    destination: tokenAccount(wallet, mint, program),
     authority: from,
     amount: micro(payee.usdc),
     decimals,
