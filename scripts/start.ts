@@ -20,6 +20,7 @@ import {
   waitForPublication,
 } from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { startLocalChain } from "./start/local-chain.ts";
@@ -51,6 +52,8 @@ const command = defineCommand({
       ...servingStore,
       onCommit: () => publisher?.send("written"),
     });
+    // While the store is filled. Whoever needs the compiled site waits for it, and tells why when it does not compile.
+    void compileSite(publisherFolders(given.dataDir).compiled).catch(() => null);
     await fillEmptyStore(store, args.profiles, given);
     await orBadSetting(refuseSample(given, store));
     const localChain = await starting;
