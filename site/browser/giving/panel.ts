@@ -1,8 +1,8 @@
+import { encode } from "uqr";
+import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { donationAmount, usdcText } from "#content/donation/money.ts";
-import type { PaymentRequirements } from "#content/contract/donation.ts";
-import { drawQrCode } from "./qr-code.ts";
-import type { GivingService, Told } from "./service.ts";
-import { type Found, readingTime, watchFor } from "./watch.ts";
+import { debounced } from "#site/browser/dom.ts";
+import { type GivingService, type Outcome, readingTime, watchFor } from "./service.ts";
 
 /** The elements that a payment takes; the directory's pages and the widget each have their own. */
 export type PanelParts = {
@@ -21,119 +21,110 @@ export type PanelParts = {
 
 export type PanelOptions = {
   service: GivingService;
-  /** The wallet that people were shown before; a payment to another one is never offered. Null: none was shown. */
-  wallet: string | null;
+  /** The wallet that people were shown before; a payment to another one is never offered. */
+  wallet: string;
   /** Called before a payment is shown. */
   onRequirements?: (requirements: PaymentRequirements) => void;
   /** What follows the announcement that money came: links. */
-  afterwards: (found: Found) => (Node | string)[];
-};
-
-export type Panel = {
-  /** Asks how to pay what the amount's field says, and shows it. */
-  show(): Promise<void>;
-  /** Goes on until a transfer is found that is told of by its signature. */
-  tell(txSignature: string): Promise<void>;
-  /** Stops looking. */
-  stop(): void;
+  afterwards: (settlement: Settlement) => (Node | string)[];
 };
 
 /** People type amounts digit by digit. */
 const restMs = 500;
 
-export function openPanel(parts: PanelParts, options: PanelOptions): Panel {
-  const follow = openFollowing(parts, options);
-  const show = () => showPayment(parts, options, follow);
-  listen(parts, show);
-  return {
-    show,
-    tell: async (txSignature) => {
-      const signal = follow.restart();
-      const asked = amountOf(parts);
-      follow.say("Looking for the transaction…");
-      await follow.until(signal, () =>
-        options.service.tell(asked.ok ? asked.value : "1", txSignature),
-      );
-    },
-    stop: () => void follow.restart(),
-  };
-}
-
-type Following = {
-  say(words: string): void;
-  /** Stops looking for what was looked for before. */
-  restart(): AbortSignal;
-  /** Looks until money is found, and says so. */
-  until(signal: AbortSignal, look: () => Promise<Told>): Promise<void>;
-};
-
-function openFollowing(
-  { ask, payment, status, again }: PanelParts,
-  { afterwards }: PanelOptions,
-): Following {
-  let watching = new AbortController();
-  let lookAgain = () => {};
-  again.addEventListener("click", () => lookAgain());
-  const follow: Following = {
-    say: (words) => {
-      status.textContent = words;
-    },
-    restart: () => {
-      watching.abort();
-      watching = new AbortController();
-      again.hidden = true;
-      return watching.signal;
-    },
-    until: async (signal, look) => {
-      const found = await watchFor(look, signal);
-      if (signal.aborted) return;
-      if (found === null) {
-        follow.say("No transfer was found so far. One that is still in progress counts.");
-        again.hidden = false;
-        lookAgain = () => void follow.until(follow.restart(), look);
-        return;
-      }
-      if (found.kind === "refused") return follow.say(found.words);
-      payment.hidden = true;
-      ask.hidden = true;
-      status.replaceChildren(`Received: ${found.settlement.amount} USDC. Thank you. `);
-      status.append(...afterwards(found));
-    },
-  };
-  return follow;
-}
-
-async function showPayment(
-  parts: PanelParts,
-  { service, wallet, onRequirements }: PanelOptions,
-  follow: Following,
-): Promise<void> {
-  const { payment } = parts;
-  const signal = follow.restart();
-  const refuse = (words: string) => {
-    payment.hidden = true;
-    follow.say(words);
-  };
-  const asked = amountOf(parts);
-  if (!asked.ok) return refuse(asked.failure);
-  if (payment.hidden) follow.say("Asking how to pay…");
-  const answer = await service.ask(asked.value);
-  if (signal.aborted) return;
-  if (answer.kind === "refused") return refuse(answer.words);
-  if (answer.kind === "away") return refuse(away);
-  const { requirements } = answer;
-  if (!isPayable(requirements, wallet)) return refuse(changed);
-  onRequirements?.(requirements);
-  draw(parts, requirements);
-  follow.say(`Waiting for ${asked.value} USDC. This page updates when it arrives.`);
-  await readingTime(signal);
-  await follow.until(signal, () => service.statusOf(requirements.memo));
-}
-
 const away =
   "The directory's service does not answer at the moment. Nothing was sent; please try again in a moment.";
 const changed =
   "The organisation's wallet is no longer the one on this page. Please reload the page before you give.";
+
+/** Makes the elements ask for a payment, show it, and say when it was found. */
+export function openPanel(
+  parts: PanelParts,
+  { service, wallet, onRequirements, afterwards }: PanelOptions,
+) {
+  const { ask, amount, payment, status, again } = parts;
+  let watching = new AbortController();
+  let lookAgain = () => {};
+
+  const say = (words: string) => {
+    status.textContent = words;
+  };
+
+  /** Stops looking for what was looked for before. */
+  function restart(): AbortSignal {
+    watching.abort();
+    watching = new AbortController();
+    again.hidden = true;
+    return watching.signal;
+  }
+
+  /** Looks until money is found, and says so. */
+  async function follow(signal: AbortSignal, look: () => Promise<Outcome>): Promise<void> {
+    const found = await watchFor(look, signal);
+    if (signal.aborted) return;
+    if (found === null) {
+      say("No transfer was found so far. One that is still in progress counts.");
+      again.hidden = false;
+      lookAgain = () => void follow(restart(), look);
+      return;
+    }
+    if (found.kind === "refused") return say(found.words);
+    payment.hidden = true;
+    ask.hidden = true;
+    status.replaceChildren(`Received: ${found.settlement.amount} USDC. Thank you. `);
+    status.append(...afterwards(found.settlement));
+  }
+
+  /** Asks how to pay what the amount's field says, and shows it. */
+  async function show(): Promise<void> {
+    const signal = restart();
+    const refuse = (words: string) => {
+      payment.hidden = true;
+      say(words);
+    };
+    const asked = amountOf(parts);
+    if (!asked.ok) return refuse(asked.failure);
+    if (payment.hidden) say("Asking how to pay…");
+    const answer = await service.ask(asked.value);
+    if (signal.aborted) return;
+    if (answer.kind === "refused") return refuse(answer.words);
+    if (answer.kind === "away") return refuse(away);
+    const { requirements } = answer;
+    if (!isPayable(requirements, wallet)) return refuse(changed);
+    onRequirements?.(requirements);
+    draw(parts, requirements);
+    say(`Waiting for ${asked.value} USDC. This page updates when it arrives.`);
+    await readingTime(signal);
+    await follow(signal, () => service.statusOf(requirements.memo));
+  }
+
+  /** Goes on until the transfer with this signature is found. */
+  async function prove(txSignature: string): Promise<void> {
+    const signal = restart();
+    const asked = amountOf(parts);
+    say("Looking for the transaction…");
+    await follow(signal, () => service.prove(asked.ok ? asked.value : "1", txSignature));
+  }
+
+  again.addEventListener("click", () => lookAgain());
+  const { later, now, cancel } = debounced(() => void show(), restMs);
+  ask.addEventListener("submit", (event) => {
+    event.preventDefault();
+    now();
+  });
+  amount.addEventListener("input", () => {
+    cancel();
+    // Nothing is asked before somebody wants to see the code.
+    if (!payment.hidden || amount.getAttribute("aria-invalid") === "true") later();
+  });
+  for (const preset of parts.presets) {
+    preset.addEventListener("click", () => {
+      amount.value = preset.value;
+      now();
+    });
+  }
+  return { show, prove, stop: () => void restart() };
+}
 
 /** The amount as the service understands it, or what is wrong with it. */
 function amountOf({ amount, presets }: PanelParts) {
@@ -145,8 +136,8 @@ function amountOf({ amount, presets }: PanelParts) {
 }
 
 /** A link of another form, or to another wallet, must not be drawn, no matter who answered. */
-const isPayable = ({ recipient, solana_pay }: PaymentRequirements, wallet: string | null) =>
-  solana_pay.startsWith(`solana:${recipient}?`) && (wallet === null || wallet === recipient);
+const isPayable = ({ recipient, solana_pay }: PaymentRequirements, wallet: string) =>
+  solana_pay.startsWith(`solana:${recipient}?`) && wallet === recipient;
 
 function draw(parts: PanelParts, { solana_pay, amount, nonprofit }: PaymentRequirements): void {
   const label = `QR code to give ${amount} USDC to ${nonprofit} with a Solana wallet`;
@@ -155,27 +146,47 @@ function draw(parts: PanelParts, { solana_pay, amount, nonprofit }: PaymentRequi
   parts.payment.hidden = false;
 }
 
-function listen({ ask, amount, presets, payment }: PanelParts, show: () => Promise<void>): void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const now = () => {
-    clearTimeout(timer);
-    void show();
-  };
-  ask.addEventListener("submit", (event) => {
-    event.preventDefault();
-    now();
-  });
-  amount.addEventListener("input", () => {
-    clearTimeout(timer);
-    // Nothing is asked before somebody wants to see the code.
-    if (!payment.hidden || amount.getAttribute("aria-invalid") === "true") {
-      timer = setTimeout(() => void show(), restMs);
+const svg = "http://www.w3.org/2000/svg";
+/** Whole pixels for a module keep it sharp; where there is less room, the page makes it smaller. */
+const modulePixels = 5;
+/** Modules that stay white around a code. Source: ISO/IEC 18004. */
+const quietZone = 4;
+
+/**
+ * A text as a QR code, black on white whatever the page looks like: scanners want it so. `label` is what it is for
+ * people who do not see it. No style and no markup, so that no policy of a page stands in its way.
+ */
+function drawQrCode(text: string, label: string): SVGSVGElement {
+  // A screen has no stains: what helps a camera most is few, large modules.
+  const { size, data } = encode(text, { ecc: "L", boostEcc: true, border: quietZone });
+  const drawing = document.createElementNS(svg, "svg");
+  drawing.setAttribute("viewBox", `0 0 ${size} ${size}`);
+  drawing.setAttribute("width", String(size * modulePixels));
+  drawing.setAttribute("shape-rendering", "crispEdges");
+  drawing.setAttribute("role", "img");
+  drawing.setAttribute("aria-label", label);
+  drawing.append(path("#fff", `M0 0h${size}v${size}H0z`), path("#000", modulesOf(data)));
+  return drawing;
+}
+
+/** Dark modules as horizontal bars, so that a code is one short path. */
+function modulesOf(rows: readonly (readonly boolean[])[]): string {
+  let bars = "";
+  for (const [y, row] of rows.entries()) {
+    for (let x = 0; x < row.length; x++) {
+      if (!row[x]) continue;
+      const from = x;
+      while (row[x + 1]) x++;
+      const length = x - from + 1;
+      bars += `M${from} ${y}h${length}v1h-${length}z`;
     }
-  });
-  for (const preset of presets) {
-    preset.addEventListener("click", () => {
-      amount.value = preset.value;
-      now();
-    });
   }
+  return bars;
+}
+
+function path(fill: string, d: string): SVGPathElement {
+  const element = document.createElementNS(svg, "path");
+  element.setAttribute("fill", fill);
+  element.setAttribute("d", d);
+  return element;
 }

@@ -1,5 +1,6 @@
-import { wordsOfCluster } from "#content/donation/answers.ts";
 import type { SignedReceipt } from "#content/contract/donation.ts";
+import { wordsOfCluster } from "#content/donation/answers.ts";
+import { el, part, showFacts } from "#site/browser/dom.ts";
 
 void showReceipt(new URLSearchParams(location.search));
 
@@ -21,16 +22,14 @@ async function showReceipt(query: URLSearchParams): Promise<void> {
 
 function draw({ receipt, signature, explorer_url }: SignedReceipt, path: string): void {
   const { nonprofit, evidence } = receipt;
-  const network = wordsOfCluster(evidence.cluster);
-  const rows: readonly [string, string | null][] = [
+  showFacts(part("#receipt .facts"), [
     ["Given to", nonprofit.name],
-    ...nonprofit.registrations.map((one): [string, string] => [
-      "Registered",
-      `${one.country}, ${one.type} ${one.registration_number}`,
-    ]),
+    ...nonprofit.registrations.map(
+      (one) => ["Registered", `${one.country}, ${one.type} ${one.registration_number}`] as const,
+    ),
     ["Amount", `${receipt.amount_usdc} ${receipt.currency}`],
     ["Date", receipt.settled_at.replace("T", " ").replace("Z", " UTC")],
-    ["Network", network.name],
+    ["Network", wordsOfCluster(evidence.cluster).name],
     ["Given by (wallet)", evidence.donor],
     ["Received by (wallet)", evidence.recipient],
     ["From token account", evidence.source ?? null],
@@ -42,42 +41,19 @@ function draw({ receipt, signature, explorer_url }: SignedReceipt, path: string)
     ["Chain", evidence.network],
     ["Receipt", receipt.id],
     ["Issued by", receipt.issuer],
-  ];
-  part(".facts").replaceChildren(
-    ...rows.flatMap(([label, text]) => (text === null ? [] : row(label, text))),
-  );
-  part(".signature").replaceChildren("Signature: ", element("code", signature));
+  ]);
+  const signed = part("#receipt .signature");
+  signed.replaceChildren("Signature: ", el("code", {}, [signature]));
   if (explorer_url?.startsWith("https://")) {
-    const link = element("a", "Look at the transaction in an explorer") as HTMLAnchorElement;
-    link.href = explorer_url;
-    part(".signature").after(link);
+    signed.after(el("a", { href: explorer_url }, ["Look at the transaction in an explorer"]));
   }
   const file = part("#receipt-json") as HTMLAnchorElement;
   file.href = path;
   file.download = `receipt-${receipt.id}.json`;
-  part("button").addEventListener("click", () => print());
+  part("#receipt button").addEventListener("click", () => print());
   part("#receipt-shown").hidden = false;
   document.title = `Receipt: ${receipt.amount_usdc} USDC to ${nonprofit.name}`;
   say("");
-}
-
-function row(label: string, text: string): HTMLElement {
-  const line = document.createElement("div");
-  line.append(element("dt", label), element("dd", text));
-  return line;
-}
-
-/** Texts of others are drawn as texts. */
-function element(tag: string, text: string): HTMLElement {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  return made;
-}
-
-function part(selector: string): HTMLElement {
-  const found = document.querySelector<HTMLElement>(`#receipt ${selector}`);
-  if (found === null) throw new Error(`the page has no ${selector}`);
-  return found;
 }
 
 function say(words: string): void {

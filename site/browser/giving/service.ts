@@ -5,52 +5,46 @@ import type {
   Settlement,
 } from "#content/contract/donation.ts";
 
-/** What the service says to somebody who wants to pay. Nothing here throws. */
-export type Queryable =
-  | { kind: "requirements"; requirements: PaymentRequirements }
-  /** `words` are for people. */
-  | { kind: "refused"; words: string }
-  | { kind: "away"; retryAfterS: number };
+/** `words` are for people. */
+type Refusal = { kind: "refused"; words: string } | { kind: "away"; retryAfterS: number };
+
+/** How to pay. */
+type Offer = { kind: "requirements"; requirements: PaymentRequirements } | Refusal;
 
 /** The outcome of a payment. */
-export type Told =
+export type Outcome =
   | { kind: "received"; settlement: Settlement }
   | { kind: "pending"; retryAfterS: number }
-  | { kind: "refused"; words: string }
-  | { kind: "away"; retryAfterS: number };
+  | Refusal;
 
-/** A directory's service for one nonprofit. `origin` is "" on the directory's own pages. */
-export type GivingService = {
-  ask(amount: string): Promise<Queryable>;
-  /** Whether a transfer with this memo was found. */
-  statusOf(memo: string): Promise<Told>;
-  /** Hands in the signature of a transfer that carried no memo of ours. */
-  tell(amount: string, txSignature: string): Promise<Told>;
-};
+export type GivingService = ReturnType<typeof openGivingService>;
 
-export function openGivingService(origin: string, slug: string): GivingService {
+/** A directory's service for one nonprofit. `origin` is "" on the directory's own pages. Nothing here throws. */
+export function openGivingService(origin: string, slug: string) {
   const path = `${origin}/api/donate/${encodeURIComponent(slug)}`;
-  const ask = (amount: string) => `${path}?${new URLSearchParams({ amount })}`;
+  const donate = (amount: string) => `${path}?${new URLSearchParams({ amount })}`;
   return {
-    ask: async (amount) => {
-      const answer = await get(ask(amount));
+    ask: async (amount: string): Promise<Offer> => {
+      const answer = await send(donate(amount));
       // 402 is the answer that was hoped for: nothing was paid yet.
       if (answer?.status !== 402) return refusal(answer);
       return { kind: "requirements", requirements: answer.body as PaymentRequirements };
     },
-    statusOf: async (memo) => {
-      const answer = await get(`${path}/status?${new URLSearchParams({ memo })}`);
+    /** Whether a transfer with this memo was found. */
+    statusOf: async (memo: string): Promise<Outcome> => {
+      const answer = await send(`${path}/status?${new URLSearchParams({ memo })}`);
       if (answer?.status !== 200) return refusal(answer);
       const { settlement, retry_after_s } = answer.body as DonationStatus;
       return settlement === null
         ? { kind: "pending", retryAfterS: retry_after_s }
         : { kind: "received", settlement };
     },
-    tell: async (amount, txSignature) => {
-      const answer = await get(ask(amount), {
+    /** Hands in the signature of a transfer that carried no memo of ours. */
+    prove: async (amount: string, tx_signature: string): Promise<Outcome> => {
+      const answer = await send(donate(amount), {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ tx_signature: txSignature }),
+        body: JSON.stringify({ tx_signature }),
       });
       if (answer?.status === 202) {
         const { retry_after_s } = answer.body as PendingDonation;
@@ -64,13 +58,13 @@ export function openGivingService(origin: string, slug: string): GivingService {
 
 type Answer = { status: number; retryAfterS: number; body: unknown };
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 const retryAfterDefaultS = 5;
 
 /** Null when no one answered in time, or not in our words. */
-async function get(url: string, options: RequestInit = {}): Promise<Answer | null> {
+async function send(url: string, options: RequestInit = {}): Promise<Answer | null> {
   try {
-    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(patienceMs) });
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(timeoutMs) });
     const retryAfterS = Number(answer.headers.get("retry-after")) || retryAfterDefaultS;
     return { status: answer.status, retryAfterS, body: await answer.json() };
   } catch {
@@ -79,12 +73,51 @@ async function get(url: string, options: RequestInit = {}): Promise<Answer | nul
 }
 
 /** Anyone who is busy now may answer later; anyone who refuses has said why. */
-function refusal(
-  answer: Answer | null,
-): { kind: "refused"; words: string } | { kind: "away"; retryAfterS: number } {
+function refusal(answer: Answer | null): Refusal {
   if (answer === null || answer.status === 429 || answer.status >= 500) {
     return { kind: "away", retryAfterS: answer?.retryAfterS ?? retryAfterDefaultS };
   }
   const { detail, error } = answer.body as { detail?: string; error?: string };
   return { kind: "refused", words: detail ?? error ?? `The directory answered ${answer.status}.` };
+}
+
+const firstWaitMs = 2_000;
+const slowerBy = 1.25;
+const longestWaitMs = 15_000;
+/** About 90 looks: 20 minutes of a page that is looked at. */
+const looksMax = 90;
+
+/**
+ * Looks until a payment is found or refused, less and less often, and not while no one sees the page; anyone who comes
+ * back from their wallet is answered at once. Null when it has looked for long enough, or was stopped.
+ */
+export async function watchFor(
+  look: () => Promise<Outcome>,
+  signal: AbortSignal,
+): Promise<Extract<Outcome, { kind: "received" | "refused" }> | null> {
+  let waitMs = firstWaitMs;
+  for (let looks = 0; looks < looksMax && !signal.aborted; looks++) {
+    const outcome = await look();
+    if (signal.aborted) return null;
+    if (outcome.kind === "received" || outcome.kind === "refused") return outcome;
+    await rest(Math.max(waitMs, outcome.retryAfterS * 1_000), signal);
+    waitMs = Math.min(waitMs * slowerBy, longestWaitMs);
+  }
+  return null;
+}
+
+/** No one has paid before they have seen what to pay. */
+export const readingTime = (signal: AbortSignal): Promise<void> => rest(firstWaitMs, signal);
+
+/** Ends after the time, as soon as the page is seen again, or when it is stopped; never while no one sees the page. */
+function rest(waitMs: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ended = new AbortController();
+  const seen = () => {
+    if (!document.hidden) resolve();
+  };
+  setTimeout(seen, waitMs);
+  document.addEventListener("visibilitychange", seen, { signal: ended.signal });
+  signal.addEventListener("abort", () => resolve(), { signal: ended.signal });
+  return promise.finally(() => ended.abort());
 }

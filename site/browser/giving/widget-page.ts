@@ -1,38 +1,25 @@
-import { offerCopying } from "./copying.ts";
+import { debounced, offerCopying, part } from "#site/browser/dom.ts";
 
 const form = document.querySelector<HTMLFormElement>("#button-maker");
 if (form !== null) enhance(form);
 
 /** Shows the tag for what is typed, and the button that it makes. */
 function enhance(maker: HTMLFormElement): void {
-  const tag = partOf("#button-tag");
-  const place = partOf("#button-place");
-  const shown = partOf("#button-shown");
+  const tag = part("#button-tag");
   const asked = new URLSearchParams(location.search).get("nonprofit");
-  const field = maker.elements.namedItem("nonprofit") as HTMLInputElement;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const draw = () => {
     const script = scriptOf(new FormData(maker));
     const known = script.dataset["nonprofit"] !== "";
     tag.textContent = textOf(script);
-    shown.hidden = !known;
-    place.replaceChildren(...(known ? [script] : []));
+    part("#button-shown").hidden = !known;
+    part("#button-place").replaceChildren(...(known ? [script] : []));
   };
   maker.hidden = false;
   maker.addEventListener("submit", (event) => event.preventDefault());
-  maker.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(draw, 300);
-  });
-  offerCopying(partOf(".copy"), tag);
-  if (asked !== null) field.value = asked;
+  maker.addEventListener("input", debounced(draw, 300).later);
+  offerCopying(part(".copy"), tag);
+  if (asked !== null) (maker.elements.namedItem("nonprofit") as HTMLInputElement).value = asked;
   draw();
-}
-
-function partOf(selector: string): HTMLElement {
-  const element = document.querySelector<HTMLElement>(selector);
-  if (element === null) throw new Error(`the page has no ${selector}`);
-  return element;
 }
 
 function scriptOf(typed: FormData): HTMLScriptElement {

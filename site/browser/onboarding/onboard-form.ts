@@ -1,5 +1,6 @@
-import type { OnboardingAnswer } from "#content/contract/onboarding.ts";
-import { offerProof } from "./wallet-proof.ts";
+import bs58 from "bs58";
+import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
+import { el, part } from "#site/browser/dom.ts";
 
 const form = document.querySelector<HTMLFormElement>("#onboard");
 if (form !== null) enhance(form);
@@ -54,12 +55,6 @@ async function send(whole: HTMLFormElement, body: string, key: string): Promise<
   else refuse(whole, answer as Problem);
 }
 
-function partOf(selector: string): HTMLElement {
-  const part = document.querySelector<HTMLElement>(selector);
-  if (part === null) throw new Error(`the page has no ${selector}`);
-  return part;
-}
-
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
 function fieldOf(whole: HTMLFormElement, name: string): Field {
@@ -76,15 +71,11 @@ function valuesOf(whole: HTMLFormElement): Record<string, string> {
 }
 
 function thank(whole: HTMLFormElement, { message, status_url }: OnboardingAnswer): void {
-  const sent = partOf("#onboard-sent");
+  const sent = part("#onboard-sent");
   sent.textContent = message;
   if (status_url !== null) {
-    const link = document.createElement("a");
-    link.href = status_url;
-    link.textContent = status_url;
-    const line = document.createElement("p");
-    line.append("Keep this link. It is shown only once: ", link);
-    sent.append(line);
+    const link = el("a", { href: status_url }, [status_url]);
+    sent.append(el("p", {}, ["Keep this link. It is shown only once: ", link]));
   }
   whole.hidden = true;
   sent.hidden = false;
@@ -105,11 +96,11 @@ function refuse(whole: HTMLFormElement, { detail, errors = [] }: Problem): void 
   complain(
     first === null ? (detail ?? "It was not accepted.") : "Please correct the marked fields.",
   );
-  (first ?? partOf("#onboard-wrong")).focus();
+  (first ?? part("#onboard-wrong")).focus();
 }
 
 function complain(message: string): void {
-  partOf("#onboard-wrong").textContent = message;
+  part("#onboard-wrong").textContent = message;
 }
 
 function clear(whole: HTMLFormElement): void {
@@ -118,4 +109,63 @@ function clear(whole: HTMLFormElement): void {
   for (const field of whole.querySelectorAll("[aria-invalid]")) {
     field.removeAttribute("aria-invalid");
   }
+}
+
+/** A wallet that an extension put into the page, as Phantom and those like it do. */
+type InjectedWallet = {
+  connect(): Promise<{ publicKey: { toString(): string } }>;
+  signMessage(message: Uint8Array): Promise<{ signature: Uint8Array }>;
+};
+
+/** Fetches the text to sign when asked to. Answers what belongs to a request beside the fields. */
+function offerProof({ wallet, signature }: Record<"wallet" | "signature", Field>) {
+  let challenge: WalletChallenge | null = null;
+  const note = part("#onboard-wallet-note");
+  const ask = async () => {
+    note.textContent = "";
+    const query = new URLSearchParams({ wallet: wallet.value.trim() });
+    const response = await fetch(`/api/onboard/challenge?${query.toString()}`);
+    const answer = (await response.json()) as WalletChallenge & { detail?: string };
+    challenge = response.ok ? answer : null;
+    part("#onboard-challenge").textContent = challenge?.challenge ?? "";
+    part("#onboard-proof").hidden = challenge === null;
+    part("#onboard-sign").hidden = challenge === null || injected() === null;
+    if (!response.ok) note.textContent = answer.detail ?? "This wallet cannot be proven.";
+  };
+  const sign = async () => {
+    const provider = injected();
+    if (provider === null || challenge === null) return;
+    const { publicKey } = await provider.connect();
+    if (publicKey.toString() !== challenge.wallet) {
+      note.textContent = `The wallet of this browser is ${publicKey.toString()}.`;
+      return;
+    }
+    const signed = await provider.signMessage(new TextEncoder().encode(challenge.challenge));
+    signature.value = bs58.encode(signed.signature);
+    note.textContent = "Signed.";
+  };
+  const quietly = (work: () => Promise<void>) => () => {
+    work().catch(() => {
+      note.textContent = "That did not work. Please try again.";
+    });
+  };
+  part("#onboard-prove").hidden = false;
+  part("#onboard-prove").addEventListener("click", quietly(ask));
+  part("#onboard-sign").addEventListener("click", quietly(sign));
+  // A proof is of one wallet.
+  wallet.addEventListener("input", () => {
+    challenge = null;
+    signature.value = "";
+    part("#onboard-proof").hidden = true;
+  });
+  return (): { wallet_challenge?: string } =>
+    challenge === null || signature.value.trim() === ""
+      ? {}
+      : { wallet_challenge: challenge.challenge };
+}
+
+function injected(): InjectedWallet | null {
+  const found = (globalThis as { solana?: Partial<InjectedWallet> }).solana;
+  const signs = typeof found?.signMessage === "function" && typeof found.connect === "function";
+  return signs ? (found as InjectedWallet) : null;
 }

@@ -1,4 +1,5 @@
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
+import { el, showFacts } from "#site/browser/dom.ts";
 
 const message = document.querySelector<HTMLElement>("#status-message");
 const facts = document.querySelector<HTMLElement>("#status-facts");
@@ -58,7 +59,7 @@ function draw(list: HTMLElement, status: OnboardingStatus): void {
   const { wallet } = status;
   const until = wallet.takes_effect_at === null ? "" : ` until ${wallet.takes_effect_at}`;
   const why = wallet.reason === null ? "" : `: ${wallet.reason}`;
-  const rows: [string, string | null][] = [
+  const rows: readonly (readonly [string, Node | string | null])[] = [
     ["Request", `${types[status.type]} ${status.submission_id}`],
     ["State", states[status.status]],
     ["Reason", status.reason],
@@ -77,25 +78,13 @@ function draw(list: HTMLElement, status: OnboardingStatus): void {
         ? null
         : `Another request changes the wallet of this profile at ${status.other_wallet_at}. If you did not ask for this, contact the directory before then: it can be stopped.`,
     ],
-    ["Profile", status.profile_url],
+    ["Profile", profileOf(status)],
   ];
-  list.replaceChildren(
-    ...rows.flatMap(([label, text]) => (text === null ? [] : rowOf(label, text, status))),
-  );
+  showFacts(list, rows);
   list.hidden = false;
 }
 
-/** What others wrote is text, never markup. */
-function rowOf(label: string, text: string, { slug, profile_url }: OnboardingStatus): HTMLElement {
-  const [row, term, what] = ["div", "dt", "dd"].map((name) => document.createElement(name));
-  if (row === undefined || term === undefined || what === undefined) throw new Error("no elements");
-  term.textContent = label;
-  if (text === profile_url && slug !== null) {
-    const link = document.createElement("a");
-    link.href = `/nonprofits/${encodeURIComponent(slug)}`;
-    link.textContent = text;
-    what.append(link);
-  } else what.textContent = text;
-  row.append(term, what);
-  return row;
+function profileOf({ slug, profile_url }: OnboardingStatus): Node | string | null {
+  if (profile_url === null || slug === null) return profile_url;
+  return el("a", { href: `/nonprofits/${encodeURIComponent(slug)}` }, [profile_url]);
 }

@@ -1,25 +1,9 @@
-import { type Engine, type Found, openEngine } from "./engine.ts";
+import { debounced, el, part } from "#site/browser/dom.ts";
+import { type Engine, type Found, type FoundItem, openEngine } from "./engine.ts";
 
 /** One after another while somebody types; each search costs requests. */
 const restMs = 150;
 const shownAtOnce = 10;
-
-const form = document.querySelector<HTMLFormElement>("#search");
-if (form !== null) enhance(boxOf(form));
-
-function boxOf(whole: HTMLFormElement): Box {
-  const part = (name: string): Element => {
-    const element = whole.querySelector(name);
-    if (element === null) throw new Error(`the search has no ${name}`);
-    return element;
-  };
-  return {
-    whole,
-    field: part("#search-words") as HTMLInputElement,
-    count: part("#search-count") as HTMLElement,
-    list: part("#search-results") as HTMLOListElement,
-  };
-}
 
 type Box = {
   whole: HTMLFormElement;
@@ -28,13 +12,19 @@ type Box = {
   list: HTMLOListElement;
 };
 
+const whole = document.querySelector<HTMLFormElement>("#search");
+if (whole !== null) {
+  const field = part("#search-words", whole) as HTMLInputElement;
+  const list = part("#search-results", whole) as HTMLOListElement;
+  enhance({ whole, field, list, count: part("#search-count", whole) });
+}
+
 /** The form goes on working without this script: then the service answers it. */
 function enhance(box: Box): void {
-  const { whole, field } = box;
+  const { field } = box;
   let engine: Promise<Engine> | null = null;
   let turn = 0;
   let asked = "";
-  let timer: ReturnType<typeof setTimeout> | undefined;
   // Nothing of the index is loaded before somebody wants to search.
   const open = () => (engine ??= openEngine());
   const search = async () => {
@@ -54,19 +44,18 @@ function enhance(box: Box): void {
       box.count.textContent = "Search is not available at the moment. Please try again.";
     }
   };
+  const { later, now } = debounced(() => void search(), restMs);
   field.addEventListener("focus", () => void open());
   field.addEventListener("input", () => {
     const [first = ""] = field.value.trim().split(/\s+/);
     void open().then((ready) => ready.preload(first));
-    clearTimeout(timer);
-    timer = setTimeout(() => void search(), restMs);
+    later();
   });
-  whole.addEventListener("submit", (event) => {
+  box.whole.addEventListener("submit", (event) => {
     event.preventDefault();
-    clearTimeout(timer);
-    void search();
+    now();
   });
-  whole.addEventListener("keydown", (event) => moveBetween(box, event));
+  box.whole.addEventListener("keydown", (event) => moveBetween(box, event));
   // The field may have the focus, or hold words, before this script is there.
   if (document.activeElement === field) void open();
 }
@@ -89,11 +78,8 @@ function offerMore(box: Box, found: Found, current: () => boolean): void {
   const { list } = box;
   const from = list.childElementCount;
   if (from === 0 || from >= found.total) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Show more";
-  const last = document.createElement("li");
-  last.append(button);
+  const button = el("button", { type: "button" }, ["Show more"]);
+  const last = el("li", {}, [button]);
   list.append(last);
   const add = async () => {
     button.disabled = true;
@@ -113,28 +99,10 @@ function wording({ total, exact }: Found): string {
   return `${about}${total.toLocaleString("en")} ${total === 1 ? "nonprofit" : "nonprofits"}`;
 }
 
-/** Text of the directory is drawn as text, never as markup. */
-function drawn({
-  url,
-  title,
-  place,
-  line,
-}: { [part in "url" | "title" | "place" | "line"]: string }) {
-  const item = document.createElement("li");
-  const link = document.createElement("a");
-  link.href = url;
-  link.textContent = title;
-  item.append(link);
-  for (const [text, className] of [
-    [place, "note"],
-    [line, "line"],
-  ] as const) {
-    if (text === "") continue;
-    const part = document.createElement("span");
-    part.className = className;
-    part.textContent = text;
-    item.append(" ", part);
-  }
+function drawn({ url, title, place, line }: FoundItem): HTMLElement {
+  const item = el("li", {}, [el("a", { href: url }, [title])]);
+  if (place !== "") item.append(" ", el("span", { class: "note" }, [place]));
+  if (line !== "") item.append(" ", el("span", { class: "line" }, [line]));
   return item;
 }
 

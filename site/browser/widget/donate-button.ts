@@ -1,6 +1,5 @@
-import { openDialog } from "./dialog.ts";
-import { el } from "./elements.ts";
-import { shadowStyles } from "./styles.ts";
+import { openDialog, shadowStyles } from "./dialog.ts";
+import { el } from "#site/browser/dom.ts";
 
 /**
  * <script async src="https://directory.example/widget/donate.js" data-nonprofit="slug"></script> puts a button in its

@@ -1,0 +1,173 @@
+import { readFile } from "node:fs/promises";
+import { text as textOf } from "node:stream/consumers";
+import { openChain } from "#api/chain/open-chain.ts";
+import type { Cluster, Receipt } from "#content/contract/donation.ts";
+import { feedPaths } from "#content/contract/feed.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
+import {
+  type ClaimedReceipt,
+  readReceipt,
+  type ReceiptFailure,
+  verifyReceipt,
+} from "#content/donation/receipt.ts";
+import { KeySet, PublicKey, publicKeyOf } from "#content/feed/keys.ts";
+
+/** A receipt that the directory signed. */
+export type Checked = {
+  receipt: Receipt;
+  signed_by: string;
+  key_from: string;
+  /** Whether the chain was asked as well. */
+  on_chain: boolean;
+};
+
+type SourceFailure = { kind: "unreadable" | "unreachable"; from: string; why: string };
+
+export type Failure =
+  | ReceiptFailure
+  | { kind: "unreadable"; from: string; why: string }
+  | { kind: "unreachable"; from: string; why: string }
+  | { kind: "no_key"; from: string }
+  | { kind: "chain_disagrees"; what: string; receipt: string; chain: string }
+  | { kind: "not_on_chain"; tx_signature: string }
+  | { kind: "wrong_chain"; why: string };
+
+/** Checks a receipt: `from` is a file, a URL or "-", `key` a key or where it is, `rpc` a node that is asked as well. */
+export async function checkReceipt(
+  from: string,
+  { key: named, rpc }: { key?: string | undefined; rpc?: string | undefined },
+): Promise<Result<Checked, Failure>> {
+  const text = await readSource(from);
+  if (!text.ok) return text;
+  const claimed = readReceipt(text.value);
+  if (!claimed.ok) return claimed;
+  const found = await keyFor(claimed.value, named);
+  if (!found.ok) return found;
+  const { key, from: key_from } = found.value;
+  const verified = await verifyReceipt(claimed.value, key);
+  if (!verified.ok) return verified;
+  const receipt = verified.value;
+  const onChain = rpc === undefined ? ok(null) : await compareWithChain(receipt, rpc);
+  if (!onChain.ok) return onChain;
+  return ok({ receipt, signed_by: key.kid, key_from, on_chain: rpc !== undefined });
+}
+
+const bytesMax = 1_048_576;
+const timeoutMs = 20_000;
+const isUrl = (from: string) => /^https?:\/\//.test(from);
+
+/** The text of a file, of a URL, or of standard input (`-`). */
+async function readSource(from: string): Promise<Result<string, SourceFailure>> {
+  const failed = (kind: SourceFailure["kind"], why: string) => fail({ kind, from, why });
+  try {
+    if (from === "-") return ok(await textOf(process.stdin));
+    if (!isUrl(from)) return ok(await readFile(from, "utf8"));
+    const answer = await fetch(from, {
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (answer.status === 404) return failed("unreadable", "there is none (404)");
+    if (!answer.ok) return failed("unreachable", `status ${answer.status}`);
+    const body = await answer.text();
+    return body.length > bytesMax ? failed("unreadable", "it is too large") : ok(body);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "unknown";
+    return failed(isUrl(from) ? "unreachable" : "unreadable", why);
+  }
+}
+
+/**
+ * The key that has to have signed, and where it came from: the one that is named, or, when none is, what the issuer of
+ * the receipt publishes. Of a set, the one that the signature names; of a set without it, any, so that the check says
+ * which key signed.
+ */
+async function keyFor(
+  { receipt, signed_by }: ClaimedReceipt,
+  named: string | undefined,
+): Promise<Result<{ key: PublicKey; from: string }, Failure>> {
+  if (named !== undefined && /^[A-Za-z0-9_-]{43}$/.test(named)) {
+    return ok({ key: await publicKeyOf(named), from: "--key" });
+  }
+  const from = named ?? `${receipt.issuer}/${feedPaths.keys}`;
+  // What an unproven receipt names must not make this read a file.
+  if (named === undefined && !isUrl(from)) return fail({ kind: "no_key", from });
+  const text = await readSource(from);
+  if (!text.ok) return text;
+  const keys = await keysIn(text.value);
+  const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
+  return key === undefined ? fail({ kind: "no_key", from }) : ok({ key, from });
+}
+
+/** A key's id is made again from the key itself: a file could say anything. */
+async function keysIn(text: string): Promise<PublicKey[]> {
+  try {
+    const value: unknown = JSON.parse(text);
+    const set = KeySet.safeParse(value);
+    const keys = set.success ? set.data.keys : [PublicKey.omit({ kid: true }).parse(value)];
+    return await Promise.all(keys.map(({ x }) => publicKeyOf(x)));
+  } catch {
+    return [];
+  }
+}
+
+const networks: Record<Cluster, DonationNetwork> = {
+  mainnet: "solana",
+  devnet: "solana-devnet",
+  local: "local",
+};
+
+/** Looks the transfer of a receipt up on the chain, by a node of anyone who checks. */
+async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<Result<null, Failure>> {
+  const { evidence } = receipt;
+  const opened = await openChain({
+    network: networks[evidence.cluster],
+    rpcUrls: [rpcUrl],
+    sponsorKey: null,
+    commitment: "confirmed",
+    clock: () => new Date(),
+  });
+  if (!opened.ok) return fail({ kind: "wrong_chain", why: opened.failure.message });
+  const landed = await opened.value.landed(evidence.tx_signature);
+  if (!landed.ok) return fail({ kind: "unreachable", from: rpcUrl, why: landed.failure.why });
+  if (landed.value === null) {
+    return fail({ kind: "not_on_chain", tx_signature: evidence.tx_signature });
+  }
+  for (const [what, said, shown] of factsOf(receipt, landed.value, opened.value)) {
+    const [inReceipt, onChain] = [String(said), String(shown)];
+    if (inReceipt !== onChain) {
+      return fail({ kind: "chain_disagrees", what, receipt: inReceipt, chain: onChain });
+    }
+  }
+  return ok(null);
+}
+
+/** What the chain shows of a transfer that is not in the transaction. */
+const noCredit = { mint: "none", owner: "none", amount_micro_usdc: 0n, donor: null, source: null };
+
+/** What the receipt says beside what the chain shows. */
+function factsOf(
+  { evidence, amount_atomic, amount_usdc, settled_at }: Receipt,
+  { slot, failed, block_time, credits, memos }: Landed,
+  { mint, caip2 }: { mint: string; caip2: string },
+): [what: string, said: unknown, shown: unknown][] {
+  const { memo, source, destination } = evidence;
+  const credit = credits.find((one) => one.destination === destination) ?? noCredit;
+  const shownMemo = memo === null || memos.includes(memo) ? memo : memos.join(", ");
+  const seconds = Date.parse(settled_at) / 1_000;
+  return [
+    ["chain", evidence.network, caip2],
+    ["failed", false, failed],
+    ["slot", evidence.slot, slot],
+    ["mint", evidence.mint, mint],
+    ["token of the transfer", evidence.mint, credit.mint],
+    ["recipient", evidence.recipient, credit.owner],
+    ["amount_atomic", amount_atomic, credit.amount_micro_usdc],
+    ["amount_usdc", amount_usdc, Number(credit.amount_micro_usdc) / 1_000_000],
+    ["donor", evidence.donor, credit.donor],
+    // A receipt may be older than the knowledge of its source.
+    ["source", source, source == null ? source : credit.source],
+    ["memo", memo, shownMemo],
+    ["settled_at", seconds, block_time ?? seconds],
+  ];
+}
