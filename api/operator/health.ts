@@ -22,30 +22,12 @@ import { deliveriesWith } from "#content/operation/webhook-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** How far publishing is: `Publication` of api/context.ts. */
-type Published = {
-  release: number;
-  held: boolean;
-  profilesTo: number;
-  listsTo: number;
-  failures: number;
-};
-
-/** The chain, as far as its health goes. */
-type AskedChain = {
-  readonly cluster: string;
-  stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
-};
-
-export type HealthContext = {
-  store: Store;
-  clock: Clock;
-  /** Null where nothing is published beside this process. */
-  publication: (() => Published) | null;
-  /** Null where no chain is open in this process. */
-  chain: AskedChain | null;
-  dataDir: string;
-  webhookUrls: readonly string[];
+/** What the health of the directory is read from; the chain and publishing where they are in this process. */
+export type HealthContext = Pick<Context, "store" | "clock" | "publication" | "config"> & {
+  readonly chain: {
+    readonly cluster: string;
+    stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
+  } | null;
 };
 
 const hourMs = 3_600_000;
@@ -56,7 +38,8 @@ export const backupMark = "last-backup";
 
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
 export async function operatorHealth(context: HealthContext): Promise<OperatorHealth> {
-  const { store, clock, dataDir, webhookUrls } = context;
+  const { store, clock } = context;
+  const { dataDir, webhookUrls } = context.config;
   const now = clock().getTime();
   const newest = await newestSequence(store);
   const pendingSince = await oldestPendingWebhook(store);
@@ -92,7 +75,7 @@ async function publicationHealth(
   newest: number,
   now: number,
 ): Promise<OperatorHealth["publication"]> {
-  if (publication === null) return null;
+  if (publication === undefined) return null;
   const { release, held, profilesTo, listsTo, failures } = publication();
   const waitingSince = await firstChangeAfter(store, Math.min(profilesTo, listsTo));
   return {
@@ -109,7 +92,7 @@ const chainWaitMs = 3_000;
 /** Base58 of 32 zeros: a question that every node can answer, and that leaves nothing behind. */
 const noBlockhash = "1".repeat(32);
 
-async function chainHealth(chain: AskedChain | null): Promise<OperatorHealth["chain"]> {
+async function chainHealth(chain: HealthContext["chain"]): Promise<OperatorHealth["chain"]> {
   if (chain === null) return null;
   const startedAt = performance.now();
   const answer = await within(chain.stillValid(noBlockhash), chainWaitMs);
@@ -169,21 +152,3 @@ export async function dailyNumbers(
     ),
   };
 }
-
-/** What the service can tell of its health. */
-export const healthContext = ({
-  store,
-  clock,
-  publication,
-  chain,
-  config,
-}: Pick<Context, "store" | "clock" | "publication" | "config"> & {
-  chain: HealthContext["chain"];
-}): HealthContext => ({
-  store,
-  clock,
-  publication: publication ?? null,
-  chain,
-  dataDir: config.dataDir,
-  webhookUrls: config.webhookUrls,
-});

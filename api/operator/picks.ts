@@ -36,7 +36,7 @@ export type PickFailure =
 /** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
 export async function listPicks(
   { store }: Pick<PickContext, "store">,
-  { after, limit }: { after: string | null; limit: number },
+  { after = null, limit }: { after?: string | null | undefined; limit: number },
 ): Promise<PickList> {
   const found = await pickList(store, { after, limit: limit + 1 });
   const picks = found.slice(0, limit).map(itemOf);

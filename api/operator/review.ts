@@ -38,16 +38,22 @@ export type ReviewPage = {
   next: string | null;
 };
 
+type ReviewsAsked = {
+  kind?: ReviewKind | null | undefined;
+  limit: number;
+  after?: string | null | undefined;
+};
+
 /**
  * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
  * stands for. A place stays good when what stood there was decided.
  */
 export async function listReviews(
   { store, clock }: Pick<ReviewContext, "store" | "clock">,
-  { kind, limit, after }: { kind: ReviewKind | null; limit: number; after: string | null },
+  { kind, limit, after }: ReviewsAsked,
 ): Promise<ReviewPage> {
   const found: ReviewItem[] = [];
-  for (const start of startsFrom(after, kind === null ? reviewKinds : [kind])) {
+  for (const start of startsFrom(after ?? "", kind == null ? reviewKinds : [kind])) {
     const page = { after: start.after, limit: limit + 1 - found.length, now: clock() };
     found.push(...(await queues[start.kind].list(store, page)));
     if (found.length > limit) break;
@@ -58,10 +64,10 @@ export async function listReviews(
 
 /** The queues that are left at the place that a cursor stands for, and where each begins; all without a place. */
 function startsFrom(
-  cursor: string | null,
+  cursor: string,
   kinds: readonly ReviewKind[],
 ): { kind: ReviewKind; after: string | null }[] {
-  const [, name, after = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(cursor ?? "") ?? [];
+  const [, name, after = null] = /^([a-z]{1,20}):(.{1,300})$/.exec(cursor) ?? [];
   const at = kinds.findIndex((kind) => kind === name);
   return kinds
     .slice(Math.max(0, at))

@@ -8,6 +8,30 @@ export const reviewKinds = ["onboarding", "prose", "draft", "contested", "revert
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
+/** Names of the queues as a person reads them, and what their decisions do. A hold ends by itself: no one can approve it. */
+export const queueWords: Readonly<
+  Record<ReviewKind, { name: string; approve: string | null; reject: string }>
+> = {
+  onboarding: {
+    name: "Claims, registrations and changes",
+    approve: "Approve",
+    reject: "Reject",
+  },
+  prose: { name: "Prose", approve: "Approve", reject: "Reject" },
+  draft: { name: "Drafts of recommendations", approve: "Approve", reject: "Reject" },
+  contested: {
+    name: "Contested values",
+    approve: "Approve: set this value",
+    reject: "Reject: none of them",
+  },
+  revert: {
+    name: "Contradicted values",
+    approve: "Approve: empty the field",
+    reject: "Reject: keep the value",
+  },
+  hold: { name: "Wallet changes on hold", approve: null, reject: "Reject: stop the change" },
+};
+
 /** What a field of the public profile holds, and what it would hold. Third-party text. */
 export const ReviewComparison = z.object({
   field: z.string(),

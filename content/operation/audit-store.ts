@@ -6,33 +6,43 @@ import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts"
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 
-/** Which entries are asked for; null is any. `before` is the id of an entry. */
-export type AuditFilter = {
-  operator: string | null;
-  action: string | null;
-  subject: string | null;
-  before: number | null;
+/** A page of what operators did: at most `limit` entries before the one with the id `before`. */
+export type AuditPage = {
+  operator?: string | null | undefined;
+  action?: string | null | undefined;
+  subject?: string | null | undefined;
+  before?: number | null | undefined;
+  limit: number;
 };
 
-/** What operators did, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
-export async function auditEntries(
-  store: Queryable,
-  filter: AuditFilter,
-  limit: number,
-): Promise<AuditEntry[]> {
+/** A page of what operators did, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
+export async function readAudit(
+  { store }: { store: Store },
+  { before, limit, ...filter }: AuditPage,
+): Promise<AuditLog> {
   const asked = (["operator", "action", "subject"] as const).map((name) => {
     const value = filter[name];
-    return value === null ? undefined : eq(auditLog[name], value);
+    return value == null ? undefined : eq(auditLog[name], value);
   });
-  const before = filter.before === null ? undefined : lt(auditLog.id, filter.before);
   const found = await store.db
     .select()
     .from(auditLog)
-    .where(and(...asked, before))
+    .where(and(...asked, before == null ? undefined : lt(auditLog.id, before)))
     .orderBy(desc(auditLog.id))
-    .limit(limit);
-  return found.map((entry) => ({ ...entry, happened_at: isoTime(entry.happened_at) }));
+    .limit(limit + 1);
+  const entries = found
+    .slice(0, limit)
+    .map((entry) => ({ ...entry, happened_at: isoTime(entry.happened_at) }));
+  const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
+  return { count: entries.length, entries, next };
 }
+
+/** The newest decision on a review: who was faster, and what they did. */
+export const lastDecision = async (
+  context: { store: Store },
+  subject: string,
+): Promise<AuditEntry | null> =>
+  (await readAudit(context, { subject, limit: 1 })).entries[0] ?? null;
 
 /** The names of the operators and the actions of the log, for choosing one. Index: audit_log_by_operator, _by_action. */
 export async function auditNames(
@@ -70,24 +80,4 @@ export async function logOperator(
   { at, ...entry }: Omit<typeof auditLog.$inferInsert, "id" | "happened_at"> & { at: number },
 ): Promise<void> {
   await tx.db.insert(auditLog).values({ ...entry, happened_at: at });
-}
-
-/** A page of what operators did, the newest first. */
-export async function readAudit(
-  { store }: { store: Store },
-  { limit, ...filter }: AuditFilter & { limit: number },
-): Promise<AuditLog> {
-  const found = await auditEntries(store, filter, limit + 1);
-  const entries = found.slice(0, limit);
-  const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
-  return { count: entries.length, entries, next };
-}
-
-/** The newest decision on a review: who was faster, and what they did. */
-export async function lastDecision(
-  { store }: { store: Store },
-  review: string,
-): Promise<AuditEntry | null> {
-  const filter = { operator: null, action: null, subject: review, before: null };
-  return (await auditEntries(store, filter, 1))[0] ?? null;
 }

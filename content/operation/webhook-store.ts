@@ -203,7 +203,10 @@ export async function pruneDeliveries(tx: WriteTransaction, before: Date): Promi
   await tx.db.delete(webhookDeliveries).where(inArray(id, old));
 }
 
-export type DeliveryFilter = { status: WebhookDelivery["status"] | null; before: number | null };
+export type DeliveryFilter = {
+  status?: WebhookDelivery["status"] | null | undefined;
+  before?: number | null | undefined;
+};
 
 /** Deliveries, the newest first. Index: webhook_deliveries_by_status. */
 export const deliveries = (
@@ -214,8 +217,8 @@ export const deliveries = (
   deliveriesWhere(
     store,
     and(
-      status === null ? undefined : eq(webhookDeliveries.status, status),
-      before === null ? undefined : lt(webhookDeliveries.id, before),
+      status == null ? undefined : eq(webhookDeliveries.status, status),
+      before == null ? undefined : lt(webhookDeliveries.id, before),
     ),
     limit,
   );

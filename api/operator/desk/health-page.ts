@@ -1,33 +1,32 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { line } from "d3-shape";
 import { queryOf } from "#api/http/query.ts";
-import {
-  dailyNumbers,
-  daysDefault,
-  daysMax,
-  healthContext,
-  operatorHealth,
-} from "#api/operator/health.ts";
+import { dailyNumbers, daysDefault, daysMax, operatorHealth } from "#api/operator/health.ts";
 import type { OperatorHealth } from "#content/contract/operator.ts";
-import { type Html, html, instant, notice, type Part } from "./layout.ts";
+import { type Html, html, instant, linkList, notice, type Part, table } from "./layout.ts";
 import type { Page, Visit } from "./visit.ts";
 
 /** /desk/health: what an operator looks at first. */
 export async function healthPage({ context }: Visit): Promise<Page> {
-  const health = await operatorHealth(healthContext(context));
+  const health = await operatorHealth(context);
   return {
     title: "Health",
     place: "/desk/health",
     main: html`<h1>Health</h1>
       ${warnings(health)}
       <p class="quiet">As of ${instant(health.at)}.</p>
-      <table>
-        <tbody>
-          ${row("Publishing", publication(health))} ${row("Chain", chain(health))}
-          ${row("Backup", backup(health))} ${row("Refused by rate limits", refused(health))}
-          ${row("Store", store(health))} ${row("Webhooks", webhooks(health))}
-        </tbody>
-      </table>`,
+      ${table({
+        kind: "facts",
+        columns: [],
+        rows: [
+          ["Publishing", publication(health)],
+          ["Chain", chain(health)],
+          ["Backup", backup(health)],
+          ["Refused by rate limits", refused(health)],
+          ["Store", store(health)],
+          ["Webhooks", webhooks(health)],
+        ],
+      })}`,
   };
 }
 
@@ -35,12 +34,6 @@ const warnings = ({ warnings: found }: OperatorHealth): Part =>
   found.length === 0
     ? notice("good", "All is well.")
     : notice("bad", html`${found.map((one) => html`<span>${one}</span><br />`)}`);
-
-const row = (name: string, value: Part): Html =>
-  html`<tr>
-    <th scope="row">${name}</th>
-    <td>${value}</td>
-  </tr>`;
 
 function publication({ publication: found }: OperatorHealth): Part {
   if (found === null) return "Nothing is published beside this process: ask the publisher.";
@@ -102,11 +95,14 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
     title: "Charts",
     place: "/desk/charts",
     main: html`<h1>The last ${count} days</h1>
-      <nav aria-label="Days">
-        <ul>
-          ${spans.map((span) => html`<li><a href="/desk/charts?days=${span}" ${span === count ? html` aria-current="page"` : null}>${span} days</a></li>`)}
-        </ul>
-      </nav>
+      ${linkList(
+        "Days",
+        spans.map((span) => ({
+          place: `/desk/charts?days=${span}`,
+          text: `${span} days`,
+          current: span === count,
+        })),
+      )}
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
       <div class="charts">
         ${drawn("enrichment", "Enrichment", [
@@ -168,7 +164,12 @@ export function chart({ id, title, days, series }: Chart): Html {
     </ul>
     <details>
       <summary>As a table</summary>
-      ${table(title, days, shown)}
+      ${table({
+        kind: "numbers",
+        caption: title,
+        columns: ["Day", ...shown.map(({ name }) => name)],
+        rows: days.map((day, at) => [day, ...shown.map(({ values }) => readable(values[at] ?? 0))]),
+      })}
     </details>
   </figure>`;
 }
@@ -230,30 +231,6 @@ function grid(days: readonly string[], series: Chart["series"]): Html[] {
       ),
   ];
 }
-
-const table = (title: string, days: readonly string[], series: Chart["series"]): Html =>
-  html`<div class="scroll">
-    <table>
-      <caption>
-        ${title}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Day</th>
-          ${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${days.map(
-          (day, at) =>
-            html`<tr>
-              <th scope="row">${day}</th>
-              ${series.map(({ values }) => html`<td class="number">${readable(values[at] ?? 0)}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 
 const readable = (value: number): string =>
   value.toLocaleString("en", { maximumFractionDigits: 2 });

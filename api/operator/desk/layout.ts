@@ -5,7 +5,7 @@ import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { Refused } from "#api/http/problem.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
-import type { ReviewCheck, ReviewKind } from "#content/contract/review.ts";
+import type { ReviewCheck } from "#content/contract/review.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 
 /** A piece of HTML that is safe to send: only `html` makes one, and what is put into it is escaped. */
@@ -135,15 +135,105 @@ export const tokenField = (token: string): Html =>
 export const notice = (kind: "good" | "bad", text: Part): Html =>
   html`<p class="notice ${kind}" role="${kind === "bad" ? "alert" : "status"}">${text}</p>`;
 
-/** Names of the queues, as a person reads them. */
-export const queueNames: Readonly<Record<ReviewKind, string>> = {
-  onboarding: "Claims, registrations and changes",
-  hold: "Wallet changes on hold",
-  prose: "Prose",
-  draft: "Drafts of recommendations",
-  contested: "Contested values",
-  revert: "Contradicted values",
+/** A field of a form, with its label. */
+type Field = {
+  name: string;
+  /** Its name unless given. */
+  id?: string;
+  label: Part;
+  value?: string | undefined;
+  /** Given for a text of several lines. */
+  rows?: number;
+  required?: boolean;
+  lengthMax?: number;
+  /** Leads there together with the browser's own key. */
+  key?: string | undefined;
 };
+
+export function field(given: Field): Html {
+  const { name, id = name, label, value = "", rows, required = false, lengthMax, key } = given;
+  const length = lengthMax === undefined ? null : html` maxlength="${lengthMax}"`;
+  const attributes = [keyOf(key), length, required ? html` required` : null];
+  const labelled = html`<label for="${id}">${label}${keyHint(key)}</label>`;
+  if (rows === undefined) {
+    return html`${labelled}<input
+        type="text"
+        id="${id}"
+        name="${name}"
+        dir="auto"
+        value="${value}"
+        ${attributes}
+      />`;
+  }
+  // A line break after <textarea> is no part of its text; without one, a text that begins with one would lose it.
+  return html`${labelled}<textarea
+      id="${id}"
+      name="${name}"
+      dir="auto"
+      rows="${rows}"
+      ${attributes}
+    >
+${value}</textarea>`;
+}
+
+const keyOf = (key: string | undefined): Part =>
+  key === undefined ? null : html` accesskey="${key}"`;
+
+const keyHint = (key: string | undefined): Part =>
+  key === undefined ? null : html` <kbd>${key}</kbd>`;
+
+type FormShown = {
+  action: string;
+  token: string;
+  legend: string;
+  hidden?: Readonly<Record<string, string>>;
+  fields?: Part;
+  button: string;
+  /** Presses the button together with the browser's own key. */
+  key?: string;
+  danger?: boolean;
+};
+
+/** A form of a session's page. */
+export const form = (given: FormShown): Html => {
+  const { action, token, legend, hidden = {}, fields, button, key, danger = false } = given;
+  const look = danger ? html` class="danger"` : null;
+  return html`<form method="post" action="${action}">
+    <fieldset>
+      <legend>${legend}</legend>
+      ${tokenField(token)}
+      ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+      ${fields}
+      <button ${[look, keyOf(key)]}>${button}${keyHint(key)}</button>
+    </fieldset>
+  </form>`;
+};
+
+/** An address of the desk with the parameters that have a value. */
+export function placeWith(
+  path: string,
+  query: Readonly<Record<string, string | number | null | undefined>>,
+): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+/** The link to what comes after this page of a list. */
+export const nextLink = (place: string, words: string): Html =>
+  html`<a href="${place}" rel="next" accesskey="n">${words} <kbd>n</kbd></a>`;
+
+/** Ways to see a page otherwise; the one that is shown is marked. */
+export const linkList = (
+  label: string,
+  links: readonly { place: string; text: string; current: boolean }[],
+): Html =>
+  html`<nav aria-label="${label}">
+    <ul>
+      ${links.map(({ place, text, current }) => html`<li><a href="${place}" ${current ? html` aria-current="page"` : null}>${text}</a></li>`)}
+    </ul>
+  </nav>`;
 
 /** A text that somebody sent: as it is, in a direction of its own. */
 export const sent = (text: string | null): Html =>
@@ -179,15 +269,32 @@ export const flagList = (flags: readonly string[]): Part =>
         ${flags.map((flag) => html`<li class="flag">${flag.replaceAll("_", " ")}</li>`)}
       </ul>`;
 
+type Table = {
+  caption?: string;
+  columns: readonly string[];
+  rows: readonly (readonly Part[])[];
+  /**
+   * "compare": what each row is about, and two wide columns beside each other; "numbers": a name and numbers; "facts": a
+   * name and a sentence, without headings.
+   */
+  kind?: "list" | "compare" | "numbers" | "facts";
+};
+
 /**
- * A table: on a narrow screen each row is a block, and each cell names its column. The roles are spelled out, because
- * browsers forget them with the layout.
+ * A table: on a narrow screen each row of a list is a block, and each cell names its column. The roles are spelled out,
+ * because browsers forget them with the layout.
  */
-export const table = ({ caption = null, columns, rows, kind = "list" }: Table): Html =>
-  html`<div class="scroll">
-    <table class="rows ${kind}" role="table">
+export const table = ({ caption, columns, rows, kind = "list" }: Table): Html => {
+  const look = kind === "list" || kind === "compare" ? `rows ${kind}` : kind;
+  const number = kind === "numbers" ? html` class="number"` : null;
+  const cellOf = (cell: Part, at: number): Html =>
+    at === 0 && kind !== "list"
+      ? html`<th scope="row" role="rowheader">${cell}</th>`
+      : html`<td role="cell" data-column="${columns[at] ?? ""}" ${number}>${cell}</td>`;
+  return html`<div class="scroll">
+    <table class="${look}" role="table">
       ${
-        caption === null
+        caption === undefined
           ? null
           : html`<caption>
               ${caption}
@@ -202,19 +309,12 @@ export const table = ({ caption = null, columns, rows, kind = "list" }: Table): 
         ${rows.map(
           (cells) =>
             html`<tr role="row">
-              ${cells.map((cell, at) => (at === 0 && kind === "compare" ? html`<th scope="row" role="rowheader">${cell}</th>` : html`<td role="cell" data-column="${columns[at] ?? ""}">${cell}</td>`))}
+              ${cells.map(cellOf)}
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
-
-type Table = {
-  caption?: string | null;
-  columns: readonly string[];
-  rows: readonly (readonly Part[])[];
-  /** "compare": what each row is about, and two wide columns beside each other. */
-  kind?: "list" | "compare";
 };
 
 export const checkList = (checks: readonly ReviewCheck[]): Part =>
@@ -263,9 +363,7 @@ export const auditTable = (entries: readonly AuditEntry[], caption: string): Htm
       instant(happened_at),
       html`<bdi>${operator}</bdi>`,
       action,
-      html`<a href="/desk/log?${new URLSearchParams({ subject }).toString()}"
-        ><bdi>${subject}</bdi></a
-      >`,
+      html`<a href="${placeWith("/desk/log", { subject })}"><bdi>${subject}</bdi></a>`,
       Object.entries(detail)
         .filter(([, value]) => value !== null && value !== "")
         .map(

@@ -1,248 +1,236 @@
-import { refusalOf } from "#api/http/problem.ts";
+import type { Refusal } from "#api/http/problem.ts";
 import { queryOf } from "#api/http/query.ts";
-import {
-  addToPicks,
-  editPick,
-  findPick,
-  listPicks,
-  type PickFailure,
-  removePick,
-} from "#api/operator/picks.ts";
-import { pickRefusals } from "#api/operator/routes.ts";
-import {
-  type GovernancePhase,
-  PickBody,
-  type PickChange,
-  PickEdit,
-  type PickItem,
-  PickRemoval,
-} from "#content/contract/recommendation.ts";
+import { actions } from "#api/operator/actions.ts";
+import { findPick, listPicks } from "#api/operator/picks.ts";
+import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import {
+  field,
+  form,
   type Form,
   type Html,
   html,
   instant,
-  notice,
+  nextLink,
   type Part,
+  placeWith,
   profileLink,
   sent,
   table,
-  tokenField,
 } from "./layout.ts";
-import { decisionNotice } from "./review-page.ts";
-import { goTo, notHere, type Page, type Visit } from "./visit.ts";
+import { redirect } from "./answer.ts";
+import { decisionNotice } from "./queues.ts";
+import { notHere, type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 /** The fields of a pick as they are typed: phrases one a line, causes with commas. */
-export type TypedPick = {
-  slug: string;
-  recommended_for: string;
-  why_recommended: string;
-  causes: string;
-};
+type Typed = { slug: string; recommended_for: string; why_recommended: string; causes: string };
 
-export const noPick: TypedPick = { slug: "", recommended_for: "", why_recommended: "", causes: "" };
-
-type Shown = { trouble?: string; typed?: TypedPick; status?: number };
+const nothing: Typed = { slug: "", recommended_for: "", why_recommended: "", causes: "" };
 
 const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
 export async function picksPage(
   { context, request, token }: Visit,
-  shown: Shown = {},
+  { said, status, typed = nothing }: Shown & { typed?: Typed } = {},
 ): Promise<Page> {
   const query = queryOf(request.url);
   const after = request.method === "GET" ? query.text("after", 200) : null;
   const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
-  const done = query.text("done", 200);
-  const { trouble, typed = noPick, status = 200 } = shown;
   return {
     title: "Picks",
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${trouble === undefined ? null : notice("bad", trouble)}
-      ${await decisionNotice(context, done)}
+      ${said}${await decisionNotice(context, query.text("done", 200))}
       ${picks.length === 0 ? html`<p>Nothing is recommended${after === null ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
-      ${
-        next === null
-          ? null
-          : html`<p>
-              <a
-                href="/desk/picks?${new URLSearchParams({ after: next }).toString()}"
-                rel="next"
-                accesskey="n"
-                >Next page <kbd>n</kbd></a
-              >
-            </p>`
-      }
+      ${next === null ? null : html`<p>${nextLink(placeWith("/desk/picks", { after: next }), "Next page")}</p>`}
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
       <h2>Recommend another</h2>
-      <form method="post" action="/desk/picks">
-        <fieldset>
-          <legend>A new pick</legend>
-          ${tokenField(token)}
-          <label for="slug">Slug of the nonprofit</label>
-          <input type="text" id="slug" name="slug" required maxlength="200" value="${typed.slug}" />
-          ${fields(typed)}
-          <button accesskey="a">Recommend it <kbd>a</kbd></button>
-        </fieldset>
-      </form>`,
+      ${form({
+        action: "/desk/picks",
+        token,
+        legend: "A new pick",
+        fields: [
+          field({
+            name: "slug",
+            label: "Slug of the nonprofit",
+            value: typed.slug,
+            required: true,
+            lengthMax: 200,
+          }),
+          pickFields(typed),
+        ],
+        button: "Recommend it",
+        key: "a",
+      })}`,
   };
 }
 
 const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
   table({
     columns: ["Nonprofit", "Recommended for", "Why", "By", "Edit"],
-    rows: picks.map(
-      ({ slug, name, recommended_for, why_recommended, origin, added_by, updated_at }) => [
-        profileLink(slug, name),
-        html`<ul>
-          ${recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}
-        </ul>`,
-        sent(why_recommended),
-        html`${originName(origin, phase)}${by(origin, added_by)}${updated_at === null ? null : html`<div>${instant(updated_at)}</div>`}`,
-        html`<a href="${placeOf(slug)}" aria-label="Edit ${slug}">Edit</a>`,
-      ],
-    ),
+    rows: picks.map((pick) => [
+      profileLink(pick.slug, pick.name),
+      html`<ul>
+        ${pick.recommended_for.map((phrase) => html`<li>${sent(phrase)}</li>`)}
+      </ul>`,
+      sent(pick.why_recommended),
+      html`${origin(pick, phase)}${pick.updated_at === null ? null : html`<div>${instant(pick.updated_at)}</div>`}`,
+      html`<a href="${placeOf(pick.slug)}" aria-label="Edit ${pick.slug}">Edit</a>`,
+    ]),
   });
 
-/** Whose words a pick is in, and that a lower phase does not show what agents agreed on. */
-const originName = (origin: PickItem["origin"], phase: GovernancePhase): string =>
-  ({
-    operator: "by hand",
-    draft: "an agent’s draft",
-    consensus: phase === 3 ? "agents’ agreement" : `agents’ agreement, not shown in phase ${phase}`,
-  })[origin];
-
-/** Who decided: no one for what agents agreed on, and unknown for a pick of the sample. */
-const by = (origin: PickItem["origin"], addedBy: string): Part =>
-  origin === "consensus" || addedBy === "" ? null : html`, by <bdi>${addedBy}</bdi>`;
+/**
+ * Whose words a pick is in, that a lower phase does not show what agents agreed on, and who decided: no one for what
+ * agents agreed on, and unknown for a pick of the sample.
+ */
+const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): Html => {
+  const shown =
+    phase === 3 ? "agents’ agreement" : `agents’ agreement, not shown in phase ${phase}`;
+  const names = { operator: "by hand", draft: "an agent’s draft", consensus: shown };
+  const isDecided = from !== "consensus" && added_by !== "";
+  return html`${names[from]}${isDecided ? html`, by <bdi>${added_by}</bdi>` : null}`;
+};
 
 /** Where a pick is edited. */
-export const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
+const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
 export async function pickPage(
   { context, token }: Visit,
   slug: string,
-  shown: Shown = {},
+  { said, status, typed }: Shown & { typed?: Typed } = {},
 ): Promise<Page> {
   const pick = await findPick(context, slug);
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
-  const { trouble, typed = typedOf(pick), status = 200 } = shown;
   return {
     title: `Pick: ${pick.name}`,
     place: "/desk/picks",
     status,
     main: html`<p><a href="/desk/picks">Recommended profiles</a></p>
       <h1>${profileLink(pick.slug, pick.name)}</h1>
-      ${trouble === undefined ? null : notice("bad", trouble)}
+      ${said}
       <p class="quiet">
-        ${originName(pick.origin, context.config.recommendationPhase)}${by(pick.origin, pick.added_by)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
+        ${origin(pick, context.config.recommendationPhase)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
       </p>
       <div class="decide">
-        <form method="post" action="${placeOf(slug)}">
-          <fieldset>
-            <legend>Edit</legend>
-            ${tokenField(token)} ${fields(typed)}
-            <button accesskey="a">Save <kbd>a</kbd></button>
-          </fieldset>
-        </form>
-        <form method="post" action="${placeOf(slug)}/remove">
-          <fieldset>
-            <legend>Remove</legend>
-            ${tokenField(token)}
-            <label for="reason"
-              >Why, for the log. Agents cannot restore it by agreement <kbd>r</kbd></label
-            >
-            <textarea id="reason" name="reason" required maxlength="500" accesskey="r"></textarea>
-            <button class="danger">Recommend it no longer</button>
-          </fieldset>
-        </form>
+        ${form({
+          action: placeOf(slug),
+          token,
+          legend: "Edit",
+          fields: pickFields(typed ?? typedOf(pick)),
+          button: "Save",
+          key: "a",
+        })}
+        ${form({
+          action: `${placeOf(slug)}/remove`,
+          token,
+          legend: "Remove",
+          fields: field({
+            name: "reason",
+            label: "Why, for the log. Agents cannot restore it by agreement",
+            rows: 2,
+            required: true,
+            lengthMax: 500,
+            key: "r",
+          }),
+          button: "Recommend it no longer",
+          danger: true,
+        })}
       </div>`,
   };
 }
 
-const typedOf = ({ slug, recommended_for, why_recommended, causes }: PickItem): TypedPick => ({
+const typedOf = ({ slug, recommended_for, why_recommended, causes }: PickItem): Typed => ({
   slug,
   recommended_for: recommended_for.join("\n"),
   why_recommended,
   causes: causes?.join(", ") ?? "",
 });
 
-const fields = ({ recommended_for, why_recommended, causes }: TypedPick): Part =>
-  html`<label for="recommended-for">For which donors: one phrase per line, up to ten</label>
-    <textarea id="recommended-for" name="recommended_for" required rows="4">
-${recommended_for}</textarea>
-    <label for="why">Why, in one to three restrained sentences</label>
-    <textarea id="why" name="why_recommended" required rows="4">${why_recommended}</textarea>
-    <label for="causes">Cause ids, with commas; leave empty for all of its causes</label>
-    <input type="text" id="causes" name="causes" value="${causes}" />`;
-
-type Sent = Visit & { form: Form };
+const pickFields = ({ recommended_for, why_recommended, causes }: Typed): Part => [
+  field({
+    name: "recommended_for",
+    id: "recommended-for",
+    label: "For which donors: one phrase per line, up to ten",
+    value: recommended_for,
+    rows: 4,
+    required: true,
+  }),
+  field({
+    name: "why_recommended",
+    id: "why",
+    label: "Why, in one to three restrained sentences",
+    value: why_recommended,
+    rows: 4,
+    required: true,
+  }),
+  field({
+    name: "causes",
+    label: "Cause ids, with commas; leave empty for all of its causes",
+    value: causes,
+  }),
+];
 
 /** POST /desk/picks: recommends a nonprofit. */
 export async function addPickPage(visit: Sent): Promise<Page | Response> {
+  const { context, session } = visit;
   const typed = typedIn(visit.form);
-  const again = (trouble: string, status: number) => picksPage(visit, { trouble, typed, status });
-  const read = PickBody.safeParse({ slug: typed.slug, ...bodyOf(typed) });
-  if (!read.success) return again(faultOf(read.error.issues), 400);
-  const operator = visit.session.operator;
-  return answered(visit, await addToPicks(visit.context, { ...read.data, operator }), again);
+  const body = { slug: typed.slug, ...bodyOf(typed) };
+  const added = { operator: session.operator, params: {}, body };
+  return answered(await actions.addPick.perform(context, added), (shown) =>
+    picksPage(visit, { ...shown, typed }),
+  );
 }
 
 /** POST /desk/picks/:slug: changes what is said of it. */
 export async function editPickPage(visit: Sent, slug: string): Promise<Page | Response> {
+  const { context, session } = visit;
   const typed = typedIn(visit.form);
-  const again = (trouble: string, status: number) =>
-    pickPage(visit, slug, { trouble, typed, status });
-  const read = PickEdit.safeParse(bodyOf(typed));
-  if (!read.success) return again(faultOf(read.error.issues), 400);
-  const operator = visit.session.operator;
-  return answered(visit, await editPick(visit.context, { ...read.data, slug, operator }), again);
+  const edited = { operator: session.operator, params: { slug }, body: bodyOf(typed) };
+  return answered(await actions.editPick.perform(context, edited), (shown) =>
+    pickPage(visit, slug, { ...shown, typed }),
+  );
 }
 
 /** POST /desk/picks/:slug/remove. */
 export async function removePickPage(visit: Sent, slug: string): Promise<Page | Response> {
-  const again = (trouble: string, status: number) => pickPage(visit, slug, { trouble, status });
-  const read = PickRemoval.safeParse({ reason: visit.form.text("reason") });
-  if (!read.success) return again("Say why, in at most 500 characters.", 400);
-  const { reason } = read.data;
-  const operator = visit.session.operator;
-  return answered(visit, await removePick(visit.context, { slug, reason, operator }), again);
+  const { context, session } = visit;
+  const body = { reason: visit.form.text("reason") };
+  const removed = { operator: session.operator, params: { slug }, body };
+  return answered(
+    await actions.removePick.perform(context, removed),
+    (shown) => pickPage(visit, slug, shown),
+    "Say why, in at most 500 characters.",
+  );
 }
 
+/** Goes to the list after a change; a refused one stays with what was typed. */
 async function answered(
-  { context }: Visit,
-  outcome: Result<PickChange, PickFailure>,
-  again: (trouble: string, status: number) => Promise<Page>,
+  outcome: Result<PickChange, Refusal>,
+  again: (shown: Shown) => Promise<Page>,
+  unusable?: string,
 ): Promise<Page | Response> {
-  if (!outcome.ok) {
-    const { status, detail } = refusalOf(pickRefusals, outcome.failure);
-    return again(detail, status);
-  }
-  context.curated.lookAgain();
-  return goTo(`/desk/picks?${new URLSearchParams({ done: outcome.value.slug }).toString()}`);
+  if (outcome.ok) return redirect(placeWith("/desk/picks", { done: outcome.value.slug }));
+  return again(refused(outcome.failure, unusable ?? faultsOf(outcome.failure)));
 }
 
-const typedIn = (form: Form): TypedPick => ({
-  ...noPick,
-  slug: form.text("slug"),
-  recommended_for: form.text("recommended_for"),
-  why_recommended: form.text("why_recommended"),
-  causes: form.text("causes"),
+const typedIn = (given: Form): Typed => ({
+  slug: given.text("slug"),
+  recommended_for: given.text("recommended_for"),
+  why_recommended: given.text("why_recommended"),
+  causes: given.text("causes"),
 });
 
-const bodyOf = ({ recommended_for, why_recommended, causes }: TypedPick) => ({
+const bodyOf = ({ recommended_for, why_recommended, causes }: Typed) => ({
   recommended_for: recommended_for.split("\n").flatMap((phrase) => phrase.trim() || []),
   why_recommended,
   causes: causes === "" ? null : causes.split(",").flatMap((cause) => cause.trim() || []),
 });
 
-const faultOf = (issues: readonly { path: PropertyKey[]; message: string }[]): string =>
-  issues
+const faultsOf = ({ errors = [] }: Refusal): string =>
+  errors
     .slice(0, 3)
-    .map(({ path, message }) => `${path.map(String).join(" ").replaceAll("_", " ")}: ${message}.`)
+    .map(({ path, message }) => `${path.replaceAll(/[._]/g, " ")}: ${message}.`)
     .join(" ");

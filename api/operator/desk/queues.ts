@@ -1,19 +1,21 @@
-import { reviewKinds, type ReviewItem, type ReviewKind } from "#content/contract/review.ts";
-import { readAudit } from "#content/operation/audit-store.ts";
-import { listReviews, reviewQueues, waitingMax } from "#api/operator/review.ts";
 import { queryOf } from "#api/http/query.ts";
+import { listReviews, reviewQueues, waitingMax } from "#api/operator/review.ts";
+import type { AuditEntry } from "#content/contract/operator.ts";
+import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
+import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import {
-  type Html,
-  type Part,
   auditTable,
   flagList,
+  type Html,
   html,
   instant,
+  nextLink,
+  notice,
+  type Part,
+  placeWith,
   profileLink,
-  queueNames,
   table,
 } from "./layout.ts";
-import { decisionNotice } from "./review-page.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
@@ -21,13 +23,7 @@ const recentDecisions = 10;
 
 /** /desk: what waits, and what was done recently. */
 export async function overviewPage({ context }: Visit): Promise<Page> {
-  const log = await readAudit(context, {
-    operator: null,
-    action: null,
-    subject: null,
-    before: null,
-    limit: recentDecisions,
-  });
+  const log = await readAudit(context, { limit: recentDecisions });
   return {
     title: "Overview",
     place: "/desk",
@@ -50,29 +46,16 @@ export async function queuesPage({ context, request }: Visit): Promise<Page> {
   };
 }
 
-async function queueTable({ context }: Pick<Visit, "context">): Promise<Html> {
-  const queues = await reviewQueues(context);
-  return html`<table class="queues">
-    <caption>
-      What waits for a decision
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">Queue</th>
-        <th scope="col" class="number">Waiting</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${queues.map(
-        ({ kind, waiting }) =>
-          html`<tr>
-            <td><a href="/desk/queues/${kind}">${queueNames[kind]}</a></td>
-            <td class="number">${amount(waiting)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
-}
+const queueTable = async ({ context }: Pick<Visit, "context">): Promise<Html> =>
+  table({
+    kind: "numbers",
+    caption: "What waits for a decision",
+    columns: ["Queue", "Waiting"],
+    rows: (await reviewQueues(context)).map(({ kind, waiting }) => [
+      html`<a href="/desk/queues/${kind}">${queueWords[kind].name}</a>`,
+      amount(waiting),
+    ]),
+  });
 
 const amount = (waiting: number): string =>
   waiting >= waitingMax
@@ -85,18 +68,18 @@ export async function queuePage({ context, request }: Visit, name: string): Prom
   if (kind === undefined) return notHere("There is no such queue.");
   const query = queryOf(request.url);
   const after = query.text("after", 400);
-  const [{ reviews, next }, queues] = await Promise.all([
-    listReviews(context, { kind, limit: rowsPerPage, after }),
-    reviewQueues(context, kind),
-  ]);
+  const { reviews, next } = await listReviews(context, { kind, limit: rowsPerPage, after });
+  const [queue] = await reviewQueues(context, kind);
+  const place = `/desk/queues/${kind}`;
   return {
-    title: queueNames[kind],
+    title: queueWords[kind].name,
     place: "/desk/queues",
-    main: html`<h1>${queueNames[kind]}</h1>
+    main: html`<h1>${queueWords[kind].name}</h1>
       ${await decisionNotice(context, query.text("done"))}
-      <p class="quiet">${amount(queues[0]?.waiting ?? 0)} waiting, the oldest first.</p>
+      <p class="quiet">${amount(queue?.waiting ?? 0)} waiting, the oldest first.</p>
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === null ? null : " after this place"}.</p>` : reviewTable(reviews)}
-      ${pager(kind, after, next)}`,
+      ${after === null ? null : html`<p><a href="${place}">First page</a></p>`}
+      ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,
   };
 }
 
@@ -141,23 +124,21 @@ const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
 const brief = (text: string): string =>
   text.length > briefMax ? `${text.slice(0, briefMax).toWellFormed()}…` : text;
 
-const pager = (kind: ReviewKind, after: string | null, next: string | null): Part =>
-  after === null && next === null
-    ? null
-    : html`<nav aria-label="Pages">
-        <ul>
-          ${after === null ? null : html`<li><a href="/desk/queues/${kind}">First page</a></li>`}
-          ${
-            next === null
-              ? null
-              : html`<li>
-                  <a
-                    href="/desk/queues/${kind}?${new URLSearchParams({ after: next }).toString()}"
-                    rel="next"
-                    accesskey="n"
-                    >Next page <kbd>n</kbd></a
-                  >
-                </li>`
-          }
-        </ul>
-      </nav>`;
+/** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
+export async function decisionNotice(
+  context: Visit["context"],
+  review: string | null,
+): Promise<Part> {
+  const decision = review === null ? null : await lastDecision(context, review);
+  return decision === null ? null : notice("good", decisionSentence(decision));
+}
+
+/** "prose-12 was approved by ada, 2026-…: …" */
+export const decisionSentence = (entry: AuditEntry): Html => {
+  const { subject, action, operator, happened_at, detail } = entry;
+  const reason =
+    typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null;
+  const done = action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ");
+  return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
+    ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;
+};

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { Context } from "#api/context.ts";
 import { queryOf } from "#api/http/query.ts";
-import { lastDecision } from "#content/operation/audit-store.ts";
-import { findReview } from "#api/operator/review.ts";
-import type { AuditEntry } from "#content/contract/operator.ts";
+import { actions } from "#api/operator/actions.ts";
+import { findReview, listReviews } from "#api/operator/review.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
-import type { ReviewItem } from "#content/contract/review.ts";
+import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
+import { lastDecision } from "#content/operation/audit-store.ts";
+import { redirect } from "./answer.ts";
 import {
   checkList,
   details,
@@ -15,49 +15,59 @@ import {
   instant,
   notice,
   type Part,
+  placeWith,
   profileLink,
-  queueNames,
   sent,
   sentLink,
   table,
 } from "./layout.ts";
-import { type Entered, reviewForms } from "./review-form.ts";
-import { notHere, type Page, type Visit } from "./visit.ts";
+import { decisionNotice, decisionSentence } from "./queues.ts";
+import { type Entered, enteredIn, reviewForms, valueOf } from "./review-form.ts";
+import { notHere, type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit, id: string): Promise<Page> {
-  const review = await findReview(visit.context, id);
-  if (review === null) return decidedPage(visit, id);
-  return itemPage(visit, review, { done: queryOf(visit.request.url).text("done") });
+  const { context, request } = visit;
+  const review = await findReview(context, id);
+  if (review !== null) {
+    const said = await decisionNotice(context, queryOf(request.url).text("done"));
+    return itemPage(visit, review, { said });
+  }
+  // Most likely another operator was faster.
+  const decision = await lastDecision(context, id);
+  if (decision === null) {
+    return notHere("Nothing waits under this id, and no decision about it is on record.");
+  }
+  return {
+    title: "Decided",
+    place: "/desk/queues",
+    main: html`<h1>Decided already</h1>
+      ${notice("good", decisionSentence(decision))}${onward(id)}`,
+  };
 }
 
-/** A review with its forms; `trouble` says why a decision was not taken, `entered` what was typed. */
-export async function itemPage(
-  { context, token }: Visit,
+/** A review with its forms; `entered` is what was typed into them. */
+function itemPage(
+  { token }: Visit,
   review: ReviewItem,
-  {
-    trouble = null,
-    entered = null,
-    done = null,
-    status = 200,
-  }: { trouble?: string | null; entered?: Entered | null; done?: string | null; status?: number },
-): Promise<Page> {
-  const { id, kind, slug, name, summary, created_at } = review;
+  { said, status, entered = null }: Shown & { entered?: Entered | null },
+): Page {
+  const { id, kind, slug, name, summary, created_at, detail } = review;
   return {
     title: id,
     place: "/desk/queues",
     status,
-    main: html`<p><a href="/desk/queues/${kind}">${queueNames[kind]}</a></p>
+    main: html`<p><a href="/desk/queues/${kind}">${queueWords[kind].name}</a></p>
       <h1>${profileLink(slug, name)}</h1>
-      ${trouble === null ? await decisionNotice(context, done) : notice("bad", trouble)}
+      ${said}
       <p>${summary}</p>
       <p class="quiet">${id}, since ${instant(created_at)}</p>
-      ${flagList(review.flags)} ${comparisonTable(review)} ${voteTable(review.detail["values"])}
-      ${duplicateTable(review.detail["duplicates"])} ${sourceList(review)}
-      ${checkList(review.checks)} ${reviewForms(review, token, entered)}
+      ${flagList(review.flags)} ${comparisonTable(review)} ${voteTable(detail["values"])}
+      ${duplicateTable(detail["duplicates"])} ${sourceList(review)} ${checkList(review.checks)}
+      ${reviewForms(review, token, entered)}
       <details>
         <summary>All that was sent</summary>
-        ${details(review.detail)}
+        ${details(detail)}
       </details>`,
   };
 }
@@ -86,57 +96,15 @@ const sourceList = ({ sources }: ReviewItem): Part =>
         </ul>
         <p class="quiet">No one has opened these links: they are shown as they were sent.</p>`;
 
-/** Nothing waits under this id: most likely another operator was faster. */
-async function decidedPage({ context }: Visit, id: string): Promise<Page> {
-  const decision = await lastDecision(context, id);
-  if (decision === null)
-    return notHere("Nothing waits under this id, and no decision about it is on record.");
-  return {
-    title: "Decided",
-    place: "/desk/queues",
-    main: html`<h1>Decided already</h1>
-      ${notice("good", decisionSentence(decision))}${onward(id)}`,
-  };
-}
-
 /** The way on from something that is decided. */
-export const onward = (id: string): Html => {
+const onward = (id: string): Html => {
   const [kind = ""] = id.split("-", 1);
   return html`<p>
       <a href="/desk/queues/${encodeURIComponent(kind)}" accesskey="n"
         >On to what waits <kbd>n</kbd></a
       >
     </p>
-    <p>
-      <a href="/desk/log?${new URLSearchParams({ subject: id }).toString()}"
-        >All that was done to it</a
-      >
-    </p>`;
-};
-
-/** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
-export async function decisionNotice(
-  context: Pick<Context, "store">,
-  review: string | null,
-): Promise<Part> {
-  if (review === null) return null;
-  const decision = await lastDecision(context, review);
-  return decision === null ? null : notice("good", decisionSentence(decision));
-}
-
-/** "prose-12 was approved by ada, 2026-…: …" */
-export const decisionSentence = ({
-  subject,
-  action,
-  operator,
-  happened_at,
-  detail,
-}: AuditEntry): Html => {
-  const reason =
-    typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null;
-  const done = action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ");
-  return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
-    ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;
+    <p><a href="${placeWith("/desk/log", { subject: id })}">All that was done to it</a></p>`;
 };
 
 /** What agents say of a field, as contested and contradicted values bring it along. */
@@ -152,7 +120,7 @@ const Votes = z.array(
 );
 
 /** Each value beside who sent it, where it was found and when; nothing for reviews of other kinds. */
-export function voteTable(values: unknown): Part {
+function voteTable(values: unknown): Part {
   const read = Votes.safeParse(values);
   if (!read.success) return null;
   return html`<h2>What agents say</h2>
@@ -176,7 +144,7 @@ const reasonWords: Readonly<Record<Duplicate["reasons"][number], string>> = {
 };
 
 /** Profiles that may be the same organisation, the likeliest first; nothing for reviews of other kinds. */
-export function duplicateTable(duplicates: unknown): Part {
+function duplicateTable(duplicates: unknown): Part {
   const read = Duplicates.safeParse(duplicates);
   if (!read.success) return null;
   return html`<h2>Perhaps the same organisation</h2>
@@ -189,4 +157,67 @@ export function duplicateTable(duplicates: unknown): Part {
         name_similarity.toFixed(2),
       ]),
     })}`;
+}
+
+/** POST /desk/reviews/:id: takes a decision and goes on to the next, or says why it could not be taken. */
+export async function decidePage(visit: Sent, id: string): Promise<Page | Response> {
+  const { context, session, form } = visit;
+  const review = await findReview(context, id);
+  const entered = enteredIn(form, review);
+  const approves = entered.decision === "approve";
+  const reason = entered.reason || null;
+  const action = approves ? actions.approveReview : actions.rejectReview;
+  const outcome = await action.perform(context, {
+    operator: session.operator,
+    params: { id },
+    body: approves ? { value: valueOf(entered, review), reason } : { reason },
+  });
+  if (outcome.ok) return redirect(await nextPlace(visit, id, form.text("after"), id));
+  const { failure } = outcome;
+  const unusable = approves
+    ? (failure.errors?.[0]?.message ?? "That cannot be used.")
+    : "Say why, in at most 500 characters: the sender reads it.";
+  // It may still be decided otherwise, unless somebody did meanwhile.
+  const waiting = await findReview(context, id);
+  if (waiting !== null) return itemPage(visit, waiting, { ...refused(failure, unusable), entered });
+  return notTaken(visit, id, failure.detail);
+}
+
+/** Another operator was faster, or the thing went away. Nothing was done. */
+async function notTaken({ context }: Visit, id: string, why: string): Promise<Page> {
+  const decision = await lastDecision(context, id);
+  if (decision === null) return notHere(`${why} Nothing was done.`);
+  return {
+    title: "Decided meanwhile",
+    place: "/desk/queues",
+    status: 409,
+    main: html`<h1>Decided meanwhile</h1>
+      ${notice("bad", html`${why} Your decision changed nothing. ${decisionSentence(decision)}`)}
+      ${onward(id)}`,
+  };
+}
+
+/** GET /desk/reviews/:id/next: what comes after it in its queue. */
+export async function nextPage(visit: Visit, id: string): Promise<Response> {
+  const after = queryOf(visit.request.url).text("after", 400) ?? "";
+  return redirect(await nextPlace(visit, id, after, null));
+}
+
+/** The next of the queue after this place, else its first, else the list of all queues. `done` is what was decided. */
+async function nextPlace(
+  { context }: Visit,
+  id: string,
+  after: string,
+  done: string | null,
+): Promise<string> {
+  const kind = reviewKinds.find((one) => id.startsWith(`${one}-`));
+  if (kind === undefined) return placeWith("/desk/queues", { done });
+  for (const start of [after, null]) {
+    const { reviews } = await listReviews(context, { kind, limit: 1, after: start });
+    const [next] = reviews;
+    if (next !== undefined && next.id !== id) {
+      return placeWith(`/desk/reviews/${encodeURIComponent(next.id)}`, { done });
+    }
+  }
+  return placeWith(`/desk/queues/${kind}`, { done });
 }

@@ -1,7 +1,7 @@
 import { wordsOfNetwork } from "#content/donation/answers.ts";
 import type { Context } from "#api/context.ts";
-import { Refused } from "#api/http/problem.ts";
-import { pageAnswer, redirect, troubleOf } from "./answer.ts";
+import { type Refusal, Refused } from "#api/http/problem.ts";
+import { pageAnswer, troubleOf } from "./answer.ts";
 import {
   type Form,
   type Part,
@@ -24,7 +24,19 @@ export type Visit = {
 };
 
 /** What a page is made of; `status` is 200 unless given. */
-export type Page = { title: string; place: Place | null; main: Part; status?: number };
+export type Page = { title: string; place: Place | null; main: Part; status?: number | undefined };
+
+/** A form that an operator sent. */
+export type Sent = Visit & { form: Form };
+
+/** What a page that shows its form again says first. */
+export type Shown = { said?: Part; status?: number };
+
+/** Why something was not done; `unusable` are the desk's words for a form that cannot be used. */
+export const refused = ({ code, detail, status }: Refusal, unusable = detail): Shown => ({
+  said: notice("bad", code === "invalid_review" ? unusable : detail),
+  status,
+});
 
 type Params = Readonly<Record<string, string>>;
 type Called = { request: Request; params: Params };
@@ -35,16 +47,13 @@ export const onVisit = (context: Context, work: Work<Visit>) =>
   guarded(context, (visit, { params }) => work(visit, params));
 
 /** A form that an operator sent: refused unless it comes from a page of this session and this origin. */
-export const onForm = (context: Context, work: Work<Visit & { form: Form }>) =>
+export const onForm = (context: Context, work: Work<Sent>) =>
   guarded(context, async (visit, { request, params }) => {
     const form = await formOf(request);
     const own =
       isOwnOrigin(context, request) && isFormToken(context, visit.session, form.text("token"));
     return own ? work({ ...visit, form }, params) : foreignForm;
   });
-
-/** Goes on to another page after a form. */
-export const goTo = (path: string): Response => redirect(path);
 
 export const foreignForm: Page = {
   title: "Refused",

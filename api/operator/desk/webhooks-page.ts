@@ -1,92 +1,68 @@
-import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
-import { readDeliveries, resendDelivery, testWebhooks } from "#api/webhooks/deliveries.ts";
-import { refusalOf } from "#api/http/problem.ts";
+import { actions } from "#api/operator/actions.ts";
 import { queryOf } from "#api/http/query.ts";
-import { webhookRefusals } from "#api/operator/routes.ts";
-import { testPost } from "#api/webhooks/post.ts";
+import { readDeliveries } from "#api/webhooks/deliveries.ts";
+import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
 import {
-  type Form,
+  form,
   type Html,
-  type Part,
   html,
   instant,
+  linkList,
+  nextLink,
   notice,
+  placeWith,
   sent,
   table,
   tokenField,
 } from "./layout.ts";
-import type { Page, Visit } from "./visit.ts";
+import { type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
 
 /** /desk/webhooks: what was sent, what waits, and what failed. */
-export async function webhooksPage(
-  visit: Visit,
-  shown: { said?: Part; status?: number } = {},
-): Promise<Page> {
+export async function webhooksPage(visit: Visit, shown: Shown = {}): Promise<Page> {
   const { context, request, token } = visit;
   const query = queryOf(request.url);
   const asked = query.choice("status", { values: webhookStatuses, fallback: null });
-  const before = query.number("before");
   const status = asked.ok ? asked.value : null;
+  const before = query.number("before");
   const page = { status, before: before.ok ? before.value : null, limit: rowsPerPage };
-  const log = await readDeliveries(
-    { store: context.store, urls: context.config.webhookUrls },
-    page,
-  );
-  const older = new URLSearchParams({
-    ...(status === null ? {} : { status }),
-    before: String(log.next),
-  });
+  const { store, config } = context;
+  const log = await readDeliveries({ store, urls: config.webhookUrls }, page);
+  const { urls, pending, failed, next } = log;
   return {
     title: "Webhooks",
     place: "/desk/webhooks",
-    status: shown.status ?? 200,
+    status: shown.status,
     main: html`<h1>Webhooks</h1>
       ${shown.said}
-      ${log.urls.length === 0 ? html`<p>Webhooks are off: ALMONER_WEBHOOK_URLS lists no address, so nothing is sent.</p>` : receivers(log.urls, token)}
-      <p>
-        ${log.pending.toLocaleString("en")} on their way, ${log.failed.toLocaleString("en")} given
-        up.
-      </p>
-      <nav aria-label="Status">
-        <ul>
-          <li>${filterLink(null, status)}</li>
-          ${webhookStatuses.map((one) => html`<li>${filterLink(one, status)}</li>`)}
-        </ul>
-      </nav>
+      ${urls.length === 0 ? html`<p>Webhooks are off: ALMONER_WEBHOOK_URLS lists no address, so nothing is sent.</p>` : receivers(urls, token)}
+      <p>${pending.toLocaleString("en")} on their way, ${failed.toLocaleString("en")} given up.</p>
+      ${linkList(
+        "Status",
+        [null, ...webhookStatuses].map((one) => ({
+          place: placeWith("/desk/webhooks", { status: one }),
+          text: one ?? "all",
+          current: one === status,
+        })),
+      )}
       ${log.count === 0 ? html`<p>The log has no such deliveries.</p>` : deliveryTable(log.deliveries, token)}
-      ${
-        log.next === null
-          ? null
-          : html`<p>
-              <a href="/desk/webhooks?${older.toString()}" rel="next" accesskey="n"
-                >Older <kbd>n</kbd></a
-              >
-            </p>`
-      }`,
+      ${next === null ? null : html`<p>${nextLink(placeWith("/desk/webhooks", { status, before: next }), "Older")}</p>`}`,
   };
 }
 
-const filterLink = (status: WebhookDelivery["status"] | null, current: string | null): Html =>
-  html`<a
-    href="/desk/webhooks${status === null ? null : `?status=${status}`}"
-    ${status === current ? html` aria-current="true"` : null}
-    >${status ?? "all"}</a
-  >`;
-
 const receivers = (urls: readonly string[], token: string): Html =>
-  html`<form method="post" action="/desk/webhooks">
-    <fieldset>
-      <legend>Receivers</legend>
-      ${tokenField(token)}
-      <input type="hidden" name="what" value="test" />
-      <ul>
-        ${urls.map((url) => html`<li>${sent(url)}</li>`)}
-      </ul>
-      <button accesskey="a">Test them <kbd>a</kbd></button>
-    </fieldset>
-  </form>`;
+  form({
+    action: "/desk/webhooks",
+    token,
+    legend: "Receivers",
+    hidden: { what: "test" },
+    fields: html`<ul>
+      ${urls.map((url) => html`<li>${sent(url)}</li>`)}
+    </ul>`,
+    button: "Test them",
+    key: "a",
+  });
 
 const deliveryTable = (deliveries: readonly WebhookDelivery[], token: string): Html =>
   table({
@@ -117,27 +93,19 @@ const resendForm = ({ id }: WebhookDelivery, token: string): Html =>
   </form>`;
 
 /** POST /desk/webhooks: tests all receivers, or sends one message again. */
-export async function webhooksForm(visit: Visit & { form: Form }): Promise<Page> {
-  const { context, session, form } = visit;
-  const { store, clock, config, secrets } = context;
-  const verb = { store, clock, urls: config.webhookUrls, post: testPost(secrets, clock) };
+export async function webhooksForm(visit: Sent): Promise<Page> {
+  const { context, session, form: given } = visit;
   const { operator } = session;
-  const outcome =
-    form.text("what") === "test"
-      ? await testWebhooks(verb, operator)
-      : await resendDelivery(verb, { id: Number(form.text("delivery")) || 0, operator });
-  if (!outcome.ok) {
-    const { status, detail } = refusalOf(webhookRefusals, outcome.failure);
-    return webhooksPage(visit, { said: notice("bad", detail), status });
+  if (given.text("what") !== "test") {
+    const params = { delivery: given.text("delivery") };
+    const queued = await actions.resendWebhook.perform(context, { operator, params });
+    const said = notice("good", "It is on its way again.");
+    return webhooksPage(visit, queued.ok ? { said } : refused(queued.failure));
   }
-  if (!("deliveries" in outcome.value)) {
-    return webhooksPage(visit, { said: notice("good", "It is on its way again.") });
-  }
-  const { count, deliveries } = outcome.value;
+  const tested = await actions.testWebhooks.perform(context, { operator, params: {} });
+  if (!tested.ok) return webhooksPage(visit, refused(tested.failure));
+  const { count, deliveries } = tested.value;
   const heard = deliveries.filter(({ status }) => status === "delivered").length;
-  const said = notice(
-    heard === count ? "good" : "bad",
-    `${heard} of ${count} receivers took the message.`,
-  );
-  return webhooksPage(visit, { said });
+  const words = `${heard} of ${count} receivers took the message.`;
+  return webhooksPage(visit, { said: notice(heard === count ? "good" : "bad", words) });
 }

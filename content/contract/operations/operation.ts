@@ -4,7 +4,12 @@ import type { z } from "zod";
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
 /** One operation of the service. Its route, its description, its tool and its tests are made of this. */
-export type Operation<Path extends string = string, Query extends z.ZodObject = z.ZodObject> = {
+export type Operation<
+  Path extends string = string,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = z.ZodObject,
+  Answer extends z.ZodObject | "text" = z.ZodObject | "text",
+> = {
   operationId: string;
   method: "get" | "post";
   /** With {slug} and its like in the place of values. */
@@ -24,11 +29,11 @@ export type Operation<Path extends string = string, Query extends z.ZodObject = 
   /** Names of components.parameters that are headers. */
   headers?: readonly string[];
   /** `optional`: the request may come without one. */
-  body?: { shape: z.ZodObject; example: Json; optional?: true };
+  body?: { shape: Body; example: Json; optional?: true };
   ok?: {
     description: string;
     /** Its id is its name in the description; "text" is not JSON. */
-    shape: z.ZodObject | "text";
+    shape: Answer;
     example: object | string;
     /** Absent: JSON. */
     mediaType?: string;
@@ -55,9 +60,21 @@ export type Operation<Path extends string = string, Query extends z.ZodObject = 
   limited?: boolean;
 };
 
-/** An operation as it is declared, with its path and query known to the type checker. */
-export const operation = <const Path extends string, Query extends z.ZodObject = z.ZodObject>(
-  declared: Operation<Path, Query>,
+/** The values that stand in a path. */
+export type ParamsOf<Path extends string> = string extends Path
+  ? Record<string, string>
+  : Path extends `${string}{${infer Name}}${infer Rest}`
+    ? Record<Name, string> & ParamsOf<Rest>
+    : unknown;
+
+/** An operation as it is declared, with its path, query, body and answer known to the type checker. */
+export const operation = <
+  const Path extends string,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = z.ZodObject,
+  Answer extends z.ZodObject | "text" = z.ZodObject,
+>(
+  declared: Operation<Path, Query, Body, Answer>,
 ) => declared;
 
 export const refusals = {

@@ -300,9 +300,7 @@ describe("health", () => {
     const chain = (stillValid: () => Promise<never>) => ({ ...service.context.chain, stillValid });
     const ask = async (stillValid: () => Promise<never>) => {
       const { operatorHealth } = await import("#api/operator/health.ts");
-      const { healthContext } = await import("#api/operator/health.ts");
-      return (await operatorHealth(healthContext({ ...service.context, chain: chain(stillValid) })))
-        .chain;
+      return (await operatorHealth({ ...service.context, chain: chain(stillValid) })).chain;
     };
     const startedAt = performance.now();
     expect(await ask(() => new Promise(() => {}))).toMatchObject({
