@@ -1,7 +1,8 @@
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
+import { discoveryFiles, pages } from "#site/documents/page.ts";
 import type { BundleFile, DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
-import { filePathsFor, givingProfileOf, headersOf } from "./http-headers.ts";
+import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
 import { renderKeys } from "#site/documents/document.ts";
 
 /** Answers from the renderer while the first release is being written. */
@@ -52,33 +53,15 @@ const unavailable = (): Response =>
     headers: { "retry-after": retryAfterSeconds, "content-type": "text/plain; charset=utf-8" },
   });
 
-/** Pages by path, of those that are there before the first release. */
-const pageKeys: Record<string, DocumentKey> = {
-  "/": keyOf.page("home"),
-  "/causes": keyOf.page("causes"),
-  "/countries": keyOf.page("countries"),
-  "/statistics": keyOf.page("statistics"),
-  "/methodology": keyOf.page("methodology"),
-  "/agents": keyOf.page("agents"),
-  "/onboard": keyOf.page("onboard"),
-  "/onboard/status": keyOf.page("onboard-status"),
-  "/receipt": keyOf.page("receipt"),
-  "/widget": keyOf.page("widget"),
-  "/robots.txt": keyOf.page("robots"),
-  "/llms.txt": keyOf.discovery("llms"),
-  "/agents.md": keyOf.discovery("agents"),
-  "/AGENTS.md": keyOf.discovery("agents"),
-  "/openapi.json": keyOf.discovery("openapi"),
-  "/agents.arazzo.yaml": keyOf.discovery("arazzo"),
-  "/.well-known/ai-plugin.json": keyOf.discovery("plugin"),
-  "/.well-known/api-catalog": keyOf.discovery("catalog"),
-  "/.well-known/mcp.json": keyOf.discovery("mcp"),
-  "/.well-known/mcp/server-card.json": keyOf.discovery("mcp"),
-  "/.well-known/security.txt": keyOf.discovery("security"),
-};
+/** The documents of the pages that are there before the first release, by path. */
+const pageKeys = new Map(
+  Object.entries({ ...pages, ...discoveryFiles }).flatMap(([key, { paths }]) =>
+    paths.flatMap((path) => urlPathsOf(path).map((urlPath) => [urlPath, key] as const)),
+  ),
+);
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
-  const own = pageKeys[pathname];
+  const own = pageKeys.get(pathname);
   if (own !== undefined) return own;
   if (/^\/(?:_astro|widget)\//.test(pathname)) return keyOf.assets;
   const [, section = "", name = "", page = "1", ...more] = pathname

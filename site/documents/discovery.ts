@@ -5,75 +5,15 @@ import { shareOfDay } from "#content/enrichment/rotation.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { openApiDocument } from "#content/openapi/document.ts";
-import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { directoryFact, directoryNumbers } from "#content/operation/directory-store.ts";
 import { grouped } from "#site/parts/words.ts";
-import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
-import { type DiscoveryName, keyOf } from "./keys.ts";
+import type { Source } from "./document.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
-
-/** The files by which programs find out about the directory. */
-export const discovery: DocumentKind = {
-  kind: "discovery",
-  all: () => [(Object.keys(files) as DiscoveryName[]).map(keyOf.discovery)],
-  render: (keys, source) =>
-    Promise.all(
-      keys.map(async (key) => {
-        const made = files[partsOf(key)[1] as DiscoveryName];
-        if (made === undefined) throw new Error(`no discovery file is named by ${key}`);
-        return { key, files: await made(source) };
-      }),
-    ),
-};
-
-const files: Record<DiscoveryName, (source: Source) => Promise<BundleFile[]>> = {
-  llms: async (source) => {
-    const text = await llmsText(source);
-    return [{ path: "llms.txt", body: await source.renderer.render("/llms.txt", { text }) }];
-  },
-  agents: async (source) => {
-    const text = await agentsGuide(source);
-    const body = await source.renderer.render("/agents.md", { text });
-    // Some look for the name in capitals; it is the same guide, so that a folder that ignores letter case can hold it.
-    return ["agents.md", "AGENTS.md"].map((path) => ({ path, body }));
-  },
-  security: async (source) => {
-    const { baseUrl, renderer } = source;
-    const day = await publicationDay(source);
-    const body = await renderer.render("/.well-known/security.txt", { baseUrl, day });
-    return [{ path: ".well-known/security.txt", body }];
-  },
-  openapi: async ({ baseUrl, renderer }) => {
-    const body = await renderer.render("/openapi.json", { answer: openApiDocument(baseUrl) });
-    return [{ path: "openapi.json", body }];
-  },
-  arazzo: async ({ baseUrl, renderer }) => {
-    const text = workflows({ base_url: baseUrl });
-    return [
-      { path: "agents.arazzo.yaml", body: await renderer.render("/agents.arazzo.yaml", { text }) },
-    ];
-  },
-  catalog: async ({ baseUrl, renderer }) => {
-    const body = await renderer.render("/.well-known/api-catalog", { baseUrl });
-    return [{ path: ".well-known/api-catalog", body }];
-  },
-  plugin: async ({ baseUrl, renderer }) => {
-    const body = await renderer.render("/.well-known/ai-plugin.json", { baseUrl });
-    return [{ path: ".well-known/ai-plugin.json", body }];
-  },
-  mcp: async ({ baseUrl, renderer }) => {
-    const tools = mcpTools.map(({ name, title, description }) => ({ name, title, description }));
-    const body = await renderer.render("/.well-known/mcp.json", { baseUrl, tools });
-    const paths = [".well-known/mcp.json", ".well-known/mcp/server-card.json"];
-    return paths.map((path) => ({ path, body }));
-  },
-};
 
 const folder = join(import.meta.dirname, "../../content/editorial/guides");
 
 /** A guide of content/editorial with its {{places}} filled. Throws for a place that no one fills: a slip of the pen. */
-export function openGuide(name: string): (values: Readonly<Record<string, string>>) => string {
+function openGuide(name: string): (values: Readonly<Record<string, string>>) => string {
   const text = readFileSync(join(folder, name), "utf8");
   return (values) =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (_, place: string) => {
@@ -85,9 +25,11 @@ export function openGuide(name: string): (values: Readonly<Record<string, string
 
 const llms = openGuide("llms.md");
 const agents = openGuide("agents.md");
-const workflows = openGuide("agents.arazzo.yaml");
+/** The Arazzo description of what agents do. */
+export const workflows = openGuide("agents.arazzo.yaml");
 
-async function llmsText({ store, baseUrl }: Source): Promise<string> {
+/** llms.txt: what the directory is, for models. */
+export async function llmsText({ store, baseUrl }: Source): Promise<string> {
   const { nonprofits, countries } = await directoryNumbers(store);
   return llms({
     base_url: baseUrl,
@@ -103,7 +45,8 @@ const queuedFields: readonly string[] = ["mission", "description"];
 const helpWantedPool = 200;
 const helpWantedShown = 10;
 
-async function agentsGuide(source: Source): Promise<string> {
+/** agents.md: the guide, with the profiles that want help today. */
+export async function agentsGuide(source: Source): Promise<string> {
   const { store, baseUrl } = source;
   const day = await publicationDay(source);
   const foremost = { ...helpWantedDefault(day), limit: helpWantedPool };

@@ -1,5 +1,6 @@
 import type { ListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
+import type { PageLocals } from "#site/parts/page-locals.ts";
 import type { BuildInputs } from "#site/parts/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
@@ -26,13 +27,94 @@ export type Source = BuildInputs & {
 export type Rendered = { key: DocumentKey; files: BundleFile[] };
 
 /** How one kind of document is found and rendered. */
-export type DocumentKind = {
+export type DocumentKind<Needs = Source> = {
   readonly kind: string;
   /** The keys of the whole directory, in batches that are rendered with one query per table. */
-  all(source: Source): AsyncIterable<DocumentKey[]> | Iterable<DocumentKey[]>;
+  all(source: Needs): AsyncIterable<DocumentKey[]> | Iterable<DocumentKey[]>;
   /** Renders a batch. A failure of one key is thrown by `render` of that key alone, so that it stops only itself. */
-  render(keys: readonly DocumentKey[], source: Source): Promise<Rendered[]>;
+  render(keys: readonly DocumentKey[], source: Needs): Promise<Rendered[]>;
 };
+
+/** The file that a page or an endpoint of the site makes; it lies where the page does, unless `path` says otherwise. */
+export async function fileOf<Page extends keyof PageLocals>(
+  { renderer, baseUrl, network }: Source,
+  page: Page,
+  own: PageLocals[Page],
+  path = pathOf(page),
+): Promise<BundleFile> {
+  return { path, body: await renderer.render(page, { baseUrl, network, ...own }) };
+}
+
+/** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
+function pathOf(page: string): string {
+  const path = page === "/" ? "index" : page.slice(1);
+  return path.slice(path.lastIndexOf("/") + 1).includes(".") ? path : `${path}.html`;
+}
+
+/** A document of which there is one, in one file or in several of the same content. */
+export type SingleDocument = {
+  readonly paths: readonly string[];
+  render(source: Source): Promise<BundleFile[]>;
+};
+
+/** The document that a page makes of what `own` finds for it. */
+export const single = <Page extends keyof PageLocals>(
+  page: Page,
+  own: (source: Source) => PageLocals[Page] | Promise<PageLocals[Page]>,
+  paths: readonly string[] = [pathOf(page)],
+): SingleDocument => ({
+  paths,
+  render: async (source) => {
+    const { body } = await fileOf(source, page, await own(source));
+    return paths.map((path) => ({ path, body }));
+  },
+});
+
+/** A kind of which all documents are known by name. */
+export const singles = (
+  kind: string,
+  documents: Readonly<Record<DocumentKey, SingleDocument>>,
+): DocumentKind => ({
+  kind,
+  all: () => [Object.keys(documents)],
+  render: (keys, source) =>
+    Promise.all(
+      keys.map(async (key) => {
+        const document = documents[key];
+        if (document === undefined) throw new Error(`no document is named ${key}`);
+        return { key, files: await document.render(source) };
+      }),
+    ),
+});
+
+/** A kind whose documents are rendered one after the other, each from the words of its key after the kind. */
+export const oneByOne = <Needs>(
+  kind: string,
+  all: DocumentKind<Needs>["all"],
+  fileFrom: (source: Needs, ...words: string[]) => Promise<BundleFile>,
+): DocumentKind<Needs> => ({
+  kind,
+  all,
+  render: async (keys, source) => {
+    const rendered: Rendered[] = [];
+    for (const key of keys) {
+      rendered.push({ key, files: [await fileFrom(source, ...partsOf(key).slice(1))] });
+    }
+    return rendered;
+  },
+});
+
+/** The keys of documents that are numbered from 1, in batches. */
+export function* numbered(
+  count: number,
+  batchSize: number,
+  keyFor: (number: number) => DocumentKey,
+): Generator<DocumentKey[]> {
+  for (let first = 1; first <= count; first += batchSize) {
+    const length = Math.min(batchSize, count - first + 1);
+    yield Array.from({ length }, (_, at) => keyFor(first + at));
+  }
+}
 
 /** "list-page cause:education 3" → ["list-page", "cause:education", "3"]. */
 export const partsOf = (key: DocumentKey): string[] => key.split(" ");

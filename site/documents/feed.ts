@@ -6,45 +6,33 @@ import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
-import {
-  type DocumentKey,
-  type DocumentKind,
-  partsOf,
-  type Rendered,
-  type Source,
-} from "./document.ts";
+import { type DocumentKind, numbered, oneByOne, type Source } from "./document.ts";
 import { keyOf, snapshotPartOf, snapshotPartSize } from "./keys.ts";
 
 const filesPerBatch = 20;
 
 /** The numbered files of the change feed. Which changes a file holds is fixed in the store, so it never changes. */
-export const feed: DocumentKind = {
-  kind: "feed",
-  async *all({ store }) {
-    const newest = (await newestFeedFile(store))?.number ?? 0;
-    for (let first = 1; first <= newest; first += filesPerBatch) {
-      const count = Math.min(filesPerBatch, newest - first + 1);
-      yield Array.from({ length: count }, (_, at) => keyOf.feed(first + at));
-    }
+export const feed: DocumentKind = oneByOne(
+  "feed",
+  async function* ({ store }) {
+    yield* numbered((await newestFeedFile(store))?.number ?? 0, filesPerBatch, keyOf.feed);
   },
-  render: (keys, source) => Promise.all(keys.map((key) => renderFile(key, source))),
-};
-
-async function renderFile(key: DocumentKey, { store }: Source): Promise<Rendered> {
-  const number = Number(partsOf(key)[1]);
-  const path = feedPaths.file(number);
-  const range = await feedFile(store, number);
-  // Numbers are left out where a new epoch began.
-  if (range === null) return { key, files: [{ path, body: null }] };
-  const file: FeedFile = {
-    epoch: await feedEpoch(store),
-    number,
-    first_sequence: range.first_sequence,
-    last_sequence: range.last_sequence,
-    entries: await feedEntries(store, range),
-  };
-  return { key, files: [{ path, body: `${JSON.stringify(file)}\n` }] };
-}
+  async ({ store }: Source, word) => {
+    const number = Number(word);
+    const path = feedPaths.file(number);
+    const range = await feedFile(store, number);
+    // Numbers are left out where a new epoch began.
+    if (range === null) return { path, body: null };
+    const file: FeedFile = {
+      epoch: await feedEpoch(store),
+      number,
+      first_sequence: range.first_sequence,
+      last_sequence: range.last_sequence,
+      entries: await feedEntries(store, range),
+    };
+    return { path, body: `${JSON.stringify(file)}\n` };
+  },
+);
 
 const partsPerBatch = 5;
 const compress = promisify(gzip);
@@ -55,29 +43,20 @@ const expand = promisify(gunzip);
  * whole gzip file, and gzip files one after the other are a gzip file: so a change costs one part, and the snapshot
  * is the parts joined together.
  */
-export const snapshotPart: DocumentKind = {
-  kind: "snapshot-part",
-  async *all({ store }) {
+export const snapshotPart: DocumentKind = oneByOne(
+  "snapshot-part",
+  async function* ({ store }) {
     const parts = snapshotPartOf(await newestNonprofitId(store));
-    for (let first = 1; first <= parts; first += partsPerBatch) {
-      const count = Math.min(partsPerBatch, parts - first + 1);
-      yield Array.from({ length: count }, (_, at) => keyOf.snapshotPart(first + at));
-    }
+    yield* numbered(parts, partsPerBatch, keyOf.snapshotPart);
   },
-  async render(keys, source) {
-    const rendered: Rendered[] = [];
-    for (const key of keys) rendered.push(await renderPart(key, source));
-    return rendered;
+  async ({ store }: Source, word) => {
+    const part = Number(word);
+    const firstId = (part - 1) * snapshotPartSize + 1;
+    const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
+    const lines = await snapshotLines(store, ids);
+    return { path: feedPaths.snapshotPart(part), body: await packed(lines) };
   },
-};
-
-async function renderPart(key: DocumentKey, { store }: Source): Promise<Rendered> {
-  const part = Number(partsOf(key)[1]);
-  const firstId = (part - 1) * snapshotPartSize + 1;
-  const ids = Array.from({ length: snapshotPartSize }, (_, step) => firstId + step);
-  const lines = await snapshotLines(store, ids);
-  return { key, files: [{ path: feedPaths.snapshotPart(part), body: await packed(lines) }] };
-}
+);
 
 /** The line of each of these nonprofits. Ask for about 1,000 at a time. */
 export async function snapshotLines(

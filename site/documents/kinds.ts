@@ -1,14 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { causesAnswer, helpWanted, statsAnswer } from "./answers.ts";
-import { discovery } from "./discovery.ts";
 import type { DocumentKind } from "./document.ts";
 import { feed, snapshotPart } from "./feed.ts";
 import { keyOf } from "./keys.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
-import { page } from "./page.ts";
+import { answers, discovery, page } from "./page.ts";
 import { profile, profileHistory, profileMarkdown } from "./profile.ts";
-import { sitemap, sitemapIndex, sitemapPages } from "./sitemap.ts";
+import { sitemap } from "./sitemap.ts";
 
 /** Style sheets, the icon and what else pages refer to. Those under _astro/ carry a digest in their name. */
 export const assets: DocumentKind = {
@@ -31,12 +29,8 @@ export const documentKinds: readonly DocumentKind[] = [
   profileMarkdown,
   profileHistory,
   discovery,
-  causesAnswer,
-  statsAnswer,
-  helpWanted,
+  ...answers,
   sitemap,
-  sitemapPages,
-  sitemapIndex,
   feed,
   snapshotPart,
   lunr,

@@ -1,10 +1,11 @@
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countryName } from "#content/nonprofit/country.ts";
 import { causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { type ListPage, listPageView } from "#site/parts/list-view.ts";
-import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
+import { listPageView } from "#site/parts/list-view.ts";
+import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
 import { folderOf, keyOf, listParts, pageSizeOf } from "./keys.ts";
 
 const itemsPerBatch = 1_000;
@@ -55,65 +56,72 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
   const summaries = new Map(records.map((record) => [record.id, toSummary(record)]));
   const items = await listItemsById(source.store, idsOf(false));
   return Promise.all(
-    places.map(async (place): Promise<BundleFile> => {
-      const { total } = place;
+    places.map(async (place) => {
       const path = pathOf(place);
       // A list that shrank has fewer pages; its first page stays, but for a country without any nonprofit.
       const gone = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
       if (gone) return { path, body: null };
-      if (place.list !== "all") return { path, body: await htmlPage(place, items, source) };
-      const nonprofits = place.ids.flatMap((id) => summaries.get(id) ?? []);
-      const limit = pageSizeOf("all");
-      const offset = limit * (place.page - 1);
-      const { baseUrl, renderer } = source;
-      const answer = listAnswer({ baseUrl, total, limit, offset, nonprofits });
-      const body = await (place.page === 1
-        ? renderer.render("/api/nonprofits.json", { answer })
-        : renderer.render("/api/nonprofits/pages/[page].json", { answer }));
-      return { path, body };
+      return place.list === "all"
+        ? jsonPage(place, summaries, source)
+        : htmlPage(place, items, source);
     }),
   );
 }
 
+function jsonPage(
+  { page, ids, total, ...place }: Place,
+  summaries: ReadonlyMap<number, NonprofitSummary>,
+  source: Source,
+): Promise<BundleFile> {
+  const { baseUrl } = source;
+  const limit = pageSizeOf(place.list);
+  const nonprofits = ids.flatMap((id) => summaries.get(id) ?? []);
+  const answer = listAnswer({ baseUrl, total, limit, offset: limit * (page - 1), nonprofits });
+  const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
+  return fileOf(source, file, { answer }, pathOf({ page, ...place }));
+}
+
 const causeIntros = new Map(causes.map(({ id, description }) => [id, description]));
 
+/** What tells the pages of causes from those of countries. */
+const kinds = {
+  cause: {
+    file: "/causes/[id]/[...page]",
+    sort: { name: "Causes", href: "/causes" },
+    nameOf: causeName,
+    introOf: (id: string) => causeIntros.get(id) ?? null,
+  },
+  country: {
+    file: "/countries/[code]/[...page]",
+    sort: { name: "Countries", href: "/countries" },
+    nameOf: (code: string) => countryName(code) ?? code,
+    introOf: () => null,
+  },
+} as const;
+
 function htmlPage(
-  { list, page, ids, total }: Place,
+  place: Place,
   items: ReadonlyMap<number, ListItem>,
-  { renderer, baseUrl }: Source,
-): Promise<Uint8Array> {
+  source: Source,
+): Promise<BundleFile> {
+  const { list, page, ids, total } = place;
   const { kind, value } = listParts(list);
-  const shown = ids.flatMap((id) => items.get(id) ?? []);
-  const common = {
+  const { file, sort, nameOf, introOf } = kind === "cause" ? kinds.cause : kinds.country;
+  const view = listPageView({
     root: `/${folderOf(list)}`,
     page,
     pageSize: pageSizeOf(list),
     total,
-    items: shown,
-  };
-  const parts: ListPage =
-    kind === "cause"
-      ? {
-          ...common,
-          name: causeName(value),
-          sort: { name: "Causes", href: "/causes" },
-          json: `/api/search?cause=${value}`,
-          intro: causeIntros.get(value) ?? null,
-        }
-      : {
-          ...common,
-          name: countryName(value) ?? value,
-          sort: { name: "Countries", href: "/countries" },
-          json: `/api/search?country=${value}`,
-          intro: null,
-        };
-  return renderer.render(
-    kind === "cause" ? "/causes/[id]/[...page]" : "/countries/[code]/[...page]",
-    { baseUrl, view: listPageView(parts) },
-  );
+    items: ids.flatMap((id) => items.get(id) ?? []),
+    name: nameOf(value),
+    sort,
+    json: `/api/search?${kind}=${value}`,
+    intro: introOf(value),
+  });
+  return fileOf(source, file, { view }, pathOf(place));
 }
 
-function pathOf({ list, page }: Place): string {
+function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
   if (list === "all") {
     return page === 1 ? "api/nonprofits.json" : `api/nonprofits/pages/${page}.json`;
   }

@@ -5,13 +5,7 @@ import { summariesById } from "#content/nonprofit/record-store.ts";
 import { causeName } from "#content/nonprofit/wire.ts";
 import { idsInPart, type PartOfList } from "#content/search/list-parts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import {
-  type DocumentKey,
-  type DocumentKind,
-  partsOf,
-  type Rendered,
-  type Source,
-} from "./document.ts";
+import { numbered, oneByOne, type Source } from "./document.ts";
 import { keyOf } from "./keys.ts";
 
 /**
@@ -19,40 +13,27 @@ import { keyOf } from "./keys.ts";
  * without the service. A part costs up to a second, so no job of the publisher renders it: full builds do, and
  * site/search/search-job.ts in a process of its own.
  */
-export const lunr = {
-  kind: "lunr",
-  async *all({ store }) {
+export const lunr = oneByOne<Pick<Source, "store">>(
+  "lunr",
+  async function* ({ store }) {
     const counts = await listCounts(
       store,
       causes.map(({ id }) => `cause:${id}`),
     );
     for (const [list, count] of counts) {
-      const parts = lunrPartsFor(count);
-      for (let part = 1; part <= parts; part++) yield [keyOf.lunr(list.slice(6), part)];
+      yield* numbered(lunrPartsFor(count), 1, (part) => keyOf.lunr(list.slice(6), part));
     }
   },
-  async render(keys, source): Promise<Rendered[]> {
-    const rendered: Rendered[] = [];
-    for (const key of keys) rendered.push(await renderPart(key, source));
-    return rendered;
+  async ({ store }, cause = "", number = "") => {
+    const part = Number(number);
+    const list = `cause:${cause}`;
+    const parts = lunrPartsFor(await countInList(store, list));
+    const path = lunrPath(cause, part, parts);
+    const documents = await searchDocuments(store, { list, parts, residue: part - 1 });
+    const body = documents.length === 0 ? null : lunrShard({ cause, part, parts }, documents);
+    return { path, body };
   },
-} satisfies LunrKind;
-
-/** It needs the store alone: anyone who makes indexes has no compiled site at hand. */
-type LunrKind = Omit<DocumentKind, "render"> & {
-  render(keys: readonly DocumentKey[], source: Pick<Source, "store">): Promise<Rendered[]>;
-};
-
-async function renderPart(key: DocumentKey, { store }: Pick<Source, "store">): Promise<Rendered> {
-  const [, cause = "", number] = partsOf(key);
-  const part = Number(number);
-  const list = `cause:${cause}`;
-  const parts = lunrPartsFor(await countInList(store, list));
-  const path = lunrPath(cause, part, parts);
-  const documents = await searchDocuments(store, { list, parts, residue: part - 1 });
-  if (documents.length === 0) return { key, files: [{ path, body: null }] };
-  return { key, files: [{ path, body: lunrShard({ cause, part, parts }, documents) }] };
-}
+);
 
 /** Nonprofits in one file: with the longest texts that are indexed it stays well below 2 MB in brotli. */
 export const lunrDocumentsMax = 3_000;

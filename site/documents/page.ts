@@ -1,93 +1,122 @@
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
+import {
+  helpWantedAnswer,
+  helpWantedDefault,
+  storedHelpWantedTotals,
+} from "#content/enrichment/needs-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
+import { mcpTools } from "#content/openapi/mcp-tools.ts";
+import { openApiDocument } from "#content/openapi/document.ts";
 import {
   directoryFact,
   directoryStats,
   storedCounters,
 } from "#content/operation/directory-store.ts";
-import { type BundleFile, type DocumentKind, partsOf, type Source } from "./document.ts";
-import { keyOf, type PageName } from "./keys.ts";
+import { agentsGuide, llmsText, publicationDay, workflows } from "./discovery.ts";
+import { type SingleDocument, single, singles, type Source } from "./document.ts";
+import { keyOf } from "./keys.ts";
+import { sitemapIndex, sitemapPaths } from "./sitemap.ts";
 
-/** Pages of which there is one: each reads what it shows, and nothing else. */
-export const page: DocumentKind = {
-  kind: "page",
-  all: () => [(Object.keys(pages) as PageName[]).map(keyOf.page)],
-  render: (keys, source) =>
-    Promise.all(
-      keys.map(async (key) => {
-        const render = pages[partsOf(key)[1] as PageName];
-        if (render === undefined) throw new Error(`no page is named by ${key}`);
-        return { key, files: [await render(source)] };
-      }),
-    ),
-};
-
-const pages: Record<PageName, (source: Source) => Promise<BundleFile>> = {
-  home: async (source) => {
-    const { baseUrl, renderer, store } = source;
-    const stats = await statsOf(source);
-    const { causes } = await causeList(store);
-    const countries = await countryList(store);
-    const body = await renderer.render("/", { baseUrl, stats, causes, countries });
-    return { path: "index.html", body };
-  },
-  causes: async ({ baseUrl, renderer, store }) => {
-    const { causes } = await causeList(store);
-    return { path: "causes.html", body: await renderer.render("/causes", { baseUrl, causes }) };
-  },
-  countries: async ({ baseUrl, renderer, store }) => {
-    const countries = await countryList(store);
-    const body = await renderer.render("/countries", { baseUrl, countries });
-    return { path: "countries.html", body };
-  },
-  statistics: async (source) => {
-    const { baseUrl, renderer, store } = source;
-    const publicationDay = await directoryFact(store, "publication_day");
-    const stats = await statsOf(source);
-    const body = await renderer.render("/statistics", { baseUrl, stats, publicationDay });
-    return { path: "statistics.html", body };
-  },
-  methodology: async ({ baseUrl, renderer }) => ({
-    path: "methodology.html",
-    body: await renderer.render("/methodology", { baseUrl }),
-  }),
-  agents: async ({ baseUrl, renderer, store }) => {
-    const leaderboard = (await storedLeaderboard(store)) ?? noAgentsYet;
-    const body = await renderer.render("/agents", { baseUrl, leaderboard });
-    return { path: "agents.html", body };
-  },
-  onboard: async ({ baseUrl, network, renderer }) => ({
-    path: "onboard.html",
-    body: await renderer.render("/onboard", { baseUrl, network }),
-  }),
-  "onboard-status": async ({ baseUrl, network, renderer }) => ({
-    path: "onboard/status.html",
-    body: await renderer.render("/onboard/status", { baseUrl, network }),
-  }),
-  receipt: async ({ baseUrl, network, renderer }) => ({
-    path: "receipt.html",
-    body: await renderer.render("/receipt", { baseUrl, network }),
-  }),
-  widget: async ({ baseUrl, network, renderer }) => ({
-    path: "widget.html",
-    body: await renderer.render("/widget", { baseUrl, network }),
-  }),
-  "not-found": async ({ baseUrl, renderer }) => ({
-    path: "404.html",
-    body: await renderer.render("/404", { baseUrl }),
-  }),
-  robots: async ({ baseUrl, renderer }) => ({
-    path: "robots.txt",
-    body: await renderer.render("/robots.txt", { baseUrl }),
-  }),
-};
-
+const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
-
 const noAgentsYet: Leaderboard = {
   message: "",
   totals: { total_submissions: 0, total_applied: 0, unique_agents: 0, nonprofits_improved: 0 },
   top_agents: [],
   recent_activity: [],
 };
+
+type Singles = Readonly<Record<string, SingleDocument>>;
+
+/** Pages of which there is one: each reads what it shows, and nothing else. */
+export const pages: Singles = {
+  [keyOf.page("home")]: single("/", async (source) => ({
+    stats: await statsOf(source),
+    causes: (await causeList(source.store)).causes,
+    countries: await countryList(source.store),
+  })),
+  [keyOf.page("causes")]: single("/causes", ({ store }) => causeList(store)),
+  [keyOf.page("countries")]: single("/countries", async ({ store }) => ({
+    countries: await countryList(store),
+  })),
+  [keyOf.page("statistics")]: single("/statistics", async (source) => ({
+    stats: await statsOf(source),
+    publicationDay: await directoryFact(source.store, "publication_day"),
+  })),
+  [keyOf.page("methodology")]: single("/methodology", nothing),
+  [keyOf.page("agents")]: single("/agents", async ({ store }) => ({
+    leaderboard: (await storedLeaderboard(store)) ?? noAgentsYet,
+  })),
+  [keyOf.page("onboard")]: single("/onboard", nothing),
+  [keyOf.page("onboard-status")]: single("/onboard/status", nothing),
+  [keyOf.page("receipt")]: single("/receipt", nothing),
+  [keyOf.page("widget")]: single("/widget", nothing),
+  [keyOf.page("not-found")]: single("/404", nothing),
+  [keyOf.page("robots")]: single("/robots.txt", nothing),
+};
+export const page = singles("page", pages);
+
+/** The files by which programs find out about the directory. */
+export const discoveryFiles: Singles = {
+  [keyOf.discovery("llms")]: single("/llms.txt", async (source) => ({
+    text: await llmsText(source),
+  })),
+  // Some look for the name in capitals; it is the same guide, so that a folder that ignores letter case can hold it.
+  [keyOf.discovery("agents")]: single(
+    "/agents.md",
+    async (source) => ({ text: await agentsGuide(source) }),
+    ["agents.md", "AGENTS.md"],
+  ),
+  [keyOf.discovery("security")]: single("/.well-known/security.txt", async (source) => ({
+    day: await publicationDay(source),
+  })),
+  [keyOf.discovery("openapi")]: single("/openapi.json", ({ baseUrl }) => ({
+    answer: openApiDocument(baseUrl),
+  })),
+  [keyOf.discovery("arazzo")]: single("/agents.arazzo.yaml", ({ baseUrl }) => ({
+    text: workflows({ base_url: baseUrl }),
+  })),
+  [keyOf.discovery("catalog")]: single("/.well-known/api-catalog", nothing, [
+    ".well-known/api-catalog",
+  ]),
+  [keyOf.discovery("plugin")]: single("/.well-known/ai-plugin.json", nothing),
+  [keyOf.discovery("mcp")]: single(
+    "/.well-known/mcp.json",
+    () => ({
+      tools: mcpTools.map(({ name, title, description }) => ({ name, title, description })),
+    }),
+    [".well-known/mcp.json", ".well-known/mcp/server-card.json"],
+  ),
+};
+export const discovery = singles("discovery", discoveryFiles);
+
+export const helpWantedPath = "api/needs-enrichment.json";
+
+/** Answers and sitemaps, each a kind of its own. */
+export const answers = Object.entries({
+  [keyOf.causes]: single("/api/causes.json", async ({ store }) => ({
+    answer: await causeList(store),
+  })),
+  // The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store.
+  [keyOf.stats]: single("/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
+  [keyOf.helpWanted]: single("/api/needs-enrichment.json", helpWantedOf),
+  [keyOf.sitemapPages]: single("/sitemaps/pages.xml", async (source) => ({
+    items: await sitemapPaths(source),
+  })),
+  [keyOf.sitemapIndex]: single("/sitemap.xml", async (source) => ({
+    items: await sitemapIndex(source),
+  })),
+}).map(([key, document]) => singles(key, { [key]: document }));
+
+/**
+ * GET /api/needs-enrichment without parameters, for readers of the bundle alone. The day that turns the rotation and
+ * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
+ */
+async function helpWantedOf({ store, baseUrl }: Source) {
+  const query = helpWantedDefault(await publicationDay({ store }));
+  const totals = await storedHelpWantedTotals(store);
+  return {
+    answer: await helpWantedAnswer(store, query, { baseUrl, totals, secondOpinions: null }),
+  };
+}

@@ -3,10 +3,13 @@ import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { type ProfileView, donateView, profileView } from "#site/parts/profile-view.ts";
 import {
   type BundleFile,
+  type DocumentKey,
   type DocumentKind,
+  fileOf,
   partsOf,
   type Rendered,
   type Source,
@@ -15,53 +18,60 @@ import { keyOf } from "./keys.ts";
 
 const batchSize = 1_000;
 
+type IdsAfter = (store: Queryable, after: number, limit: number) => Promise<number[]>;
+
+/** The keys of documents that are named by the id of a nonprofit, in batches. */
+const keysById = (idsAfter: IdsAfter, keyFor: (id: number) => DocumentKey) =>
+  async function* ({ store }: Source): AsyncGenerator<DocumentKey[]> {
+    for (let ids = await idsAfter(store, 0, batchSize); ids.length > 0;) {
+      yield ids.map(keyFor);
+      ids = await idsAfter(store, ids.at(-1) ?? 0, batchSize);
+    }
+  };
+
+const idsOf = (keys: readonly DocumentKey[]): number[] =>
+  keys.map((key) => Number(partsOf(key)[1]));
+
 /**
  * The profile of one nonprofit, as a page and as JSON, and the page by which it is paid. A withdrawn one keeps its
  * profile.
  */
 export const profile: DocumentKind = {
   kind: "profile",
-  async *all({ store }) {
-    for (let ids = await nonprofitIdsAfter(store, 0, batchSize); ids.length > 0;) {
-      yield ids.map(keyOf.profile);
-      ids = await nonprofitIdsAfter(store, ids.at(-1) ?? 0, batchSize);
-    }
-  },
+  all: keysById(nonprofitIdsAfter, keyOf.profile),
   async render(keys, source) {
-    const ids = keys.map((key) => Number(partsOf(key)[1]));
-    const records = await recordsById(source.store, ids);
     const rendered: Rendered[] = [];
-    for (const record of records) rendered.push(await renderProfile(record, source));
+    for (const record of await recordsById(source.store, idsOf(keys))) {
+      rendered.push(await renderProfile(record, source));
+    }
     return rendered;
   },
 };
 
 async function renderProfile(record: NonprofitRecord, source: Source): Promise<Rendered> {
-  const { renderer, baseUrl } = source;
-  const detail = toDetail(record);
-  const view = profileView(record, detail, source);
+  const { slug } = record;
+  const answer = toDetail(record);
+  const view = profileView(record, answer, source);
   return {
     key: keyOf.profile(record.id),
     files: [
-      {
-        path: `nonprofits/${record.slug}.html`,
-        body: await renderer.render("/nonprofits/[slug]", { baseUrl, view }),
-      },
-      {
-        path: `api/nonprofits/${record.slug}.json`,
-        body: await renderer.render("/api/nonprofits/[slug].json", { answer: detail }),
-      },
+      await fileOf(source, "/nonprofits/[slug]", { view }, `nonprofits/${slug}.html`),
+      await fileOf(
+        source,
+        "/api/nonprofits/[slug].json",
+        { answer },
+        `api/nonprofits/${slug}.json`,
+      ),
       await donatePage(view, source),
     ],
   };
 }
 
 /** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/0052. */
-async function donatePage(shown: ProfileView, { renderer, baseUrl }: Source): Promise<BundleFile> {
+async function donatePage(shown: ProfileView, source: Source): Promise<BundleFile> {
   const view = donateView(shown);
   const path = `donate/${shown.slug}.html`;
-  if (view === null) return { path, body: null };
-  return { path, body: await renderer.render("/donate/[slug]", { baseUrl, view }) };
+  return view === null ? { path, body: null } : fileOf(source, "/donate/[slug]", { view }, path);
 }
 
 /**
@@ -70,22 +80,16 @@ async function donatePage(shown: ProfileView, { renderer, baseUrl }: Source): Pr
  */
 export const profileHistory: DocumentKind = {
   kind: "profile-history",
-  async *all({ store }) {
-    for (let ids = await changedIdsAfter(store, 0, batchSize); ids.length > 0;) {
-      yield ids.map(keyOf.profileHistory);
-      ids = await changedIdsAfter(store, ids.at(-1) ?? 0, batchSize);
-    }
-  },
-  render: async (keys, { store, renderer }) => {
-    const ids = keys.map((key) => Number(partsOf(key)[1]));
-    const histories = await historiesOf(store, ids);
+  all: keysById(changedIdsAfter, keyOf.profileHistory),
+  render: async (keys, source) => {
+    const histories = await historiesOf(source.store, idsOf(keys));
     return Promise.all(
-      [...histories].map(async ([id, history]) => {
-        const path = `api/nonprofits/${history.slug}/history.json`;
-        const body = isChanged(history)
-          ? await renderer.render("/api/nonprofits/[slug]/history.json", { answer: history })
-          : null;
-        return { key: keyOf.profileHistory(id), files: [{ path, body }] };
+      [...histories].map(async ([id, answer]) => {
+        const path = `api/nonprofits/${answer.slug}/history.json`;
+        const file = isChanged(answer)
+          ? await fileOf(source, "/api/nonprofits/[slug]/history.json", { answer }, path)
+          : { path, body: null };
+        return { key: keyOf.profileHistory(id), files: [file] };
       }),
     );
   },
@@ -94,22 +98,13 @@ export const profileHistory: DocumentKind = {
 /** The profile of one nonprofit as markdown, for models. It follows a change in the list job. */
 export const profileMarkdown: DocumentKind = {
   kind: "profile-markdown",
-  async *all(source) {
-    for await (const keys of profile.all(source)) {
-      yield keys.map((key) => keyOf.profileMarkdown(Number(partsOf(key)[1])));
-    }
-  },
-  render: async (keys, { store, baseUrl, renderer }) => {
-    const records = await recordsById(
-      store,
-      keys.map((key) => Number(partsOf(key)[1])),
-    );
-    return Promise.all(
-      records.map(async (record) => {
+  all: keysById(nonprofitIdsAfter, keyOf.profileMarkdown),
+  render: async (keys, source) =>
+    Promise.all(
+      (await recordsById(source.store, idsOf(keys))).map(async (record) => {
         const path = `nonprofits/${record.slug}.md`;
-        const body = await renderer.render("/nonprofits/[slug].md", { baseUrl, record });
-        return { key: keyOf.profileMarkdown(record.id), files: [{ path, body }] };
+        const file = await fileOf(source, "/nonprofits/[slug].md", { record }, path);
+        return { key: keyOf.profileMarkdown(record.id), files: [file] };
       }),
-    );
-  },
+    ),
 };

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { RouteData } from "astro";
 import type { App } from "astro/app";
-import type { PageLocals } from "#site/parts/page-locals.ts";
+import type { LocalsOf, PageLocals } from "#site/parts/page-locals.ts";
 import { type Asset, compiledEntry, readCompiled } from "./compile.ts";
 
 /** The compiled site, resident: renders one page from data, without Vite. */
@@ -11,7 +11,7 @@ export type Renderer = {
    * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address plays no
    * part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
    */
-  render<Page extends keyof PageLocals>(page: Page, locals: PageLocals[Page]): Promise<Uint8Array>;
+  render<Page extends keyof PageLocals>(page: Page, locals: LocalsOf<Page>): Promise<Uint8Array>;
   /** SHA-256 in hex of all that the site was compiled from. Another digest makes every page stale. */
   readonly digest: string;
   /** Style sheets and other files that pages refer to, with paths inside the bundle. */
