@@ -1,88 +1,12 @@
-import { defineCommand } from "citty";
 import { reviewKinds } from "#content/contract/review.ts";
 import type { Store } from "#content/store/open.ts";
-import { runCommand } from "#scripts/support/command.ts";
-import { type Figure, printFigures, quantile } from "./support/figures.ts";
-import { serveService } from "./support/served.ts";
+import { type Figure, figure, median, runBench, serving } from "./support/harness.ts";
+import { send } from "./support/load.ts";
+import { column, serve } from "./support/serve.ts";
 
-/** Source: issue 7, "Figures". */
+/** The slowest answer that an operator should wait for. */
 const openMaxMs = 200;
 const token = "a-token-for-the-bench-of-the-desk";
-
-const command = defineCommand({
-  meta: {
-    name: "bench desk",
-    description: "Opens the desk's pages over HTTP with a number of items in each queue",
-  },
-  args: {
-    profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
-    items: { type: "string", default: "10000", description: "Things that wait, of each kind" },
-    times: { type: "string", default: "20", description: "How often each page is opened" },
-    port: { type: "string", default: "18439", description: "Port of the service" },
-    json: { type: "boolean", description: "One JSON line" },
-  },
-  run: async ({ args }) => {
-    const items = Number(args.items);
-    const service = await serveService({
-      profiles: Number(args.profiles),
-      port: Number(args.port),
-      prepare: (store) => fillQueues(store, items),
-      env: { ALMONER_ADMIN_TOKENS: `ada:${token}` },
-    });
-    try {
-      const cookie = await signIn(service.url);
-      const open = (path: string) => opened(`${service.url}${path}`, cookie, Number(args.times));
-      const figures: Figure[] = [];
-      for (const kind of reviewKinds) {
-        const first = await open(`/desk/queues/${kind}`);
-        figures.push(figure(`queue ${kind}`, first));
-        const later = /href="(\/desk\/queues\/[^"]*\?after=[^"]*)"/.exec(first.body)?.[1];
-        if (later === undefined) throw new Error(`the queue of ${kind} has no second page`);
-        figures.push(
-          figure(`queue ${kind}, its second page`, await open(later.replaceAll("&amp;", "&"))),
-        );
-        const review = /href="(\/desk\/reviews\/[^"]+)"/.exec(first.body)?.[1] ?? "";
-        figures.push(figure(`one of ${kind}`, await open(review)));
-      }
-      // Health is left out: it waits for a chain, and none runs here.
-      for (const path of ["/desk", "/desk/log", "/desk/charts"])
-        figures.push(figure(path, await open(path)));
-      printFigures(
-        `The desk, ${args.profiles} profiles, ${items} of each kind`,
-        figures,
-        args.json === true,
-      );
-    } finally {
-      await service.close();
-    }
-  },
-});
-
-type Opened = { timesMs: number[]; body: string };
-
-const figure = (what: string, { timesMs }: Opened): Figure => {
-  const slowest = Math.max(...timesMs);
-  return {
-    what,
-    measured: `p50 ${quantile(timesMs, 0.5).toFixed(1)}, slowest ${slowest.toFixed(1)} ms`,
-    asked: `≤ ${openMaxMs} ms`,
-    met: slowest <= openMaxMs,
-  };
-};
-
-/** The first opening counts, too: no one warms a page up. */
-async function opened(url: string, cookie: string, times: number): Promise<Opened> {
-  const timesMs: number[] = [];
-  let body = "";
-  for (let at = 0; at < times; at++) {
-    const startedAt = performance.now();
-    const response = await fetch(url, { headers: { cookie } });
-    body = await response.text();
-    timesMs.push(performance.now() - startedAt);
-    if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
-  }
-  return { timesMs, body };
-}
 
 async function signIn(url: string): Promise<string> {
   const page = await fetch(`${url}/desk/sign-in`);
@@ -137,9 +61,9 @@ const statements: readonly string[] = [
 ];
 
 /** Puts this many things into every queue, spread over the profiles, and as many lines into the log. */
-export async function fillQueues(store: Store, count: number): Promise<void> {
-  const { rows } = await store.raw.execute("SELECT max(id) AS newest FROM nonprofits");
-  const profiles = Number(rows[0]?.["newest"] ?? 1);
+async function fillQueues(store: Store, count: number): Promise<void> {
+  const [newest] = await column(store, "SELECT max(id) FROM nonprofits");
+  const profiles = Number(newest);
   if (profiles < count)
     throw new Error(`${count} of a kind need as many profiles, not ${profiles}`);
   for (const sql of statements) {
@@ -149,4 +73,42 @@ export async function fillQueues(store: Store, count: number): Promise<void> {
   await store.raw.execute("ANALYZE").catch(() => undefined);
 }
 
-await runCommand(command);
+await runBench({
+  name: "desk",
+  description: "Opens the desk's pages over HTTP with a number of items in each queue",
+  options: {
+    ...serving,
+    items: [10_000, "Items that wait, of each kind"],
+    times: [20, "How often each page is opened"],
+  },
+  run: async ({ profiles, port, items, times, folder }) => {
+    await using service = await serve({
+      folder,
+      profiles,
+      port,
+      prepare: (store) => fillQueues(store, items),
+      env: { ALMONER_ADMIN_TOKENS: `ada:${token}` },
+    });
+    const headers = { cookie: await signIn(service.url) };
+    const figures: Figure[] = [];
+    /** The first opening counts, too: no one warms a page up. */
+    const open = async (what: string, path: string) => {
+      const requests = Array.from({ length: times }, () => ({ path, headers }));
+      const { timesMs } = await send(service.url, requests, { atOnce: 1 });
+      figures.push(figure(`${what}: p50`, median(timesMs), "ms"));
+      figures.push(figure(`${what}: slowest`, Math.max(...timesMs), "ms", { most: openMaxMs }));
+    };
+    for (const kind of reviewKinds) {
+      const path = `/desk/queues/${kind}`;
+      await open(`queue ${kind}`, path);
+      const page = await (await fetch(service.url + path, { headers })).text();
+      const later = /href="(\/desk\/queues\/[^"]*\?after=[^"]*)"/.exec(page)?.[1];
+      if (later === undefined) throw new Error(`the queue of ${kind} has no second page`);
+      await open(`queue ${kind}, its second page`, later.replaceAll("&amp;", "&"));
+      await open(`one of ${kind}`, /href="(\/desk\/reviews\/[^"]+)"/.exec(page)?.[1] ?? "");
+    }
+    // Health is left out: it waits for a chain, and none runs here.
+    for (const path of ["/desk", "/desk/log", "/desk/charts"]) await open(path, path);
+    return { title: `The desk, ${profiles} profiles, ${items} of each kind`, figures };
+  },
+});

@@ -1,86 +1,44 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
-import type { ImportReport } from "../import/report.ts";
+import { z } from "zod";
 import { stopWith } from "../support/config.ts";
-import { runCommand } from "../support/command.ts";
+import { type Figure, figure, runBench, timed } from "./support/harness.ts";
 
 /** What an import of all files may take. Source: the project's figures. */
 const secondsMax = 25;
 const megabytesMax = 400;
 
-type Run = { what: string; report: ImportReport; seconds: number; cpuSeconds: number; mb: number };
+const Report = z.object({ rows: z.int(), added: z.int(), unchanged: z.int() });
 
-const command = defineCommand({
-  meta: {
-    name: "bench import",
-    description:
-      "Imports the IRS master files of ALMONER_REGISTER_DATA into an empty store, then once more, and prints what it took.",
-  },
-  args: { json: { type: "boolean", description: "Answer as JSON on standard output" } },
-  run: async ({ args }) => {
-    const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
-    if (folder === "") stopWith("ALMONER_REGISTER_DATA names no folder of real registers.", 2);
-    const source = join(folder, "irs_bmf");
+await runBench({
+  name: "import",
+  description:
+    "Imports the IRS master files of ALMONER_REGISTER_DATA into an empty store, then once more, and prints what it took.",
+  options: {},
+  run: async ({ folder }) => {
+    const data = process.env["ALMONER_REGISTER_DATA"] ?? "";
+    if (data === "") stopWith("ALMONER_REGISTER_DATA names no folder of real registers.", 2);
+    const source = join(data, "irs_bmf");
     const files = readdirSync(source).filter((name) => name.endsWith(".csv.gz"));
-    const dataDir = mkdtempSync(join(tmpdir(), "almoner-bench-"));
-    try {
-      const paths = files.toSorted().map((name) => join(source, name));
-      const runs = [
-        await measure("first import", paths, dataDir),
-        await measure("the same again", paths, dataDir),
-      ];
-      const store = statSync(join(dataDir, "store.db")).size;
-      if (args.json) console.log(JSON.stringify({ runs, store_bytes: store }));
-      else print(runs, store);
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
+    const paths = files.toSorted().map((name) => join(source, name));
+    const script = join(import.meta.dirname, "../import.ts");
+    const words = [process.execPath, script, "irs-bmf", "--json", ...paths];
+    const env = { ALMONER_DATA_DIR: folder, ALMONER_DATABASE_URL: "" };
+    const figures: Figure[] = [];
+    for (const run of ["first import", "the same again"]) {
+      const { out, seconds, cpuSeconds, peakMb } = await timed(words, env);
+      const { rows, added, unchanged } = Report.parse(JSON.parse(out));
+      figures.push(
+        figure(run, seconds, "s", { most: secondsMax }),
+        figure(`${run}: most memory`, peakMb, "MB", { most: megabytesMax }),
+        figure(`${run}: processor time`, cpuSeconds, "s"),
+        figure(`${run}: rows`, rows, ""),
+        figure(`${run}: added`, added, ""),
+        figure(`${run}: organisations`, (added + unchanged) / seconds, "/s"),
+      );
     }
+    const { size } = statSync(join(folder, "store.db"));
+    figures.push(figure("store", size / 2 ** 20, "MB"));
+    return { title: `Import of ${files.length} files`, figures };
   },
 });
-
-async function measure(what: string, files: readonly string[], dataDir: string): Promise<Run> {
-  const script = join(import.meta.dirname, "../import.ts");
-  const startedMs = performance.now();
-  const child = Bun.spawn([process.execPath, script, "irs-bmf", "--json", ...files], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: "" },
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const out = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) stopWith("the import failed");
-  const seconds = (performance.now() - startedMs) / 1_000;
-  const used = child.resourceUsage();
-  return {
-    what,
-    report: JSON.parse(out) as ImportReport,
-    seconds,
-    cpuSeconds: Number(used?.cpuTime.total ?? 0) / 1e6,
-    mb: (used?.maxRSS ?? 0) / 1e6,
-  };
-}
-
-function print(runs: readonly Run[], storeBytes: number): void {
-  console.log(
-    `limit: ${secondsMax} s, ${megabytesMax} MB; store ${(storeBytes / 1e6).toFixed(0)} MB`,
-  );
-  console.table(
-    Object.fromEntries(
-      runs.map(({ what, report, seconds, cpuSeconds, mb }) => [
-        what,
-        {
-          rows: report.rows,
-          added: report.added,
-          unchanged: report.unchanged,
-          seconds: Number(seconds.toFixed(1)),
-          "CPU s": Number(cpuSeconds.toFixed(1)),
-          "organisations/s": Math.round((report.added + report.unchanged) / seconds),
-          MB: Math.round(mb),
-        },
-      ]),
-    ),
-  );
-}
-
-await runCommand(command);

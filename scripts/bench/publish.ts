@@ -1,237 +1,188 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { tmpdir } from "node:os";
-import { defineCommand } from "citty";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { z } from "zod";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type Figure, peakMemoryMb, printFigures, quantile } from "./support/figures.ts";
-import { type ServedDirectory, serveSample } from "./support/served.ts";
-import { runCommand } from "../support/command.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import {
+  type Figure,
+  figure,
+  median,
+  peakMemoryMb,
+  quantile,
+  runBench,
+  serving,
+  timed,
+} from "./support/harness.ts";
+import { column, serveWhole } from "./support/serve.ts";
 
 const backgroundWriteEveryMs = 40;
 const readersAtOnce = 4;
 
-const command = defineCommand({
-  meta: {
-    name: "bench publish",
-    description: "From a committed write to a reader who gets it, while others read and write",
-  },
-  args: {
-    profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
-    edits: { type: "string", default: "300", description: "Measured single changes" },
-    dir: { type: "string", default: tmpdir(), description: "Where the directory is made" },
-    port: { type: "string", default: "18080", description: "Port of the service under test" },
-    json: { type: "boolean", description: "One JSON line" },
-  },
-  run: async ({ args }) => {
-    const profiles = Number(args.profiles);
-    const served = await serveSample(args.dir, profiles, Number(args.port));
-    const figures: Figure[] = [];
-    try {
-      figures.push(...(await singleChanges(served, profiles, Number(args.edits))));
-      figures.push(...(await burst(served, profiles)));
-      figures.push(...(await memory(served.manifest.state().pid)));
-      figures.push(await sameAsFullBuild(served, profiles));
-    } finally {
-      await served.close();
-    }
-    printFigures(`Publishing, ${profiles} profiles`, figures, args.json === true);
-  },
-});
+type Bench = Awaited<ReturnType<typeof serveWhole>> & { profiles: number };
+type Edit = (before: NonprofitRecord) => Partial<NonprofitRecord>;
 
-const figure = (what: string, measured: number, limit: number, unit: string): Figure => ({
-  what,
-  measured: `${measured.toFixed(1)} ${unit}`,
-  asked: `≤ ${limit} ${unit}`,
-  met: measured <= limit,
-});
+let number = 0;
+/** A text that no profile has had. */
+const newText = (what: string): string => `${what} ${number++}`;
 
-/** The publisher, and the process that does its slow work: it ends when nothing changes for a minute. */
-async function memory(pid: number): Promise<Figure[]> {
-  const peak = (await peakMemoryMb(pid)) ?? Number.NaN;
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-  const slow = children.find((child) =>
-    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("slow-work-child"),
-  );
-  const slowPeak = slow === undefined ? null : await peakMemoryMb(Number(slow));
-  return [
-    figure("publisher, most memory", peak, 250, "MB"),
-    {
-      what: "its process for slow work, most memory",
-      measured: slowPeak === null ? "ended" : `${slowPeak.toFixed(1)} MB`,
-      asked: "",
-      met: null,
-    },
-  ];
-}
+const anyId = ({ profiles }: Bench): number => 1 + Math.floor(Math.random() * profiles);
 
-let round = 0;
-
-async function edited(
-  served: ServedDirectory,
-  ids: readonly number[],
-  parts: (r: NonprofitRecord) => Partial<NonprofitRecord>,
-) {
-  return served.store.write(async (tx) => {
+const edited = ({ store }: Bench, ids: readonly number[], edit: Edit) =>
+  store.write(async (tx) => {
     const records = await recordsById(tx, ids);
-    const saves: Save[] = records.map((before) => ({
-      before,
-      after: { ...before, ...parts(before) },
-    }));
+    const saves = records.map((before) => ({ before, after: { ...before, ...edit(before) } }));
     return saveNonprofits(tx, saves, { origin: "bench", now: new Date() });
   });
-}
 
-const anyId = (profiles: number) => 1 + Math.floor(Math.random() * profiles);
-
-async function singleChanges(
-  served: ServedDirectory,
-  profiles: number,
-  edits: number,
-): Promise<Figure[]> {
-  const others = disturb(served, profiles);
-  const waits: number[] = [];
+async function singleChanges(bench: Bench, edits: number): Promise<Figure[]> {
+  const others = disturb(bench);
+  const waitsMs: number[] = [];
   for (let at = 0; at < edits; at++) {
-    const mark = `Bench line ${round++}`;
-    const [record] = await edited(served, [anyId(profiles)], () => ({ tagline: mark }));
-    if (record === undefined) continue;
-    waits.push(await untilServed(`${served.url}/api/nonprofits/${record.slug}`, mark));
+    waitsMs.push(await changeOf(bench, [anyId(bench)]));
     await Bun.sleep(15);
   }
   const committedMs = performance.now();
-  await others.stop();
-  await served.settled();
+  const { reads, writes } = await others.stop();
+  await bench.published();
   const lagMs = performance.now() - committedMs;
-  const files = served.manifest.db
+  const files = bench.manifest.db
     .query<{ most: number }, []>(
       "SELECT max(changed_files) AS most FROM releases WHERE reason LIKE 'change %'",
     )
     .get();
-  const big = profiles > 100_000;
+  const p99MaxMs = bench.profiles > 100_000 ? 100 : 60;
   return [
-    figure("one change, p50", quantile(waits, 0.5), 15, "ms"),
-    figure("one change, p99", quantile(waits, 0.99), big ? 100 : 60, "ms"),
-    figure("files of one change, most", files?.most ?? 0, 12, "files"),
-    figure("second lane behind the last change", lagMs, 5_000, "ms"),
-    {
-      what: "disturbed by",
-      measured: `${others.reads()} reads, ${others.writes()} writes`,
-      asked: "",
-      met: null,
-    },
+    figure("one change: p50", median(waitsMs), "ms", { most: 15 }),
+    figure("one change: p99", quantile(waitsMs, 0.99), "ms", { most: p99MaxMs }),
+    figure("files of one change, most", files?.most ?? 0, "", { most: 12 }),
+    figure("lists live after the last change", lagMs, "ms", { most: 5_000 }),
+    figure("reads meanwhile", reads, ""),
+    figure("writes meanwhile", writes, ""),
   ];
 }
 
-/** Time from now until the answer holds the text. */
-async function untilServed(url: string, text: string): Promise<number> {
+/** Changes profiles in one transaction; answers after how long readers, who ask for all at once, have got them. */
+async function changeOf(bench: Bench, ids: readonly number[]): Promise<number> {
+  const mark = newText("Bench line");
+  const records = await edited(bench, ids, () => ({ tagline: mark }));
   const startedMs = performance.now();
-  while (performance.now() - startedMs < 30_000) {
-    const body = await (await fetch(url)).text();
-    if (body.includes(text)) return performance.now() - startedMs;
-  }
-  throw new Error(`${url} did not show the change within 30 s`);
+  const reads = records.map(async ({ slug }) => {
+    const url = `${bench.url}/api/nonprofits/${slug}`;
+    while (!(await (await fetch(url)).text()).includes(mark)) {
+      if (performance.now() - startedMs > 30_000) throw new Error(`${url} did not show the change`);
+    }
+  });
+  await Promise.all(reads);
+  return performance.now() - startedMs;
 }
 
 /** Readers and a writer that go on meanwhile. */
-function disturb(served: ServedDirectory, profiles: number) {
-  let going = true;
+function disturb(bench: Bench) {
+  let isGoing = true;
   let [reads, writes] = [0, 0];
   const read = async () => {
-    while (going) {
-      const rows = await served.store.raw.execute({
-        sql: "SELECT slug FROM nonprofits WHERE id = ?",
-        args: [anyId(profiles)],
-      });
-      await (
-        await fetch(`${served.url}/nonprofits/${String(rows.rows[0]?.["slug"])}`)
-      ).arrayBuffer();
-      reads++;
+    for (; isGoing; reads++) {
+      const [slug] = await column(bench.store, "SELECT slug FROM nonprofits WHERE id = ?", [
+        anyId(bench),
+      ]);
+      await (await fetch(`${bench.url}/nonprofits/${slug}`)).arrayBuffer();
       await Bun.sleep(5);
     }
   };
   const write = async () => {
-    while (going) {
-      await edited(served, [anyId(profiles)], () => ({ description: `Background ${round++}` }));
-      writes++;
+    for (; isGoing; writes++) {
+      await edited(bench, [anyId(bench)], () => ({ description: newText("Background") }));
       await Bun.sleep(backgroundWriteEveryMs);
     }
   };
   const all = [write(), ...Array.from({ length: readersAtOnce }, read)];
-  return {
-    reads: () => reads,
-    writes: () => writes,
-    stop: async () => {
-      going = false;
-      await Promise.all(all);
-    },
+  const stop = async () => {
+    isGoing = false;
+    await Promise.all(all);
+    return { reads, writes };
   };
+  return { stop };
 }
 
 /** A hundred profiles changed in one transaction. */
-async function burst(served: ServedDirectory, profiles: number): Promise<Figure[]> {
-  const waits: number[] = [];
+async function burst(bench: Bench): Promise<Figure> {
+  const waitsMs: number[] = [];
   for (let at = 0; at < 10; at++) {
-    const ids = [...new Set(Array.from({ length: 110 }, () => anyId(profiles)))].slice(0, 100);
-    const mark = `Burst ${round++}`;
-    const records = await edited(served, ids, () => ({ tagline: mark }));
-    const startedMs = performance.now();
-    // All of them are asked for at once, as by a hundred readers.
-    await Promise.all(
-      records.map(({ slug }) => untilServed(`${served.url}/api/nonprofits/${slug}`, mark)),
-    );
-    waits.push(performance.now() - startedMs);
-    await served.settled();
+    const ids = new Set(Array.from({ length: 110 }, () => anyId(bench)));
+    waitsMs.push(await changeOf(bench, [...ids].slice(0, 100)));
+    await bench.published();
   }
-  return [figure("100 changed profiles, median of 10", quantile(waits, 0.5), 300, "ms")];
+  return figure("100 changed profiles, median of 10", median(waitsMs), "ms", { most: 300 });
 }
+
+/** The publisher, and its background process, which ends when nothing changes for a minute. */
+async function memory({ manifest }: Bench): Promise<Figure[]> {
+  const { pid } = manifest.state();
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  const worker = children.find((child) =>
+    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("background-worker-entry"),
+  );
+  const limit = { most: 250 };
+  return [
+    figure("publisher, most memory", await peakMemoryMb(pid), "MB", limit),
+    ...(worker === undefined
+      ? []
+      : [figure("its background process", await peakMemoryMb(Number(worker)), "MB", limit)]),
+  ];
+}
+
+const randomEdit =
+  (dice: number): Edit =>
+  ({ causes, status }) => {
+    if (dice < 0.6) return { mission: newText("Random mission") };
+    if (dice < 0.8) return { beneficiaries_per_year: Math.floor(Math.random() * 1e6) };
+    if (dice < 0.9) return { causes: causes.toReversed(), city: newText("City") };
+    return { status: status === "withdrawn" ? "listed" : "withdrawn" };
+  };
+
+const FullBuild = z.object({ differing: z.array(z.string()) });
 
 /** Random edits, adds and withdrawals; then everything again must give the same bytes. */
-async function sameAsFullBuild(served: ServedDirectory, profiles: number): Promise<Figure> {
+async function sameAsFullBuild(bench: Bench): Promise<Figure> {
   for (let at = 0; at < 1_000; at++) {
     const dice = Math.random();
-    await edited(served, [anyId(profiles)], (before) =>
-      dice < 0.6
-        ? { mission: `Random mission ${round++}` }
-        : dice < 0.8
-          ? { beneficiaries_per_year: Math.floor(Math.random() * 1e6) }
-          : dice < 0.9
-            ? { causes: before.causes.toReversed(), city: `City ${round++}` }
-            : { status: before.status === "withdrawn" ? "listed" : "withdrawn" },
-    );
-    if (dice > 0.95) await addOne(served);
+    await edited(bench, [anyId(bench)], randomEdit(dice));
+    if (dice > 0.95) await addOne(bench);
   }
-  await served.settled();
-  await served.stopServing();
+  await bench.published();
+  await bench.stop();
   const script = join(import.meta.dirname, "../publish.ts");
-  const full = Bun.spawn([process.execPath, script, "--full", "--json"], {
-    env: served.env,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const { differing } = JSON.parse(await new Response(full.stdout).text()) as {
-    differing: string[];
-  };
-  return {
-    ...figure("1,000 random changes, then a full build differs in", differing.length, 0, "files"),
-    what: `1,000 random changes, then a full build differs in ${differing.slice(0, 3).join(" ")}`.trim(),
-  };
+  const { out } = await timed([process.execPath, script, "--full", "--json"], bench.env);
+  const { differing } = FullBuild.parse(JSON.parse(out));
+  const examples = differing.slice(0, 3).join(" ");
+  const what = `files that differ after 1,000 random changes and a full build ${examples}`.trim();
+  return figure(what, differing.length, "", { most: 0 });
 }
 
-async function addOne(served: ServedDirectory): Promise<void> {
-  await served.store.write(async (tx) => {
+async function addOne({ store }: Bench): Promise<void> {
+  await store.write(async (tx) => {
     const [like] = await recordsById(tx, [1]);
     if (like === undefined) return;
-    const slug = `newcomer-${round++}`;
-    const after = {
-      ...like,
-      id: 0,
-      slug,
-      name: `Newcomer ${round}`,
-      registrations: [],
-      created_at: 0,
-    };
+    const slug = newText("newcomer").replace(" ", "-");
+    const after = { ...like, id: 0, slug, name: slug, registrations: [], created_at: 0 };
     await saveNonprofits(tx, [{ before: null, after }], { origin: "bench", now: new Date() });
   });
 }
 
-await runCommand(command);
+await runBench({
+  name: "publish",
+  description: "From a committed write to a reader who gets it, while others read and write",
+  options: { ...serving, edits: [300, "Measured single changes"] },
+  run: async ({ profiles, port, edits, folder }) => {
+    await using served = await serveWhole({ folder, profiles, port });
+    const bench = { ...served, profiles };
+    const figures = [
+      ...(await singleChanges(bench, edits)),
+      await burst(bench),
+      ...(await memory(bench)),
+      await sameAsFullBuild(bench),
+    ];
+    return { title: `Publishing, ${profiles} profiles`, figures };
+  },
+});

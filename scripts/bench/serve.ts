@@ -1,65 +1,49 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineCommand } from "citty";
-import { type Figure, printFigures, quantile } from "./support/figures.ts";
-import { type ServedDirectory, serveSample } from "./support/served.ts";
-import { needTools, wrk, writePaths } from "./support/load.ts";
-import { runCommand } from "../support/command.ts";
+import { type Figure, figure, median, runBench, serving } from "./support/harness.ts";
+import { needTools, wrk } from "./support/load.ts";
+import { column, serveWhole } from "./support/serve.ts";
 
-const paths = 1_000;
+const pathCount = 1_000;
 
-const command = defineCommand({
-  meta: {
-    name: "bench serve",
-    description:
-      "The embedded server, nginx on the exported folder and a raw Bun file server, in turn on the same 1,000 files (needs wrk and nginx)",
+await runBench({
+  name: "serve",
+  description:
+    "The embedded server, nginx on the exported folder and a raw Bun file server, in turn on the same 1,000 files (needs wrk and nginx)",
+  options: {
+    ...serving,
+    rounds: [5, "Rounds of each, in turn"],
+    seconds: [4, "Length of one round"],
   },
-  args: {
-    profiles: { type: "string", default: "41000", description: "Profiles of the sample directory" },
-    rounds: { type: "string", default: "5", description: "Rounds of each, in turn" },
-    seconds: { type: "string", default: "4", description: "Length of one round" },
-    dir: { type: "string", default: tmpdir(), description: "Where the directory is made" },
-    port: { type: "string", default: "18180", description: "First of three ports" },
-    json: { type: "boolean", description: "One JSON line" },
-  },
-  run: async ({ args }) => {
+  run: async ({ profiles, port, rounds, seconds, folder }) => {
     needTools("wrk", "nginx");
-    const port = Number(args.port);
-    const served = await serveSample(args.dir, Number(args.profiles), port);
-    const folder = mkdtempSync(join(args.dir, "almoner-bench-serve-"));
-    const nginx = startNginx(folder, join(served.dataDir, "public"), port + 1);
-    const raw = startRaw(join(served.dataDir, "public"), port + 2);
+    await using served = await serveWhole({ folder, profiles, port });
+    const slugs = await column(
+      served.store,
+      "SELECT slug FROM nonprofits ORDER BY (id * 7919) % 41011 LIMIT ?",
+      [pathCount / 2],
+    );
+    // By the file's own name: what all servers find without a rule.
+    const paths = slugs.flatMap((slug) => [
+      `/nonprofits/${slug}.html`,
+      `/api/nonprofits/${slug}.json`,
+    ]);
+    const root = join(folder, "public");
+    const others = [startNginx(folder, root, port + 1), startRaw(root, port + 2)];
+    const rates: [number[], number[], number[]] = [[], [], []];
     try {
-      const script = await writeScript(folder, served);
-      const rounds = { count: Number(args.rounds), seconds: Number(args.seconds) };
-      const figures = await compare(script, port, rounds);
-      printFigures(
-        `Serving ${paths} files of ${args.profiles} profiles`,
-        figures,
-        args.json === true,
-      );
+      for (let round = 0; round <= rounds; round++) {
+        for (const [at, all] of rates.entries()) {
+          const rate = await wrk(`http://127.0.0.1:${port + at}`, { paths, seconds, folder });
+          if (round > 0) all.push(rate); // The first round warms up.
+        }
+      }
     } finally {
-      nginx.kill();
-      raw.kill();
-      await served.close();
-      rmSync(folder, { recursive: true, force: true });
+      for (const other of others) other.kill();
     }
+    return { title: `Serving ${pathCount} files of ${profiles} profiles`, figures: compare(rates) };
   },
 });
-
-/** Profile pages and their JSON, by the file's own name: what both servers find without a rule. */
-async function writeScript(folder: string, { store }: ServedDirectory): Promise<string> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT slug FROM nonprofits ORDER BY (id * 7919) % 41011 LIMIT ?",
-    args: [paths / 2],
-  });
-  const all = rows.flatMap((row) => [
-    `/nonprofits/${String(row["slug"])}.html`,
-    `/api/nonprofits/${String(row["slug"])}.json`,
-  ]);
-  return writePaths(folder, all);
-}
 
 function startNginx(folder: string, root: string, port: number): Bun.Subprocess {
   const config = join(folder, "nginx.conf");
@@ -84,38 +68,13 @@ function startRaw(root: string, port: number): Bun.Subprocess {
   return Bun.spawn([process.execPath, "-e", code], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
-async function compare(
-  script: string,
-  port: number,
-  { count, seconds }: { count: number; seconds: number },
-): Promise<Figure[]> {
-  const rates: [number[], number[], number[]] = [[], [], []];
-  for (let round = 0; round <= count; round++) {
-    for (const at of [0, 1, 2] as const) {
-      const rate = await wrk(`http://127.0.0.1:${port + at}`, { script, seconds });
-      if (round > 0) rates[at].push(rate); // The first round warms up.
-    }
-  }
-  const [ours, nginx, raw] = rates;
-  const rate = (all: number[]) => `${Math.round(quantile(all, 0.5)).toLocaleString("en")}/s`;
-  const ratio = (others: number[]) =>
-    quantile(
-      ours.map((one, at) => one / (others[at] ?? Number.NaN)),
-      0.5,
-    );
-  const least = (what: string, value: number): Figure => ({
-    what,
-    measured: value.toFixed(2),
-    asked: "≥ 0.8",
-    met: value >= 0.8,
-  });
+function compare([ours, nginx, raw]: [number[], number[], number[]]): Figure[] {
+  const ratio = (others: number[]) => median(ours.map((one, at) => one / (others[at] ?? NaN)));
   return [
-    { what: "embedded server", measured: rate(ours), asked: "median", met: null },
-    { what: "nginx, one worker", measured: rate(nginx), asked: "median", met: null },
-    { what: "raw Bun file server", measured: rate(raw), asked: "median", met: null },
-    least("ours ÷ nginx, median of rounds", ratio(nginx)),
-    least("ours ÷ raw Bun, median of rounds", ratio(raw)),
+    figure("embedded server, median", median(ours), "/s"),
+    figure("nginx, one worker, median", median(nginx), "/s"),
+    figure("raw Bun file server, median", median(raw), "/s"),
+    figure("ours ÷ nginx, median of rounds", ratio(nginx), "", { least: 0.8 }),
+    figure("ours ÷ raw Bun, median of rounds", ratio(raw), "", { least: 0.8 }),
   ];
 }
-
-await runCommand(command);

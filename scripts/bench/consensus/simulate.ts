@@ -7,7 +7,7 @@ import { isoDay } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
-import { quantile } from "#scripts/bench/support/figures.ts";
+import { quantile } from "#scripts/bench/support/harness.ts";
 import {
   type Actor,
   type Attack,
