@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineCommand } from "citty";
 import {
   type SimulationOutcome,
@@ -10,7 +11,7 @@ import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { publishedParameters, runsOf, simulateAll } from "./consensus/simulate.ts";
 
-const storedAt = new URL("../../content/editorial/consensus-simulation.json", import.meta.url);
+const storedAt = join(import.meta.dirname, "../../content/editorial/consensus-simulation.json");
 
 /** An argument is named as its parameter, with hyphens; `--seeds 20` are the seeds 1 to 20. */
 const settable = Object.entries(publishedParameters).map(([name, published]) => ({
@@ -49,9 +50,11 @@ const command = defineCommand({
     const outcomes = simulateAll(parameters, (done) => progress.at(done));
     progress.end();
     if (args.json === true) console.log(JSON.stringify({ parameters, outcomes }));
-    else console.log(outcomeTable(outcomes));
+    else console.log(Bun.inspect.table(outcomes.map(rowOf)));
     if (args.write !== true) return;
-    await Bun.write(storedAt, formattedJson({ computed_on: args.date, parameters, outcomes }));
+    await Bun.write(storedAt, JSON.stringify({ computed_on: args.date, parameters, outcomes }));
+    const formatter = join(import.meta.dirname, "../../node_modules/.bin/oxfmt");
+    Bun.spawnSync([formatter, storedAt], { stdio: ["ignore", "ignore", "inherit"] });
     console.error("Stored in content/editorial/consensus-simulation.json.");
   },
 });
@@ -80,57 +83,30 @@ function checkWrite(date: unknown, isPublished: boolean): void {
   }
 }
 
-type Column = { head: string; of: (one: SimulationOutcome) => string };
-
 const range = ({ mean, least, most }: Spread, places = 0): string =>
   `${mean.toFixed(places)} (${least.toFixed(places)}-${most.toFixed(places)})`;
 
-const orDash = (value: number | null): string => (value === null ? "-" : String(value));
+const wholeMean = ({ mean }: Spread): string => mean.toFixed(0);
 
-const columns: readonly Column[] = [
-  { head: "attack", of: ({ attack }) => attack },
-  { head: "mode", of: ({ mode }) => mode },
-  { head: "went live", of: ({ promotions }) => promotions.mean.toFixed(0) },
-  { head: "false", of: ({ false_promotions }) => range(false_promotions) },
-  { head: "false %", of: ({ false_percent }) => range(false_percent, 1) },
-  { head: "by attack", of: ({ false_by_attack }) => range(false_by_attack) },
-  { head: "sent", of: ({ attack_submissions }) => attack_submissions.mean.toFixed(0) },
-  { head: "sent/false", of: ({ submissions_per_false }) => orDash(submissions_per_false) },
-  { head: "ids", of: ({ ids }) => String(ids) },
-  { head: "networks", of: ({ networks }) => String(networks) },
-  { head: "days", of: ({ attack_hours }) => (attack_hours.mean / 24).toFixed(3) },
-  { head: "429", of: ({ attack_refused }) => attack_refused.mean.toFixed(0) },
-  {
-    head: "reverted: false left",
-    of: ({ false_after_revert }) => false_after_revert.mean.toFixed(0),
-  },
-  { head: "true lost", of: ({ true_lost_by_revert }) => true_lost_by_revert.mean.toFixed(0) },
-  { head: "true: median h", of: ({ true_hours_median }) => range(true_hours_median) },
-  { head: "p90 h", of: ({ true_hours_p90 }) => range(true_hours_p90) },
-  {
-    head: "completed %",
-    of: ({ profiles_completed_percent }) => range(profiles_completed_percent, 0),
-  },
-];
-
-/** A table of all outcomes: means, in brackets the least and the most of the seeds. */
-export function outcomeTable(outcomes: readonly SimulationOutcome[]): string {
-  const rows = [
-    columns.map(({ head }) => head),
-    ...outcomes.map((one) => columns.map(({ of }) => of(one))),
-  ];
-  const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    row.map((cell, at) => (at < 2 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)));
-  return rows.map((row) => line(row).join("  ").trimEnd()).join("\n");
-}
-
-/** JSON as the formatter leaves it: what has no parts of its own stands on one line. */
-export const formattedJson = (value: unknown): string =>
-  `${JSON.stringify(value, null, 2)
-    .replaceAll(/\{\s+([^{}[\]]{1,80}?)\s+\}/g, (_, inner: string) => `{ ${oneLine(inner)} }`)
-    .replaceAll(/\[\s+([\d,\s]+?)\s+\]/g, (_, inner: string) => `[${oneLine(inner)}]`)}\n`;
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
+/** An outcome as a row of the table: means, in brackets the least and the most of the seeds. */
+const rowOf = (one: SimulationOutcome) => ({
+  attack: one.attack,
+  mode: one.mode,
+  "went live": wholeMean(one.promotions),
+  false: range(one.false_promotions),
+  "false %": range(one.false_percent, 1),
+  "by attack": range(one.false_by_attack),
+  sent: wholeMean(one.attack_submissions),
+  "sent/false": one.submissions_per_false ?? "-",
+  ids: one.ids,
+  networks: one.networks,
+  days: (one.attack_hours.mean / 24).toFixed(3),
+  refused: wholeMean(one.attack_refused),
+  "reverted: false left": wholeMean(one.false_after_revert),
+  "true lost": wholeMean(one.true_lost_by_revert),
+  "true: median h": range(one.true_hours_median),
+  "p90 h": range(one.true_hours_p90),
+  "completed %": range(one.profiles_completed_percent),
+});
 
 await runCommand(command);

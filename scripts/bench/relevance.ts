@@ -34,7 +34,7 @@ const sources: readonly Source[] = [
 const missionLengthMax = 1_000;
 const descriptionLengthMax = 1_500;
 
-/** Names, missions and descriptions of real organisations from public registers, in the order of the files; each name once. */
+/** Real organisations from public registers, in the order of the files; each name once. */
 function registerTexts(folder: string, countMax: number): RegisterText[] {
   const found = new Map<string, RegisterText>();
   for (const { file, name, mission = "", description = "" } of sources) {
@@ -51,13 +51,16 @@ function registerTexts(folder: string, countMax: number): RegisterText[] {
       if (key === "" || found.has(key)) continue;
       found.set(key, {
         name: row[name] ?? "",
-        mission: (row[mission] ?? "").trim().slice(0, missionLengthMax) || null,
-        description: (row[description] ?? "").trim().slice(0, descriptionLengthMax) || null,
+        mission: textOf(row[mission], missionLengthMax),
+        description: textOf(row[description], descriptionLengthMax),
       });
     }
   }
   return [...found.values()];
 }
+
+const textOf = (text = "", lengthMax: number): string | null =>
+  text.trim().slice(0, lengthMax) || null;
 
 type KnownItem = { kind: string; query: string; at: number };
 

@@ -119,7 +119,7 @@ async function hostileSearches({ store, url }: Served, count: number): Promise<F
 function hostileQueries(common: readonly string[]): () => Request {
   const { chance, pick, below } = randomOf(3, 0);
   const pieces = [
-    ...`"'*()^:-\\%水éﷺİ`,
+    ...`"'*()^:-\\%水éﷺİ`.split(""),
     ...["NEAR(", "AND", "OR", "NOT", "{name}:", "\u0000", "\uFFFD", "\u{1F30A}"],
   ];
   const kinds = [

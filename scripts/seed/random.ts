@@ -1,16 +1,16 @@
 /** A stream of numbers that depends on nothing but its seeds: the same on every machine and in every run. */
 export type Random = {
   /** An integer from 0 to below `bound`; bound at most 2^32. */
-  below(bound: number): number;
+  below: (bound: number) => number;
   /** An integer from `low` to `high`, both included. */
-  between(low: number, high: number): number;
+  between: (low: number, high: number) => number;
   /** True in `percent` of 100 cases. */
-  chance(percent: number): boolean;
-  pick<Item>(items: readonly Item[]): Item;
+  chance: (percent: number) => boolean;
+  pick: <Item>(items: readonly Item[]) => Item;
   /** `count` different items in random order, fewer when there are not so many. */
-  some<Item>(items: readonly Item[], count: number): Item[];
+  some: <Item>(items: readonly Item[], count: number) => Item[];
   /** An item, as often as its weight says. */
-  weighted<Item>(table: Weighted<Item>): Item;
+  weighted: <Item>(table: Weighted<Item>) => Item;
 };
 
 /** Items with the running sums of their weights. */

@@ -1,22 +1,37 @@
 import type { SimulationParameters } from "#content/contract/consensus-simulation.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
 import { type Random, randomOf } from "#scripts/seed/random.ts";
-import type { Opinion } from "./directory.ts";
+import type { Opinion, SimulatedDirectory } from "./directory.ts";
 import {
-  lie,
+  lies,
   mistakenValue,
   otherSpelling,
-  outdatedValue,
+  outdatedValues,
   type PlantedProfile,
   respelled,
-  trueValue,
+  trueValues,
 } from "./world.ts";
 
-export const minuteMs = 60_000;
-export const hourMs = 60 * minuteMs;
+export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 
-export type AttackSetting = {
+/** Who sends: an id as it is written, from an address in a network. */
+type Sender = { agent_id: string; address: string; network: string };
+
+type Found = { field: StructuredField; value: string };
+
+/** What everyone can see and do: the public interface of the directory. */
+export type Public = Pick<SimulatedDirectory, "emptyFields" | "isWaiting" | "opinions"> & {
+  /** Thin profiles, in the order of the queue of that day. */
+  queue: (nowMs: number) => readonly PlantedProfile[];
+  /** Sends a batch. 0 when it was taken, else the milliseconds that the limits ask to wait. */
+  post: (nowMs: number, sender: Sender, profile: PlantedProfile, found: readonly Found[]) => number;
+};
+
+/** Someone who acts at times of its own. `act` answers when it acts next, null for never. */
+export type Actor = { firstAtMs: number; act(nowMs: number): number | null };
+
+type AttackSetting = {
   directory: Public;
   beginsAtMs: number;
   endsAtMs: number;
@@ -44,50 +59,41 @@ const senderOf = (agent_id: string, network: string): Sender => ({
 const paceMs = 1_000;
 const pollMs = hourMs / 2;
 
-type Step = { profile: PlantedProfile; sender: Sender };
-
-/** Sends lies for all empty fields of one profile after the other, as fast as the limits let it. */
-function liar(directory: Public, plan: readonly Step[], firstAtMs: number, everyMs = paceMs) {
+/**
+ * Lies about all empty fields of one profile after the other, as fast as the limits let it. What stands in the queue when
+ * it begins is what it attacks: each profile gets `times` requests in a row, of one sender after the other.
+ */
+function liar(
+  { directory, beginsAtMs, requests }: AttackSetting,
+  senders: readonly Sender[],
+  { times, everyMs = paceMs }: { times: number; everyMs?: number },
+): Actor {
+  let attacked: readonly PlantedProfile[] | null = null;
   let next = 0;
   return {
-    firstAtMs,
-    act: (nowMs: number) => {
-      for (; next < plan.length; next += 1) {
-        const step = plan[next];
-        const empty = step === undefined ? [] : directory.emptyFields(step.profile);
-        if (step === undefined || empty.length === 0) continue;
-        const found = empty.map((field) => ({ field, value: lie[field](step.profile) }));
-        const waitMs = directory.post(nowMs, step.sender, step.profile, found);
+    firstAtMs: beginsAtMs,
+    act: (nowMs) => {
+      attacked ??= directory.queue(beginsAtMs).slice(0, Math.floor(requests / times));
+      for (; next < attacked.length * times; next += 1) {
+        const profile = attacked[Math.floor(next / times)];
+        const sender = senders[next % senders.length];
+        if (profile === undefined || sender === undefined) continue;
+        const found = foundIn(directory.emptyFields(profile), lies(profile));
+        if (found.length === 0) continue;
+        const waitMs = directory.post(nowMs, sender, profile, found);
         if (waitMs > 0) return nowMs + waitMs;
         next += 1;
         return nowMs + everyMs;
       }
       return null;
     },
-  } satisfies Actor;
+  };
 }
 
-/** Plans when it acts first: what stands in the queue then is what it attacks. */
-function later(firstAtMs: number, plan: () => Actor): Actor {
-  let actor: Actor | null = null;
-  return { firstAtMs, act: (nowMs) => (actor ??= plan()).act(nowMs) };
-}
-
-/** Each profile of the queue gets `times` requests in a row, of one sender after the other. */
-const inTurn = (
-  { directory, beginsAtMs, requests }: AttackSetting,
-  senders: readonly Sender[],
-  times: number,
-): Step[] =>
-  directory
-    .queue(beginsAtMs)
-    .slice(0, Math.floor(requests / times))
-    .flatMap((profile, place) =>
-      Array.from({ length: times }, (_, time): Step[] => {
-        const of = senders[(place * times + time) % senders.length];
-        return of === undefined ? [] : [{ profile, sender: of }];
-      }).flat(),
-    );
+const foundIn = (
+  fields: readonly StructuredField[],
+  values: Readonly<Record<StructuredField, string>>,
+): Found[] => fields.map((field) => ({ field, value: values[field] }));
 
 /** Confirms whatever waits and can be seen, every half hour, without looking into any of it. */
 function copier({ directory, beginsAtMs, requests }: AttackSetting, as: Sender): Actor {
@@ -127,20 +133,16 @@ function slowBurner(setting: AttackSetting, senders: readonly Sender[]): Actor[]
       if (as === undefined || nowMs >= turnsAtMs) return null;
       const [profile] = random.some(directory.queue(nowMs), 1);
       if (profile === undefined) return null;
-      const empty = directory.emptyFields(profile);
-      const found = empty.map((field) => {
-        return { field, value: respelled(field, trueValue[field](profile), random) };
-      });
+      const found = foundIn(directory.emptyFields(profile), trueValues(profile)).map(
+        ({ field, value }) => ({ field, value: respelled(field, value, random) }),
+      );
       sent += 1;
       directory.post(nowMs, as, profile, found);
       return nowMs + everyMs;
     },
   };
   const half = { ...setting, beginsAtMs: turnsAtMs, requests: Math.floor(requests / 2) };
-  const lies = later(turnsAtMs, () =>
-    liar(directory, inTurn(half, senders, 2), turnsAtMs, everyMs),
-  );
-  return [helper, lies];
+  return [helper, liar(half, senders, { times: 2, everyMs })];
 }
 
 const manyIds = Array.from({ length: 50 }, (_, at) => senderOf(`crowd-${at}`, "crowd-net"));
@@ -173,11 +175,7 @@ export const attacks: readonly Attack[] = [
     title: "Many ids, one network",
     says: "Fifty ids behind one address send each lie twice, as fast as the limits let them.",
     senders: manyIds,
-    actors: (setting) => [
-      later(setting.beginsAtMs, () =>
-        liar(setting.directory, inTurn(setting, manyIds, 2), setting.beginsAtMs),
-      ),
-    ],
+    actors: (setting) => [liar(setting, manyIds, { times: 2 })],
   },
   {
     name: "slow-burn",
@@ -191,35 +189,24 @@ export const attacks: readonly Attack[] = [
     title: "Pair on two networks",
     says: "Two ids on two networks send the same lies, as fast as the limits let them.",
     senders: pair,
-    actors: (setting) =>
-      pair.map((one) =>
-        later(setting.beginsAtMs, () => {
-          const half = { ...setting, requests: Math.floor(setting.requests / pair.length) };
-          return liar(setting.directory, inTurn(half, [one], 1), setting.beginsAtMs);
-        }),
-      ),
+    actors: (setting) => {
+      const half = { ...setting, requests: Math.floor(setting.requests / pair.length) };
+      return pair.map((one) => liar(half, [one], { times: 1 }));
+    },
   },
   {
     name: "poisoned-first",
     title: "Poisoned first",
     says: "One id is the first to fill the profiles of greatest reach with lies, and waits for a careless second.",
     senders: [poisoner],
-    actors: (setting) => [
-      later(setting.beginsAtMs, () =>
-        liar(setting.directory, inTurn(setting, [poisoner], 1), setting.beginsAtMs),
-      ),
-    ],
+    actors: (setting) => [liar(setting, [poisoner], { times: 1 })],
   },
   {
     name: "one-id-respelled",
     title: "One id, spelt four ways",
     says: "One agent writes its id in capitals, with spaces and in wide letters, to count as two.",
     senders: spellings,
-    actors: (setting) => [
-      later(setting.beginsAtMs, () =>
-        liar(setting.directory, inTurn(setting, spellings, 2), setting.beginsAtMs),
-      ),
-    ],
+    actors: (setting) => [liar(setting, spellings, { times: 2 })],
   },
 ];
 
@@ -303,35 +290,14 @@ function foundValue(
   parameters: SimulationParameters,
 ): string {
   if (profile.misleading.has(field) && random.chance(parameters.misled_percent)) {
-    return respelled(field, outdatedValue[field](profile), random);
+    return respelled(field, outdatedValues(profile)[field], random);
   }
-  if (random.chance(parameters.mistakes_percent)) {
-    return mistakenValue[field](profile, random);
-  }
-  const truth = trueValue[field](profile);
+  if (random.chance(parameters.mistakes_percent)) return mistakenValue(field, profile, random);
+  const truth = trueValues(profile)[field];
   const isOther = random.chance(parameters.other_spelling_percent);
   return respelled(field, isOther ? otherSpelling[field](truth) : truth, random);
 }
 
-/** Who sends: an id as it is written, from an address in a network. */
-export type Sender = { agent_id: string; address: string; network: string };
-
-export type Found = { field: StructuredField; value: string };
-
-/** What everyone can see and do: the public interface of the directory. */
-export type Public = {
-  /** Thin profiles, in the order of the queue of that day. */
-  queue: (nowMs: number) => readonly PlantedProfile[];
-  emptyFields: (profile: PlantedProfile) => readonly StructuredField[];
-  isWaiting: (profile: PlantedProfile) => boolean;
-  opinions: (profile: PlantedProfile) => Opinion[];
-  /** Sends a batch. 0 when it was taken, else the milliseconds that the limits ask to wait. */
-  post: (nowMs: number, sender: Sender, profile: PlantedProfile, found: readonly Found[]) => number;
-};
-
-/** Someone who acts at times of its own. `act` answers when it acts next, null for never. */
-export type Actor = { firstAtMs: number; act(nowMs: number): number | null };
-
 /** Between half of and one and a half times the mean. */
-export const around = (meanMs: number, random: Random): number =>
+const around = (meanMs: number, random: Random): number =>
   random.between(Math.ceil(meanMs / 2), Math.floor(meanMs * 1.5));

@@ -21,111 +21,90 @@ export type Promotion = {
 /** A request that passed the limits. */
 export type Sent = { profile: PlantedProfile; body: unknown; network: string; atMs: number };
 
+/** A waiting value as GET /api/needs-enrichment shows it: e-mail addresses masked. */
+export type Opinion = { field: StructuredField; value: string; masked: boolean };
+
+type Pending = PendingVote & { value: string };
+
+/** One field of one profile: what is live, what waits, and when each value was sent first, by comparison form. */
+type FieldState = { live: string | null; pending: Pending[]; firstSentAtMs: Map<string, number> };
+
+/** Source: content/enrichment/needs-store.ts. */
+const opinionsPerFieldMax = 3;
+
+export type SimulatedDirectory = ReturnType<typeof simulateDirectory>;
+
 /**
- * The directory in memory: the service's rules read, clean, compare and decide; only where the outcome is kept is
- * replaced. test/scripts/consensus-simulation.test.ts holds it against the service's own verb and store.
+ * The directory in memory: the service's rules read, clean, compare and decide; only where the outcome is stored is
+ * replaced. test/scripts/consensus-simulation.test.ts holds it against the service's own verb and store. `thisYear` bounds
+ * founding years, as the verb's clock does.
  */
-export type SimulatedDirectory = {
-  /** Fields of the profile that hold no value now. */
-  emptyFields: (profile: PlantedProfile) => readonly StructuredField[];
-  /** Waiting values of one agent each, as the queue shows them. */
-  opinions: (profile: PlantedProfile) => Opinion[];
-  isWaiting: (profile: PlantedProfile) => boolean;
-  /** Takes a body as POST /api/enrich/{slug} does; throws when the service would refuse it. */
-  submit: (sent: Sent) => void;
-  promotions: readonly Promotion[];
-};
-
-type ProfileState = {
-  fields: ReadonlyMap<StructuredField, FieldState>;
-  // Both are asked for whole queues at a time, so they are kept and not counted.
-  empty: readonly StructuredField[];
-  isWaiting: boolean;
-};
-
-/** `thisYear` bounds founding years, as the verb's clock does. */
 export function simulateDirectory(
   world: readonly PlantedProfile[],
   { mode, thisYear }: { mode: ConsensusMode; thisYear: number },
-): SimulatedDirectory {
+) {
   const promotions: Promotion[] = [];
   let ids = 0;
-  const states = world.map(({ missing }): ProfileState => {
-    const fields = new Map(missing.map((field) => [field, emptyField()]));
-    return { fields, empty: missing, isWaiting: false };
-  });
-  const stateOf = ({ index }: PlantedProfile): ProfileState => {
-    const state = states[index];
-    if (state === undefined) throw new Error(`no profile ${index} in this world`);
-    return state;
+  const states = world.map(
+    ({ missing }) =>
+      new Map(
+        missing.map((field): [StructuredField, FieldState] => [
+          field,
+          { live: null, pending: [], firstSentAtMs: new Map() },
+        ]),
+      ),
+  );
+  const fieldsOf = ({ index }: PlantedProfile) => {
+    const fields = states[index];
+    if (fields === undefined) throw new Error(`no profile ${index} in this world`);
+    return fields;
   };
-
-  const submit = ({ profile, body, network, atMs }: Sent) => {
-    const read = readEnrichment(body, { thisYear });
-    if (!read.ok) throw new Error(`the service refuses ${JSON.stringify(read.failure)}`);
-    const state = stateOf(profile);
-    const { agent_id, items } = read.value;
-    for (const item of items) {
-      if (!isStructured(item.field)) throw new Error(`${item.field} is not simulated`);
-      const field = state.fields.get(item.field);
-      // It held a value from the start: only audited.
-      if (field === undefined) continue;
-      const agents = submitTo(field, { id: (ids += 1), item, agent_id, network, atMs }, mode);
-      if (agents === null || field.live === null) continue;
-      state.empty = state.empty.filter((one) => one !== item.field);
-      const { live: value, firstSentAtMs } = field;
-      promotions.push({ profile, field: item.field, value, agents, firstSentAtMs, liveAtMs: atMs });
-    }
-    state.isWaiting = [...state.fields.values()].some(({ pending }) => pending.length > 0);
-  };
-
   return {
-    promotions,
-    submit,
-    emptyFields: (profile) => stateOf(profile).empty,
-    isWaiting: (profile) => stateOf(profile).isWaiting,
-    opinions: (profile) => {
-      const { fields, isWaiting } = stateOf(profile);
-      return isWaiting ? [...fields].flatMap(([field, state]) => opinionsOf(field, state)) : [];
+    promotions: promotions as readonly Promotion[],
+    /** Fields of the profile that hold no value now. */
+    emptyFields: (profile: PlantedProfile): StructuredField[] =>
+      [...fieldsOf(profile)].flatMap(([field, { live }]) => (live === null ? [field] : [])),
+    isWaiting: (profile: PlantedProfile): boolean =>
+      fieldsOf(profile)
+        .values()
+        .some(({ pending }) => pending.length > 0),
+    /** The values that want one more agent, as the queue shows them. */
+    opinions: (profile: PlantedProfile): Opinion[] => [...fieldsOf(profile)].flatMap(opinionsOf),
+    /** Takes a body as POST /api/enrich/{slug} does; throws when the service would refuse it. */
+    submit: ({ profile, body, network, atMs }: Sent) => {
+      const read = readEnrichment(body, { thisYear });
+      if (!read.ok) throw new Error(`the service refuses ${JSON.stringify(read.failure)}`);
+      const { agent_id, items } = read.value;
+      for (const item of items) {
+        const { field } = item;
+        if (!isStructured(field)) throw new Error(`${field} is not simulated`);
+        const state = fieldsOf(profile).get(field);
+        // It held a value from the start: only audited.
+        if (state === undefined) continue;
+        const vote = { id: (ids += 1), item, agent_id, network, atMs };
+        const agents = voteFor(state, vote, mode);
+        if (agents === null || state.live === null) continue;
+        const { live: value, firstSentAtMs } = state;
+        promotions.push({ profile, field, value, agents, firstSentAtMs, liveAtMs: atMs });
+      }
     },
   };
 }
 
-type Waiting = PendingVote & { value: string };
-
-/** One field of one profile: what is live, what waits, and when each value was sent first, by comparison form. */
-export type FieldState = {
-  live: string | null;
-  pending: Waiting[];
-  firstSentAtMs: Map<string, number>;
-};
-
-export const emptyField = (): FieldState => ({
-  live: null,
-  pending: [],
-  firstSentAtMs: new Map(),
-});
-
 /** A submission to one field, read and cleaned. Greater ids are later. */
-export type Submitted = {
-  id: number;
-  item: ReadItem;
-  agent_id: string;
-  network: string;
-  atMs: number;
-};
+type Submitted = { id: number; item: ReadItem; agent_id: string; network: string; atMs: number };
 
 /**
- * Does with a field what api/enrichment/store-enrichment.ts does: the rules decide, and their decision is carried out.
- * Answers the ids of the agents whose agreement made a value live, null when none did.
+ * Does with a field what the service does with a submission: the rules decide, and their decision is carried out. Answers
+ * the ids of the agents whose agreement made a value live, null when none did.
  */
-export function submitTo(
+function voteFor(
   state: FieldState,
   { id, item, agent_id, network, atMs }: Submitted,
   mode: ConsensusMode,
 ): string[] | null {
   const { normalised_value } = item;
-  const isAgreeing = (one: Waiting) => one.normalised_value === normalised_value;
+  const isAgreeing = (one: Pending) => one.normalised_value === normalised_value;
   if (state.pending.some((one) => one.agent_id === agent_id && isAgreeing(one))) return null;
   const mine = { agent_id, network: mode === "networks" ? network : null, normalised_value };
   const decision = decide({
@@ -137,8 +116,8 @@ export function submitTo(
   });
   if (decision.kind === "audit" || decision.kind === "queued") return null;
   if (!state.firstSentAtMs.has(normalised_value)) state.firstSentAtMs.set(normalised_value, atMs);
-  const kept = state.pending.filter((one) => one.id !== decision.replaces);
-  state.pending = [...kept, { ...mine, id, value: item.value }];
+  const others = state.pending.filter((one) => one.id !== decision.replaces);
+  state.pending = [...others, { ...mine, id, value: item.value }];
   if (decision.kind === "pending") return null;
   const agreeing = state.pending.filter(isAgreeing);
   state.live = agreeing.find((one) => one.id === decision.winner)?.value ?? item.value;
@@ -146,21 +125,13 @@ export function submitTo(
   return agreeing.map((one) => one.agent_id);
 }
 
-/** A waiting value as GET /api/needs-enrichment shows it: e-mail addresses masked. */
-export type Opinion = { field: StructuredField; value: string; masked: boolean };
-
-/** Source: content/enrichment/needs-store.ts. */
-const opinionsPerFieldMax = 3;
-
-/** The values that want one more agent, each as it was sent first, the earliest first. */
-export function opinionsOf(field: StructuredField, { pending }: FieldState): Opinion[] {
-  const firsts = pending.filter(
-    (one, at) =>
-      pending.findIndex(({ normalised_value }) => normalised_value === one.normalised_value) === at,
-  );
-  return firsts.slice(0, opinionsPerFieldMax).map(({ value }) => {
-    const shown = publicValue(field, value);
-    return { field, value: shown, masked: shown !== value };
+/** Each value as it was sent first, the earliest first. */
+function opinionsOf([field, { pending }]: [StructuredField, FieldState]): Opinion[] {
+  const firsts = new Map(pending.toReversed().map((one) => [one.normalised_value, one]));
+  const shown = pending.filter((one) => firsts.get(one.normalised_value) === one);
+  return shown.slice(0, opinionsPerFieldMax).map(({ value }) => {
+    const masked = publicValue(field, value);
+    return { field, value: masked, masked: masked !== value };
   });
 }
 
@@ -171,17 +142,12 @@ const enrichWindow: Window = {
   grainMs: 1,
 };
 
-/** The service's own limits, run on the simulation's clock. */
-export type SimulatedLimits = {
-  /** Counts a request with this many submissions; 0 when it may pass, else how long to wait. */
-  take(address: string, agentId: string, submissions: number): number;
-  close(): void;
-};
-
-export function simulateLimits(nowMs: () => number): SimulatedLimits {
+/** The service's own limits, on the simulation's clock. */
+export function simulateLimits(nowMs: () => number) {
   const windows = openWindows(":memory:", nowMs);
   return {
-    take: (address, agentId, submissions) => {
+    /** Counts a request with this many submissions; 0 when it may pass, else how long to wait. */
+    take: (address: string, agentId: string, submissions: number): number => {
       const request = windows.take([enrichWindow], [address]);
       if (!request.allowed) return Math.max(1, request.resetMs);
       const agent = windows.take(agentWindows, [agentId], submissions);

@@ -1,7 +1,7 @@
-import type {
+import {
   SimulationOutcome,
-  SimulationParameters,
-  Spread,
+  type SimulationParameters,
+  type Spread,
 } from "#content/contract/consensus-simulation.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
@@ -27,20 +27,9 @@ import {
 import { acceptedValues, type PlantedProfile, plantWorld, queueOf } from "./world.ts";
 
 /** What was done with one seed. Times in milliseconds since the simulation began. */
-export type Run = {
-  world: readonly PlantedProfile[];
-  promotions: readonly Promotion[];
-  emptyFields: Public["emptyFields"];
-  opinions: Public["opinions"];
-  /** The attacker's ids, as the rules fold them. */
-  attackers: ReadonlySet<string>;
-  attackSubmissions: number;
-  attackRefused: number;
-  attackFromMs: number;
-  attackUntilMs: number;
-};
+export type Run = ReturnType<typeof simulate>;
 
-export type Simulated = {
+type Simulated = {
   seed: number;
   mode: ConsensusMode;
   attack: Attack;
@@ -53,7 +42,7 @@ export type Simulated = {
 const beginsAt = Date.UTC(2026, 0, 5);
 
 /** One directory, one mode, one attack, one seed: the same numbers in every run and on every machine. */
-export function simulate({ seed, mode, attack, parameters, onSent }: Simulated): Run {
+export function simulate({ seed, mode, attack, parameters, onSent }: Simulated) {
   let nowMs = 0;
   const limits = simulateLimits(() => nowMs);
   const world = plantWorld(seed, parameters);
@@ -150,8 +139,6 @@ export function simulateAll(
 export const runsOf = ({ seeds }: SimulationParameters): number =>
   attacks.length * modes.length * seeds.length;
 
-type Figures = ReturnType<typeof figuresOf>;
-
 const isTrue = ({ profile, field, value }: Promotion): boolean =>
   acceptedValues(profile, field).has(comparedValue(field, value));
 
@@ -193,39 +180,29 @@ function figuresOf(run: Run) {
 function outcomeOf(
   { name, title, says, senders }: Attack,
   mode: ConsensusMode,
-  figures: readonly Figures[],
+  runs: readonly Record<string, number>[],
 ): SimulationOutcome {
-  const spread = (of: (one: Figures) => number) => spreadOf(figures.map(of));
-  const sum = (of: (one: Figures) => number) => figures.reduce((total, one) => total + of(one), 0);
-  const falseByAttack = sum((one) => one.false_by_attack);
-  const perFalse = (of: (one: Figures) => number) =>
-    falseByAttack === 0 ? null : rounded(sum(of) / falseByAttack, 3);
-  return {
+  const all = (figure: string) => runs.map((one) => one[figure] ?? Number.NaN);
+  const falseByAttack = sumOf(all("false_by_attack"));
+  const perFalse = (figure: string) =>
+    falseByAttack === 0 ? null : rounded(sumOf(all(figure)) / falseByAttack, 3);
+  return SimulationOutcome.parse({
     attack: name,
     title,
     says,
     mode,
     ids: senders.length,
     networks: new Set(senders.map(({ network }) => network)).size,
-    promotions: spread((one) => one.promotions),
-    false_promotions: spread((one) => one.false_promotions),
-    false_percent: spread((one) => one.false_percent),
-    false_by_attack: spread((one) => one.false_by_attack),
-    attack_submissions: spread((one) => one.attack_submissions),
-    attack_refused: spread((one) => one.attack_refused),
-    attack_hours: spread((one) => one.attack_hours),
-    submissions_per_false: perFalse((one) => one.attack_submissions),
-    hours_per_false: perFalse((one) => one.attack_hours),
-    false_after_revert: spread((one) => one.false_after_revert),
-    true_lost_by_revert: spread((one) => one.true_lost_by_revert),
-    true_hours_median: spread((one) => one.true_hours_median),
-    true_hours_p90: spread((one) => one.true_hours_p90),
-    profiles_completed_percent: spread((one) => one.profiles_completed_percent),
-  };
+    submissions_per_false: perFalse("attack_submissions"),
+    hours_per_false: perFalse("attack_hours"),
+    ...Object.fromEntries(Object.keys(runs[0] ?? {}).map((one) => [one, spreadOf(all(one))])),
+  });
 }
 
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
 const spreadOf = (values: readonly number[]): Spread => ({
-  mean: rounded(values.reduce((sum, value) => sum + value, 0) / values.length, 2),
+  mean: rounded(sumOf(values) / values.length, 2),
   least: rounded(Math.min(...values), 2),
   most: rounded(Math.max(...values), 2),
 });

@@ -46,21 +46,16 @@ export function plantWorld(seed: number, parameters: SimulationParameters): Plan
       founded: random.between(1_900, 2_015),
       reach: random.weighted(reaches),
       missing: lacking,
-      misleading: misled(lacking, random, parameters),
+      misleading: new Set(
+        lacking.filter(() => random.chance(parameters.misleading_sources_percent)),
+      ),
     };
   });
 }
 
-const misled = (
-  fields: readonly StructuredField[],
-  random: Random,
-  parameters: SimulationParameters,
-): ReadonlySet<StructuredField> =>
-  new Set(fields.filter(() => random.chance(parameters.misleading_sources_percent)));
-
 /** What is so, in each spelling that comparing keeps apart, in the comparison form. */
 export function acceptedValues(about: About, field: StructuredField): ReadonlySet<string> {
-  const truth = trueValue[field](about);
+  const truth = trueValues(about)[field];
   return new Set([truth, otherSpelling[field](truth)].map((one) => comparedValue(field, one)));
 }
 
@@ -111,14 +106,21 @@ const regions = [
 
 const at = (list: readonly string[], index: number): string => list[index % list.length] ?? "";
 
+/** One value for each field: from a mailbox, a host, and the distance of places and year from the true ones. */
+const valuesOf = (
+  { place, founded }: About,
+  { host, mailbox, away, years }: { host: string; mailbox: string; away: number; years: number },
+): Record<StructuredField, string> => ({
+  website: `https://${host}.example`,
+  contact_email: `${mailbox}@${host}.example`,
+  city: at(cities, place + away),
+  region: at(regions, place + away),
+  founded_year: String(founded + years),
+});
+
 /** The planted truth. */
-export const trueValue: Readonly<Record<StructuredField, (about: About) => string>> = {
-  website: ({ slug }) => `https://${slug}.example`,
-  contact_email: ({ slug }) => `office@${slug}.example`,
-  city: ({ place }) => at(cities, place),
-  region: ({ place }) => at(regions, place),
-  founded_year: ({ founded }) => String(founded),
-};
+export const trueValues = (about: About) =>
+  valuesOf(about, { host: about.slug, mailbox: "office", away: 0, years: 0 });
 
 /** As true, but compared as another value: the rules fold neither letter case of places nor pages of one site. */
 export const otherSpelling: Readonly<Record<StructuredField, (value: string) => string>> = {
@@ -130,33 +132,19 @@ export const otherSpelling: Readonly<Record<StructuredField, (value: string) => 
 };
 
 /** What an outdated source says: the same for everyone who believes it. */
-export const outdatedValue: Readonly<Record<StructuredField, (about: About) => string>> = {
-  website: ({ slug }) => `https://old-${slug}.example`,
-  contact_email: ({ slug }) => `contact@old-${slug}.example`,
-  city: ({ place }) => at(cities, place + 5),
-  region: ({ place }) => at(regions, place + 5),
-  founded_year: ({ founded }) => String(founded + 7),
-};
+export const outdatedValues = (about: About) =>
+  valuesOf(about, { host: `old-${about.slug}`, mailbox: "contact", away: 5, years: 7 });
 
 /** A mistake of one's own: a namesake, a neighbouring place, a year beside it. Two agents rarely make the same. */
-export const mistakenValue: Readonly<
-  Record<StructuredField, (about: About, random: Random) => string>
-> = {
-  website: ({ slug }, random) => `https://${slug}-${random.between(1, 9)}.example`,
-  contact_email: ({ slug }, random) => `office@${slug}-${random.between(1, 9)}.example`,
-  city: ({ place }, random) => at(cities, place + random.between(1, 4)),
-  region: ({ place }, random) => at(regions, place + random.between(1, 4)),
-  founded_year: ({ founded }, random) => String(founded + random.between(1, 4)),
-};
+export function mistakenValue(field: StructuredField, about: About, random: Random): string {
+  const step = random.between(1, field === "website" || field === "contact_email" ? 9 : 4);
+  const host = `${about.slug}-${step}`;
+  return valuesOf(about, { host, mailbox: "office", away: step, years: step })[field];
+}
 
 /** What attackers want to see: their own site and address, and harm elsewhere. */
-export const lie: Readonly<Record<StructuredField, (about: About) => string>> = {
-  website: ({ slug }) => `https://give-to-${slug}.example`,
-  contact_email: ({ slug }) => `gifts@give-to-${slug}.example`,
-  city: ({ place }) => at(cities, place + 7),
-  region: ({ place }) => at(regions, place + 7),
-  founded_year: ({ founded }) => String(founded - 11),
-};
+export const lies = (about: About) =>
+  valuesOf(about, { host: `give-to-${about.slug}`, mailbox: "gifts", away: 7, years: -11 });
 
 /** The same value as another agent would write it: all of these are one value to the rules. */
 export function respelled(field: StructuredField, value: string, random: Random): string {
