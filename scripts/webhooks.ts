@@ -1,39 +1,49 @@
 import { defineCommand } from "citty";
 import { webhookSecretOf } from "#api/secrets.ts";
+import * as operations from "#content/contract/operations/operator.ts";
 import {
-  WebhookDelivery,
-  WebhookLog,
+  type WebhookDelivery,
   webhookStatuses,
-  WebhookTest,
+  type WebhookTest,
 } from "#content/contract/webhook.ts";
 import { runCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 import {
-  defaultOperator,
   json,
   limitOf,
-  type Output,
+  operator as decider,
+  pageLimit,
+  pageLines,
   pageNumberOf,
-  valueOf,
+  place,
+  show,
   withOperatorApi,
 } from "./support/operator-api.ts";
 
-const operator = {
-  type: "string",
-  default: "operator",
-  description: "Who asks, for the audit log",
-} as const;
+const operator = { ...decider, description: "Who asks, for the audit log" } as const;
 
 const list = defineCommand({
   meta: { name: "list", description: "Shows what was sent and what waits, the newest first" },
   args: {
     status: { type: "string", description: "Only one status: pending, delivered or failed" },
-    before: { type: "string", description: "Continue after a page: give what its last line says" },
-    limit: { type: "string", default: "50", description: "How many to show (up to 200)" },
+    before: place,
+    limit: pageLimit,
     json,
   },
-  run: ({ args }) => listDeliveries(args),
+  run: async ({ args }) => {
+    const { status } = args;
+    if (status !== undefined && !webhookStatuses.some((one) => one === status)) {
+      stopWith(`--status: give one of ${webhookStatuses.join(", ")}.`, 2);
+    }
+    const query = { status, limit: limitOf(args.limit), before: pageNumberOf(args.before) };
+    await show(args, operations.readWebhookLog, { query }, ({ urls, deliveries, next }) => [
+      ...(urls.length === 0 ? [off] : []),
+      ...pageLines(deliveries.map(printed), "The log of deliveries is empty.", ["--before", next]),
+    ]);
+  },
 });
+
+const off = "Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.";
 
 const testCommand = defineCommand({
   meta: {
@@ -41,7 +51,11 @@ const testCommand = defineCommand({
     description: "Sends a test message to every address, once; exit code 1 when one fails",
   },
   args: { operator, json },
-  run: ({ args }) => testAddresses(args),
+  run: async ({ args }) => {
+    const linesOf = (test: WebhookTest): string[] => test.deliveries.map(printed);
+    const { deliveries } = await show(args, operations.testWebhooks, {}, linesOf);
+    if (deliveries.some(({ status }) => status !== "delivered")) process.exitCode = 1;
+  },
 });
 
 const resend = defineCommand({
@@ -58,12 +72,21 @@ const resend = defineCommand({
     operator,
     json,
   },
-  run: ({ args }) => resendDelivery(args),
+  run: async ({ args }) => {
+    const { id } = args;
+    if (!/^\d{1,15}$/.test(id)) stopWith("Give the number of a delivery, as list shows it.", 2);
+    const asked = { params: { delivery: id } };
+    const queued = await withOperatorApi(args.operator, (call) =>
+      call(operations.resendWebhook, asked),
+    );
+    if (!queued.ok) stopWith(`${id}: ${queued.failure.message}`);
+    console.log(args.json === true ? JSON.stringify(queued.value) : printed(queued.value));
+  },
 });
 
 const secretCommand = defineCommand({
   meta: { name: "secret", description: "Prints the secret with which receivers check signatures" },
-  run: () => showSecret(),
+  run: () => console.log(webhookSecretOf(configOrExit()) ?? stopWith(off)),
 });
 
 const command = defineCommand({
@@ -73,55 +96,6 @@ const command = defineCommand({
   },
   subCommands: { list, test: testCommand, resend, secret: secretCommand },
 });
-
-async function listDeliveries(
-  args: { status?: string | undefined; before?: string | undefined; limit: string } & Output,
-) {
-  const { status } = args;
-  if (status !== undefined && !webhookStatuses.some((one) => one === status)) {
-    stopWith(`--status: give one of ${webhookStatuses.join(", ")}.`, 2);
-  }
-  const query = { status, limit: limitOf(args.limit), before: pageNumberOf(args.before) };
-  await withOperatorApi(defaultOperator, async ({ call, config }) => {
-    const log = valueOf(await call({ path: "/api/admin/webhooks", query }, WebhookLog));
-    if (args.json === true) {
-      console.log(JSON.stringify(log));
-      return;
-    }
-    if (config.webhookUrls.length === 0) {
-      console.log("Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.");
-    }
-    for (const one of log.deliveries) console.log(printed(one));
-    if (log.count === 0) console.log("The log of deliveries is empty.");
-    if (log.next !== null) console.log(`More: --before ${log.next}`);
-  });
-}
-
-async function testAddresses(args: { operator: string } & Output) {
-  await withOperatorApi(args.operator, async ({ call }) => {
-    const path = "/api/admin/webhooks/test";
-    const test = valueOf(await call({ method: "POST", path }, WebhookTest));
-    if (args.json === true) console.log(JSON.stringify(test));
-    else for (const one of test.deliveries) console.log(printed(one));
-    if (test.deliveries.some(({ status }) => status !== "delivered")) process.exitCode = 1;
-  });
-}
-
-async function resendDelivery(args: { id: string; operator: string } & Output) {
-  if (!/^\d{1,15}$/.test(args.id)) stopWith("Give the number of a delivery, as list shows it.", 2);
-  await withOperatorApi(args.operator, async ({ call }) => {
-    const path = `/api/admin/webhooks/${args.id}/resend`;
-    const queued = await call({ method: "POST", path }, WebhookDelivery);
-    if (!queued.ok) stopWith(`${args.id}: ${queued.failure.message}`);
-    console.log(args.json === true ? JSON.stringify(queued.value) : printed(queued.value));
-  });
-}
-
-function showSecret() {
-  const secret = webhookSecretOf(configOrExit());
-  if (secret === null) stopWith("Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.");
-  console.log(secret);
-}
 
 /** What a receiver answered is shown with its control characters escaped, so that it cannot play with the terminal. */
 const printed = (one: WebhookDelivery): string => {

@@ -83,3 +83,14 @@ function cleaned(raw: string | null, maxLength: number): string | null {
   const cut = text.slice(0, maxLength).toWellFormed();
   return cut === "" ? null : cut;
 }
+
+/** A path with the parameters that have a value. */
+export function placeWith(
+  path: string,
+  query: Readonly<Record<string, string | number | null | undefined>>,
+): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}

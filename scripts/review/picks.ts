@@ -1,17 +1,16 @@
 import { defineCommand } from "citty";
 import { CauseId } from "#content/contract/cause.ts";
-import { PickChange, type PickItem, PickList } from "#content/contract/recommendation.ts";
+import * as operations from "#content/contract/operations/recommendation.ts";
+import type { PickChange, PickItem } from "#content/contract/recommendation.ts";
 import { stopWith } from "../support/config.ts";
 import {
-  defaultOperator,
+  change,
   json,
   limitOf,
+  neededOption,
   operator,
-  type OperatorCall,
-  type Output,
-  showOutcome,
-  valueOf,
-  withOperatorApi,
+  pageLimit,
+  show,
 } from "../support/operator-api.ts";
 
 const slugArgument = {
@@ -34,17 +33,30 @@ const words = {
 const list = defineCommand({
   meta: { name: "list", description: "Shows what is recommended, by slug" },
   args: {
-    limit: { type: "string", default: "50", description: "How many to show (up to 200)" },
+    limit: pageLimit,
     after: { type: "string", description: "Goes on after this slug" },
     json,
   },
-  run: ({ args }) => listPicks(args),
+  run: async ({ args }) => {
+    const query = { limit: limitOf(args.limit), after: args.after };
+    await show(args, operations.listPicks, { query }, ({ picks, in_file, next }) => [
+      ...(picks.length === 0 ? ["The store has no recommendations."] : picks.map(printed)),
+      ...in_file.map((slug) => `${slug}  (content/editorial/starter-set.json)`),
+      ...(next === null ? [] : [`More: --after ${next}`]),
+    ]);
+  },
 });
 
 const add = defineCommand({
   meta: { name: "add", description: "Recommends a nonprofit" },
   args: { slug: slugArgument, ...words, operator, json },
-  run: ({ args }) => addPick(args),
+  run: async ({ args }) => {
+    const { recommended_for = [], why_recommended = "", causes } = wordsOf(args);
+    if (recommended_for.length === 0) stopWith("--for: give the donor intents.", 2);
+    if (why_recommended === "") stopWith("--why: give one to three sentences.", 2);
+    const body = { slug: args.slug, recommended_for, why_recommended, causes };
+    await change(args, args.slug, operations.addPick, { body }, sentence);
+  },
 });
 
 const edit = defineCommand({
@@ -54,7 +66,14 @@ const edit = defineCommand({
       "Changes what is said of a recommended nonprofit; what you leave out stays as it is",
   },
   args: { slug: slugArgument, ...words, operator, json },
-  run: ({ args }) => editPick(args),
+  run: async ({ args }) => {
+    const { slug } = args;
+    const body = wordsOf(args);
+    if (Object.values(body).every((one) => one === undefined)) {
+      stopWith("Give at least one of --for, --why and --causes.", 2);
+    }
+    await change(args, slug, operations.editPick, { params: { slug }, body }, sentence);
+  },
 });
 
 const remove = defineCommand({
@@ -68,37 +87,21 @@ const remove = defineCommand({
     operator,
     json,
   },
-  run: ({ args }) => removePick(args),
+  run: async ({ args }) => {
+    const { slug } = args;
+    const reason = neededOption("reason", args.reason, "say why, for the audit log.");
+    const asked = { params: { slug }, body: { reason } };
+    await change(args, slug, operations.removePick, asked, sentence);
+  },
 });
+
+const sentence = ({ slug, message }: PickChange): string => `${slug}: ${message}`;
 
 /** `bun run review pick`: what is recommended. */
 export const pick = defineCommand({
   meta: { name: "pick", description: "Lists, adds, edits and removes recommended nonprofits" },
   subCommands: { list, add, edit, remove },
 });
-
-type Words = {
-  slug: string;
-  for?: string | undefined;
-  why?: string | undefined;
-  causes?: string | undefined;
-  operator: string;
-} & Output;
-
-async function listPicks(args: { limit: string; after?: string | undefined } & Output) {
-  const query = { limit: limitOf(args.limit), after: args.after };
-  await withOperatorApi(defaultOperator, async ({ call }) => {
-    const found = valueOf(await call({ path: "/api/admin/picks", query }, PickList));
-    if (args.json === true) {
-      console.log(JSON.stringify(found));
-      return;
-    }
-    for (const one of found.picks) console.log(printed(one));
-    if (found.count === 0) console.log("The store has no recommendations.");
-    for (const slug of found.in_file) console.log(`${slug}  (content/editorial/starter-set.json)`);
-    if (found.next !== null) console.log(`More: --after ${found.next}`);
-  });
-}
 
 /** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
 const printed = ({ slug, origin, added_by, recommended_for, why_recommended }: PickItem): string =>
@@ -109,37 +112,7 @@ const printed = ({ slug, origin, added_by, recommended_for, why_recommended }: P
     "",
   ].join("\n");
 
-async function addPick(args: Words) {
-  const { recommended_for = [], why_recommended = "", causes } = wordsOf(args);
-  if (recommended_for.length === 0) stopWith("--for: give the donor intents.", 2);
-  if (why_recommended === "") stopWith("--why: give one to three sentences.", 2);
-  const body = { slug: args.slug, recommended_for, why_recommended, causes };
-  await change(args, { path: "/api/admin/picks", body });
-}
-
-async function editPick(args: Words) {
-  const body = wordsOf(args);
-  if (Object.values(body).every((one) => one === undefined)) {
-    stopWith("Give at least one of --for, --why and --causes.", 2);
-  }
-  await change(args, { path: `/api/admin/picks/${encodeURIComponent(args.slug)}`, body });
-}
-
-async function removePick(
-  args: { slug: string; reason?: string | undefined; operator: string } & Output,
-) {
-  const reason = args.reason?.trim() ?? "";
-  if (reason === "") stopWith("--reason: say why, for the audit log.", 2);
-  const path = `/api/admin/picks/${encodeURIComponent(args.slug)}/remove`;
-  await change(args, { path, body: { reason } });
-}
-
-async function change(args: { slug: string; operator: string } & Output, request: OperatorCall) {
-  await withOperatorApi(args.operator, async ({ call }) => {
-    const outcome = await call({ method: "POST", ...request }, PickChange);
-    showOutcome(args, args.slug, outcome, ({ message }) => `${args.slug}: ${message}`);
-  });
-}
+type Words = { for?: string | undefined; why?: string | undefined; causes?: string | undefined };
 
 function wordsOf({ for: intents, why, causes }: Words) {
   return {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { Refused } from "#api/http/problem.ts";
+import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
@@ -208,17 +209,6 @@ export const form = (given: FormShown): Html => {
     </fieldset>
   </form>`;
 };
-
-/** An address of the desk with the parameters that have a value. */
-export function placeWith(
-  path: string,
-  query: Readonly<Record<string, string | number | null | undefined>>,
-): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === null || value === undefined ? [] : [[name, String(value)]],
-  );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
-}
 
 /** The link to what comes after this page of a list. */
 export const nextLink = (place: string, words: string): Html =>

@@ -1,5 +1,5 @@
 import type { Refusal } from "#api/http/problem.ts";
-import { queryOf } from "#api/http/query.ts";
+import { placeWith, queryOf } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { findPick, listPicks } from "#api/operator/picks.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
@@ -13,7 +13,6 @@ import {
   instant,
   nextLink,
   type Part,
-  placeWith,
   profileLink,
   sent,
   table,

@@ -1,4 +1,4 @@
-import { queryOf } from "#api/http/query.ts";
+import { placeWith, queryOf } from "#api/http/query.ts";
 import { listReviews, reviewQueues, waitingMax } from "#api/operator/review.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
@@ -12,7 +12,6 @@ import {
   nextLink,
   notice,
   type Part,
-  placeWith,
   profileLink,
   table,
 } from "./layout.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { queryOf } from "#api/http/query.ts";
+import { placeWith, queryOf } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { findReview, listReviews } from "#api/operator/review.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
@@ -15,7 +15,6 @@ import {
   instant,
   notice,
   type Part,
-  placeWith,
   profileLink,
   sent,
   sentLink,

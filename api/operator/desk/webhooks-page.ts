@@ -1,5 +1,5 @@
 import { actions } from "#api/operator/actions.ts";
-import { queryOf } from "#api/http/query.ts";
+import { placeWith, queryOf } from "#api/http/query.ts";
 import { readDeliveries } from "#api/webhooks/deliveries.ts";
 import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
 import {
@@ -10,7 +10,6 @@ import {
   linkList,
   nextLink,
   notice,
-  placeWith,
   sent,
   table,
   tokenField,
