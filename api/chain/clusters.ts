@@ -1,5 +1,4 @@
-/** The network on which donations are made, as the setting ALMONER_NETWORK names it. */
-export type Network = "local" | "solana-devnet" | "solana";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 
 /** What tells one Solana from another. */
 export type Cluster = {
@@ -13,7 +12,7 @@ export type Cluster = {
 };
 
 /** Source: Circle's list of USDC mints; the genesis hashes are those of the public clusters. */
-export const clusters: Readonly<Record<Network, Cluster>> = {
+export const clusters: Readonly<Record<DonationNetwork, Cluster>> = {
   solana: {
     cluster: "mainnet",
     network: "solana",

@@ -1,70 +1,52 @@
 import bs58 from "bs58";
 import { z } from "zod";
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { ok, type Result } from "#content/contract/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import type { Chain, ChainUnclear, SignatureState } from "./chain.ts";
 import { memoPrograms } from "./programs.ts";
-import { type Reading, type Rpc, type RpcAnswer, TransactionError } from "./rpc.ts";
+import { askFor, type Rpc, TransactionError } from "./rpc.ts";
 
 /** What can be asked about signatures and blockhashes. */
 export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "stillValid"> {
-  const ask = async <Value>(
-    method: string,
-    params: readonly unknown[],
-    read: (result: unknown) => Value | null,
-  ): Promise<Result<Value, ChainUnclear>> => {
-    const told = await rpc.ask(method, params, (answer) => reading(answer, read));
-    return told.ok ? ok(told.value.value) : fail(told.failure);
-  };
   const validAt = (blockhash: string, commitment: string) =>
-    ask(
-      "isBlockhashValid",
-      [blockhash, { commitment }],
-      (result) => Valid.safeParse(result).data?.value ?? null,
-    );
+    askFor(rpc, "isBlockhashValid", [blockhash, { commitment }], Valid);
   return {
     statesOf: (txSignatures) =>
-      ask("getSignatureStatuses", [txSignatures, { searchTransactionHistory: true }], (result) => {
-        const { data } = Statuses.safeParse(result);
-        return data?.value.length === txSignatures.length ? data.value.map(stateOf) : null;
-      }),
+      askFor(
+        rpc,
+        "getSignatureStatuses",
+        [txSignatures, { searchTransactionHistory: true }],
+        z
+          .object({ value: z.array(Status).length(txSignatures.length) })
+          .transform(({ value }) => value.map(stateOf)),
+      ),
     signaturesOf: (account, { limit, until }) =>
-      ask(
+      askFor(
+        rpc,
         "getSignaturesForAddress",
         [account, { limit, until, commitment: "confirmed" }],
-        (result) => Signatures.safeParse(result).data ?? null,
+        Signatures,
       ),
     stillValid: async (blockhash) => {
       // The newest block tells of young hashes; old ones are gone for good once the finalized block has outlived them.
-      const both = await Promise.all([
+      const [processed, finalized] = await Promise.all([
         validAt(blockhash, "processed"),
         validAt(blockhash, "finalized"),
       ]);
-      const [processed, finalized] = both;
       if (!processed.ok || !finalized.ok) return processed.ok ? finalized : processed;
       return ok(processed.value || finalized.value);
     },
   };
 }
 
-function reading<Value>(
-  answer: RpcAnswer,
-  read: (result: unknown) => Value | null,
-): Reading<Value> {
-  if ("error" in answer) return { unclear: `RPC error ${answer.error.code}` };
-  const value = read(answer.result);
-  return value === null ? { unclear: "an answer of another shape" } : { clear: value };
-}
-
-const Commitment = z.enum(["processed", "confirmed", "finalized"]);
-
-const Valid = z.object({ value: z.boolean() });
+const Valid = z.object({ value: z.boolean() }).transform(({ value }) => value);
 
 const Status = z
-  .object({ err: TransactionError, confirmationStatus: Commitment.nullish() })
+  .object({
+    err: TransactionError,
+    confirmationStatus: z.enum(["processed", "confirmed", "finalized"]).nullish(),
+  })
   .nullable();
-
-const Statuses = z.object({ value: z.array(Status) });
 
 /** Old transactions come without a status: they are finalized. */
 const stateOf = (status: z.infer<typeof Status>): SignatureState =>
@@ -95,16 +77,20 @@ const Signatures = z
  * Asks for a transaction at a commitment (or better). Null while no node knows it there. A node that answers anything
  * but the transaction with all its balances leaves it unclear.
  */
-export async function findLanded(
+export function findLanded(
   rpc: Rpc,
   txSignature: string,
   commitment: Exclude<Commitment, "processed">,
 ): Promise<Result<Landed | null, ChainUnclear>> {
   const options = { commitment, encoding: "jsonParsed", maxSupportedTransactionVersion: 0 };
-  const told = await rpc.ask("getTransaction", [txSignature, options], (answer) =>
-    readLanded(answer, txSignature, commitment),
-  );
-  return told.ok ? ok(told.value.value) : fail(told.failure);
+  // Also a `meta` of null is unclear: the node knows the transaction and not what it did.
+  const shape = Transaction.refine(
+    ({ transaction }) => transaction.signatures[0] === txSignature,
+    "another transaction",
+  )
+    .transform((found) => landedFrom(found, commitment))
+    .nullable();
+  return askFor(rpc, "getTransaction", [txSignature, options], shape);
 }
 
 const Balance = z.object({
@@ -148,30 +134,17 @@ const Transaction = z.object({
 });
 type Transaction = z.infer<typeof Transaction>;
 
-function readLanded(
-  answer: RpcAnswer,
-  txSignature: string,
-  commitment: Commitment,
-): Reading<Landed | null> {
-  if ("error" in answer) return { unclear: `RPC error ${answer.error.code}` };
-  if (answer.result === null) return { clear: null };
-  const read = Transaction.safeParse(answer.result);
-  // Also a `meta` of null: the node knows the transaction and not what it did.
-  if (!read.success) return { unclear: "a transaction without all of its facts" };
-  const { slot, blockTime, meta, transaction } = read.data;
-  if (transaction.signatures[0] !== txSignature) return { unclear: "another transaction" };
-  const failed = meta.err !== null;
+function landedFrom(found: Transaction, commitment: Commitment): Landed {
+  const failed = found.meta.err !== null;
   return {
-    clear: {
-      tx_signature: txSignature,
-      slot,
-      block_time: blockTime ?? null,
-      commitment,
-      failed,
-      credits: failed ? [] : creditsOf(read.data),
-      signers: signersOf(read.data),
-      memos: memosOf(read.data),
-    },
+    tx_signature: found.transaction.signatures[0] ?? "",
+    slot: found.slot,
+    block_time: found.blockTime ?? null,
+    commitment,
+    failed,
+    credits: failed ? [] : creditsOf(found),
+    signers: signersOf(found),
+    memos: memosOf(found),
   };
 }
 

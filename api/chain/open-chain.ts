@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { Chain } from "./chain.ts";
-import { caip2Of, clusters, nameOf, type Network } from "./clusters.ts";
+import { caip2Of, clusters, nameOf } from "./clusters.ts";
 import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
 import { findLanded, lookups } from "./lookups.ts";
 import { openSponsor, readPayment } from "./payment.ts";
@@ -8,7 +9,7 @@ import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
 
 export type ChainSettings = RpcOptions & {
-  network: Network;
+  network: DonationNetwork;
   /** The best first. */
   rpcUrls: readonly string[];
   /** Secret key of 64 bytes, base58 or a JSON array; null for none. */

@@ -53,11 +53,26 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         }
         return reading;
       };
-      const told = await firstClear(order, attempt, { deadlineMs, hedgeMs });
+      const answered = await firstClear(order, attempt, { deadlineMs, hedgeMs });
       stop.abort();
-      return told;
+      return answered;
     },
   };
+}
+
+/** What a shape makes of the first answer that fits it. An error of the node, or any other answer, leaves it unclear. */
+export async function askFor<Value>(
+  rpc: Rpc,
+  method: string,
+  params: readonly unknown[],
+  shape: z.ZodType<Value>,
+): Promise<Result<Value, ChainUnclear>> {
+  const answered = await rpc.ask(method, params, (answer): Reading<Value> => {
+    if ("error" in answer) return { unclear: `RPC error ${answer.error.code}` };
+    const read = shape.safeParse(answer.result);
+    return read.success ? { clear: read.data } : { unclear: "an answer of another shape" };
+  });
+  return answered.ok ? ok(answered.value.value) : answered;
 }
 
 const unclear = (why: string) => fail<ChainUnclear>({ kind: "chain_unclear", why });
