@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 import { z } from "zod";
-import { donationMax, microUsdcFrom } from "#content/donation/money.ts";
+import { donationMax, microUsdcFrom } from "#content/contract/money.ts";
 import { donationNetworks } from "#content/contract/transfer.ts";
 
 const described = <Shape extends z.ZodType>(shape: Shape, meaning: string, fallback: string) =>

@@ -1,10 +1,6 @@
-import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { z } from "zod";
 import type { Chain } from "#api/chain/chain.ts";
-import type { FailureTable } from "#api/http/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
-import type { DonateFailure, StatusFailure } from "./donate.ts";
 import type { ClientPayment } from "./payment.ts";
 import type { Pending, RecordedGift } from "./proof.ts";
 import type { Demand } from "./requirements.ts";
@@ -46,88 +42,7 @@ export const pending = ({ pending: body }: Pending): Response =>
 export type BadProof =
   | MalformedHeader
   | { kind: "signature_malformed" }
-  | { kind: "invalid_donation"; message: string };
-
-const chainRetrySeconds = "2";
-
-const chainUnclear = "The chain gave no clear answer in time; nothing is known about this payment.";
-
-const transfer =
-  (detail: string) =>
-  ({ tx_signature }: { tx_signature: string }) => ({
-    status: 422,
-    detail,
-    extra: { tx_signature },
-  });
-
-const targetAnswers = {
-  nonprofit_not_found: nonprofitNotFound,
-  nonprofit_withdrawn: {
-    status: 410,
-    detail: "This nonprofit is withdrawn from its register: it accepts no donations here.",
-  },
-} as const;
-
-/** Every failure of donating. None of them is a 402, because here money may have moved, or cannot move. */
-export const donateAnswers = {
-  ...targetAnswers,
-  nonprofit_without_wallet: ({ donation_url }) => ({
-    status: 422,
-    detail:
-      "This nonprofit has no wallet for USDC. If donation_url is set, it is the nonprofit's own donation page.",
-    extra: { donation_url: safeLink(donation_url) },
-  }),
-  payment_header_malformed: ({ why }) => ({ status: 400, detail: why }),
-  payment_malformed: ({ why }) => ({
-    status: 400,
-    detail: `The payment cannot be read: ${why}.`,
-  }),
-  signature_malformed: {
-    status: 400,
-    detail: "tx_signature is not a transaction signature: send 64 bytes in base58.",
-  },
-  invalid_donation: ({ message }) => ({ status: 400, detail: message }),
-  chain_unclear: ({ tx_signature }) => ({
-    status: 503,
-    detail:
-      tx_signature === null
-        ? chainUnclear
-        : `${chainUnclear} Do not pay again: ask again with this tx_signature.`,
-    headers: { "retry-after": chainRetrySeconds },
-    extra: tx_signature === null ? {} : { tx_signature },
-  }),
-  failed_on_chain: transfer("This transaction failed on chain: it moved no money."),
-  wrong_token: transfer("This transaction pays in a token other than USDC."),
-  wrong_recipient: transfer("This transaction pays nothing into the nonprofit's USDC account."),
-  foreign_memo: transfer(
-    "The memo of this transaction belongs to a donation to another nonprofit.",
-  ),
-  self_donation: transfer(
-    "The nonprofit's own wallet made this transfer, so it does not count as a donation.",
-  ),
-  too_old: transfer("This transfer has no memo of ours and is too old to be proven without one."),
-  underpaid: transfer(
-    "This transfer is smaller than the requested amount and has no memo of ours. Send the request again with ?amount= set to what was transferred.",
-  ),
-  recorded_elsewhere: ({ tx_signature }) => ({
-    status: 409,
-    detail: "This transfer is recorded as a donation to another nonprofit.",
-    extra: { tx_signature },
-  }),
-} as const satisfies FailureTable<DonateFailure | BadProof>;
-
-export const statusAnswers = {
-  ...targetAnswers,
-  memo_unknown: {
-    status: 400,
-    detail: "memo is unknown: send the memo of a 402 answer for this nonprofit.",
-  },
-  chain_unclear: {
-    status: 503,
-    detail: "The chain gave no clear answer in time. Send the request again after Retry-After.",
-    headers: { "retry-after": chainRetrySeconds },
-  },
-} as const satisfies FailureTable<StatusFailure>;
+  | { kind: "invalid_donation" };
 
 export type MalformedHeader = { kind: "payment_header_malformed"; why: string };
 

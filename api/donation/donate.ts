@@ -5,6 +5,7 @@ import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { intentOf, saveIntent } from "#content/donation/intent-store.ts";
 import { readMemo } from "#content/donation/memo.ts";
 import { type DonateTarget, donationsFor } from "#content/donation/store.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 import type { PaymentNotTaken } from "./broadcast.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -77,8 +78,11 @@ async function demanded(
   target: DonateTarget,
   why: { code: string; error: string },
 ): Promise<Result<DonateOutcome, NoWallet>> {
-  const { slug, usdc_wallet, donation_url } = target;
-  if (usdc_wallet === null) return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
+  const { slug, usdc_wallet } = target;
+  if (usdc_wallet === null) {
+    const donation_url = safeLink(target.donation_url);
+    return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
+  }
   const payable = { ...target, usdc_wallet };
   const demand = await demandPayment(context, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });

@@ -11,7 +11,7 @@ import {
   saveIntent,
 } from "#content/donation/intent-store.ts";
 import { referenceOf } from "#content/donation/memo.ts";
-import { micro } from "#content/donation/money.ts";
+import { micro } from "#content/contract/money.ts";
 import {
   type DonateTarget,
   type Donation,
@@ -37,7 +37,7 @@ export type Pending = { kind: "pending"; pending: PendingDonation };
 export type ProofFailure =
   | { kind: Exclude<ProofRefusal["kind"], "not_confirmed" | "age_unknown">; tx_signature: string }
   | { kind: "recorded_elsewhere"; tx_signature: string }
-  | (ChainUnclear & { tx_signature: string | null });
+  | (ChainUnclear & { tx_signature: string });
 
 export type Proof = {
   target: DonateTarget;

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { referenceOf, solanaPayLink, writeMemo } from "#content/donation/memo.ts";
-import { usdcNumber, usdcText } from "#content/donation/money.ts";
+import { usdcNumber, usdcText } from "#content/contract/money.ts";
 import type {
   PaymentOptionV1,
   PaymentOptionV2,

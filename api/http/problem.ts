@@ -18,8 +18,14 @@ export type Refusal = {
 /** Every kind of failure of a verb, and what a client reads. `satisfies FailureTable<…>` finds a forgotten one. */
 export type FailureTable<Failure extends { kind: string }> = {
   [Kind in Failure["kind"]]:
-    | Omit<Refusal, "code">
+    | Answer<Extract<Failure, { kind: Kind }>>
     | ((failure: Extract<Failure, { kind: Kind }>) => Omit<Refusal, "code">);
+};
+
+/** `detail` may be made of the failure; `members` are those of its fields that stand in the answer. */
+type Answer<Failure> = Omit<Refusal, "code" | "detail"> & {
+  detail: string | ((failure: Failure) => string);
+  members?: readonly (keyof Failure)[];
 };
 
 /** Turns a verb's failure into its answer. */
@@ -34,10 +40,16 @@ export function refusalOf<Failure extends { kind: string }>(
   failure: Failure,
 ): Refusal {
   const entry = table[failure.kind as Failure["kind"]] as
-    | Omit<Refusal, "code">
-    | ((failure: Failure) => Omit<Refusal, "code">);
-  const refusal = typeof entry === "function" ? entry(failure) : entry;
-  return { ...refusal, code: failure.kind };
+    | Answer<Failure>
+    | ((failure: Failure) => Answer<Failure>);
+  const { detail, members = [], ...answer } = typeof entry === "function" ? entry(failure) : entry;
+  const extra = Object.fromEntries(members.map((name) => [name, failure[name]]));
+  return {
+    ...answer,
+    code: failure.kind,
+    detail: typeof detail === "function" ? detail(failure) : detail,
+    extra: { ...answer.extra, ...extra },
+  };
 }
 
 /** A refusal thrown where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */

@@ -5,8 +5,7 @@ import { formFields, isForm } from "#api/http/body.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, refusalOf, refuse } from "#api/http/problem.ts";
-import { queryOf } from "#api/http/query.ts";
-import { pathOf } from "#api/http/route.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
 import {
   claimOrRegisterNonprofit,
   getOnboardingStatus,
@@ -41,13 +40,16 @@ export const onboardRoutes = (context: Context) => {
       }
       return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
     })
-    .get(pathOf(getWalletChallenge), ({ request }) => {
-      const wallet = queryOf(request.url).raw("wallet");
-      const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, wallet);
-      return outcome.ok
-        ? encodedJson(outcome.value, "no-store")
-        : refuse(challengeAnswers, outcome.failure);
-    })
+    .get(
+      pathOf(getWalletChallenge),
+      ({ query }) => {
+        const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, query.wallet);
+        return outcome.ok
+          ? encodedJson(outcome.value, "no-store")
+          : refuse(challengeAnswers, outcome.failure);
+      },
+      schemaOf(getWalletChallenge),
+    )
     .get(pathOf(getOnboardingStatus), async ({ request }) => {
       const asking = { store, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
@@ -162,9 +164,9 @@ export type ChallengeFailure = { kind: "wallet_not_usable"; message: string };
 /** The text by whose signature the owner of a wallet proves control of it. Nothing is stored. */
 export function walletChallenge(
   { issuer, now }: { issuer: Issuer; now: Date },
-  address: string | null,
+  address: string,
 ): Result<WalletChallenge, ChallengeFailure> {
-  const wallet = readWallet(address ?? "");
+  const wallet = readWallet(address);
   if (!wallet.ok) return fail({ kind: "wallet_not_usable", message: wallet.failure.message });
   if (!wallet.value.onCurve) {
     const message =

@@ -1,5 +1,8 @@
 import { z } from "zod";
+import { base58Bytes } from "./base58.ts";
+import { amountErrors, donationDefault, donationMax, microUsdcFrom, usdcNumber } from "./money.ts";
 import { Registration } from "./nonprofit.ts";
+import { parameter, textAsItCame } from "./operations/query.ts";
 
 const signature = z.string().describe("Signature of the Solana transaction, base58");
 const address = (description: string) => z.string().describe(`${description}, base58`);
@@ -90,18 +93,27 @@ export const PaymentRequirements = z
   .meta({ id: "PaymentRequirements" });
 export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
 
+const payerError = "payer must be a Solana wallet: base58 of 32 bytes.";
+
 /** Query of GET and POST /api/donate/{slug}. */
 export const DonateParameters = z.object({
-  amount: z
-    .number()
-    .gt(0)
-    .max(10_000)
-    .default(1)
-    .describe("USDC to give: 1 by default, at most 6 decimals, written as plain digits")
-    .meta({ examples: [2.5] }),
+  amount: parameter(
+    (given) => {
+      const amount = microUsdcFrom(given);
+      return amount === null ? Number.NaN : usdcNumber(amount);
+    },
+    z
+      .number({ error: amountErrors.form })
+      .gt(0, { error: amountErrors.none })
+      .max(usdcNumber(donationMax), { error: amountErrors.high })
+      .default(usdcNumber(donationDefault))
+      .describe("USDC to give: 1 by default, at most 6 decimals, written as plain digits")
+      .meta({ examples: [2.5] }),
+  ),
   payer: z
     .string()
-    .max(44)
+    .max(44, { error: payerError })
+    .refine((wallet) => base58Bytes(wallet, 32) !== null, { error: payerError })
     .optional()
     .describe("Wallet of the donor, who then pays the network fee and signs alone")
     .meta({ examples: ["4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"] }),
@@ -109,11 +121,10 @@ export const DonateParameters = z.object({
 
 /** Query of GET /api/donate/{slug}/status. */
 export const DonationStatusParameters = z.object({
-  memo: z
-    .string()
-    .length(32)
-    .describe("The memo of a payment requirement")
-    .meta({ examples: ["AAAADAAAJiWgahLUwAAAKlRm3EkL9mXq"] }),
+  memo: textAsItCame(
+    "The memo of a payment requirement, 32 characters",
+    "AAAADAAAJiWgahLUwAAAKlRm3EkL9mXq",
+  ),
 });
 
 /** Body of POST /api/donate/{slug}. Without a proof the answer is that of a GET. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { NonprofitStatus } from "./nonprofit.ts";
+import { textAsItCame } from "./operations/query.ts";
 
 export const onboardingTypes = ["claim", "registration", "change"] as const;
 export type OnboardingType = (typeof onboardingTypes)[number];
@@ -111,10 +112,10 @@ export type WalletChallenge = z.infer<typeof WalletChallenge>;
 
 /** Query of GET /api/onboard/challenge. */
 export const ChallengeParameters = z.object({
-  wallet: z
-    .string()
-    .describe("The Solana address whose control is to be proved")
-    .meta({ examples: ["7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"] }),
+  wallet: textAsItCame(
+    "The Solana address whose control is to be proved",
+    "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV",
+  ),
 });
 
 export const walletStates = [

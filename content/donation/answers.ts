@@ -6,7 +6,7 @@ import type {
 } from "#content/contract/donation.ts";
 import type { DonationNetwork, MicroUsdc } from "#content/contract/transfer.ts";
 import { isoTime } from "#content/contract/time.ts";
-import { usdcNumber } from "./money.ts";
+import { usdcNumber } from "#content/contract/money.ts";
 
 /** What an answer needs of a recorded donation. */
 type Given = {

@@ -7,7 +7,7 @@ import { isoTime } from "#content/contract/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { type PublicKey, type Signer, verifyDetached } from "#content/feed/keys.ts";
 import { clusterOfChain, explorerUrl } from "./answers.ts";
-import { usdcNumber } from "./money.ts";
+import { usdcNumber } from "#content/contract/money.ts";
 
 /** What a receipt needs of a recorded donation. */
 type Given = Pick<

@@ -6,7 +6,7 @@ import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts"
 import { jsonOf, unpacked } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
-import { micro } from "./money.ts";
+import { micro } from "#content/contract/money.ts";
 
 /** A recorded donation with the evidence that the chain gave. The columns are described in the table. */
 export type Donation = Omit<typeof donations.$inferSelect, "amount_micro_usdc"> & {

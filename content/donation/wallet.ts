@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import bs58 from "bs58";
+import { base58Bytes } from "#content/contract/base58.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 
 /** An address that can hold a nonprofit's USDC. */
@@ -57,15 +57,3 @@ function pointOf(bytes: Uint8Array) {
     return null;
   }
 }
-
-const base58LengthMax = 100;
-
-/** The bytes of a base58 text that is exactly this long, null for any other: 32 bytes are an account, 64 a signature. */
-export function base58Bytes(text: string, bytes: 32 | 64): Uint8Array | null {
-  // Decoding takes the square of the length.
-  if (text.length > base58LengthMax) return null;
-  const decoded = bs58.decodeUnsafe(text);
-  return decoded?.length === bytes ? decoded : null;
-}
-
-export const base58Text = (bytes: Uint8Array): string => bs58.encode(bytes);

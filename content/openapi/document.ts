@@ -124,9 +124,11 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 }
 
 function responsesOf(operation: Operation): Json {
-  const { method, also = [], refusals: own = [], limited, fresh, operator } = operation;
+  const { method, also = [], problems = {}, refusals: own = [] } = operation;
+  const { limited, fresh, operator } = operation;
   const names: readonly Refusal[] = [
     ...own,
+    ...Object.values(problems).map(({ status }) => status),
     ...(limited === false ? [] : [429 as const]),
     ...everywhere,
   ];

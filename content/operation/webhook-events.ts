@@ -2,7 +2,7 @@ import type { FeedEntry } from "#content/contract/feed.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { WebhookEvent } from "#content/contract/webhook.ts";
-import { usdcText } from "#content/donation/money.ts";
+import { usdcText } from "#content/contract/money.ts";
 
 /** The event of some changes; null when none of them is of a profile. `baseUrl` has no trailing slash. */
 export function changesEvent(

@@ -16,7 +16,7 @@ import {
 import { z } from "zod";
 import { isoTime } from "#content/contract/time.ts";
 import type { WebhookDelivery, WebhookEvent } from "#content/contract/webhook.ts";
-import { micro } from "#content/donation/money.ts";
+import { micro } from "#content/contract/money.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo, inValues, query } from "#content/store/query.ts";
 import { webhookCursors, webhookDeliveries } from "#content/store/tables/operations.ts";

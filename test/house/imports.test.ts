@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "../..");
 const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/editorial", /^$/],
   ["content/runtime", /^(node:|p-retry$)/],
-  ["content/contract", /^(zod$|node:)/],
+  ["content/contract", /^(zod$|node:|bs58$)/],
   ["content/store", /^(zod$|node:|drizzle-orm|@libsql\/client|libsql\/promise$|bun:sqlite$)/],
   ["content/nonprofit", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
@@ -19,7 +19,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/search", /^(zod$|node:|lru-cache$|libsql$|@libsql\/client)/],
   [
     "content/donation",
-    /^(zod$|node:|bs58$|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,
+    /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],

@@ -9,6 +9,12 @@ import {
   Settlement,
   SignedReceipt,
 } from "#content/contract/donation.ts";
+import {
+  donateProblems,
+  donationHistoryProblems,
+  donationStatusProblems,
+  receiptProblems,
+} from "#content/contract/donation-problems.ts";
 import * as examples from "#content/contract/examples/donation.ts";
 import { operation, withBody } from "./operation.ts";
 
@@ -51,7 +57,8 @@ export const initiateDonation = operation({
   headers: ["PaymentSignature", "XPayment"],
   ok: settled,
   also: [pending, demanded],
-  refusals: [400, 404, 409, 410, 422, 507],
+  problems: donateProblems,
+  refusals: [507],
   fresh: true,
 });
 
@@ -67,7 +74,8 @@ export const settleDonation = operation({
   body: { shape: DonateBody, example: { tx_signature: examples.txSignature }, optional: true },
   ok: settled,
   also: [pending, demanded],
-  refusals: [...withBody, 404, 409, 410, 422],
+  problems: donateProblems,
+  refusals: withBody,
   fresh: true,
 });
 
@@ -85,7 +93,8 @@ export const getDonationStatus = operation({
     shape: DonationStatus,
     example: examples.status,
   },
-  refusals: [400, 404, 410, 507],
+  problems: donationStatusProblems,
+  refusals: [507],
   fresh: true,
 });
 
@@ -98,7 +107,7 @@ export const getDonationHistory = operation({
   description:
     "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
   ok: { description: "The donations", shape: DonationHistory, example: examples.history },
-  refusals: [404],
+  problems: donationHistoryProblems,
 });
 
 export const getDonationReceipt = operation({
@@ -110,7 +119,7 @@ export const getDonationReceipt = operation({
   description:
     "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
   ok: { description: "The receipt", shape: SignedReceipt, example: examples.receipt },
-  refusals: [404],
+  problems: receiptProblems,
 });
 
 /** Giving: what to pay, the proof that it was paid, and what was given. */

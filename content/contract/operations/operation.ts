@@ -50,7 +50,9 @@ export type Operation<
   }[];
   /** True: the answer is of this moment; no cache keeps it, so it has no ETag. */
   fresh?: boolean;
-  /** Statuses of refusals beside those that every operation has. */
+  /** What each failure of it is answered with. */
+  problems?: Problems;
+  /** Statuses of refusals beside those of `problems`, and those that every operation has. */
   refusals?: readonly Refusal[];
   /** True: for operators only. */
   operator?: boolean;
@@ -93,6 +95,22 @@ export const refusals = {
   507: "Nothing can be stored at the moment; reads go on",
 } as const;
 export type Refusal = keyof typeof refusals;
+
+/**
+ * What a client reads for each kind of failure of an operation. `detail` may be made of the failure; `members` are those
+ * of its fields that stand in the answer. OpenAPI lists the statuses.
+ */
+export type Problems = Readonly<
+  Record<
+    string,
+    {
+      status: Refusal;
+      detail: string | ((failure: never) => string);
+      members?: readonly string[];
+      headers?: Readonly<Record<string, string>>;
+    }
+  >
+>;
 
 /** What any operation may answer. */
 export const everywhere = [500, 503] as const satisfies readonly Refusal[];

@@ -70,6 +70,16 @@ export const text = (description: string, example: string, lengthMax = textLengt
       .meta({ examples: [example] }),
   );
 
+/** A text as it came. An absent one is read as empty: the operation itself says what is wrong with it. */
+export const textAsItCame = (description: string, example: string) =>
+  z.preprocess(
+    (given) => given ?? "",
+    z
+      .string()
+      .describe(description)
+      .meta({ examples: [example] }),
+  );
+
 /** One of a closed list; a refusal names the list. */
 export const choice = <const Values extends readonly [string, ...string[]]>(
   name: string,

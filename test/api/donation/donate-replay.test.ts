@@ -3,7 +3,7 @@ import type { Chain } from "#api/chain/chain.ts";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate, type DonateOutcome } from "#api/donation/donate.ts";
 import { sweepDonations } from "#api/donation/sweep.ts";
-import { micro } from "#content/donation/money.ts";
+import { micro } from "#content/contract/money.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/result.ts";
 import type { Paying } from "#test/support/paying.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { micro } from "#content/donation/money.ts";
+import { micro } from "#content/contract/money.ts";
 import {
   judgePayment,
   paymentChecks,

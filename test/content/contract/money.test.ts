@@ -6,7 +6,7 @@ import {
   microUsdcFrom,
   usdcNumber,
   usdcText,
-} from "#content/donation/money.ts";
+} from "#content/contract/money.ts";
 
 describe("an amount in plain digits", () => {
   test.each([

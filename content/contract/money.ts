@@ -1,5 +1,5 @@
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { MicroUsdc } from "#content/contract/transfer.ts";
+import { fail, ok, type Result } from "./result.ts";
+import type { MicroUsdc } from "./transfer.ts";
 
 const perUsdc = 1_000_000n;
 const decimals = 6;
@@ -7,6 +7,13 @@ const decimals = 6;
 /** Source: spec, "Limits"; decisions.md, "Donation". */
 export const donationMax = micro(10_000n * perUsdc);
 export const donationDefault = micro(perUsdc);
+
+/** What is wrong with the amount of a donation. */
+export const amountErrors = {
+  form: "amount is a plain decimal number of USDC with at most 6 decimals, like 2.5.",
+  none: "amount is more than 0.",
+  high: `amount is at most ${usdcText(donationMax)}.`,
+} as const;
 
 /**
  * Plain decimal text as money: digits, and at most six more after a point. Null for every other form (signs, spaces,
@@ -23,16 +30,17 @@ export function microUsdcFrom(text: string): MicroUsdc | null {
 export function donationAmount(text: string | null): Result<MicroUsdc, string> {
   if (text === null) return ok(donationDefault);
   const amount = microUsdcFrom(text);
-  if (amount === null) {
-    return fail("amount is a plain decimal number of USDC with at most 6 decimals, like 2.5.");
-  }
-  if (amount === 0n) return fail("amount is more than 0.");
-  if (amount > donationMax) return fail("amount is at most 10000.");
-  return ok(amount);
+  if (amount === null) return fail(amountErrors.form);
+  if (amount === 0n) return fail(amountErrors.none);
+  return amount > donationMax ? fail(amountErrors.high) : ok(amount);
 }
 
 /** Money as it stands on the wire: a number of USDC. Exact below eight thousand million USDC. */
 export const usdcNumber = (amount: MicroUsdc): number => Number(amount) / Number(perUsdc);
+
+/** The other way round: exact for a number that stands for a whole count of millionths. */
+export const microUsdcOf = (usdc: number): MicroUsdc =>
+  micro(BigInt(Math.round(usdc * Number(perUsdc))));
 
 /** Money as text: "2.5", "0.000001", "10000". The only form for links and pages; never rounded. */
 export function usdcText(amount: MicroUsdc): string {
