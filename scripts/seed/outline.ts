@@ -121,28 +121,19 @@ export const richCountries: ReadonlySet<string> = new Set([
   "PL",
 ]);
 
-const everywhere = new Map<SampleCauseId, CauseWords>(causeIds.map((id) => [id, causes[id]]));
 const inRichCountries = new Map<SampleCauseId, CauseWords>(
   causeIds.map((id) => {
-    const { who, acts, programs, not_in_rich_countries } = causes[id];
-    const fits = (word: string): boolean => !(not_in_rich_countries as string[]).includes(word);
-    return [
-      id,
-      {
-        who: who.filter(fits),
-        acts: acts.filter(fits),
-        programs: programs.filter(({ name }) => fits(name)),
-      },
-    ];
+    const { who, acts, programs, not_in_rich_countries: unfit } = causes[id];
+    const fits = (word: string): boolean => !(unfit as string[]).includes(word);
+    const fitting = programs.filter(({ name }) => fits(name));
+    return [id, { who: who.filter(fits), acts: acts.filter(fits), programs: fitting }];
   }),
 );
 
 /** No one hands out bed nets in Norway: the words of a cause that suit a country. */
 export const wordsOf = (cause: SampleCauseId, country: string): CauseWords =>
-  (richCountries.has(country) ? inRichCountries : everywhere).get(cause) ?? causes[cause];
+  (richCountries.has(country) ? inRichCountries.get(cause) : null) ?? causes[cause];
 
-/** The name of an invented organisation, and how it is called in running text. */
-type SampleName = { name: string; short: string };
 type Flavour = keyof typeof names.flavours;
 
 type NameWishes = {
@@ -153,75 +144,56 @@ type NameWishes = {
   city: string;
 };
 
+/** The name of an invented organisation, and how it is called in running text. */
+type SampleName = { name: string; short: string };
+
 /**
  * A name built around a coined or unlikely word, so that it belongs to no real organisation: "Wrenfold Literacy
  * Trust", "Patient Kettle Arts Collective". Different calls may give the same name.
  */
-function sampleName(random: Random, asked: NameWishes): SampleName {
-  return random.weighted(patterns)(random, asked);
+function sampleName(random: Random, wishes: NameWishes): SampleName {
+  const { flavour, themes, features, city } = wishes;
+  const { adjectives, nouns, types } = names;
+  /** What it does and what kind of body it is: "Literacy Trust". No "Senior Centre Centre". */
+  const subject = (): string => {
+    const theme = random.pick(themes);
+    const [type = "", other = ""] = random.some(types[flavour], 2);
+    return `${theme} ${theme.endsWith(type) ? other : type}`;
+  };
+  const named = (short: string, rest = subject()) => ({ name: `${short} ${rest}`, short });
+  switch (random.weighted(patterns)) {
+    case "coined":
+      return named(coined(random, flavour));
+    case "coined, no theme":
+      return named(coined(random, flavour), random.pick(types[flavour]));
+    case "unlikely":
+      return named(`${random.pick(adjectives)} ${random.pick(nouns)}`);
+    case "two nouns":
+      return named(random.some(nouns, 2).join(" & "));
+    case "friends": {
+      const place = coined(random, flavour);
+      if (features.length === 0) return named(place);
+      return { name: `Friends of ${place} ${random.pick(features)}`, short: "the group" };
+    }
+    case "chapter": {
+      const { name, short } = named(coined(random, flavour));
+      return { name: `${name}, ${city} Chapter`, short: `${short} ${city}` };
+    }
+    case "described":
+    default:
+      return named(`${random.pick(adjectives)} ${coined(random, flavour)}`);
+  }
 }
 
-/** What it does and what kind of body it is: "Literacy Trust". No "Senior Centre Centre". */
-function subject(random: Random, { flavour, themes }: NameWishes): string {
-  const theme = random.pick(themes);
-  const [type = "", other = ""] = random.some(names.types[flavour], 2);
-  return `${theme} ${theme.endsWith(type) ? other : type}`;
-}
-
-const patterns = weightedTable<(random: Random, asked: NameWishes) => SampleName>([
-  [
-    (random, asked) => {
-      const short = coined(random, asked.flavour);
-      return { name: `${short} ${subject(random, asked)}`, short };
-    },
-    48,
-  ],
-  [
-    (random, asked) => {
-      const short = coined(random, asked.flavour);
-      return { name: `${short} ${random.pick(names.types[asked.flavour])}`, short };
-    },
-    10,
-  ],
-  [
-    (random, asked) => {
-      const short = `${random.pick(names.adjectives)} ${random.pick(names.nouns)}`;
-      return { name: `${short} ${subject(random, asked)}`, short };
-    },
-    18,
-  ],
-  [
-    (random, asked) => {
-      const short = random.some(names.nouns, 2).join(" & ");
-      return { name: `${short} ${subject(random, asked)}`, short };
-    },
-    8,
-  ],
-  [
-    (random, asked) => {
-      const place = coined(random, asked.flavour);
-      return asked.features.length === 0
-        ? { name: `${place} ${subject(random, asked)}`, short: place }
-        : { name: `Friends of ${place} ${random.pick(asked.features)}`, short: "the group" };
-    },
-    7,
-  ],
-  [
-    (random, asked) => {
-      const short = coined(random, asked.flavour);
-      const name = `${short} ${subject(random, asked)}`;
-      return { name: `${name}, ${asked.city} Chapter`, short: `${short} ${asked.city}` };
-    },
-    5,
-  ],
-  [
-    (random, asked) => {
-      const short = `${random.pick(names.adjectives)} ${coined(random, asked.flavour)}`;
-      return { name: `${short} ${subject(random, asked)}`, short };
-    },
-    4,
-  ],
-]);
+const patterns = weightedTable([
+  ["coined", 48],
+  ["coined, no theme", 10],
+  ["unlikely", 18],
+  ["two nouns", 8],
+  ["friends", 7],
+  ["chapter", 5],
+  ["described", 4],
+] as const);
 
 /** A proper noun that means nothing: a beginning and an end in the sound of a family of languages. */
 function coined(random: Random, flavour: Flavour): string {
