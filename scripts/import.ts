@@ -53,7 +53,7 @@ const command = defineCommand({
     const store = await openStore({
       url: config.databaseUrl,
       authToken: config.databaseToken,
-      busyWaitMs: 5_000,
+      busyWaitMs: 60_000,
       synchronous: "NORMAL",
       writeCacheMb: 128,
     });

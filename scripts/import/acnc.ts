@@ -1,6 +1,6 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
 import { provinceName } from "#content/register/places.ts";
-import { type CsvFormat, type Row, bad, cell, skip, websiteOf } from "./format.ts";
+import { type CsvFormat, type Row, bad, cell, listed, skip, websiteOf } from "./format.ts";
 
 // Misspellings are part of the format.
 const purposes = [
@@ -72,26 +72,19 @@ export const acnc: CsvFormat = {
     if (name === "") return skip("withheld");
     const marked = new Set(purposes.filter((column) => cell(row, column).toUpperCase() === "Y"));
     const mapped = mapping.australian({ marked, name });
-    const org_id = `AU-ABN-${abn}`;
-    return {
-      kind: "draft",
-      rank: "",
-      mapped: mapped.by,
-      draft: {
-        org_id,
-        slug_name: name,
-        source_url: `https://www.acnc.gov.au/charity/charities?search=${abn}`,
-        fields: {
-          name,
-          country_code: "AU",
-          ...placeOf(row),
-          website: websiteOf(cell(row, "Charity_Website")),
-          founded_year: yearOf(cell(row, "Date_Organisation_Established")),
-          causes: mapped.causes,
-          registrations: [{ country_code: "AU", type: "ABN", registration_number: abn, org_id }],
-        },
-      },
+    const registration = {
+      country_code: "AU",
+      type: "ABN",
+      registration_number: abn,
+      org_id: `AU-ABN-${abn}`,
     };
+    const url = `https://www.acnc.gov.au/charity/charities?search=${abn}`;
+    return listed(name, registration, url, mapped, {
+      country_code: "AU",
+      ...placeOf(row),
+      website: websiteOf(cell(row, "Charity_Website")),
+      founded_year: yearOf(cell(row, "Date_Organisation_Established")),
+    });
   },
 };
 

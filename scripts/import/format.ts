@@ -1,6 +1,7 @@
 import type { Program } from "#content/contract/nonprofit.ts";
+import type { NonprofitFields, StoredRegistration } from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
-import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
+import type { CauseMapping, Mapped, MappedBy } from "#content/register/cause-mapping.ts";
 import type { RegisterDraft } from "#content/register/merge.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 
@@ -33,6 +34,25 @@ export const cell = (row: Row, column: string): string => (row[column] ?? "").tr
 
 export const bad = (problem: string): RowOutcome => ({ kind: "bad", problem });
 export const skip = (why: SkipReason): RowOutcome => ({ kind: "skip", why });
+
+/** What a register that lists organisations says of one: its registration, and what it fills in. */
+export function listed(
+  name: string,
+  registration: StoredRegistration & { org_id: string },
+  source_url: string,
+  mapped: Mapped,
+  fields: Partial<NonprofitFields>,
+): RowOutcome {
+  const { org_id } = registration;
+  const { causes, by } = mapped;
+  const draft = {
+    org_id,
+    slug_name: name,
+    source_url,
+    fields: { name, ...fields, causes, registrations: [registration] },
+  };
+  return { kind: "draft", rank: "", mapped: by, draft };
+}
 
 /** Lengths of the texts. Source: decisions, "Enrichment". */
 const missionMax = 1_000;

@@ -5,6 +5,7 @@ import {
   bad,
   cell,
   type CsvFormat,
+  listed,
   missionOf,
   programsOf,
   type Row,
@@ -63,24 +64,13 @@ export const irsBmf: CsvFormat = {
       CITY: cell(row, "CITY"),
       STATE: cell(row, "STATE"),
     });
-    const org_id = `US-EIN-${ein}`;
     const registration = {
       country_code: "US",
       type: "EIN",
       registration_number: formattedEin(ein),
-      org_id,
+      org_id: `US-EIN-${ein}`,
     };
-    return {
-      kind: "draft",
-      rank: "",
-      mapped: mapped.by,
-      draft: {
-        org_id,
-        slug_name: name,
-        source_url: sourceUrl,
-        fields: { name, ...place, causes: mapped.causes, registrations: [registration] },
-      },
-    };
+    return listed(name, registration, sourceUrl, mapped, place);
   },
 };
 

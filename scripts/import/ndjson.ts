@@ -3,28 +3,15 @@ import { safeLink } from "#content/nonprofit/website.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { idsByOrgId, idsBySlug, knownIds } from "#content/register/import-store.ts";
-import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Applying, startPace } from "./apply-register.ts";
-import { BadInput, type ReadOptions, readLines } from "./read-file.ts";
-import { countSkip, type ImportReport } from "./report.ts";
-import type { Staged, Staging } from "./staging.ts";
+import type { Plan, Planner } from "./apply.ts";
+import { BadInput, readLines } from "./read-file.ts";
+import type { StageOptions, Staging } from "./staging.ts";
 
 /** Reads and checks lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
 export async function stageRecords(
   files: readonly string[],
-  {
-    staging,
-    report,
-    options,
-    signal,
-  }: {
-    staging: Staging;
-    report: ImportReport;
-    options: ReadOptions;
-    signal: AbortSignal;
-  },
+  { staging, report, options, signal }: StageOptions,
 ): Promise<void> {
   for (const file of files) {
     for await (const { text, line } of readLines(file, options)) {
@@ -91,75 +78,40 @@ function textFault(record: RecordLine): string | null {
 /** Keys sort as ids do. */
 const keyOf = (id: number): string => String(id).padStart(16, "0");
 
-/** Applies staged records in the order of their ids: into an empty store they make the same directory. */
-export async function applyRecords(applying: Applying): Promise<void> {
-  const { store, staging, report, clock, signal, onDone } = applying;
-  const pace = startPace();
-  let done = 0;
-  for (let key = ""; !signal.aborted;) {
-    const rows = staging.after(key, pace.size()).filter((row) => row.payload !== "");
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    key = last.key;
-    const now = clock();
-    const found = await pace.run(() =>
-      store.write(async (tx) => {
-        const plan = await planRecords(tx, rows);
-        await saveNonprofits(tx, plan.saves, { origin: "import:ndjson", now, keepTimes: true });
-        return plan;
-      }),
-    );
-    count(report, found);
-    done += rows.length;
-    onDone(done);
-  }
-}
-
-type Plan = { saves: Save[]; unchanged: number; conflicts: number };
-
-/** A record is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over. */
-async function planRecords(store: Queryable, rows: readonly Staged[]): Promise<Plan> {
-  const lines = rows.map(({ payload }) => RecordLine.parse(JSON.parse(payload)));
-  const orgIds = lines.flatMap(orgIdsOf);
-  const bySlug = await idsBySlug(
-    store,
-    lines.map(({ slug }) => slug),
-  );
-  const byOrgId = await idsByOrgId(store, orgIds);
-  const used = await knownIds(
-    store,
-    lines.map(({ id }) => id),
-  );
-  const stored = await recordsById(store, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
-  const records = new Map(stored.map((record) => [record.id, record]));
-  const plan: Plan = { saves: [], unchanged: 0, conflicts: 0 };
-  for (const line of lines) {
-    const owners = new Set(orgIdsOf(line).flatMap((orgId) => byOrgId.get(orgId) ?? []));
-    const id = bySlug.get(line.slug) ?? [...owners][0];
-    const before = id === undefined ? undefined : records.get(id);
-    if ([...owners].some((owner) => owner !== id)) plan.conflicts += 1;
-    else if (before === undefined) {
-      const record: NonprofitRecord = recordOfLine(line);
-      plan.saves.push({ before: null, after: used.has(line.id) ? { ...record, id: 0 } : record });
-    } else {
-      const after = mergedWithLine(before, line);
-      if (after === before) plan.unchanged += 1;
-      else plan.saves.push({ before, after });
+/**
+ * What staged records change and add, in the order of their ids: in an empty store they make the same directory. A record
+ * is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over.
+ */
+export const recordPlanner: Planner = {
+  origin: "import:ndjson",
+  keepTimes: true,
+  plan: async (tx, rows) => {
+    const lines = rows.map(({ payload }) => RecordLine.parse(JSON.parse(payload)));
+    const slugs = lines.map(({ slug }) => slug);
+    const bySlug = await idsBySlug(tx, slugs);
+    const byOrgId = await idsByOrgId(tx, lines.flatMap(orgIdsOf));
+    const ids = lines.map(({ id }) => id);
+    const used = await knownIds(tx, ids);
+    const stored = await recordsById(tx, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
+    const records = new Map(stored.map((record) => [record.id, record]));
+    const plan: Plan = { saves: [], unchanged: 0, skipped: [] };
+    for (const line of lines) {
+      const owners = new Set(orgIdsOf(line).flatMap((orgId) => byOrgId.get(orgId) ?? []));
+      const id = bySlug.get(line.slug) ?? [...owners][0];
+      const before = id === undefined ? undefined : records.get(id);
+      if ([...owners].some((owner) => owner !== id)) plan.skipped.push("duplicate");
+      else if (before === undefined) {
+        const record: NonprofitRecord = recordOfLine(line);
+        plan.saves.push({ before: null, after: used.has(line.id) ? { ...record, id: 0 } : record });
+      } else {
+        const after = mergedWithLine(before, line);
+        if (after === before) plan.unchanged += 1;
+        else plan.saves.push({ before, after });
+      }
     }
-  }
-  return plan;
-}
+    return plan;
+  },
+};
 
 const orgIdsOf = ({ registrations }: RecordLine): string[] =>
   registrations.flatMap(({ org_id }) => org_id ?? []);
-
-function count(report: ImportReport, { saves, unchanged, conflicts }: Plan): void {
-  report.unchanged += unchanged;
-  for (let at = 0; at < conflicts; at++) countSkip(report, "duplicate");
-  for (const { before, after } of saves) {
-    if (before === null) report.added += 1;
-    else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
-    else report.changed += 1;
-    if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
-  }
-}

@@ -42,17 +42,22 @@ export async function* readCsv(
   options: ReadOptions,
 ): AsyncGenerator<{ row: Row; line: number }> {
   let readTo = 0;
-  const told = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
+  let hasHeader = false;
+  const described = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
     max_record_size: lineLengthMax,
     record_delimiter: ["\r\n", "\n"],
-    // The line travels as one more cell: the parser is ahead of anyone who reads its records.
-    on_record: (record: string[], { lines }) => {
-      readTo = lines;
-      return [...record, String(lines)];
+    columns: (header: string[]) => {
+      hasHeader = true;
+      return columnsOf(file, header, alternatives);
+    },
+    // The line travels with its row: the parser is ahead of anyone who reads.
+    on_record: (row: Row, { lines: line }) => {
+      readTo = line;
+      return { row, line };
     },
     on_skip: (error) => {
       if (error !== undefined) parser.emit("bad", error);
@@ -63,8 +68,8 @@ export async function* readCsv(
   parser.on("bad", (error: CsvError) => {
     try {
       // An open quote swallowed all rows after it: that is no single row to leave out.
-      if (error.code === "CSV_QUOTE_NOT_CLOSED") throw told(error);
-      options.onBad(told(error));
+      if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
+      options.onBad(described(error));
     } catch (stop) {
       refused ??= stop;
     }
@@ -73,23 +78,21 @@ export async function* readCsv(
   let line = 1;
   bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
   bytes.pipe(parser);
-  let picked: (readonly [string, number])[] | null = null;
   try {
-    for await (const cells of parser) {
-      const record: string[] = cells;
-      line = Number(record.pop());
+    for await (const read of parser) {
+      const found: { row: Row; line: number } = read;
+      line = found.line;
       if (refused !== undefined) throw refused;
-      if (picked === null) picked = columnPlaces(file, record, alternatives);
-      else yield { row: rowOf(record, picked), line };
+      yield found;
     }
   } catch (error) {
-    if (error instanceof CsvError) throw told(error);
+    if (error instanceof CsvError) throw described(error);
     throw error;
   } finally {
     bytes.destroy();
   }
   if (refused !== undefined) throw refused;
-  if (picked === null) throw new BadInput(file, 1, "the file has no header");
+  if (!hasHeader) throw new BadInput(file, 1, "the file has no header");
 }
 
 /** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. */
@@ -128,29 +131,26 @@ async function bytesOf(file: string, { onBytes }: ReadOptions): Promise<Readable
   return stream.pipe(unpacked);
 }
 
-function columnPlaces(
+/** The columns that are read, each under its name; the parser leaves out the others. */
+function columnsOf(
   file: string,
   header: readonly string[],
   alternatives: readonly (readonly string[])[],
-): (readonly [string, number])[] {
-  const places = new Map(header.map((column, at) => [column.trim(), at]));
-  const fitting = alternatives.find((columns) => columns.every((column) => places.has(column)));
+): (string | false)[] {
+  const names = header.map((column) => column.trim());
+  const fitting = alternatives.find((columns) => columns.every((one) => names.includes(one)));
   if (fitting !== undefined) {
-    return fitting.map((column) => [column, places.get(column) ?? -1] as const);
+    return names.map(
+      (name, at) => fitting.includes(name) && names.lastIndexOf(name) === at && name,
+    );
   }
-  const missing = (alternatives[0] ?? []).filter((column) => !places.has(column));
+  const missing = (alternatives[0] ?? []).filter((column) => !names.includes(column));
   throw new BadInput(
     file,
     1,
     `wrong columns for this format: ${missing.slice(0, 5).join(", ")}${missing.length > 5 ? ", …" : ""} missing`,
   );
 }
-
-const rowOf = (record: readonly string[], picked: readonly (readonly [string, number])[]): Row => {
-  const row: Record<string, string> = {};
-  for (const [column, at] of picked) row[column] = record[at] ?? "";
-  return row;
-};
 
 // An open quote swallows the rest of the file: the row that follows the last good one is to blame.
 const lineOf = (error: CsvError, readTo: number): number =>
@@ -159,7 +159,7 @@ const lineOf = (error: CsvError, readTo: number): number =>
     : error["lines"];
 
 const explain = (error: CsvError): string =>
-  error.code === "CSV_RECORD_INCONSISTENT_FIELDS_LENGTH"
+  error.code === "CSV_RECORD_INCONSISTENT_COLUMNS"
     ? `the row has ${String((error["record"] as unknown[] | undefined)?.length ?? "another number of")} fields, the header another number`
     : error.message.replace(/ at line \d+.*$/, "");
 

@@ -11,10 +11,11 @@ import { finishImport, startImport } from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { acnc } from "./acnc.ts";
-import { type Absent, applyRegister, findAbsent, withdrawAbsent } from "./apply-register.ts";
+import { applyStaged } from "./apply.ts";
+import { type Absent, findAbsent, registerPlanner, withdrawAbsent } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
-import { applyRecords, stageRecords } from "./ndjson.ts";
+import { recordPlanner, stageRecords } from "./ndjson.ts";
 import { BadInput, fileSize, type ReadOptions, scopeOf } from "./read-file.ts";
 import { countSkip, emptyReport, type ImportReport } from "./report.ts";
 import { openStaging, stageCsv, type Staging } from "./staging.ts";
@@ -95,9 +96,9 @@ async function stage(
       request.onSkipped(problem.message);
     },
   };
-  if (format === null) return stageRecords(files, { staging, report, options, signal });
-  const mapping = loadCauseMapping();
-  return stageCsv(format, files, { staging, report, mapping, options, signal });
+  const how = { staging, report, options, signal };
+  if (format === null) return stageRecords(files, how);
+  return stageCsv(format, files, how, loadCauseMapping());
 }
 
 /** What can only be said once all rows are known: room on the disk, and whether much too much would vanish. */
@@ -154,10 +155,11 @@ async function apply(
   );
   const onDone = (count: number) => request.onProgress("applying", count, total);
   const applying = { store, staging, report, clock, signal, onDone };
-  if (format === null) await applyRecords(applying);
+  if (format === null) await applyStaged(applying, recordPlanner);
   else {
-    await applyRegister(applying, { register: format.name, lists: format.lists });
-    await withdrawAbsent(applying, absent.ids, format.name);
+    const { name: register, lists } = format;
+    await applyStaged(applying, registerPlanner({ register, lists }));
+    await withdrawAbsent(applying, absent.ids, register);
   }
   if (signal.aborted) {
     throw new Interrupted(

@@ -100,6 +100,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Where rows go as they are read, and who hears of them. */
+export type StageOptions = {
+  staging: Staging;
+  report: ImportReport;
+  options: ReadOptions;
+  signal: AbortSignal;
+};
+
 /** No register has a longer cell; one that does has lost a quote somewhere. */
 const cellLengthMax = 50_000;
 
@@ -110,19 +118,8 @@ const cellLengthMax = 50_000;
 export async function stageCsv(
   format: CsvFormat,
   files: readonly string[],
-  {
-    staging,
-    report,
-    mapping,
-    options,
-    signal,
-  }: {
-    staging: Staging;
-    report: ImportReport;
-    mapping: CauseMapping;
-    options: ReadOptions;
-    signal: AbortSignal;
-  },
+  { staging, report, options, signal }: StageOptions,
+  mapping: CauseMapping,
 ): Promise<void> {
   for (const file of files) {
     const scope = scopeOf(file);

@@ -5,6 +5,7 @@ import {
   bad,
   cell,
   descriptionOf,
+  listed,
   missionOf,
   skip,
   websiteOf,
@@ -81,28 +82,19 @@ export const ukcat: CsvFormat = {
       icnptso: either(row, "ICNPTSO", "icnptso"),
       name,
     });
-    return {
-      kind: "draft",
-      rank: "",
-      mapped: mapped.by,
-      draft: {
-        org_id,
-        slug_name: name,
-        source_url: register.url(number),
-        fields: {
-          name,
-          country_code: "GB",
-          region: register.region,
-          city: townInsteadOfPostcode(cell(row, "postcode")),
-          website: websiteOf(either(row, "web", "website")),
-          ...textsOf(row, raw),
-          causes: mapped.causes,
-          registrations: [
-            { country_code: "GB", type: register.type, registration_number: number, org_id },
-          ],
-        },
-      },
+    const registration = {
+      country_code: "GB",
+      type: register.type,
+      registration_number: number,
+      org_id,
     };
+    return listed(name, registration, register.url(number), mapped, {
+      country_code: "GB",
+      region: register.region,
+      city: townInsteadOfPostcode(cell(row, "postcode")),
+      website: websiteOf(either(row, "web", "website")),
+      ...textsOf(row, raw),
+    });
   },
 };
 
