@@ -33,7 +33,7 @@ export type Chain = {
   readonly sponsor: string | null;
   /** The token account of a wallet for the mint. The wallet is a valid address. */
   tokenAccountOf(wallet: string): string;
-  /** Whether that account exists on chain. Known answers are kept for a minute. */
+  /** Whether that account exists on chain. Answers are cached for a minute. */
   canReceive(wallet: string): Promise<Result<boolean, ChainUnclear>>;
   /** The facts of a transaction; null while the chain does not know it at the asked commitment. */
   landed(txSignature: string): Promise<Result<Landed | null, ChainUnclear>>;

@@ -11,7 +11,7 @@ const json = (status: number, body: unknown, headers: Record<string, string>): R
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
   });
 
-/** 402 means: no money has moved, pay now. Every client finds its own words in it. Never kept by a cache. */
+/** 402 means: no money has moved, pay now. Every client finds its own words in it. No cache stores it. */
 export const demanded = ({ body, v2, contract }: Demand): Response =>
   json(402, body, {
     "payment-required": headerValue(v2),
@@ -65,7 +65,7 @@ const Payment = z.union([
 ]);
 
 /**
- * The payment in PAYMENT-SIGNATURE or X-PAYMENT, null without one. The version is told by the content: some clients
+ * The payment in PAYMENT-SIGNATURE or X-PAYMENT, null without one. The content says which version: some clients
  * send either under the name of the other. The failure says what is wrong with the header.
  */
 export function paymentHeaderOf(headers: Headers): Result<ClientPayment | null, MalformedHeader> {

@@ -1,6 +1,6 @@
 import type { Payment } from "#api/chain/chain.ts";
+import type { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { PaymentRefusal } from "#content/donation/checks.ts";
 import {
   claimPayment,
   closeIntent,
@@ -34,14 +34,7 @@ export type SignedPayment = Payment & { tx_signature: string };
 /** No money has moved, and none will by this payment: the donor may be asked for another one. */
 export type PaymentNotTaken = {
   kind: "payment_not_taken";
-  why:
-    | PaymentRefusal["kind"]
-    | "unsupported_scheme"
-    | "wrong_network"
-    | "foreign_memo"
-    | "earlier_payment"
-    | "not_sponsored"
-    | "payment_fails";
+  why: keyof typeof notTakenReasons;
   /** What the chain or the sponsor said, "" for nothing. */
   detail: string;
 };
@@ -67,7 +60,7 @@ type Outcome = Result<RecordedGift | Pending, PaymentNotTaken | ProofFailure>;
 /**
  * Broadcasts a payment that has passed every check, waits until it lands, and records it. Its signature is on disk
  * before the chain sees it, so that no crash loses it. Answers "not taken" only for one that certainly did not move
- * money: one that was never sent, or whose only sender was told that it cannot land.
+ * money: one that was never sent, or whose only sender heard that it cannot land.
  */
 export const broadcast = (
   context: DonateContext,
@@ -135,7 +128,7 @@ async function waitForSender(
   return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
 }
 
-/** How an intent ends whose only sender was told that it cannot land. */
+/** How an intent ends whose only sender heard that it cannot land. */
 const refusedByChain = "payment_fails";
 
 /** The chain would not take it. The donor may have broadcast it alone: then money has moved after all. */
@@ -165,7 +158,7 @@ async function waitUntilLanded(
     if (landed?.ok === true && landed.value !== null) {
       return recordLanded(context, proof, landed.value);
     }
-    // It was sent: the donor must not be told of a failure, and pay again. The sweep goes on.
+    // It was sent: the donor must not hear of a failure, and pay again. The sweep goes on.
     if (landed?.ok !== true && deadline.leftMs() === 0) break;
     await context.pause(pauseMs);
     pauseMs = Math.min(pauseMs * 2, lookEveryMs.most);
@@ -201,10 +194,5 @@ function claim(
 /** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */
 const close = ({ store }: DonateContext, { target, txSignature }: Proof): Promise<void> =>
   batchedWrite(store, (tx) =>
-    closeIntent(tx, {
-      nonprofit_id: target.id,
-      proof: txSignature,
-      status: "refused",
-      outcome: refusedByChain,
-    }),
+    closeIntent(tx, { nonprofit_id: target.id, proof: txSignature }, "refused", refusedByChain),
   );

@@ -2,13 +2,12 @@ import type { ChainUnclear } from "#api/chain/chain.ts";
 import type { DonationStatus } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { intentOf, saveIntent } from "#content/donation/intent-store.ts";
+import { intentOf } from "#content/donation/intent-store.ts";
 import { readMemo } from "#content/donation/memo.ts";
 import { type DonateTarget, donationsFor } from "#content/donation/store.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import type { PaymentNotTaken } from "./broadcast.ts";
 import type { DonateContext } from "./context.ts";
-import { batchedWrite } from "#content/store/write-batcher.ts";
 import { beforeDeadline, chainDeadline } from "./donation-chain.ts";
 import { type ClientPayment, notTakenWords, type PaymentFailure, takePayment } from "./payment.ts";
 import {
@@ -17,6 +16,7 @@ import {
   recordBySignature,
   recordedGift,
   type RecordedGift,
+  saveForSweep,
 } from "./proof.ts";
 import { type Demand, demandPayment } from "./requirements.ts";
 
@@ -121,7 +121,11 @@ export async function donationStatus(
   const given = await donationsFor(context.store, memo);
   const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
   if (mine !== undefined) return ok(received(memo, recordedGift(context, target, mine).settlement));
-  await watch(context, target, { memo, amount: read.amount });
+  if ((await intentOf(context.store, target.id, memo)) === null) {
+    const amount_micro_usdc = read.amount;
+    const watch = { kind: "watch", proof: memo, amount_micro_usdc, firstSweepMs } as const;
+    await saveForSweep(context, target, watch);
+  }
   const outcome = await beforeDeadline(chainDeadline(), recordByMemo(context, target, memo));
   if (!outcome.ok) return outcome;
   if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));
@@ -134,23 +138,3 @@ const received = (memo: string, settlement: DonationStatus["settlement"]): Donat
   retry_after_s: askAgainSeconds.received,
   settlement,
 });
-
-async function watch(
-  { store, clock }: DonateContext,
-  { id, usdc_wallet }: DonateTarget,
-  { memo, amount }: { memo: string; amount: MicroUsdc },
-): Promise<void> {
-  if ((await intentOf(store, id, memo)) !== null) return;
-  const now = clock();
-  await batchedWrite(store, (tx) =>
-    saveIntent(tx, {
-      kind: "watch",
-      nonprofit_id: id,
-      proof: memo,
-      recipient: usdc_wallet,
-      amount_micro_usdc: amount,
-      now,
-      check_at: now.getTime() + firstSweepMs,
-    }),
-  );
-}

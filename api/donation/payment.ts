@@ -1,4 +1,5 @@
 import type { Payment } from "#api/chain/chain.ts";
+import { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { isSound, judgePayment, type PaymentDue } from "#content/donation/checks.ts";
@@ -93,7 +94,7 @@ async function refuseUnlessMade(
 
 /**
  * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made again
- * to look for it, only for what the sponsor would have signed, and is told only when the transaction was found.
+ * to look for it, only for what the sponsor would have signed, and is sent only when the transaction was found.
  */
 function signatureOf(context: DonateContext, call: PaymentCall, payment: Payment): string | null {
   if (payment.badly_signed.length > 0) return null;
@@ -167,33 +168,6 @@ function signedBy(
   return missing.length + badly_signed.length === 0 ? signed : notTaken("not_signed");
 }
 
-/** Why a payment was not taken, in words for the client. */
-const words: Record<PaymentNotTaken["why"], string> = {
-  unsupported_scheme: "The payment has another scheme than exact.",
-  wrong_network: "The payment is for another network.",
-  hidden_accounts: "The transaction uses lookup tables, which hide accounts.",
-  no_transfer: "The transaction holds no transfer of tokens, or several.",
-  wrong_token: "The transfer is of another token than the asset asked for.",
-  wrong_recipient: "The transfer pays another account than the token account of payTo.",
-  wrong_amount: "The transfer is of another amount than was asked for.",
-  self_donation: "The nonprofit's own wallet cannot donate to it.",
-  foreign_memo: "The memo is of another payment requirement.",
-  wrong_fee_payer: "The fee payer is neither our sponsor nor the donor.",
-  extra_signer: "The transaction asks for signatures of others than donor and fee payer.",
-  bad_signature: "A signature does not fit the transaction.",
-  not_signed: "The donor's signature is missing.",
-  other_instructions:
-    "A sponsored transaction may contain only compute budget instructions, one transfer and memos.",
-  sponsor_spends: "The transaction would spend what is the sponsor's.",
-  sponsored_too_little:
-    "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
-  fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
-  not_sponsored: "The sponsor does not sign this transaction.",
-  earlier_payment:
-    "An earlier payment from this token account is still in progress: the sponsor pays for one at a time. Try again when it has ended.",
-  payment_fails: "The chain refuses the transaction.",
-};
-
 const detailMax = 200;
 
 /** Code and sentence of the demand that follows a payment which was not taken. */
@@ -202,5 +176,5 @@ export const notTakenWords = ({
   detail,
 }: PaymentNotTaken): { code: string; error: string } => ({
   code: why,
-  error: `${words[why]} No money has moved.${detail === "" ? "" : ` (${detail.slice(0, detailMax)})`}`,
+  error: `${notTakenReasons[why]} No money has moved.${detail === "" ? "" : ` (${detail.slice(0, detailMax)})`}`,
 });

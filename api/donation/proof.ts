@@ -8,6 +8,7 @@ import {
   closeIntent,
   type DonationIntent,
   intentOf,
+  type NewIntent,
   saveIntent,
 } from "#content/donation/intent-store.ts";
 import { referenceOf } from "#content/donation/memo.ts";
@@ -23,7 +24,7 @@ import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { beforeDeadline, chainDeadline, type Deadline, findTransaction } from "./donation-chain.ts";
 
-/** A recorded donation as the donor is told of it. */
+/** A recorded donation as the donor reads of it. */
 export type RecordedGift = {
   kind: "recorded";
   settlement: Settlement;
@@ -178,7 +179,7 @@ async function recordGift(
     const recorded = await recordDonation(tx, donation);
     if (recorded.donation.nonprofit_id !== target.id) return recorded;
     for (const proof of [landed.tx_signature, ...(memo === null ? [] : [memo])]) {
-      await closeIntent(tx, { nonprofit_id: target.id, proof, status: "settled", outcome: null });
+      await closeIntent(tx, { nonprofit_id: target.id, proof }, "settled");
     }
     return recorded;
   });
@@ -191,36 +192,37 @@ async function refuse(
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
   const intent = await intentOf(store, target.id, txSignature);
   if (intent?.status === "waiting") {
-    const closed = {
-      nonprofit_id: target.id,
-      proof: txSignature,
-      status: "refused",
-      outcome: kind,
-    } as const;
-    await batchedWrite(store, (tx) => closeIntent(tx, closed));
+    await batchedWrite(store, (tx) => closeIntent(tx, intent, "refused", kind));
   }
   return fail({ kind, tx_signature: txSignature });
 }
 
-async function saveProof(
-  { store, clock }: DonateContext,
-  { target, txSignature, asked }: Proof,
-): Promise<void> {
-  const intent = await intentOf(store, target.id, txSignature);
+async function saveProof(context: DonateContext, proof: Proof): Promise<void> {
+  const { target, txSignature, asked } = proof;
+  const intent = await intentOf(context.store, target.id, txSignature);
   // Asking again while it waits must not put the sweep off.
   if (intent?.status === "waiting") return;
+  await saveForSweep(context, target, {
+    kind: "proof",
+    proof: txSignature,
+    amount_micro_usdc: asked,
+    firstSweepMs,
+  });
+}
+
+/** Saves what someone waits for, so that the sweep follows it once they may have gone. */
+export async function saveForSweep(
+  { store, clock }: DonateContext,
+  { id, usdc_wallet }: DonateTarget,
+  {
+    firstSweepMs: afterMs,
+    ...waiting
+  }: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc"> & { firstSweepMs: number },
+): Promise<void> {
   const now = clock();
-  await batchedWrite(store, (tx) =>
-    saveIntent(tx, {
-      kind: "proof",
-      nonprofit_id: target.id,
-      proof: txSignature,
-      recipient: target.usdc_wallet,
-      amount_micro_usdc: asked,
-      now,
-      check_at: now.getTime() + firstSweepMs,
-    }),
-  );
+  const check_at = now.getTime() + afterMs;
+  const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
+  await batchedWrite(store, (tx) => saveIntent(tx, intent));
 }
 
 export const recordedGift = (

@@ -1,11 +1,7 @@
 import { randomInt } from "node:crypto";
 import { referenceOf, solanaPayLink, writeMemo } from "#content/donation/memo.ts";
 import { usdcNumber, usdcText } from "#content/contract/money.ts";
-import type {
-  PaymentOptionV1,
-  PaymentOptionV2,
-  PaymentRequirements,
-} from "#content/contract/donation.ts";
+import type { PaymentExtra, PaymentRequirements } from "#content/contract/donation.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { DonateTarget } from "#content/donation/store.ts";
 import type { DonateContext } from "./context.ts";
@@ -24,39 +20,43 @@ export type Wanted = {
   payer: string | null;
 };
 
-/** A demand for payment in the words of every client: the body, and what goes into the two headers. */
-export type Demand = {
-  body: PaymentRequirements;
-  /** Of x402 version 2: PAYMENT-REQUIRED. */
-  v2: { x402Version: 2; error: string; resource: Resource; accepts: PaymentOptionV2[] };
-  /** Of the contract: X-PAYMENT-REQUIRED. */
-  contract: Record<string, unknown>;
-};
-
-type Resource = { url: string; description: string; mimeType: "application/json" };
+/** A demand for payment in the words of every client. */
+export type Demand = Awaited<ReturnType<typeof demandPayment>>;
 
 /** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 0051. */
 export async function demandPayment(
   context: DonateContext,
   { target, amount, payer }: Wanted,
   why: { code: string; error: string },
-): Promise<Demand> {
+) {
   const { chain, baseUrl, seal } = context;
+  const { mint } = chain;
   const recipient = target.usdc_wallet;
   const issued_at_s = Math.floor(context.clock().getTime() / 1_000);
   const nonce = randomInt(nonces);
   const memo = writeMemo({ nonprofit_id: target.id, amount, issued_at_s, nonce }, recipient, seal);
   const reference = referenceOf(memo);
-  const text = usdcText(amount);
+  const amount_atomic = amount.toString();
   const donateUrl = `${baseUrl}/api/donate/${target.slug}`;
-  const resource: Resource = {
-    url: `${donateUrl}?amount=${text}`,
-    description: `Donation of ${text} USDC to ${target.slug}`,
-    mimeType: "application/json",
+  const url = `${donateUrl}?amount=${usdcText(amount)}`;
+  const description = `Donation of ${usdcText(amount)} USDC to ${target.slug}`;
+  const mimeType = "application/json" as const;
+  const terms = {
+    asset: mint,
+    payTo: recipient,
+    maxTimeoutSeconds: expiresInSeconds,
   };
-  const feePayer = await feePayerOf(context, { recipient, amount, payer });
-  const accepts =
-    feePayer === null ? [] : [optionV1(context, { recipient, amount, memo, feePayer, resource })];
+  const extra = await extraOf(context, { recipient, amount, memo, payer });
+  const accepts: PaymentRequirements["accepts"] = extra.map((one) => ({
+    scheme: "exact",
+    network: chain.network,
+    maxAmountRequired: amount_atomic,
+    ...terms,
+    resource: url,
+    description,
+    mimeType,
+    extra: one,
+  }));
   const contractFields = {
     x402: true,
     recipient,
@@ -66,22 +66,16 @@ export async function demandPayment(
     nonprofit: target.name,
     slug: target.slug,
   } as const;
+  const link = { recipient, amount, mint, reference, memo, label: target.name };
   const body: PaymentRequirements = {
     ...contractFields,
     cluster: chain.cluster,
-    mint: chain.mint,
+    mint,
     decimals: 6,
-    amount_atomic: amount.toString(),
+    amount_atomic,
     memo,
     reference,
-    solana_pay: solanaPayLink({
-      recipient,
-      amount,
-      mint: chain.mint,
-      reference,
-      memo,
-      label: target.name,
-    }),
+    solana_pay: solanaPayLink(link),
     expires_in: expiresInSeconds,
     status_url: `${donateUrl}/status?memo=${memo}`,
     ...why,
@@ -90,62 +84,50 @@ export async function demandPayment(
   };
   return {
     body,
+    /** Of x402 version 2: PAYMENT-REQUIRED. */
     v2: {
       x402Version: 2,
       error: why.error,
-      resource,
-      accepts: accepts.map((one) => optionV2(context.offeredNetwork, one)),
+      resource: { url, description, mimeType },
+      accepts: extra.map((one) => ({
+        scheme: "exact",
+        network: context.offeredNetwork,
+        amount: amount_atomic,
+        ...terms,
+        extra: one,
+      })),
     },
+    /** Of the contract: X-PAYMENT-REQUIRED. */
     contract: {
       ...contractFields,
       wallet: recipient,
-      mint: chain.mint,
+      mint,
       memo,
       x402Version: 1,
-      resource: resource.url,
+      resource: url,
       accepts,
     },
   };
 }
 
-/** Who pays the network fee; null when no x402 client can pay: no one does, or there is no account to pay into. */
-async function feePayerOf(
+/**
+ * What x402 clients need to sign, in a list of one. Empty when none can pay: no one pays the network fee, or there is no
+ * account to pay into.
+ */
+async function extraOf(
   { chain, sponsoredMin }: DonateContext,
-  { recipient, amount, payer }: { recipient: string; amount: MicroUsdc; payer: string | null },
-): Promise<string | null> {
+  {
+    recipient,
+    amount,
+    memo,
+    payer,
+  }: Pick<Wanted, "amount" | "payer"> & Record<"recipient" | "memo", string>,
+): Promise<PaymentExtra[]> {
   const sponsor = amount >= sponsoredMin ? chain.sponsor : null;
   const feePayer = payer ?? sponsor;
-  if (feePayer === null) return null;
+  if (feePayer === null) return [];
   const answer = await within(chain.canReceive(recipient), canReceiveWaitMs);
   // A payment into an account that is not there fails before it is sent: then no money has moved either.
-  return answer?.ok === true && !answer.value ? null : feePayer;
+  if (answer?.ok === true && !answer.value) return [];
+  return [{ feePayer, memo, decimals: 6, name: "USDC" }];
 }
-
-const optionV1 = (
-  { chain }: DonateContext,
-  one: { recipient: string; amount: MicroUsdc; memo: string; feePayer: string; resource: Resource },
-): PaymentOptionV1 => ({
-  scheme: "exact",
-  network: chain.network,
-  maxAmountRequired: one.amount.toString(),
-  asset: chain.mint,
-  payTo: one.recipient,
-  maxTimeoutSeconds: expiresInSeconds,
-  resource: one.resource.url,
-  description: one.resource.description,
-  mimeType: one.resource.mimeType,
-  extra: { feePayer: one.feePayer, memo: one.memo, decimals: 6, name: "USDC" },
-});
-
-const optionV2 = (
-  network: string,
-  { scheme, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra }: PaymentOptionV1,
-): PaymentOptionV2 => ({
-  scheme,
-  network,
-  amount: maxAmountRequired,
-  asset,
-  payTo,
-  maxTimeoutSeconds,
-  extra,
-});

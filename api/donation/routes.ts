@@ -8,6 +8,7 @@ import {
 } from "#content/contract/operations/donation.ts";
 import {
   donateProblems,
+  donationHistoryProblems,
   donationStatusProblems,
   receiptProblems,
 } from "#content/contract/donation-problems.ts";
@@ -18,11 +19,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { refuse } from "#api/http/problem.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
-import {
-  DonateBody,
-  type DonateParameters,
-  type SignedReceipt,
-} from "#content/contract/donation.ts";
+import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { historyOf } from "#content/donation/answers.ts";
 import { microUsdcOf } from "#content/contract/money.ts";
@@ -34,10 +31,9 @@ import {
   recentDonations,
 } from "#content/donation/store.ts";
 import { base58Bytes } from "#content/contract/base58.ts";
-import { openSigner, type Signer } from "#content/feed/keys.ts";
+import { openSigner } from "#content/feed/keys.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import type { Store } from "#content/store/open.ts";
 import { type BadProof, demanded, paymentHeaderOf, pending, recorded } from "./answers.ts";
 import { donateContext } from "./context.ts";
 import { donate, type DonateCall, donationStatus } from "./donate.ts";
@@ -122,36 +118,19 @@ export const donationRoutes = ({
   return new Elysia()
     .get(pathOf(getDonationHistory), async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
-      if (target === null) return refuse(receiptProblems, { kind: "nonprofit_not_found", slug });
+      if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
       const totals = await donationTotals(store, target.id);
       const recent = await recentDonations(store, target.id, recentMax);
       const place = { cluster: chain.cluster, baseUrl };
       return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
     })
-    .get(pathOf(getDonationReceipt), async ({ params: { slug, donation_id: id } }) => {
-      const receipt = await donationReceipt(
-        store,
-        { slug, id },
-        { signer: await opening, baseUrl },
-      );
-      if (!receipt.ok) return refuse(receiptProblems, receipt.failure);
-      return encodedJson(receipt.value, freshCacheControl);
+    .get(pathOf(getDonationReceipt), async ({ params: { slug, donation_id } }) => {
+      const record = await recordBySlug(store, slug);
+      if (record === null) return refuse(receiptProblems, { kind: "nonprofit_not_found" });
+      const donation = await donationById(store, record.id, donation_id);
+      if (donation === null) return refuse(receiptProblems, { kind: "donation_not_found" });
+      const receipt = receiptOf(donation, toDetail(record), baseUrl);
+      const signature = await signReceipt(receipt, await opening);
+      return encodedJson(signedAnswer(receipt, signature), freshCacheControl);
     });
 };
-
-type ReceiptFailure =
-  | { kind: "nonprofit_not_found"; slug: string }
-  | { kind: "donation_not_found"; slug: string; id: string };
-
-async function donationReceipt(
-  store: Store,
-  { slug, id }: { slug: string; id: string },
-  { signer, baseUrl }: { signer: Signer; baseUrl: string },
-): Promise<Result<SignedReceipt, ReceiptFailure>> {
-  const record = await recordBySlug(store, slug);
-  if (record === null) return fail({ kind: "nonprofit_not_found", slug });
-  const donation = await donationById(store, record.id, id);
-  if (donation === null) return fail({ kind: "donation_not_found", slug, id });
-  const receipt = receiptOf(donation, toDetail(record), baseUrl);
-  return ok(signedAnswer(receipt, await signReceipt(receipt, signer)));
-}

@@ -135,12 +135,10 @@ async function recordIfLanded(
 
 async function end(
   { store }: DonateContext,
-  { nonprofit_id, proof }: DonationIntent,
+  intent: DonationIntent,
   status: "lapsed" | "refused",
 ): Promise<Looked> {
-  await batchedWrite(store, (tx) =>
-    closeIntent(tx, { nonprofit_id, proof, status, outcome: status }),
-  );
+  await batchedWrite(store, (tx) => closeIntent(tx, intent, status, status));
   return "ended";
 }
 

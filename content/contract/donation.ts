@@ -6,6 +6,10 @@ import { parameter, textAsItCame } from "./operations/query.ts";
 
 const signature = z.string().describe("Signature of the Solana transaction, base58");
 const address = (description: string) => z.string().describe(`${description}, base58`);
+const explorerUrl = z
+  .string()
+  .nullable()
+  .describe("The transaction in a block explorer; null on the local chain");
 const usdc = (description: string) => z.number().positive().describe(`${description}, in USDC`);
 
 export const Cluster = z
@@ -25,6 +29,7 @@ export const PaymentExtra = z
     name: z.literal("USDC"),
   })
   .meta({ id: "PaymentExtra" });
+export type PaymentExtra = z.infer<typeof PaymentExtra>;
 
 /** One way to pay, in the words of x402 version 1. */
 export const PaymentOptionV1 = z
@@ -41,13 +46,6 @@ export const PaymentOptionV1 = z
     extra: PaymentExtra,
   })
   .meta({ id: "PaymentOptionV1" });
-export type PaymentOptionV1 = z.infer<typeof PaymentOptionV1>;
-
-/** One way to pay, in the words of x402 version 2: in the header PAYMENT-REQUIRED. */
-export type PaymentOptionV2 = Pick<
-  PaymentOptionV1,
-  "scheme" | "asset" | "payTo" | "maxTimeoutSeconds" | "extra"
-> & { network: string; amount: string };
 
 /** The seven fields of the contract. `network` is always solana; `cluster` says which. */
 const contractFields = {
@@ -160,10 +158,7 @@ export const Settlement = z
     currency: z.literal("USDC"),
     tx_signature: signature,
     cluster: Cluster,
-    explorer_url: z
-      .string()
-      .nullable()
-      .describe("The transaction in a block explorer; null on the local chain"),
+    explorer_url: explorerUrl,
     receipt_url: z.string(),
     donation: DonationRecord,
   })
@@ -203,7 +198,7 @@ export const RecentDonation = z
     tx_signature: signature,
     donor: address("Wallet that gave").nullable(),
     settled_at: z.string().describe("ISO 8601, UTC"),
-    explorer_url: z.string().nullable().describe("Null on the local chain"),
+    explorer_url: explorerUrl,
     receipt_url: z.string(),
   })
   .meta({ id: "RecentDonation" });
@@ -223,8 +218,6 @@ export const DonationHistory = z
   .meta({ id: "DonationHistory" });
 export type DonationHistory = z.infer<typeof DonationHistory>;
 
-const account = (description: string) => z.string().describe(`${description}, base58`);
-
 /** What the chain showed of a transfer: enough for anybody to look it up again. */
 export const DonationEvidence = z
   .object({
@@ -235,16 +228,16 @@ export const DonationEvidence = z
     commitment: z
       .enum(["confirmed", "finalized"])
       .describe("How final it was when it was recorded"),
-    mint: account("Mint of the token"),
-    source: account("Token account that was debited")
+    mint: address("Mint of the token"),
+    source: address("Token account that was debited")
       .nullable()
       .optional()
       .describe(
         "Token account that was debited, base58. Null when several were; older receipts do not say",
       ),
-    recipient: account("Wallet of the nonprofit"),
-    destination: account("Token account of that wallet, which was credited"),
-    donor: account("Wallet that gave").nullable().describe("Null when no wallet or several did"),
+    recipient: address("Wallet of the nonprofit"),
+    destination: address("Token account of that wallet, which was credited"),
+    donor: address("Wallet that gave").nullable().describe("Null when no wallet or several did"),
     memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
   })
   .meta({ id: "DonationEvidence" });
@@ -280,10 +273,7 @@ export const SignedReceipt = z
       .describe("Detached JWS (RFC 7515, appendix F; EdDSA) over the canonical JSON of `receipt`"),
     keys_url: z.string().describe("Where the public key is published, as a JWK set"),
     page_url: z.string().describe("The receipt for people, to be printed"),
-    explorer_url: z
-      .string()
-      .nullable()
-      .describe("The transaction in a block explorer; null on the local chain"),
+    explorer_url: explorerUrl,
   })
   .meta({ id: "SignedReceipt" });
 export type SignedReceipt = z.infer<typeof SignedReceipt>;

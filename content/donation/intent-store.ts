@@ -117,14 +117,14 @@ export async function countUnknown(tx: WriteTransaction, { id }: { id: number })
 /** How an intent ended; its token account is free for the next payment. A settled one stays settled. */
 export async function closeIntent(
   tx: WriteTransaction,
-  one: Pick<DonationIntent, "nonprofit_id" | "proof" | "outcome"> & {
-    status: "settled" | "refused" | "lapsed";
-  },
+  { nonprofit_id, proof }: Pick<DonationIntent, "nonprofit_id" | "proof">,
+  status: "settled" | "refused" | "lapsed",
+  outcome: string | null = null,
 ): Promise<void> {
   await tx.raw.execute({
     sql: `UPDATE donation_intents SET status = ?, outcome = ?, payment = NULL, sponsored_source = NULL
           WHERE nonprofit_id = ? AND proof = ? AND status <> 'settled'`,
-    args: [one.status, one.outcome, one.nonprofit_id, one.proof],
+    args: [status, outcome, nonprofit_id, proof],
   });
 }
 

@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import { decodeProtectedHeader } from "jose";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { Receipt, type SignedReceipt } from "#content/contract/donation.ts";
+import { DonationEvidence, Receipt, type SignedReceipt } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
@@ -10,19 +10,12 @@ import { clusterOfChain, explorerUrl } from "./answers.ts";
 import { usdcNumber } from "#content/contract/money.ts";
 
 /** What a receipt needs of a recorded donation. */
-type Given = Pick<
-  Receipt["evidence"],
-  | "network"
-  | "tx_signature"
-  | "slot"
-  | "commitment"
-  | "mint"
-  | "source"
-  | "recipient"
-  | "destination"
-  | "donor"
-  | "memo"
-> & { id: string; amount_micro_usdc: MicroUsdc; settled_at: number; recorded_at: number };
+type Given = Omit<Receipt["evidence"], "cluster"> & {
+  id: string;
+  amount_micro_usdc: MicroUsdc;
+  settled_at: number;
+  recorded_at: number;
+};
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
 
@@ -35,9 +28,7 @@ export function receiptOf(
   { slug, name, registrations, identifiers }: Nonprofit,
   baseUrl: string,
 ): Receipt {
-  const { network, tx_signature, slot, commitment, mint, recipient, destination, donor, memo } =
-    given;
-  const source = given.source ?? null;
+  const cluster = clusterOfChain(given.network);
   return {
     type: "almoner-donation-receipt/1",
     id: given.id,
@@ -48,19 +39,7 @@ export function receiptOf(
     currency: "USDC",
     settled_at: isoTime(given.settled_at),
     recorded_at: isoTime(given.recorded_at),
-    evidence: {
-      cluster: clusterOfChain(network),
-      network,
-      tx_signature,
-      slot,
-      commitment,
-      mint,
-      source,
-      recipient,
-      destination,
-      donor,
-      memo,
-    },
+    evidence: DonationEvidence.parse({ ...given, cluster, source: given.source ?? null }),
   };
 }
 
