@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
+import { fail } from "#content/contract/result.ts";
 import { publicKeyOf } from "#content/feed/keys.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
-import { OriginUnreachable } from "./mirror/gather.ts";
-import { type MirrorFolder, openMirrorFolder } from "./mirror/mirror-folder.ts";
-import { type FetchFailure, openOrigin } from "./mirror/origin.ts";
-import { type SyncFailure, syncMirror, type SyncOptions, type SyncReport } from "./mirror/sync.ts";
+import { openMirrorFolder } from "./mirror/folder.ts";
+import { openOrigin, type SyncFailure } from "./mirror/origin.ts";
+import { syncMirror, type SyncOptions, type SyncReport } from "./mirror/sync.ts";
 import { runCommand } from "./support/command.ts";
 import { stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
@@ -49,7 +49,7 @@ const command = defineCommand({
     }
     const signal = stopSignal();
     const mirror = openMirrorFolder(asked.folder);
-    const lock = lockOrStop(mirror);
+    const lock = lockOrStop(mirror.side);
     const common = { origin: openOrigin(asked.url, { signal }), mirror, key, patienceMs };
     try {
       for (let check = asked.check === true; ; check = false) {
@@ -73,40 +73,23 @@ async function runOnce(
   const startedMs = performance.now();
   const progress = startProgress("Files fetched", 0);
   let fetched = 0;
-  try {
-    const outcome = await syncMirror({
-      ...options,
-      pauseMs: 500,
-      onFile: () => progress.at(++fetched),
-    });
-    progress.end();
-    const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(2));
-    if (outcome.ok) {
-      console.log(
-        json
-          ? JSON.stringify({ ok: true, ...outcome.value, seconds })
-          : describeReport(outcome.value, seconds),
-      );
-      return true;
-    }
-    if (json) console.log(JSON.stringify({ ok: false, ...outcome.failure, seconds }));
-    else console.error(describeFailure(outcome.failure));
-    return false;
-  } catch (error) {
-    progress.end();
-    const failure = failureOf(error);
-    if (failure === null) throw error;
-    if (json) console.log(JSON.stringify({ ok: false, ...failure }));
-    else console.error(describeFailure(failure));
-    return false;
-  }
+  const onFile = () => progress.at(++fetched);
+  const outcome = await syncMirror({ ...options, pauseMs: 500, onFile })
+    .catch(diskFailure)
+    .finally(() => progress.end());
+  const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(2));
+  if (json) {
+    const told = outcome.ok ? outcome.value : outcome.failure;
+    console.log(JSON.stringify({ ok: outcome.ok, ...told, seconds }));
+  } else if (outcome.ok) console.log(describeReport(outcome.value, seconds));
+  else console.error(describeFailure(outcome.failure));
+  return outcome.ok;
 }
 
-/** What another run may find better: an origin that was away, a disk without room. Null for anything else. */
-function failureOf(error: unknown): FetchFailure | DiskFailure | null {
-  if (error instanceof OriginUnreachable) return error.failure;
-  if (!(error instanceof Error) || !diskTroubles.has(codeOf(error))) return null;
-  return { kind: "disk", reason: error.message };
+/** A folder that could not be written: another run may find room. Throws any other error. */
+function diskFailure(error: unknown) {
+  if (!(error instanceof Error) || !diskTroubles.has(codeOf(error))) throw error;
+  return fail({ kind: "disk", reason: error.message } as const);
 }
 
 const diskTroubles: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EROFS"]);
@@ -117,9 +100,9 @@ function secondsOf(name: string, given: string, least: number): number {
   return stopWith(`${name}: give seconds from ${least} to 86400.`, 2);
 }
 
-function lockOrStop(mirror: MirrorFolder): { release(): void } {
+function lockOrStop(side: string): { release(): void } {
   try {
-    return takePublisherLock(mirror.side);
+    return takePublisherLock(side);
   } catch (error) {
     if (!(error instanceof PublisherBusy)) throw error;
     return stopWith("Another process is mirroring into this folder.");
@@ -129,10 +112,10 @@ function lockOrStop(mirror: MirrorFolder): { release(): void } {
 const pathsShownMax = 5;
 
 /** The folder, or the one beside it, could not be written. */
-export type DiskFailure = { kind: "disk"; reason: string };
+type DiskFailure = { kind: "disk"; reason: string };
 
 /** What a finished run did, in a line or two. */
-export function describeReport(report: SyncReport, seconds: number): string {
+function describeReport(report: SyncReport, seconds: number): string {
   const { changed, removed, files, fetched_bytes, sequence, behind, nonprofits } = report;
   if (changed + removed === 0 && behind.length === 0) {
     return `Nothing new: ${files.toLocaleString("en")} files, feed ${sequence}.`;
@@ -150,7 +133,7 @@ export function describeReport(report: SyncReport, seconds: number): string {
 }
 
 /** Why a run left the folder as it was. */
-export function describeFailure(failure: SyncFailure | DiskFailure): string {
+function describeFailure(failure: SyncFailure | DiskFailure): string {
   switch (failure.kind) {
     case "disk":
       return `The folder could not be written: ${failure.reason}. The next run continues from here.`;
@@ -158,11 +141,8 @@ export function describeFailure(failure: SyncFailure | DiskFailure): string {
       return `The origin has no ${failure.path}: is this the address of a published directory?`;
     case "unreachable":
       return `${failure.path} could not be fetched: ${failure.reason}. The next run continues from here.`;
-    case "differs":
-    case "tampered": {
-      const paths = failure.kind === "differs" ? [failure.path] : failure.paths;
-      return `REFUSED: the origin's files differ from its signed list, and still do after waiting: ${listed(paths)}\nNothing was replaced.`;
-    }
+    case "tampered":
+      return `REFUSED: the origin's files differ from its signed list, and still do after waiting: ${listed(failure.paths)}\nNothing was replaced.`;
     case "restless":
       return "The origin changes faster than its list of files can be fetched. Nothing was replaced; what was fetched is kept for the next run.";
     case "no_directory":

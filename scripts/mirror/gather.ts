@@ -9,8 +9,8 @@ import {
 } from "#content/contract/feed.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import { shardOf } from "#site/bundle/signed-list.ts";
-import { digestOfFile, eachLimited, type MirrorFolder } from "./mirror-folder.ts";
-import { type FetchFailure, type Origin, type SignedList, shardFrom } from "./origin.ts";
+import { digestOfFile, eachLimited, type MirrorFolder } from "./folder.ts";
+import { type Origin, type SignedList, shardFrom } from "./origin.ts";
 
 /** Shards at a time, and files at a time in each: a few dozen requests on the way together. */
 const shardsAtOnce = 8;
@@ -25,25 +25,13 @@ export type Gathering = {
   readonly behind: ReadonlySet<string>;
   /** Shards of which every file is gathered, by digest. */
   readonly done: Set<string>;
-  /** Digests of the snapshot's parts, as far as they were listed in a shard that was looked at. */
-  readonly parts: Map<string, string>;
+  /** Digests of the feed's state and of the snapshot's parts, as far as a shard that was looked at lists them. */
+  readonly noted: Map<string, string>;
   readonly onFile: (bytes: number) => void;
 };
 
 /** Files of which the origin sent other bytes than the list tells, or none; by path, with the digest expected. */
 export type Misfits = Map<string, string>;
-
-/** The origin cannot be reached; what is gathered stays for the next time. */
-export class OriginUnreachable extends Error {
-  override name = "OriginUnreachable";
-  readonly failure: FetchFailure;
-  constructor(failure: FetchFailure) {
-    super(
-      `${failure.path} could not be fetched: ${"reason" in failure ? failure.reason : failure.kind}`,
-    );
-    this.failure = failure;
-  }
-}
 
 /** Gathers beside the folder all files that it lacks, each checked against the signed list. */
 export async function gather(gathering: Gathering, list: BundleManifest): Promise<Misfits> {
@@ -51,7 +39,7 @@ export async function gather(gathering: Gathering, list: BundleManifest): Promis
   const snapshots: ManifestEntry[] = [];
   const shards = changedShards(gathering, list).filter(({ sha256 }) => !gathering.done.has(sha256));
   await eachLimited(shards, shardsAtOnce, async (reference) => {
-    if (!(await fetched(gathering, { ...reference }, misfits))) return;
+    if (!(await fetched(gathering, reference, misfits))) return;
     const lacking = await lackingFiles(gathering, reference);
     await eachLimited(lacking, filesAtOnce, async (file) => {
       if (file.path === feedPaths.snapshot) snapshots.push(file);
@@ -78,48 +66,52 @@ export function changedShards(
 
 /** What has to be fetched of a gathered shard. */
 async function lackingFiles(
-  { mirror, known, behind, parts }: Gathering,
-  { path, sha256 }: ShardReference,
+  { mirror, known, behind, noted }: Gathering,
+  shard: ShardReference,
 ): Promise<ManifestEntry[]> {
-  const { files } = shardFrom(await readFile(mirror.stagedPath(sha256), "utf8"));
-  for (const file of files) {
-    if (snapshotPartPath.test(file.path)) parts.set(file.path, file.sha256);
-  }
+  const files = await stagedShard(mirror, shard);
+  for (const { path, sha256 } of files) if (isNoted(path)) noted.set(path, sha256);
   const unstaged = files.filter((file) => !mirror.isStaged(file.sha256));
-  if (known === null) return await differingOnDisk(mirror, unstaged);
-  const before = shardFrom(await readFile(mirror.pathOf(path), "utf8"));
-  const held = new Map(before.files.map((file) => [file.path, file.sha256]));
+  if (known === null) {
+    const lacking: ManifestEntry[] = [];
+    for (const file of unstaged) {
+      if ((await digestOfFile(mirror.pathOf(file.path))) !== file.sha256) lacking.push(file);
+    }
+    return lacking;
+  }
+  const before = await heldShard(mirror, shard);
+  const held = new Map(before.map((file) => [file.path, file.sha256]));
   return unstaged.filter((file) => behind.has(file.path) || held.get(file.path) !== file.sha256);
 }
 
-const snapshotPartPath = /^snapshot\/nonprofits\/\d+\.ndjson\.gz$/;
+const isNoted = (path: string): boolean =>
+  path === feedPaths.state || /^snapshot\/nonprofits\/\d+\.ndjson\.gz$/.test(path);
 
-async function differingOnDisk(
-  mirror: MirrorFolder,
-  files: readonly ManifestEntry[],
-): Promise<ManifestEntry[]> {
-  const differing: ManifestEntry[] = [];
-  for (const file of files) {
-    if ((await digestOfFile(mirror.pathOf(file.path))) !== file.sha256) differing.push(file);
-  }
-  return differing;
+const stagedShard = async (mirror: MirrorFolder, { sha256 }: ShardReference) =>
+  shardFrom(await readFile(mirror.stagedPath(sha256), "utf8")).files;
+
+const heldShard = async (mirror: MirrorFolder, { path }: ShardReference) =>
+  shardFrom(await readFile(mirror.pathOf(path), "utf8")).files;
+
+/** Where the newest version of a noted file is: gathered, or in place already. */
+export function newestOf({ mirror, noted }: Gathering, path: string): string {
+  const sha256 = noted.get(path);
+  return sha256 !== undefined && mirror.isStaged(sha256)
+    ? mirror.stagedPath(sha256)
+    : mirror.pathOf(path);
 }
 
 /** Gathers one file, unless it is gathered already; false when the origin has other bytes or none. */
 async function fetched(
   { origin, mirror, onFile }: Gathering,
-  file: ManifestEntry,
+  { path, sha256, size }: ManifestEntry,
   misfits: Misfits,
 ): Promise<boolean> {
-  if (mirror.isStaged(file.sha256)) return true;
-  const outcome = await origin.download(file, mirror.stagedPath(file.sha256));
-  if (outcome.ok) {
-    onFile(outcome.value);
-    return true;
-  }
-  if (outcome.failure.kind === "unreachable") throw new OriginUnreachable(outcome.failure);
-  misfits.set(file.path, file.sha256);
-  return false;
+  if (mirror.isStaged(sha256)) return true;
+  const isFetched = await origin.download({ path, sha256, size }, mirror.stagedPath(sha256));
+  if (isFetched) onFile(size);
+  else misfits.set(path, sha256);
+  return isFetched;
 }
 
 /**
@@ -135,7 +127,7 @@ async function joinedHere(gathering: Gathering, snapshot: ManifestEntry): Promis
   let size = 0;
   try {
     for (let part = 1; size < snapshot.size; part++) {
-      const piece = partOnDisk(gathering, feedPaths.snapshotPart(part));
+      const piece = newestOf(gathering, feedPaths.snapshotPart(part));
       if (!existsSync(piece)) break;
       for await (const chunk of createReadStream(piece)) {
         hasher.update(chunk as Uint8Array);
@@ -150,14 +142,6 @@ async function joinedHere(gathering: Gathering, snapshot: ManifestEntry): Promis
   if (fits) await rename(draft, mirror.stagedPath(snapshot.sha256));
   else await rm(draft, { force: true });
   return fits;
-}
-
-/** Where the newest version of a part is: gathered, or in place already. */
-function partOnDisk({ mirror, parts }: Gathering, path: string): string {
-  const sha256 = parts.get(path);
-  return sha256 !== undefined && mirror.isStaged(sha256)
-    ? mirror.stagedPath(sha256)
-    : mirror.pathOf(path);
 }
 
 const filesInstalledAtOnce = 16;
@@ -200,9 +184,6 @@ export async function install(
   return { changed, removed: gone.length };
 }
 
-const stagedShard = async (mirror: MirrorFolder, { sha256 }: ShardReference) =>
-  shardFrom(await readFile(mirror.stagedPath(sha256), "utf8")).files;
-
 /** Paths that are in the folder and not in the list. */
 async function goneFiles(
   { mirror, known }: Installing,
@@ -220,9 +201,9 @@ async function goneFiles(
     for await (const path of mirror.files()) if (!listed.has(path)) gone.push(path);
     return gone;
   }
-  for (const { path } of shards) {
-    const before: ManifestEntry[] = shardFrom(await readFile(mirror.pathOf(path), "utf8")).files;
-    gone.push(...before.map((file) => file.path).filter((old) => !listed.has(old)));
+  for (const shard of shards) {
+    const before = (await heldShard(mirror, shard)).map(({ path }) => path);
+    gone.push(...before.filter((path) => !listed.has(path)));
   }
   return gone;
 }

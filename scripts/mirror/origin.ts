@@ -1,4 +1,3 @@
-import { retry } from "#content/runtime/retry.ts";
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { decodeProtectedHeader } from "jose";
@@ -8,23 +7,36 @@ import {
   isManifestPath,
   ManifestShard,
 } from "#content/contract/feed.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
 import { KeySet, type PublicKey, verifyDetached } from "#content/feed/keys.ts";
+import { retry } from "#content/runtime/retry.ts";
 
-/** Why a file could not be fetched from the origin. */
-export type FetchFailure =
+/** Why a run left the folder as it was. What was gathered stays for the next run. */
+export type SyncFailure =
   | { kind: "not_found"; path: string }
   | { kind: "unreachable"; path: string; reason: string }
-  /** Other bytes than the signed list tells: the origin moved on meanwhile, or someone tampered with it. */
-  | { kind: "differs"; path: string; expected: string };
+  | { kind: "no_directory"; reason: string }
+  /** The list is not signed by the key that is pinned. */
+  | { kind: "not_signed_by"; kid: string; signedBy: string }
+  /** The folder holds something that no mirror put there. */
+  | { kind: "not_a_mirror" }
+  /** Files of the origin differ from its signed list, and the list does not change. */
+  | { kind: "tampered"; paths: string[] }
+  /** The list itself changes faster than it can be fetched. */
+  | { kind: "restless"; paths: string[] };
 
-type Expected = { path: string; sha256: string; size: number };
+/** Ends a run; `syncMirror` answers the failure. */
+export class SyncStopped extends Error {
+  override name = "SyncStopped";
+  readonly failure: SyncFailure;
+  constructor(failure: SyncFailure) {
+    super(failure.kind);
+    this.failure = failure;
+  }
+}
 
-export type Origin = {
-  /** A small file as bytes; more than `bytesMax` is refused. */
-  read(path: string, bytesMax: number): Promise<Result<Uint8Array, FetchFailure>>;
-  /** Streams a file to `target`, which appears only when its bytes are the expected ones. */
-  download(expected: Expected, target: string): Promise<Result<number, FetchFailure>>;
+/** Ends the run. */
+export const stop = (failure: SyncFailure): never => {
+  throw new SyncStopped(failure);
 };
 
 export type OriginOptions = {
@@ -35,90 +47,94 @@ export type OriginOptions = {
   signal?: AbortSignal;
 };
 
-const pauseFirstMs = 250;
+export type Origin = ReturnType<typeof openOrigin>;
+
+/** Takes the pieces of an answer as they come. */
+type Take<Value> = (pieces: AsyncIterable<Uint8Array>) => Promise<Value>;
 
 /** The published directory at a URL: any web server that sends the files of a bundle by their paths. */
-export function openOrigin(baseUrl: string, options: OriginOptions = {}): Origin {
-  const attempt = async <Value>(
-    path: string,
-    take: (answer: Response, alive: () => void) => Promise<Result<Value, FetchFailure>>,
-  ): Promise<Result<Value, FetchFailure>> => {
+export function openOrigin(baseUrl: string, options: OriginOptions = {}) {
+  /** Null when there is no such file. */
+  const request = async <Value>(path: string, take: Take<Value>): Promise<Value | null> => {
     const outcome = await retry(
-      () => tryOnce(urlOf(baseUrl, path), path, options, take),
-      (found) => typeof found === "string" && options.signal?.aborted !== true,
-      { triesMax: options.attemptsMax ?? 4, firstMs: pauseFirstMs },
+      () => tryOnce(urlOf(baseUrl, path), options, take),
+      (found) => "reason" in found && options.signal?.aborted !== true,
+      { triesMax: options.attemptsMax ?? 4, firstMs: 250 },
     );
-    if (typeof outcome !== "string") return outcome;
-    return fail({ kind: "unreachable", path, reason: outcome });
+    return "reason" in outcome ? stop({ kind: "unreachable", path, ...outcome }) : outcome.value;
   };
   return {
-    read: (path, bytesMax) =>
-      attempt(path, async (answer, alive) => {
+    /** A small file as bytes; more than `bytesMax` is refused. */
+    read: async (path: string, bytesMax: number): Promise<Uint8Array> => {
+      const bytes = await request(path, async (pieces) => {
         const chunks: Uint8Array[] = [];
         let size = 0;
-        for await (const chunk of answer.body ?? []) {
-          alive();
+        for await (const chunk of pieces) {
           size += chunk.length;
-          if (size > bytesMax) return fail({ kind: "unreachable", path, reason: "too large" });
+          if (size > bytesMax) return stop({ kind: "unreachable", path, reason: "too large" });
           chunks.push(chunk);
         }
-        return ok(new Uint8Array(Buffer.concat(chunks)));
-      }),
-    download: (expected, target) =>
-      attempt(expected.path, (answer, alive) => save(answer, expected, target, alive)),
+        return new Uint8Array(Buffer.concat(chunks));
+      });
+      return bytes ?? stop({ kind: "not_found", path });
+    },
+    /** Streams a file to `target`, which appears only when its bytes are the expected ones; answers whether they are. */
+    download: async (file: Expected, target: string): Promise<boolean> =>
+      (await request(file.path, (pieces) => save(pieces, file, target))) ?? false,
   };
 }
 
-/** Answers the reason as text when another try may help. */
+/** Answers the reason when another try may help. */
 async function tryOnce<Value>(
   url: string,
-  path: string,
   { timeoutMs = 30_000, signal }: OriginOptions,
-  take: (answer: Response, alive: () => void) => Promise<Result<Value, FetchFailure>>,
-): Promise<Result<Value, FetchFailure> | string> {
+  take: Take<Value>,
+): Promise<{ value: Value | null } | { reason: string }> {
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(), timeoutMs);
   const signals = signal === undefined ? [stalled.signal] : [stalled.signal, signal];
+  async function* pieces(body: ReadableStream<Uint8Array> | null) {
+    for await (const chunk of body ?? []) {
+      timer.refresh();
+      yield chunk;
+    }
+  }
   try {
+    // A gzip file is a file of its own: a server must not unpack it on the way.
+    const isPacked = url.endsWith(".gz");
     const answer = await fetch(url, {
       signal: AbortSignal.any(signals),
-      // A gzip file is a file of its own: a server must not unpack it on the way.
-      headers: path.endsWith(".gz") ? { "accept-encoding": "identity" } : {},
-      decompress: !path.endsWith(".gz"),
+      headers: isPacked ? { "accept-encoding": "identity" } : {},
+      decompress: !isPacked,
     });
-    if (answer.status === 404 || answer.status === 410) {
-      await answer.body?.cancel();
-      return fail({ kind: "not_found", path });
-    }
-    if (!answer.ok) {
-      await answer.body?.cancel();
-      return `status ${answer.status}`;
-    }
-    return await take(answer, () => void timer.refresh());
+    if (answer.ok) return { value: await take(pieces(answer.body)) };
+    await answer.body?.cancel();
+    const isGone = answer.status === 404 || answer.status === 410;
+    return isGone ? { value: null } : { reason: `status ${answer.status}` };
   } catch (error) {
-    if (isDiskError(error)) throw error;
-    return error instanceof Error ? error.message : "unknown";
+    if (error instanceof SyncStopped || isDiskError(error)) throw error;
+    return { reason: error instanceof Error ? error.message : "unknown" };
   } finally {
     clearTimeout(timer);
   }
 }
 
+type Expected = { path: string; sha256: string; size: number };
+
 let drafts = 0;
 
 async function save(
-  answer: Response,
-  { path, sha256, size }: Expected,
+  pieces: AsyncIterable<Uint8Array>,
+  { sha256, size }: Expected,
   target: string,
-  alive: () => void,
-): Promise<Result<number, FetchFailure>> {
+): Promise<boolean> {
   // Two paths of the same content may be fetched at once.
   const draft = `${target}.${drafts++}.draft`;
   const hasher = createHash("sha256");
   let written = 0;
   const file = await open(draft, "w");
   try {
-    for await (const chunk of answer.body ?? []) {
-      alive();
+    for await (const chunk of pieces) {
       written += chunk.length;
       // Whatever comes, no more is written than the signed list allows.
       if (written > size) break;
@@ -128,12 +144,10 @@ async function save(
   } finally {
     await file.close();
   }
-  if (written !== size || hasher.digest("hex") !== sha256) {
-    await rm(draft, { force: true });
-    return fail({ kind: "differs", path, expected: sha256 });
-  }
-  await rename(draft, target);
-  return ok(written);
+  const isExpected = written === size && hasher.digest("hex") === sha256;
+  if (isExpected) await rename(draft, target);
+  else await rm(draft, { force: true });
+  return isExpected;
 }
 
 /** Disk errors are not the origin's fault, and another try does not repair them. */
@@ -148,35 +162,24 @@ const urlOf = (baseUrl: string, path: string): string =>
 /** The signed list of all files, and its two files as the origin sent them. */
 export type SignedList = { manifest: BundleManifest; bytes: Uint8Array; signature: Uint8Array };
 
-export type ListFailure =
-  | FetchFailure
-  | { kind: "no_directory"; reason: string }
-  /** The list is not signed by the key that is pinned. */
-  | { kind: "not_signed_by"; kid: string; signedBy: string };
-
 const smallBytesMax = 65_536;
 const listBytesMax = 1_048_576;
 const racesMax = 6;
 
 /** The key by which the origin says it signs: the one its signature names. For the first contact only. */
-export async function publishedKey(origin: Origin): Promise<Result<PublicKey, ListFailure>> {
-  const signature = await origin.read(feedPaths.signature, smallBytesMax);
-  if (!signature.ok) return signature;
-  const published = await origin.read(feedPaths.keys, smallBytesMax);
-  if (!published.ok) return published;
-  const set = KeySet.safeParse(parsed(published.value));
-  if (!set.success)
-    return fail({ kind: "no_directory", reason: `${feedPaths.keys} is not a key set` });
-  const signedBy = keyIdOf(text(signature.value));
-  const key = set.data.keys.find(({ kid }) => kid === signedBy);
-  if (key === undefined) {
-    return fail({ kind: "no_directory", reason: `no published key is named ${signedBy}` });
+export async function publishedKey(origin: Origin): Promise<PublicKey> {
+  const signedBy = keyIdOf(text(await readSignature(origin)));
+  const set = KeySet.safeParse(parsed(await origin.read(feedPaths.keys, smallBytesMax)));
+  if (!set.success) {
+    return stop({ kind: "no_directory", reason: `${feedPaths.keys} is not a key set` });
   }
-  return ok(key);
+  const key = set.data.keys.find(({ kid }) => kid === signedBy);
+  return key ?? stop({ kind: "no_directory", reason: `no published key is named ${signedBy}` });
 }
 
 /** The signature as it stands at the origin: a few hundred bytes that change whenever a file does. */
-export const readSignature = (origin: Origin) => origin.read(feedPaths.signature, smallBytesMax);
+export const readSignature = (origin: Origin): Promise<Uint8Array> =>
+  origin.read(feedPaths.signature, smallBytesMax);
 
 /**
  * Reads the list and believes it only with the key's signature. The list and its signature are two files: while the
@@ -186,24 +189,20 @@ export async function readList(
   origin: Origin,
   key: PublicKey,
   pauseMs: number,
-): Promise<Result<SignedList, ListFailure>> {
+): Promise<SignedList> {
   let signedBy = "";
   for (let tried = 0; tried < racesMax; tried++) {
     if (tried > 0) await Bun.sleep(pauseMs);
     const signature = await readSignature(origin);
-    if (!signature.ok) return signature;
-    const list = await origin.read(feedPaths.manifest, listBytesMax);
-    if (!list.ok) return list;
-    signedBy = keyIdOf(text(signature.value));
-    const verified = await verifyDetached(text(signature.value), list.value, key);
+    const bytes = await origin.read(feedPaths.manifest, listBytesMax);
+    signedBy = keyIdOf(text(signature));
+    const verified = await verifyDetached(text(signature), bytes, key);
     if (!verified.ok) continue;
-    const manifest = BundleManifest.safeParse(parsed(list.value));
-    if (!manifest.success) {
-      return fail({ kind: "no_directory", reason: `${feedPaths.manifest} has another form` });
-    }
-    return ok({ manifest: manifest.data, bytes: list.value, signature: signature.value });
+    const manifest = BundleManifest.safeParse(parsed(bytes));
+    if (manifest.success) return { manifest: manifest.data, bytes, signature };
+    return stop({ kind: "no_directory", reason: `${feedPaths.manifest} has another form` });
   }
-  return fail({ kind: "not_signed_by", kid: key.kid, signedBy });
+  return stop({ kind: "not_signed_by", kid: key.kid, signedBy });
 }
 
 /** A shard of the list. Throws when it is none: its bytes were vouched for, so that is a bug of the origin. */

@@ -8,16 +8,17 @@ import {
 } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { PublicKey } from "#content/feed/keys.ts";
-import { shardOf } from "#site/bundle/signed-list.ts";
-import { type Gathering, type Misfits, gather, install } from "./gather.ts";
-import type { MirrorFolder, MirrorState } from "./mirror-folder.ts";
+import type { MirrorFolder, MirrorState } from "./folder.ts";
+import { type Gathering, gather, install, type Misfits, newestOf } from "./gather.ts";
 import {
-  type ListFailure,
   type Origin,
-  type SignedList,
   publishedKey,
   readList,
   readSignature,
+  type SignedList,
+  stop,
+  type SyncFailure,
+  SyncStopped,
 } from "./origin.ts";
 
 export type SyncOptions = {
@@ -31,7 +32,8 @@ export type SyncOptions = {
   patienceMs: number;
   /** The first pause before the origin is looked at again. */
   pauseMs: number;
-  onFile: (bytes: number) => void;
+  /** Called after each file that was fetched. */
+  onFile: () => void;
 };
 
 export type SyncReport = {
@@ -48,69 +50,63 @@ export type SyncReport = {
   kid: string;
 };
 
-export type SyncFailure =
-  | ListFailure
-  /** The folder holds something that no mirror put there. */
-  | { kind: "not_a_mirror" }
-  /** Files of the origin differ from its signed list, and the list does not change. */
-  | { kind: "tampered"; paths: string[] }
-  /** The list itself changes faster than it can be fetched. */
-  | { kind: "restless"; paths: string[] };
-
 /**
  * Brings a folder in step with a published directory. Nothing in the folder is touched before every file is gathered
- * and checked against the signed list. Throws OriginUnreachable when the origin stays away; the next run goes on where
- * this one ended.
+ * and checked against the signed list. The next run goes on where one ended that failed.
  */
 export async function syncMirror(options: SyncOptions): Promise<Result<SyncReport, SyncFailure>> {
-  const { origin, mirror, onFile } = options;
+  try {
+    return ok(await sync(options));
+  } catch (error) {
+    if (error instanceof SyncStopped) return fail(error.failure);
+    throw error;
+  }
+}
+
+async function sync(options: SyncOptions): Promise<SyncReport> {
+  const { origin, mirror, check, onFile } = options;
   const state = mirror.state();
-  if (state === null && !mirror.isEmpty()) return fail({ kind: "not_a_mirror" });
+  if (state === null && !mirror.isEmpty()) return stop({ kind: "not_a_mirror" });
   const key = await keyFor(options, state);
-  if (!key.ok) return key;
-  if (await isUnchanged(options, state, key.value)) {
-    return ok(await reportOf(options, state, { changed: 0, removed: 0, fetchedBytes: 0 }));
+  if (await isUnchanged(options, state, key)) {
+    return reportOf(mirror, state, { changed: 0, removed: 0, fetchedBytes: 0 });
   }
   let fetchedBytes = 0;
-  const trusted = state !== null && !state.installing && !options.check;
+  const trusted = state !== null && !state.installing && !check;
   const gathering: Gathering = {
     origin,
     mirror,
     known: trusted ? await heldList(mirror) : null,
     behind: new Set(state?.behind),
     done: new Set(),
-    parts: new Map(),
+    noted: new Map(),
     onFile: (bytes) => {
       fetchedBytes += bytes;
-      onFile(bytes);
+      onFile();
     },
   };
-  const gathered = await gatherPatiently(options, gathering, key.value);
-  if (!gathered.ok) return gathered;
-  const { list, left } = gathered.value;
-  const feed = await feedStateOf(mirror, list);
-  if (trusted && feed.epoch !== state.epoch) return syncMirror({ ...options, check: true });
+  const { list, left } = await gatherPatiently(options, gathering, key);
+  const feed = FeedState.parse(await jsonAt(newestOf(gathering, feedPaths.state)));
+  if (trusted && feed.epoch !== state.epoch) return sync({ ...options, check: true });
   const next: MirrorState = {
     version: 1,
-    key: key.value,
+    key,
     epoch: feed.epoch,
     sequence: feed.sequence,
     installing: true,
     behind: left,
   };
-  await mirror.keepState(next);
+  await mirror.saveState(next);
   const installed = await install(gathering, list, new Set(left));
-  await mirror.settle({ ...next, installing: false });
-  return ok(await reportOf(options, state, { ...installed, fetchedBytes }));
+  await mirror.finish({ ...next, installing: false });
+  return reportOf(mirror, state, { ...installed, fetchedBytes });
 }
 
-async function keyFor(
-  { key, origin }: SyncOptions,
-  state: MirrorState | null,
-): Promise<Result<PublicKey, ListFailure>> {
-  const pinned = key ?? state?.key ?? null;
-  return pinned === null ? publishedKey(origin) : ok(pinned);
-}
+/** The key that the operator named, or the one pinned at the first run, or the one that the origin shows now. */
+const keyFor = async ({ key, origin }: SyncOptions, state: MirrorState | null) =>
+  key ?? state?.key ?? (await publishedKey(origin));
+
+const jsonAt = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, "utf8"));
 
 /** Whether the origin's signature is the one that is here: then every file is the same. */
 async function isUnchanged(
@@ -120,26 +116,27 @@ async function isUnchanged(
 ): Promise<boolean> {
   if (check || state === null) return false;
   if (state.installing || state.behind.length > 0 || state.key.x !== key.x) return false;
-  const signature = await readSignature(origin);
   const held = await readFile(mirror.pathOf(feedPaths.signature)).catch(() => null);
-  return signature.ok && held !== null && held.equals(signature.value);
+  return held?.equals(await readSignature(origin)) ?? false;
 }
+
+/** The list whose files are gathered, but for those that are left for the next run. */
+type Gathered = { list: SignedList; left: string[] };
 
 /** Gathers, and while the origin moves on, reads its list again and gathers what is new. */
 async function gatherPatiently(
   options: SyncOptions,
   gathering: Gathering,
   key: PublicKey,
-): Promise<Result<{ list: SignedList; left: string[] }, SyncFailure>> {
+): Promise<Gathered> {
   const deadlineMs = performance.now() + options.patienceMs;
   const seen: Seen = { lists: new Set(), files: new Map() };
   for (let pauseMs = options.pauseMs; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
     const list = await readList(options.origin, key, options.pauseMs);
-    if (!list.ok) return list;
-    const misfits = await gather(gathering, list.value.manifest);
-    if (misfits.size === 0) return ok({ list: list.value, left: [] });
-    note(seen, list.value, misfits);
-    if (performance.now() > deadlineMs) return judge(seen, list.value, misfits);
+    const misfits = await gather(gathering, list.manifest);
+    if (misfits.size === 0) return { list, left: [] };
+    note(seen, list, misfits);
+    if (performance.now() > deadlineMs) return judge(seen, list, misfits);
     await Bun.sleep(pauseMs);
   }
 }
@@ -163,47 +160,28 @@ function note({ lists, files }: Seen, list: SignedList, misfits: Misfits): void 
 const misfitRoundsMax = 3;
 
 /** What to make of files that still differ: busy ones are left for the next run, others are refused. */
-function judge({ lists, files }: Seen, list: SignedList, misfits: Misfits) {
+function judge({ lists, files }: Seen, list: SignedList, misfits: Misfits): Gathered {
   const left = [...misfits.keys()].toSorted();
   const refused = left.filter((path) => {
     const file = files.get(path);
     if (file === undefined || lists.size === 1) return true;
     return file.expected.size === 1 && file.rounds >= misfitRoundsMax;
   });
-  if (refused.length > 0) return fail({ kind: "tampered", paths: refused } as const);
-  if (left.some(isManifestPath)) return fail({ kind: "restless", paths: left } as const);
-  return ok({ list, left });
+  if (refused.length > 0) return stop({ kind: "tampered", paths: refused });
+  if (left.some(isManifestPath)) return stop({ kind: "restless", paths: left });
+  return { list, left };
 }
 
 /** The list that the folder was filled by. */
 async function heldList(mirror: MirrorFolder): Promise<BundleManifest | null> {
-  const text = await readFile(mirror.pathOf(feedPaths.manifest), "utf8").catch(() => null);
-  return text === null ? null : BundleManifest.parse(JSON.parse(text));
-}
-
-/** The feed's state as gathered, or as it is in place when it did not change. */
-async function feedStateOf(mirror: MirrorFolder, list: SignedList): Promise<FeedState> {
-  const path = feedPaths.state;
-  const sha256 = await listedDigest(mirror, list, path);
-  const from = sha256 !== null && mirror.isStaged(sha256) ? mirror.stagedPath(sha256) : null;
-  return FeedState.parse(JSON.parse(await readFile(from ?? mirror.pathOf(path), "utf8")));
-}
-
-async function listedDigest(
-  mirror: MirrorFolder,
-  { manifest }: SignedList,
-  path: string,
-): Promise<string | null> {
-  const reference = manifest.shards.find((shard) => shard.path === feedPaths.shard(shardOf(path)));
-  if (reference === undefined || !mirror.isStaged(reference.sha256)) return null;
-  const { files } = JSON.parse(await readFile(mirror.stagedPath(reference.sha256), "utf8"));
-  return files.find((file: { path: string }) => file.path === path)?.sha256 ?? null;
+  const list = await jsonAt(mirror.pathOf(feedPaths.manifest)).catch(() => null);
+  return list === null ? null : BundleManifest.parse(list);
 }
 
 const feedFilesReadMax = 10_000;
 
 async function reportOf(
-  { mirror }: SyncOptions,
+  mirror: MirrorFolder,
   before: MirrorState | null,
   done: { changed: number; removed: number; fetchedBytes: number },
 ): Promise<SyncReport> {
@@ -229,8 +207,8 @@ async function countsSince(mirror: MirrorFolder, after: number, upTo: number) {
   const counts: Record<string, number> = {};
   const last = Math.min(upTo, after + feedFilesReadMax);
   for (let number = after + 1; number <= last; number++) {
-    const text = await readFile(mirror.pathOf(feedPaths.file(number)), "utf8");
-    for (const { kind, slug } of FeedFile.parse(JSON.parse(text)).entries) {
+    const file = FeedFile.parse(await jsonAt(mirror.pathOf(feedPaths.file(number))));
+    for (const { kind, slug } of file.entries) {
       if (slug !== null) counts[kind] = (counts[kind] ?? 0) + 1;
     }
   }

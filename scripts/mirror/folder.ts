@@ -32,40 +32,31 @@ export const MirrorState = z.object({
 });
 export type MirrorState = z.infer<typeof MirrorState>;
 
-/** The folder of a mirror, and the folder beside it where files are gathered before any is put in place. */
-export type MirrorFolder = {
-  readonly folder: string;
-  /** Where gathered files, the state and the lock are: `<folder>.mirror`. */
-  readonly side: string;
-  state(): MirrorState | null;
-  keepState(state: MirrorState): Promise<void>;
-  /** Whether there is nothing yet. */
-  isEmpty(): boolean;
-  pathOf(path: string): string;
-  /** Where a file with these bytes is gathered. */
-  stagedPath(sha256: string): string;
-  isStaged(sha256: string): boolean;
-  /** Puts a gathered file in place at once; its gathered copy stays until `settle`. */
-  put(path: string, sha256: string): Promise<void>;
-  /** Writes a small file, at once. */
-  write(path: string, bytes: Uint8Array): Promise<void>;
-  remove(path: string): Promise<void>;
-  /** Every file in the folder, by its path. */
-  files(): AsyncGenerator<string>;
-  /** Brings everything onto the disk, keeps the state and forgets what was gathered. */
-  settle(state: MirrorState): Promise<void>;
-};
+export type MirrorFolder = ReturnType<typeof openMirrorFolder>;
 
-export function openMirrorFolder(given: string): MirrorFolder {
+/** The folder of a mirror, and the folder beside it where files are gathered before any is put in place. */
+export function openMirrorFolder(given: string) {
   const folder = resolve(given);
+  /** Where gathered files, the state and the lock are. */
   const side = `${folder}.mirror`;
+  const stagedFolder = join(side, "staged");
   mkdirSync(folder, { recursive: true });
-  mkdirSync(join(side, "staged"), { recursive: true });
+  mkdirSync(stagedFolder, { recursive: true });
   const statePath = join(side, "state.json");
-  const pathOf = (path: string) => join(folder, BundlePath.parse(path));
-  const stagedPath = (sha256: string) => join(side, "staged", sha256);
+  const pathOf = (path: string): string => join(folder, BundlePath.parse(path));
+  /** Where a file with these bytes is gathered. */
+  const stagedPath = (sha256: string): string => join(stagedFolder, sha256);
   let drafts = 0;
-  const keepState = async (state: MirrorState) => {
+  /** Puts a file in place at once; `make` writes its draft. */
+  const place = async (path: string, make: (draft: string) => Promise<void>) => {
+    const draft = stagedPath(`put-${drafts++}.draft`);
+    await mkdir(dirname(pathOf(path)), { recursive: true });
+    await make(draft);
+    await rename(draft, pathOf(path));
+    // Renaming a name of a file over another of its names does nothing and leaves the draft.
+    await rm(draft, { force: true });
+  };
+  const saveState = async (state: MirrorState): Promise<void> => {
     const draft = `${statePath}.draft`;
     const file = await open(draft, "w");
     await file.writeFile(`${JSON.stringify(state)}\n`);
@@ -74,43 +65,33 @@ export function openMirrorFolder(given: string): MirrorFolder {
     await rename(draft, statePath);
   };
   return {
-    folder,
     side,
-    state: () => {
-      if (!existsSync(statePath)) return null;
-      return MirrorState.parse(JSON.parse(readFileSync(statePath, "utf8")));
-    },
-    keepState,
-    isEmpty: () => readdirSync(folder).length === 0,
     pathOf,
     stagedPath,
-    isStaged: (sha256) => existsSync(stagedPath(sha256)),
-    put: async (path, sha256) => {
-      const target = pathOf(path);
-      const draft = stagedPath(`put-${drafts++}.draft`);
-      await mkdir(dirname(target), { recursive: true });
-      await linkOrCopy(stagedPath(sha256), draft);
-      await rename(draft, target);
-      // Renaming a name of a file over another of its names does nothing and leaves the draft.
-      await rm(draft, { force: true });
-    },
-    write: async (path, bytes) => {
-      const draft = stagedPath(`put-${drafts++}.draft`);
-      await writeFile(draft, bytes);
-      await mkdir(dirname(pathOf(path)), { recursive: true });
-      await rename(draft, pathOf(path));
-    },
-    remove: async (path) => {
+    saveState,
+    state: (): MirrorState | null =>
+      existsSync(statePath) ? MirrorState.parse(JSON.parse(readFileSync(statePath, "utf8"))) : null,
+    /** Whether there is nothing yet. */
+    isEmpty: (): boolean => readdirSync(folder).length === 0,
+    isStaged: (sha256: string): boolean => existsSync(stagedPath(sha256)),
+    /** Puts a gathered file in place; its gathered copy stays until `finish`. */
+    put: (path: string, sha256: string) =>
+      place(path, (draft) => linkOrCopy(stagedPath(sha256), draft)),
+    /** Writes a small file. */
+    write: (path: string, bytes: Uint8Array) => place(path, (draft) => writeFile(draft, bytes)),
+    remove: async (path: string): Promise<void> => {
       await rm(pathOf(path), { force: true });
       await removeEmptyFolders(folder, dirname(pathOf(path)));
     },
+    /** Every file in the folder, by its path. */
     files: () => filesIn(folder, ""),
-    settle: async (state) => {
+    /** Brings everything onto the disk, stores the state and forgets what was gathered. */
+    finish: async (state: MirrorState): Promise<void> => {
       // One sync of the file system instead of one per file; where there is none, the state alone is synced.
       await Bun.spawn(["sync", "-f", folder], { stdio: ["ignore", "ignore", "ignore"] }).exited;
-      await keepState(state);
-      await rm(join(side, "staged"), { recursive: true, force: true });
-      await mkdir(join(side, "staged"));
+      await saveState(state);
+      await rm(stagedFolder, { recursive: true, force: true });
+      await mkdir(stagedFolder);
     },
   };
 }
@@ -160,19 +141,14 @@ export async function digestOfFile(path: string): Promise<string | null> {
 export async function eachLimited<Item>(
   items: Iterable<Item>,
   limit: number,
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
-  const waiting = items[Symbol.iterator]();
-  let stopped = false;
+  // An error in one of the loops ends the generator, and so the others.
+  const waiting = (function* () {
+    yield* items;
+  })();
   const hand = async () => {
-    for (let next = waiting.next(); next.done !== true && !stopped; next = waiting.next()) {
-      try {
-        await work(next.value);
-      } catch (error) {
-        stopped = true;
-        throw error;
-      }
-    }
+    for (const item of waiting) await work(item);
   };
   await Promise.all(Array.from({ length: limit }, hand));
 }
