@@ -26,7 +26,7 @@ import {
 } from "#content/enrichment/submission-store.ts";
 import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { answerOnce } from "#content/operation/idempotency-store.ts";
+import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import type { Admitted } from "./proposal.ts";
 
@@ -62,8 +62,13 @@ export const storeEnrichment = (
   job: EnrichJob,
 ): Promise<Result<EnrichOutcome, StoreFailure>> => {
   const { request, slug, idempotencyKey, now } = job;
-  const { agent_id } = request;
-  const once = { route: "enrich", agent_id, idempotencyKey, request: [slug, request], now };
+  const once = {
+    route: "enrich",
+    sender: request.agent_id,
+    idempotencyKey,
+    digest: () => requestDigest([slug, request]),
+    now,
+  };
   return answerOnce(tx, once, () => storeItems(tx, job));
 };
 

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
 import { type OnboardingRequest, onboardingType } from "#content/onboarding/read.ts";
 import type { ProofFailure } from "#content/onboarding/wallet-challenge.ts";
-import { type Duplicate, onboardingStates, onboardingTypes } from "#content/contract/onboarding.ts";
+import type { Duplicate, OnboardingState, OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { keepAnswer, keptAnswer } from "#content/operation/idempotency-store.ts";
+import { answerOnce } from "#content/operation/idempotency-store.ts";
 import {
   addOnboarding,
   challengeIsUsed,
@@ -37,16 +36,15 @@ export type OnboardingJob = {
 };
 
 /** What stands in the store now: of this request, or of the same one that came before. */
-const OnboardingStored = z.object({
-  id: z.string(),
-  type: z.enum(onboardingTypes),
+export type OnboardingStored = {
+  id: string;
+  type: OnboardingType;
   /** Of the profile; null for a registration. */
-  slug: z.string().nullable(),
-  status: z.enum(onboardingStates),
+  slug: string | null;
+  status: OnboardingState;
   /** Of the link to its status page. Null: the sender may not be the first one, and gets no link. */
-  status_digest: z.string().nullable(),
-});
-export type OnboardingStored = z.infer<typeof OnboardingStored>;
+  status_digest: string | null;
+};
 
 /**
  * Stores a request for review. The same request again is answered with the one that waits already, with its link only
@@ -56,19 +54,15 @@ export async function storeOnboarding(
   tx: WriteTransaction,
   job: OnboardingJob,
 ): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
-  const { request, digest, now } = job;
-  const key = job.idempotencyKey === null ? null : keyOf(request, job.idempotencyKey);
-  if (key !== null) {
-    const kept = await keptAnswer(tx, key, digest, now);
-    if (kept.kind === "same") return ok(OnboardingStored.parse(JSON.parse(kept.body)));
-    if (kept.kind === "other") return fail({ kind: "idempotency_key_reused" });
-  }
-  const twin = await pendingTwin(tx, digest);
-  const stored = twin === null ? await storeNew(tx, job) : ok(await described(tx, twin));
-  if (stored.ok && key !== null) {
-    await keepAnswer(tx, key, { digest, status: 200, body: JSON.stringify(stored.value) }, now);
-  }
-  return stored;
+  const { request, digest, idempotencyKey, now } = job;
+  const sender = createHash("sha256")
+    .update(request.contact_email.toLowerCase())
+    .digest("base64url");
+  const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
+  return answerOnce(tx, once, async () => {
+    const twin = await pendingTwin(tx, digest);
+    return twin === null ? storeNew(tx, job) : ok(await described(tx, twin));
+  });
 }
 
 async function storeNew(
@@ -116,7 +110,3 @@ async function described(tx: WriteTransaction, one: Onboarding): Promise<Onboard
 }
 
 /** A key is its sender's own: whoever has another address may use the same text. */
-const keyOf = ({ contact_email }: OnboardingRequest, key: string) => ({
-  route: "onboard",
-  key: `${createHash("sha256").update(contact_email.toLowerCase()).digest("base64url")} ${key}`,
-});

@@ -15,7 +15,7 @@ import { wireTime } from "#content/contract/time.ts";
 import { type ConsensusMode, rejectionReasons } from "#content/enrichment/consensus.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { answerOnce } from "#content/operation/idempotency-store.ts";
+import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import {
   agentsBehindDraft,
   insertDraft,
@@ -145,8 +145,13 @@ export const storeDraft = (
   job: DraftJob,
 ): Promise<Result<DraftOutcome, DraftFailure>> => {
   const { request, idempotencyKey, now } = job;
-  const { agent_id } = request;
-  const once = { route: "draft", agent_id, idempotencyKey, request, now };
+  const once = {
+    route: "draft",
+    sender: request.agent_id,
+    idempotencyKey,
+    digest: () => requestDigest(request),
+    now,
+  };
   return answerOnce(tx, once, () => storeNew(tx, job));
 };
 
