@@ -5,6 +5,7 @@ import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
+import { openEmbeddedClient } from "./embedded-client.ts";
 
 type Db = LibSQLDatabase;
 
@@ -60,13 +61,12 @@ const migrationsFolder = join(import.meta.dirname, "migrations");
 export async function openStore(options: OpenOptions): Promise<Store> {
   const embedded = options.url.startsWith("file:");
   if (embedded) mkdirSync(dirname(options.url.slice("file:".length)), { recursive: true });
+  const { url, authToken } = options;
   const connect = (): Client =>
-    createClient({
-      url: options.url,
-      ...(options.authToken === undefined ? {} : { authToken: options.authToken }),
-      // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
-      ...(embedded ? { timeout: 20, concurrency: 1 } : {}),
-    });
+    embedded
+      ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
+        openEmbeddedClient(url.slice("file:".length), { timeout: 20 })
+      : createClient({ url, ...(authToken === undefined ? {} : { authToken }) });
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
   const writer = connect();
   const reader = embedded ? connect() : writer;

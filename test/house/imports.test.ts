@@ -12,7 +12,10 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/editorial", /^$/],
   ["content/runtime", /^(node:|p-retry$)/],
   ["content/contract", /^(zod$|node:|bs58$)/],
-  ["content/store", /^(zod$|node:|drizzle-orm|@libsql\/client|libsql\/promise$|bun:sqlite$)/],
+  [
+    "content/store",
+    /^(zod$|node:|drizzle-orm|@libsql\/client|libsql(\/promise)?$|lru-cache$|bun:sqlite$)/,
+  ],
   ["content/nonprofit", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
