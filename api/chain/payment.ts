@@ -3,7 +3,7 @@ import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "
 import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Payment } from "./chain.ts";
+import type { Chain, Payment } from "./chain.ts";
 import { memoPrograms, programs } from "./programs.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
@@ -159,22 +159,17 @@ function transferOf(data: Buffer, accounts: readonly (string | undefined)[]): Pa
   return { source, destination, mint, authority, amount: data.readBigUInt64LE(1), decimals };
 }
 
-/** The account that pays network fees for donors. */
-export type Sponsor = {
-  readonly address: string;
-  sign(
-    payment: Payment,
-  ): Result<Payment & { tx_signature: string }, { kind: "not_sponsored"; why: string }>;
-};
-
-/** Reads a secret key of 64 bytes: base58, or the JSON array that Solana's own tools keep. Null when it is neither. */
-export function openSponsor(secretKey: string): Sponsor | null {
+/**
+ * The account that pays network fees for donors, by its secret key of 64 bytes: base58, or the JSON array that Solana's
+ * own tools keep. Null when it is neither.
+ */
+export function openSponsor(secretKey: string) {
   const keypair = keypairOf(secretKey);
   if (keypair === null) return null;
   const address = keypair.publicKey.toBase58();
   return {
     address,
-    sign: (payment) => {
+    sign: (payment: Payment): ReturnType<Chain["sponsored"]> => {
       const refused = (why: string) => fail({ kind: "not_sponsored" as const, why });
       const transaction = transactionOf(payment.bytes);
       if (transaction === null) return refused("the bytes are no Solana transaction");

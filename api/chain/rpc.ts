@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import { within } from "#content/runtime/with-timeout.ts";
 import type { ChainUnclear } from "./chain.ts";
 
 /** What an answer is worth: a value, or nothing but a reason to ask again. */
@@ -109,10 +110,9 @@ async function firstClear<Value>(
     }
     const leftMs = endMs - performance.now();
     if (leftMs <= 0) return unclear(why);
-    const first = await firstOf(
-      open.keys(),
-      made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs,
-    );
+    const ended = [...open.keys()].map(async (promise) => ({ promise, reading: await promise }));
+    const waitMs = made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs;
+    const first = await within(Promise.race(ended), waitMs);
     if (first === null) {
       for (const slow of open.values()) slow.did("slow");
       continue;
@@ -125,17 +125,6 @@ async function firstClear<Value>(
       await Bun.sleep(Math.min(againAfterMs * 2 ** (round - 1), endMs - performance.now()));
   }
   return unclear(why);
-}
-
-/** The first of several to end, null when none did in time. */
-function firstOf<Value>(
-  open: Iterable<Promise<Value>>,
-  waitMs: number,
-): Promise<{ promise: Promise<Value>; reading: Value } | null> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), waitMs);
-  const ended = [...open].map((promise) => promise.then((reading) => ({ promise, reading })));
-  return Promise.race([...ended, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** What a node said: a result, or that it will not. */
@@ -153,25 +142,14 @@ export class WrongChain extends Error {
   }
 }
 
-/** One RPC node. */
-export type Endpoint = {
-  /** Host and port: addresses of RPC nodes hold keys, and are never logged. */
-  readonly host: string;
-  /** Asks it. Throws when no answer can be made out, WrongChain when it serves another chain. */
-  ask(method: string, params: readonly unknown[], signal: AbortSignal): Promise<RpcAnswer>;
-  /** Throws as `ask` does, unless the node serves the chain that is meant. */
-  verify(signal: AbortSignal): Promise<void>;
-  /** Whether it failed a short while ago, so that others go first. */
-  isFailing(): boolean;
-  /** Notes how it did: one that failed or was slow stands behind the others for a while. */
-  did(how: "well" | "slow" | "failed"): void;
-};
-
 /** How long a node that failed stands behind the others. */
 const failingMs = 30_000;
 
+/** One RPC node. */
+export type Endpoint = ReturnType<typeof openEndpoint>;
+
 /** Opens an RPC node by its address. Nothing is asked of it before its genesis hash was found to be the expected one. */
-export function openEndpoint(url: string, genesis: string): Endpoint {
+export function openEndpoint(url: string, genesis: string) {
   let verified = false;
   let failingUntilMs = 0;
   const verify = async (signal: AbortSignal) => {
@@ -182,14 +160,19 @@ export function openEndpoint(url: string, genesis: string): Endpoint {
     verified = true;
   };
   return {
+    /** Host and port: addresses of RPC nodes hold keys, and are never logged. */
     host: new URL(url).host,
+    /** Throws as `ask` does, unless the node serves the chain that is meant. */
     verify,
-    ask: async (method, params, signal) => {
+    /** Throws when no answer can be made out, WrongChain when it serves another chain. */
+    ask: async (method: string, params: readonly unknown[], signal: AbortSignal) => {
       if (!verified) await verify(signal);
       return post(url, method, params, signal);
     },
+    /** Whether it failed a short while ago, so that others go first. */
     isFailing: () => performance.now() < failingUntilMs,
-    did: (how) => {
+    /** Notes how it did: one that failed or was slow stands behind the others for a while. */
+    did: (how: "well" | "slow" | "failed") => {
       failingUntilMs = how === "well" ? 0 : performance.now() + failingMs;
       // Behind a name that failed, another chain may come up: it is looked at again.
       if (how === "failed") verified = false;

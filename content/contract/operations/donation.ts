@@ -46,37 +46,34 @@ const pending = {
 const flow =
   "Without a proof: 402 with what to pay. Stock x402 clients of version 1 read the body and send X-PAYMENT, those of version 2 read PAYMENT-REQUIRED and send PAYMENT-SIGNATURE; the network fee is paid by our sponsor, or by the wallet in ?payer=. To pay without such a client, transfer USDC with `memo` in the transaction and POST its `tx_signature`. Funds go straight to the nonprofit's wallet.";
 
-export const initiateDonation = operation({
-  operationId: "initiateDonation",
-  method: "get",
+/** Asking what to pay and proving that it was paid are the same request, with more or less in it. */
+const donating = {
   path: "/api/donate/{slug}",
   tag: "Donation",
-  summary: "Ask what to pay to a nonprofit, or pay it",
   description: flow,
   query: DonateParameters,
   headers: ["PaymentSignature", "XPayment"],
   ok: settled,
   also: [pending, demanded],
   problems: donateProblems,
-  refusals: [507],
   fresh: true,
+} as const;
+
+export const initiateDonation = operation({
+  ...donating,
+  operationId: "initiateDonation",
+  method: "get",
+  summary: "Ask what to pay to a nonprofit, or pay it",
+  refusals: [507],
 });
 
 export const settleDonation = operation({
+  ...donating,
   operationId: "settleDonation",
   method: "post",
-  path: "/api/donate/{slug}",
-  tag: "Donation",
   summary: "Prove a donation by the signature of its transaction",
-  description: flow,
-  query: DonateParameters,
-  headers: ["PaymentSignature", "XPayment"],
   body: { shape: DonateBody, example: { tx_signature: examples.txSignature }, optional: true },
-  ok: settled,
-  also: [pending, demanded],
-  problems: donateProblems,
   refusals: withBody,
-  fresh: true,
 });
 
 export const getDonationStatus = operation({
