@@ -23,7 +23,7 @@ export const schemaOf = <Query extends z.ZodObject>({ query }: { query?: Query }
 });
 
 /** Any bytes are accepted: what cannot be decoded becomes U+FFFD. */
-function parametersOf(url: string): Record<string, string> {
+export function parametersOf(url: string): Record<string, string> {
   const start = url.indexOf("?");
   const found: Record<string, string> = {};
   if (start === -1) return found;

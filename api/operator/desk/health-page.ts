@@ -81,9 +81,9 @@ const spans = [7, 30, 90, daysMax] as const;
 
 /** /desk/charts: what happened over time. */
 export async function chartsPage({ context, request }: Visit): Promise<Page> {
-  const asked = queryOf(request.url).number("days");
+  const asked = queryOf(request.url).number("days") ?? daysDefault;
   // One day alone makes no line.
-  const count = Math.min(Math.max((asked.ok ? asked.value : null) ?? daysDefault, 2), daysMax);
+  const count = Math.min(Math.max(asked, 2), daysMax);
   const numbers = await dailyNumbers(context, count);
   const { days } = numbers;
   const drawn = (

@@ -9,9 +9,8 @@ const rowsPerPage = 100;
 /** /desk/log: what operators did, by operator, action and subject. */
 export async function logPage({ context, request }: Visit): Promise<Page> {
   const query = queryOf(request.url);
-  const before = query.number("before");
   const filter = filterIn(query);
-  const page = { ...filter, before: before.ok ? before.value : null, limit: rowsPerPage };
+  const page = { ...filter, before: query.number("before"), limit: rowsPerPage };
   const [log, names] = [await readAudit(context, page), await auditNames(context.store)];
   const older = placeWith("/desk/log", { ...filter, before: log.next });
   return {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import type { z } from "zod";
 import { queryOf } from "#api/http/query.ts";
+import { parametersOf } from "#api/http/route.ts";
+import { choice, flag, limit, offset } from "#content/contract/operations/query.ts";
 
-const query = (search: string) => queryOf(`http://localhost/api/search${search}`);
-const limits = { fallback: 20, max: 50 };
+const url = (search: string) => `http://localhost/api/search${search}`;
+const query = (search: string) => queryOf(url(search));
+/** What a shape of the contract makes of a parameter. */
+const read = (search: string, name: string, shape: z.ZodType) =>
+  shape.safeParse(parametersOf(url(search))[name]);
+const anOffset = (search: string) => read(search, "offset", offset);
 
 describe("a limit", () => {
   test.each([
@@ -17,50 +24,58 @@ describe("a limit", () => {
     ["?limit=%207%20", 7],
     ["?other=1", 20],
   ])("in %p is %p", (search, expected) => {
-    expect(query(search).limit(limits)).toEqual({ ok: true, value: expected });
+    expect(read(search, "limit", limit(20, 50)).data).toBe(expected);
   });
 
   test.each(["0", "-1", "1.5", "ten", "1e1", "0x10", "%00", "%ff", "٣", "NaN", "Infinity"])(
     "of %p is refused by its name",
     (value) => {
-      const parsed = query(`?limit=${value}`).limit(limits);
-      expect(parsed).toMatchObject({ ok: false, failure: { parameter: "limit" } });
+      const { error } = read(`?limit=${value}`, "limit", limit(20, 50));
+      expect(error?.issues[0]?.message).toStartWith("limit is a whole number from 1 to 50");
     },
   );
 });
 
 describe("an offset", () => {
   test("is a whole number from 0", () => {
-    expect(query("?offset=0").offset()).toEqual({ ok: true, value: 0 });
-    expect(query("").offset()).toEqual({ ok: true, value: 0 });
-    expect(query("?offset=41000").offset()).toEqual({ ok: true, value: 41_000 });
-    expect(query("?offset=-1").offset().ok).toBe(false);
-    expect(query("?offset=x").offset().ok).toBe(false);
+    expect(anOffset("?offset=0").data).toBe(0);
+    expect(anOffset("").data).toBe(0);
+    expect(anOffset("?offset=41000").data).toBe(41_000);
+    expect(anOffset("?offset=-1").success).toBe(false);
+    expect(anOffset("?offset=x").success).toBe(false);
   });
 
   test("of any size stays a safe integer", () => {
-    const parsed = query(`?offset=${"9".repeat(300)}`).offset();
-    expect(parsed.ok && Number.isSafeInteger(parsed.value)).toBe(true);
+    expect(Number.isSafeInteger(anOffset(`?offset=${"9".repeat(300)}`).data)).toBe(true);
   });
 });
 
 describe("a choice", () => {
-  const options = { values: ["discover", "donate"], fallback: "discover" } as const;
+  const intents = ["discover", "donate"] as const;
+  const intent = choice("intent", intents, "What for", "donate");
 
-  test("is one of the list, or the fallback when absent", () => {
-    expect(query("?intent=donate").choice("intent", options)).toEqual({
-      ok: true,
-      value: "donate",
-    });
-    expect(query("?intent=").choice("intent", options)).toEqual({ ok: true, value: "discover" });
+  test("is one of the list, or absent", () => {
+    expect(query("?intent=donate").choice("intent", intents)).toBe("donate");
+    expect(query("?intent=").choice("intent", intents)).toBeNull();
+    expect(query("?intent=steal").choice("intent", intents)).toBeNull();
   });
 
   test("outside the list names the allowed values", () => {
-    expect(query("?intent=steal").choice("intent", options)).toMatchObject({
-      ok: false,
-      failure: { parameter: "intent", allowed: ["discover", "donate"] },
+    const { error } = read("?intent=steal", "intent", intent);
+    expect(error?.issues[0]).toMatchObject({
+      message: "intent is one of discover, donate.",
+      values: ["discover", "donate"],
     });
   });
+});
+
+test("a number is a whole one from 1", () => {
+  expect(["?n=7", "?n=0", "?n=x", ""].map((search) => query(search).number("n"))).toEqual([
+    7,
+    null,
+    null,
+    null,
+  ]);
 });
 
 describe("a text", () => {
@@ -84,8 +99,7 @@ describe("a text", () => {
 });
 
 test("a flag is set by 1 and true alone", () => {
-  const set = ["1", "true", "TRUE"].map((value) => query(`?f=${value}`).flag("f"));
-  const unset = ["0", "false", "yes", "", "11"].map((value) => query(`?f=${value}`).flag("f"));
-  expect(set).toEqual([true, true, true]);
-  expect(unset).not.toContain(true);
+  const isSet = (value: string) => read(`?f=${value}`, "f", flag("A filter", "1")).data === "1";
+  expect(["1", "true", "TRUE"].map(isSet)).toEqual([true, true, true]);
+  expect(["0", "false", "yes", "", "11"].map(isSet)).not.toContain(true);
 });
