@@ -7,21 +7,23 @@ import { directoryRoutes } from "./directory/routes.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
-import { methodsByPath, requestPath } from "./http/route.ts";
+import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
 import type { Allowance, Policy } from "./http/rate-limit.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import {
   agentRoutes,
-  enrichHelp,
   enrichRoutes,
   enrichmentStatsRoutes,
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
 import { donateRoutes, donationRoutes } from "./donation/routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
-import { onboardForm, onboardHelp, onboardRoutes } from "./onboarding/routes.ts";
+import { onboardForm, onboardRoutes } from "./onboarding/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
+import { submitEnrichment } from "#content/contract/operations/enrichment.ts";
+import { claimOrRegisterNonprofit } from "#content/contract/operations/onboarding.ts";
+import { draftRecommendation } from "#content/contract/operations/recommendation.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -145,11 +147,16 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
     headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
   });
 
-/** What to send instead, for anyone who sent something to these routes that they cannot take. */
-const helpAt = (path: string, { config }: Pick<Context, "config">): Record<string, unknown> => ({
-  ...enrichHelp(path, config.baseUrl),
-  ...onboardHelp(path, config.baseUrl),
-});
+const helped = [submitEnrichment, claimOrRegisterNonprofit, draftRecommendation];
+
+/** What to send instead, for anyone who sent something to these routes that they cannot take, or left out the slug. */
+function helpAt(path: string, { config }: Pick<Context, "config">): Record<string, unknown> {
+  const operation = helped.find(({ path: template }) => {
+    const [start = "", slug] = template.split("{");
+    return slug === undefined ? path === start : `${path}/`.startsWith(start);
+  });
+  return operation === undefined ? {} : helpFor(operation, config.baseUrl);
+}
 
 const badPath = (): Response =>
   problem({

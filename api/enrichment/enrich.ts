@@ -3,7 +3,12 @@ import type {
   EnrichmentSubmission,
   PriorRejection,
 } from "#content/contract/enrichment-answers.ts";
-import { proseFields, structuredFields } from "#content/contract/enrichment.ts";
+import {
+  type EnrichmentBody,
+  proseFields,
+  structuredFields,
+} from "#content/contract/enrichment.ts";
+import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { wireTime } from "#content/contract/time.ts";
 import {
@@ -12,7 +17,7 @@ import {
   promotionNote,
   type SubmissionState,
 } from "#content/enrichment/consensus.ts";
-import { readEnrichment, type Wrong } from "#content/enrichment/read.ts";
+import { readEnrichment } from "#content/enrichment/read.ts";
 import type { Rejection } from "#content/enrichment/submission-store.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -35,7 +40,7 @@ export type EnrichContext = ProposalContext & {
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
 };
 
-export type EnrichCall = ProposalCall & { slug: string };
+export type EnrichCall = ProposalCall & { slug: string; body: EnrichmentBody };
 
 export type EnrichFailure =
   | StoreFailure

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { Context } from "#api/context.ts";
-import { networkOf } from "#api/http/client.ts";
+import { idempotencyKeyOf, networkOf } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
+import { idempotencyKeyReused } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
@@ -23,14 +24,12 @@ export type ProposalContext = {
 type AgentAllowance = { allowed: boolean; retryAfterMs: number };
 
 export type ProposalCall = {
-  body: unknown;
   idempotencyKey: string | null;
   /** Keyed hash of the client's network; null outside the strict mode. */
   network: string | null;
 };
 
 export type ProposalRefusal =
-  | { kind: "invalid_idempotency_key" }
   | { kind: "idempotency_key_reused" }
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
@@ -53,43 +52,27 @@ export const proposalContext = ({ store, clock, config, limits }: Context): Prop
   },
 });
 
-export const proposalCall = (context: Context, request: Request, body: unknown): ProposalCall => ({
-  body,
-  idempotencyKey: request.headers.get("idempotency-key"),
+export const proposalCall = (context: Context, request: Request): ProposalCall => ({
+  idempotencyKey: idempotencyKeyOf(request),
   network: consensusNetwork(context, request),
 });
 
-/** Lets a request of an agent in, unless its Idempotency-Key cannot be used or the agent has sent too many. */
+/** Lets a request of an agent in, unless the agent has sent too many. */
 export async function admit(
   { clock, mode, takeAgent }: ProposalContext,
   { idempotencyKey, network }: ProposalCall,
   { agent_id, proposals }: { agent_id: string; proposals: number },
 ): Promise<Result<Admitted, ProposalRefusal>> {
-  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
-    return fail({ kind: "invalid_idempotency_key" });
-  }
   const { allowed, retryAfterMs } = await takeAgent(agent_id, proposals);
   if (!allowed) return fail({ kind: "agent_rate_limited", agent_id, retryAfterMs });
   return ok({ idempotencyKey, network: mode === "networks" ? network : null, mode, now: clock() });
 }
 
-/** Printable, so that a key is the same thing to every proxy on its way. */
-export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
-
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
 
 /** What agents read wherever they write: the same of every route. */
 export const agentRefusals = {
-  invalid_idempotency_key: {
-    status: 400,
-    detail:
-      "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.",
-  },
-  idempotency_key_reused: {
-    status: 409,
-    detail:
-      "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
-  },
+  idempotency_key_reused: idempotencyKeyReused,
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,
     detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day. Retry-After says when to send the next.`,

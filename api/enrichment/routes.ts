@@ -3,8 +3,8 @@ import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
-import { type FailureTable, refuse } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
+import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import {
   findThinProfiles,
   getAgentExemplars,
@@ -12,7 +12,6 @@ import {
   getEnrichmentStats,
   submitEnrichment,
 } from "#content/contract/operations/enrichment.ts";
-import { enrichmentExample } from "#content/contract/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { helpWantedAnswer, helpWantedTotals } from "#content/enrichment/needs-store.ts";
@@ -25,32 +24,23 @@ export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication } = context;
   const verb = { ...proposalContext(context), waitForPublication };
   const answers = answersTo(config.baseUrl);
-  return new Elysia().post(pathOf(submitEnrichment), async ({ params, body, request }) => {
-    const call = { ...proposalCall(context, request, body), slug: params.slug };
-    const outcome = await enrich(verb, call);
-    if (!outcome.ok) return refuse(answers, outcome.failure);
-    const { submissions } = outcome.value;
-    const live = submissions.filter(({ status }) => status === "applied").length;
-    activity.count("enrich:submitted", submissions.length);
-    if (live > 0) activity.count("enrich:applied", live);
-    return outcome.value;
-  });
+  return new Elysia().post(
+    pathOf(submitEnrichment),
+    async ({ params: { slug }, body, request }) => {
+      const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
+      if (!outcome.ok) return refuse(answers, outcome.failure);
+      const { submissions } = outcome.value;
+      const live = submissions.filter(({ status }) => status === "applied").length;
+      activity.count("enrich:submitted", submissions.length);
+      if (live > 0) activity.count("enrich:applied", live);
+      return outcome.value;
+    },
+    schemaOf(submitEnrichment),
+  );
 };
 
-/** Anyone who sent no usable JSON to this route, or no slug, is shown what to send. */
-export const enrichHelp = (path: string, baseUrl: string): Record<string, unknown> =>
-  /^\/api\/enrich(?:\/|$)/.test(path) ? { example: exampleCall(baseUrl) } : {};
-
-/** What a client can send as it stands, but for the slug. */
-const exampleCall = (baseUrl: string, slug = "{slug}") => ({
-  method: "POST",
-  url: `${baseUrl}/api/enrich/${slug}`,
-  headers: { "content-type": "application/json" },
-  body: enrichmentExample,
-});
-
 const answersTo = (baseUrl: string) => {
-  const example = exampleCall(baseUrl);
+  const extra = helpFor(submitEnrichment, baseUrl);
   const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
   return {
     nonprofit_not_found: ({ slug }) => ({
@@ -58,22 +48,14 @@ const answersTo = (baseUrl: string) => {
       detail: /^[{<:]|^%7B/i.test(slug)
         ? `Put the slug of a nonprofit in the place of ${slug.slice(0, 40)}. ${whereToLook}`
         : `${nonprofitNotFound.detail} GET /api/needs-enrichment lists slugs that need data.`,
-      extra: { example },
+      extra,
     }),
     nonprofit_withdrawn: {
       status: 410,
       detail: `This nonprofit is withdrawn from its register: its profile accepts no more data. ${whereToLook}`,
-      extra: { example },
+      extra,
     },
-    invalid_enrichment: ({ errors }) => ({
-      status: 400,
-      detail: `Nothing was stored. ${errors
-        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
-        .join(" ")
-        .slice(0, 1_000)}`,
-      errors,
-      extra: { example },
-    }),
+    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra }),
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;
 };

@@ -1,6 +1,6 @@
 import { ValidationError } from "elysia";
 import type { Log } from "#api/log.ts";
-import { problemTitles } from "#content/contract/problem.ts";
+import { problemTitles, type Wrong } from "#content/contract/problem.ts";
 import { StoreBusy } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */
@@ -9,7 +9,7 @@ export type Refusal = {
   code: string;
   detail: string;
   /** What is wrong where: bodies only. */
-  errors?: { path: string; message: string }[];
+  errors?: Wrong[];
   /** Extra members of the body, for example allowed values. */
   extra?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -51,6 +51,16 @@ export function refusalOf<Failure extends { kind: string }>(
     extra: { ...answer.extra, ...extra },
   };
 }
+
+/** The answer to a body whose members cannot be used: each is named, and nothing of it was stored. */
+export const unusableBody = (errors: Wrong[]): Omit<Refusal, "code"> => ({
+  status: 400,
+  detail: `Nothing was stored. ${errors
+    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+    .join(" ")
+    .slice(0, 1_000)}`,
+  errors,
+});
 
 /** A refusal thrown where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */
 export class Refused extends Error {
@@ -154,10 +164,8 @@ export function answerError(
   if (refused instanceof Refused)
     return problem({ ...refused.refusal, extra: { ...refused.refusal.extra, ...help } });
   if (code === "NOT_FOUND") return unknownPath();
-  // Elysia answers 422 to a bad body; the contract says 400.
-  if (error instanceof ValidationError) {
-    return problem(error.type === "query" ? invalidParameter(error) : invalidBody(error));
-  }
+  // Elysia answers 422; the contract says 400.
+  if (error instanceof ValidationError) return problem(invalidParameter(error));
   if (code === "PARSE") {
     return problem({
       status: 400,
@@ -189,19 +197,4 @@ function invalidParameter({ all, valueError }: ValidationError): Refusal {
   const message = first?.summary ?? "The query is not valid.";
   const allowed = values === undefined ? {} : { allowed: values };
   return parameterRefusal({ kind: "invalid_parameter", parameter, message, ...allowed });
-}
-
-const errorsMax = 20;
-
-function invalidBody(error: unknown): Refusal {
-  const all = (error as { all?: { path?: string; message?: string }[] }).all ?? [];
-  const errors = all.slice(0, errorsMax).map(({ path, message }) => ({
-    path: path === undefined || path === "root" ? "" : path.slice(0, 100),
-    message: (message ?? "not valid").slice(0, 300),
-  }));
-  const [first] = errors;
-  const where = first === undefined || first.path === "" ? "the body" : first.path;
-  const detail =
-    first === undefined ? "The request is not valid." : `Not valid: ${where}: ${first.message}`;
-  return { status: 400, code: "invalid_request", detail, errors };
 }

@@ -1,4 +1,7 @@
 import type { z } from "zod";
+import type { Operation } from "#content/contract/operations/operation.ts";
+import { wrongsOf } from "#content/contract/problem.ts";
+import { Refused, unusableBody } from "./problem.ts";
 
 /** "/api/nonprofits/{slug}" is "/api/nonprofits/:slug" where Elysia looks for it. */
 type RoutePath<Path extends string> = Path extends `${infer Before}{${infer Name}}${infer After}`
@@ -10,16 +13,52 @@ export const pathOf = <const Path extends string>({ path }: { path: Path }) =>
   path.replaceAll(/\{(\w+)\}/g, ":$1") as RoutePath<Path>;
 
 /**
- * What Elysia reads and checks for an operation: the handler's `query` holds what the contract makes of the parameters.
- * Of a repeated parameter the first counts; unknown ones are ignored. Bodies are checked once, where they are used: their
- * refusals say what to send instead, and an operator's token counts before a body.
+ * What Elysia reads and checks for an operation: the handler's `query` and `body` hold what the contract makes of them. Of
+ * a repeated parameter the first counts; unknown ones are ignored. A body is looked at last, after an operator's token.
  */
-export const schemaOf = <Query extends z.ZodObject>({ query }: { query?: Query }) => ({
+export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>({
+  query,
+  body,
+}: Pick<Operation<string, Query, Body>, "query" | "body">) => ({
   query: query as Query,
   // Elysia's own reading makes a list of what is repeated.
   transform: (context: { request: Request; query: unknown }) => {
     context.query = parametersOf(context.request.url);
   },
+  body: (body?.refusal === undefined
+    ? undefined
+    : refusing(body.shape, body.refusal)) as BodySchema<Body>,
+});
+
+type BodySchema<Shape extends z.ZodObject> = {
+  "~standard": { types?: { input: unknown; output: z.output<Shape> } };
+};
+
+/** The shape as Elysia takes it, which refuses in our words. */
+const refusing = (shape: z.ZodObject, code: string) => ({
+  "~standard": {
+    version: 1,
+    vendor: "zod",
+    validate: (given: unknown) => {
+      const read = shape.safeParse(given);
+      if (read.success) return { value: read.data };
+      throw new Refused({ code, ...unusableBody(wrongsOf(read.error)) });
+    },
+  },
+});
+
+/** What to send to an operation, for anyone who sent what it cannot take: as it stands, but for the slug. */
+export const helpFor = (
+  { method, path, body }: Pick<Operation, "method" | "path" | "body">,
+  baseUrl: string,
+): Record<string, unknown> => ({
+  example: {
+    method: method.toUpperCase(),
+    url: `${baseUrl}${path}`,
+    headers: { "content-type": "application/json" },
+    body: body?.example,
+  },
+  ...(body?.examples === undefined ? {} : { examples: body.examples }),
 });
 
 /** Any bytes are accepted: what cannot be decoded becomes U+FFFD. */

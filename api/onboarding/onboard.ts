@@ -1,5 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
-import type { Wrong } from "#content/enrichment/read.ts";
+import { randomBytes } from "node:crypto";
 import { type OnboardingRequest, readOnboarding } from "#content/onboarding/read.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
 import type { Clock } from "#content/contract/time.ts";
@@ -9,15 +8,21 @@ import {
   type Issuer,
   type ProofFailure,
 } from "#content/onboarding/wallet-challenge.ts";
-import type { OnboardingAnswer, OnboardingType } from "#content/contract/onboarding.ts";
+import type {
+  OnboardingAnswer,
+  OnboardingBody,
+  OnboardingType,
+} from "#content/contract/onboarding.ts";
+import type { Wrong } from "#content/contract/problem.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { findDuplicates, type Sought } from "#content/onboarding/duplicate-store.ts";
+import { requestDigest } from "#content/operation/idempotency-store.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { isUsableKey } from "#api/enrichment/proposal.ts";
 import {
+  digestOf,
   type OnboardingStored,
   type StoreOnboardingFailure,
   storeOnboarding,
@@ -34,13 +39,12 @@ export type OnboardContext = {
   statusToken: (submissionId: string) => string;
 };
 
-export type OnboardCall = { body: unknown; idempotencyKey: string | null };
+export type OnboardCall = { body: OnboardingBody; idempotencyKey: string | null };
 
 export type OnboardFailure =
   | StoreOnboardingFailure
   | ProofFailure
-  | { kind: "invalid_onboarding"; errors: Wrong[] }
-  | { kind: "invalid_idempotency_key" };
+  | { kind: "invalid_onboarding"; errors: Wrong[] };
 
 /**
  * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
@@ -54,8 +58,6 @@ export async function onboard(
   const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
   const { request, proof } = read.value;
-  const key = call.idempotencyKey;
-  if (key !== null && !isUsableKey(key)) return fail({ kind: "invalid_idempotency_key" });
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
   const { issuer } = context;
   // An old request is answered as it was, although its challenge has expired by now: so this is judged inside.
@@ -76,18 +78,14 @@ export async function onboard(
           : null,
       refusedProof: proven.ok ? null : proven.failure,
       duplicates,
-      digest: digestOf(JSON.stringify([request, proof?.signature ?? null])),
+      digest: requestDigest([request, proof?.signature ?? null]),
       statusDigest: digestOf(context.statusToken(id)),
-      idempotencyKey: key,
+      idempotencyKey: call.idempotencyKey,
       now,
     }),
   );
   return stored.ok ? ok(await answerOf(context, request, stored.value)) : stored;
 }
-
-/** What is stored in the place of a secret, and of a request. */
-export const digestOf = (text: string): string =>
-  createHash("sha256").update(text).digest("base64url");
 
 const profileOf = ({ store }: OnboardContext, { claim_slug }: OnboardingRequest) =>
   claim_slug === null ? Promise.resolve(null) : recordBySlug(store, claim_slug);

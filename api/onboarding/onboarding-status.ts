@@ -5,7 +5,7 @@ import { type Onboarding, onboardingByToken } from "#content/onboarding/store.ts
 import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-hold-store.ts";
-import { digestOf } from "./onboard.ts";
+import { digestOf } from "./store-onboarding.ts";
 
 export type StatusFailure = { kind: "submission_not_found" };
 

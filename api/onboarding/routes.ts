@@ -2,21 +2,17 @@ import { createHmac } from "node:crypto";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
-import { bearerOf } from "#api/http/client.ts";
+import { bearerOf, idempotencyKeyOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { type FailureTable, refusalOf, refuse } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { type FailureTable, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import {
   claimOrRegisterNonprofit,
   getOnboardingStatus,
   getWalletChallenge,
 } from "#content/contract/operations/onboarding.ts";
-import {
-  claimExample,
-  type OnboardingAnswer,
-  registrationExample,
-  type WalletChallenge,
-} from "#content/contract/onboarding.ts";
+import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
+import { idempotencyKeyReused } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
@@ -32,14 +28,18 @@ export const onboardRoutes = (context: Context) => {
   const verb = { store, clock, baseUrl, ...keys };
   const answers = answersTo(baseUrl);
   return new Elysia()
-    .post(pathOf(claimOrRegisterNonprofit), async ({ body, request }) => {
-      const idempotencyKey = request.headers.get("idempotency-key");
-      const outcome = await onboard(verb, { body, idempotencyKey });
-      if (isForm(request.headers.get("content-type"))) {
-        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
-      }
-      return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
-    })
+    .post(
+      pathOf(claimOrRegisterNonprofit),
+      async ({ body, request }) => {
+        const idempotencyKey = idempotencyKeyOf(request);
+        const outcome = await onboard(verb, { body, idempotencyKey });
+        if (isForm(request.headers.get("content-type"))) {
+          return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
+        }
+        return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+      },
+      schemaOf(claimOrRegisterNonprofit),
+    )
     .get(
       pathOf(getWalletChallenge),
       ({ query }) => {
@@ -78,32 +78,11 @@ const plain = ({ status, detail }: { status: number; detail: string }): Response
   return new Response(`${detail}${back}\n`, { status, headers });
 };
 
-/** Anyone who sent no usable JSON to this route is shown what to send. */
-export const onboardHelp = (path: string, baseUrl: string): Record<string, unknown> =>
-  path === "/api/onboard" ? { example: exampleCall(baseUrl), examples: bothExamples } : {};
-
-const bothExamples = { claim: claimExample, registration: registrationExample };
-
-const exampleCall = (baseUrl: string) => ({
-  method: "POST",
-  url: `${baseUrl}/api/onboard`,
-  headers: { "content-type": "application/json" },
-  body: claimExample,
-});
-
 const answersTo = (baseUrl: string) => {
-  const extra = { example: exampleCall(baseUrl), examples: bothExamples };
+  const extra = helpFor(claimOrRegisterNonprofit, baseUrl);
   const challenge = `${baseUrl}/api/onboard/challenge?wallet=…`;
   return {
-    invalid_onboarding: ({ errors }) => ({
-      status: 400,
-      detail: `Nothing was stored. ${errors
-        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
-        .join(" ")
-        .slice(0, 1_000)}`,
-      errors,
-      extra,
-    }),
+    invalid_onboarding: ({ errors }) => ({ ...unusableBody(errors), extra }),
     nonprofit_not_found: {
       status: 404,
       detail: `No nonprofit has this claim_slug. GET ${baseUrl}/api/search?q=name finds yours; to register a new profile, leave claim_slug out.`,
@@ -114,16 +93,7 @@ const answersTo = (baseUrl: string) => {
       detail:
         "This nonprofit is withdrawn from its register: its profile can no longer be claimed.",
     },
-    invalid_idempotency_key: {
-      status: 400,
-      detail:
-        "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.",
-    },
-    idempotency_key_reused: {
-      status: 409,
-      detail:
-        "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
-    },
+    idempotency_key_reused: idempotencyKeyReused,
     wallet_challenge_unknown: {
       status: 400,
       detail: `Nothing was stored. wallet_challenge is not the text that GET ${challenge} gave for this wallet: send it exactly as it came, line breaks included.`,

@@ -55,9 +55,8 @@ export async function storeOnboarding(
   job: OnboardingJob,
 ): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
   const { request, digest, idempotencyKey, now } = job;
-  const sender = createHash("sha256")
-    .update(request.contact_email.toLowerCase())
-    .digest("base64url");
+  // A key is its sender's own: another address may use the same text.
+  const sender = digestOf(request.contact_email.toLowerCase());
   const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
   return answerOnce(tx, once, async () => {
     const twin = await pendingTwin(tx, digest);
@@ -109,4 +108,6 @@ async function described(tx: WriteTransaction, one: Onboarding): Promise<Onboard
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 
-/** A key is its sender's own: whoever has another address may use the same text. */
+/** What is stored in the place of a secret. */
+export const digestOf = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url");

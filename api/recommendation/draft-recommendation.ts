@@ -7,6 +7,7 @@ import {
 } from "#api/enrichment/proposal.ts";
 import type {
   DraftAnswer,
+  DraftBody,
   DraftStatus,
   GovernancePhase,
 } from "#content/contract/recommendation.ts";
@@ -57,7 +58,7 @@ export type DraftRefusal =
  */
 export async function draftRecommendation(
   context: DraftContext,
-  call: ProposalCall,
+  call: ProposalCall & { body: DraftBody },
 ): Promise<Result<DraftAnswer, DraftRefusal>> {
   const { phase } = context;
   if (phase === 1) return fail({ kind: "drafts_not_open" });

@@ -1,17 +1,17 @@
-import { nonprofitNotFound } from "#content/contract/problem.ts";
+import { nonprofitNotFound, type Wrong } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { agentRefusals, proposalCall, proposalContext } from "#api/enrichment/proposal.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
-import { type FailureTable, refuse } from "#api/http/problem.ts";
-import { pathOf, schemaOf } from "#api/http/route.ts";
+import { type FailureTable, Refused, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import {
   draftRecommendation as draftOperation,
   recommendNonprofits,
 } from "#content/contract/operations/recommendation.ts";
 import { userAgentHash } from "#api/http/client.ts";
-import { type RecommendQuery, draftExample } from "#content/contract/recommendation.ts";
+import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
 import type { LoggedRecommendation } from "#content/recommendation/log-store.ts";
@@ -114,27 +114,29 @@ export const recommendDraftRoutes = (context: Context) => {
     onRecommended: () => curated.lookAgain(),
   };
   const draftAnswers = answersTo(config.baseUrl);
-  return new Elysia().post(pathOf(draftOperation), async ({ body, request }) => {
-    const outcome = await draftRecommendation(verb, proposalCall(context, request, body));
-    return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
-  });
+  return (
+    new Elysia()
+      // A draft is not looked at where none is taken.
+      .onTransform(() => {
+        if (config.recommendationPhase !== 1) return;
+        throw new Refused(refusalOf<DraftRefusal>(draftAnswers, { kind: "drafts_not_open" }));
+      })
+      .post(
+        pathOf(draftOperation),
+        async ({ body, request }) => {
+          const call = { ...proposalCall(context, request), body };
+          const outcome = await draftRecommendation(verb, call);
+          return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
+        },
+        schemaOf(draftOperation),
+      )
+  );
 };
 
 const answersTo = (baseUrl: string) => {
-  const example = {
-    method: "POST",
-    url: `${baseUrl}/api/recommend/drafts`,
-    headers: { "content-type": "application/json" },
-    body: draftExample,
-  };
-  const faulty = ({ errors }: { errors: { path: string; message: string }[] }) => ({
-    status: 400,
-    detail: `Nothing was stored. ${errors
-      .map(({ path, message }) => `${path}: ${message}`)
-      .join(" ")
-      .slice(0, 1_000)}`,
-    errors: errors.map(({ path, message }) => ({ path, message })),
-    extra: { example },
+  const faulty = ({ errors }: { errors: Wrong[] }) => ({
+    ...unusableBody(errors.map(({ path, message }) => ({ path, message }))),
+    extra: helpFor(draftOperation, baseUrl),
   });
   return {
     drafts_not_open: {

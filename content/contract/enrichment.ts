@@ -32,7 +32,10 @@ export const proseFields = [
   "impact_metric",
 ] as const;
 
-export const EnrichableField = z.enum(enrichableFields).meta({ id: "EnrichableField" });
+export const whichField = `field must be one of ${enrichableFields.join(", ")}.`;
+export const EnrichableField = z
+  .enum(enrichableFields, { error: whichField })
+  .meta({ id: "EnrichableField" });
 export type EnrichableField = z.infer<typeof EnrichableField>;
 export type StructuredField = (typeof structuredFields)[number];
 
@@ -84,7 +87,7 @@ const optionalText = (lengthMaxOfText: number) =>
 
 const field = EnrichableField.describe("The field that the value completes");
 const value = z
-  .string()
+  .string({ error: 'value is a text; send a year as "1998", an object as JSON in a string.' })
   .min(1)
   .describe("The data as text; for programme and impact_metric a JSON object in a string, or text");
 const source_url = optionalText(sourceUrlLengthMax).describe(
@@ -110,7 +113,7 @@ export const EnrichmentBody = z
     value: value.optional(),
     source_url,
     agent_id: z
-      .string()
+      .string({ error: "agent_id is required: a stable text that names your agent." })
       .min(1)
       .max(agentLengthMax)
       .describe("Stable id of the agent; distinct ids count toward consensus"),

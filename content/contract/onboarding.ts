@@ -24,7 +24,7 @@ const textLengthMax = 20_000;
 /** Absent, null and "" all mean that nothing was given. */
 const optionalText = (description: string) =>
   z
-    .string()
+    .string({ error: "This is a text." })
     .max(textLengthMax)
     .nullish()
     .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text))
@@ -46,30 +46,37 @@ export const registrationExample = {
   mission: "We teach children to read.",
 } as const;
 
+/** What is said to a body that names no organisation. */
+export const whatToOnboard =
+  "Send an object with claim_slug and contact_email, or with name, country and contact_email.";
+
 /** The body of POST /api/onboard. With claim_slug a listing is claimed or changed, otherwise a profile is registered. */
 export const OnboardingBody = z
-  .object({
-    claim_slug: optionalText(
-      "Slug of the listing that is yours, or the address of its profile; absent: a new profile is registered",
-    ),
-    name: optionalText("Name of the organisation; a registration needs it"),
-    contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
-    contact_name: optionalText("Who asks; never public"),
-    usdc_wallet: optionalText("Solana address that takes USDC: base58 of 32 bytes"),
-    mission: optionalText("What the organisation is for, up to 1,000 characters"),
-    website: optionalText("http(s) address of its own site"),
-    country: optionalText("English name or ISO 3166 code; a registration needs it"),
-    city: optionalText("City"),
-    registration_number: optionalText(
-      "Number in a public register of charities, with or without its prefix",
-    ),
-    wallet_challenge: optionalText(
-      "The text of GET /api/onboard/challenge that was signed; absent: those of the last 15 minutes are tried",
-    ),
-    wallet_signature: optionalText(
-      "Base58 Ed25519 signature of that text by the wallet: proof of control",
-    ),
-  })
+  .object(
+    {
+      claim_slug: optionalText(
+        "Slug of the listing that is yours, or the address of its profile; absent: a new profile is registered",
+      ),
+      name: optionalText("Name of the organisation; a registration needs it"),
+      contact_email: optionalText("Where the reviewer can reach you; always needed, never public"),
+      contact_name: optionalText("Who asks; never public"),
+      usdc_wallet: optionalText("Solana address that takes USDC: base58 of 32 bytes"),
+      mission: optionalText("What the organisation is for, up to 1,000 characters"),
+      website: optionalText("http(s) address of its own site"),
+      country: optionalText("English name or ISO 3166 code; a registration needs it"),
+      city: optionalText("City"),
+      registration_number: optionalText(
+        "Number in a public register of charities, with or without its prefix",
+      ),
+      wallet_challenge: optionalText(
+        "The text of GET /api/onboard/challenge that was signed; absent: those of the last 15 minutes are tried",
+      ),
+      wallet_signature: optionalText(
+        "Base58 Ed25519 signature of that text by the wallet: proof of control",
+      ),
+    },
+    { error: whatToOnboard },
+  )
   .meta({ id: "OnboardingBody", examples: [claimExample, registrationExample] });
 export type OnboardingBody = z.infer<typeof OnboardingBody>;
 

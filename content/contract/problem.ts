@@ -20,6 +20,23 @@ export const Problem = z
   .meta({ id: "Problem" });
 export type Problem = z.infer<typeof Problem>;
 
+/** What is wrong, and where. */
+export type Wrong = { path: string; message: string };
+
+/** A body that cannot be used names at most this many faults. */
+export const wrongsMax = 20;
+
+/** What a shape says of a body that does not fit it; places are written like "fields[2].value". */
+export const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
+  issues.slice(0, wrongsMax).map(({ path, message }) => ({
+    path: path
+      .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+      .join("")
+      .replace(/^\./, "")
+      .slice(0, 100),
+    message: message.slice(0, 300),
+  }));
+
 /** Titles of refusals, by their status. */
 export const problemTitles = {
   400: "Bad request",
@@ -38,6 +55,12 @@ export const problemTitles = {
   500: "Internal error",
   503: "Temporarily unavailable",
   507: "Storage full",
+} as const;
+
+/** The answer to an Idempotency-Key that came with another request before, wherever it was sent. */
+export const idempotencyKeyReused = {
+  status: 409,
+  detail: "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
 } as const;
 
 /** The answer to a slug that no nonprofit has, wherever it was sent. */

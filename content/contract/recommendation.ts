@@ -142,32 +142,38 @@ export const draftExample = {
   agent_name: "Research Bot",
 };
 
+/** What is said when a member is missing or empty. */
+const needed = {
+  slug: "slug is required: of the nonprofit to recommend.",
+  recommended_for: "recommended_for is required: an array of 1 to 10 donor intents.",
+  why_recommended: "why_recommended is required: one to three restrained sentences.",
+  source_url: "source_url is required: the http(s) address of the evidence.",
+  agent_id: "agent_id is required: a stable text that names your agent.",
+};
+
+const neededText = (name: keyof typeof needed) =>
+  z.string({ error: needed[name] }).min(1, needed[name]);
+
 /** The body of POST /api/recommend/drafts. */
 export const DraftBody = z
   .object({
-    slug: z.string().min(1).max(200).describe("Of the nonprofit to recommend"),
+    slug: neededText("slug").max(200).describe("Of the nonprofit to recommend"),
     recommended_for: z
-      .array(z.string().max(intentLengthMax * 2))
-      .min(1)
+      .array(z.string().max(intentLengthMax * 2), { error: needed.recommended_for })
+      .min(1, needed.recommended_for)
       .max(intentsMax)
       .describe(
         `Donor intents, at most ${intentLengthMax} characters each; restrained wording only. Agents agree when these are the same, whatever their order`,
       ),
-    why_recommended: z
-      .string()
-      .min(1)
+    why_recommended: neededText("why_recommended")
       .max(reasonLengthMax * 2)
       .describe(
         `One to three restrained sentences, at most ${reasonLengthMax} characters, without links`,
       ),
-    source_url: z
-      .string()
-      .min(1)
+    source_url: neededText("source_url")
       .max(sourceUrlLengthMax)
       .describe("http(s) address of the evidence; never opened by the directory"),
-    agent_id: z
-      .string()
-      .min(1)
+    agent_id: neededText("agent_id")
       .max(agentLengthMax)
       .describe("Stable id of the agent; distinct ids count toward consensus"),
     agent_name: z
@@ -177,6 +183,7 @@ export const DraftBody = z
       .describe("Name for people; the id when absent"),
   })
   .meta({ id: "RecommendationDraftBody", examples: [draftExample] });
+export type DraftBody = z.infer<typeof DraftBody>;
 
 export const DraftStatus = z.enum(["pending", "applied", "rejected"]);
 export type DraftStatus = z.infer<typeof DraftStatus>;

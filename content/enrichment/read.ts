@@ -2,12 +2,13 @@ import type { z } from "zod";
 import {
   batchItemsMax,
   type EnrichableField,
-  enrichableFields,
-  EnrichmentBody,
+  type EnrichmentBody,
   type EnrichmentItem,
   type FieldType,
   fieldTypeOf,
+  whichField,
 } from "#content/contract/enrichment.ts";
+import { type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { type Agent, readAgent } from "./agent.ts";
 import { checkSourceUrl, checkValue, isTestData } from "./value.ts";
@@ -24,22 +25,16 @@ export type ReadItem = {
 /** A request to enrich, checked and cleaned: each field at most once, at least one item. */
 export type EnrichmentRequest = Agent & { items: ReadItem[] };
 
-export type Wrong = { path: string; message: string };
-
-const wrongsMax = 20;
-
 /**
  * Reads the body of POST /api/enrich/{slug}: one submission, a batch, or both. One bad item refuses the whole, and every
  * bad one is named by its path. Source: decisions.md, "Enrichment".
  */
 export function readEnrichment(
-  body: unknown,
+  body: EnrichmentBody,
   { thisYear }: { thisYear: number },
 ): Result<EnrichmentRequest, Wrong[]> {
-  const parsed = EnrichmentBody.safeParse(body);
-  if (!parsed.success) return fail(parsed.error.issues.slice(0, wrongsMax).map(explain));
-  const { fields = [] } = parsed.data;
-  const single = singleItem(parsed.data);
+  const { fields = [] } = body;
+  const single = singleItem(body);
   if (!single.ok) return single;
   const batch = fields.map((item, at) => ({ item, path: `fields[${at}]` }));
   const given = [...single.value, ...batch];
@@ -50,7 +45,7 @@ export function readEnrichment(
   if (given.length > batchItemsMax) {
     return fail([{ path: "fields", message: `A batch may hold at most ${batchItemsMax} fields.` }]);
   }
-  const { agent, wrongs: wrongNames } = readAgent(parsed.data);
+  const { agent, wrongs: wrongNames } = readAgent(body);
   const wrongs: Wrong[] = [...wrongNames];
   const items: ReadItem[] = [];
   const seen = new Set<string>();
@@ -95,32 +90,9 @@ function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[]
   const { field, value, source_url } = body;
   if (field === undefined && value === undefined) return ok([]);
   if (field === undefined) {
-    return fail([
-      { path: "field", message: `field must be one of ${enrichableFields.join(", ")}.` },
-    ]);
+    return fail([{ path: "field", message: whichField }]);
   }
   if (value === undefined)
     return fail([{ path: "value", message: `value must be the ${field}, as text.` }]);
   return ok([{ item: { field, value, source_url }, path: "" }]);
-}
-
-function explain(issue: z.core.$ZodIssue): Wrong {
-  const path = issue.path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-    .join("")
-    .replace(/^\./, "")
-    .slice(0, 100);
-  const last = issue.path.at(-1);
-  if (last === "field")
-    return { path, message: `field must be one of ${enrichableFields.join(", ")}.` };
-  if (last === "agent_id" && issue.code === "invalid_type") {
-    return { path, message: "agent_id is required: a stable text that names your agent." };
-  }
-  if (last === "value" && issue.code === "invalid_type") {
-    return {
-      path,
-      message: 'value is a text; send a year as "1998", an object as JSON in a string.',
-    };
-  }
-  return { path, message: issue.message };
 }

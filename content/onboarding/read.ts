@@ -1,12 +1,13 @@
 import { z } from "zod";
 import {
-  OnboardingBody,
+  type OnboardingBody,
   type OnboardingType,
   onboardingLengthMax as lengthMax,
+  whatToOnboard,
 } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import type { Wrong } from "#content/enrichment/read.ts";
+import { type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/donation/wallet.ts";
@@ -33,26 +34,14 @@ export type WalletProofSent = { challenge: string | null; signature: string };
 
 export type ReadOnboarding = { request: OnboardingRequest; proof: WalletProofSent | null };
 
-const wrongsMax = 20;
-
 /**
  * Reads the body of POST /api/onboard: a claim needs claim_slug and contact_email, a registration name, country and
  * contact_email. Every fault is named by its field. Source: decisions.md, "Onboarding".
  */
 export function readOnboarding(
-  body: unknown,
+  sent: OnboardingBody,
   { thisYear }: { thisYear: number },
 ): Result<ReadOnboarding, Wrong[]> {
-  const parsed = OnboardingBody.safeParse(body);
-  if (!parsed.success) {
-    return fail(
-      parsed.error.issues.slice(0, wrongsMax).map(({ path, message, code }) => ({
-        path: path.join("."),
-        message: code === "invalid_type" ? (path.length === 0 ? asObject : asText) : message,
-      })),
-    );
-  }
-  const sent = parsed.data;
   const wrongs: Wrong[] = missing(sent);
   const take = <Value>(field: string, read: Result<Value, { message: string }>): Value | null => {
     if (!read.ok) wrongs.push({ path: field, message: read.failure.message });
@@ -92,17 +81,13 @@ export const onboardingType = (
     : "claim";
 };
 
-const asObject =
-  "Send an object with claim_slug and contact_email, or with name, country and contact_email.";
-const asText = "This is a text.";
-
 type Enrichable = "contact_email" | "mission" | "website" | "city";
 type Line = "claim_slug" | "contact_name" | "registration_number";
 
 function missing({ claim_slug, name, country, contact_email }: OnboardingBody): Wrong[] {
   const wrongs: Wrong[] = [];
   const need = (path: string, message: string) => wrongs.push({ path, message });
-  if (claim_slug === null && name === null && country === null) need("", asObject);
+  if (claim_slug === null && name === null && country === null) need("", whatToOnboard);
   else if (claim_slug === null && name === null) {
     need("name", "A registration needs the name of the organisation; a claim needs claim_slug.");
   } else if (claim_slug === null && country === null) {

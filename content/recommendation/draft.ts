@@ -1,4 +1,5 @@
-import { DraftBody, type GovernancePhase } from "#content/contract/recommendation.ts";
+import type { DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
+import { wrongsMax } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readAgent } from "#content/enrichment/agent.ts";
 import {
@@ -24,23 +25,11 @@ export type DraftRequest = PickText & {
   test_data: boolean;
 };
 
-const faultsMax = 20;
-
 /** Reads the body of POST /api/recommend/drafts; every fault is named by its path. */
-export function readDraft(body: unknown): Result<DraftRequest, PickFault[]> {
-  const parsed = DraftBody.safeParse(body);
-  if (!parsed.success) {
-    return fail(
-      parsed.error.issues.slice(0, faultsMax).map(({ path, message, code }) => ({
-        path: pathOf(path),
-        message: required(path.at(-1), code) ?? message,
-        claims: false,
-      })),
-    );
-  }
-  const { slug, source_url, agent_id, agent_name } = parsed.data;
+export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
+  const { slug, source_url, agent_id, agent_name } = body;
   const { agent, wrongs } = readAgent({ agent_id, agent_name: agent_name?.trim() || null });
-  const text = checkPickText(parsed.data, { byAgent: true });
+  const text = checkPickText(body, { byAgent: true });
   const source = checkSourceUrl(source_url);
   const faults: PickFault[] = [
     ...(text.ok ? [] : text.failure),
@@ -48,7 +37,7 @@ export function readDraft(body: unknown): Result<DraftRequest, PickFault[]> {
     ...wrongs.map((wrong) => ({ ...wrong, claims: false })),
   ];
   if (!text.ok || !source.ok || source.value === null || faults.length > 0) {
-    return fail(faults.slice(0, faultsMax));
+    return fail(faults.slice(0, wrongsMax));
   }
   const { recommended_for, why_recommended } = text.value;
   const claims = [...recommended_for, why_recommended].flatMap(sensitiveClaims);
@@ -65,24 +54,6 @@ export function readDraft(body: unknown): Result<DraftRequest, PickFault[]> {
       isTestData({ field: "website", value: source.value, ...agent }),
   });
 }
-
-const pathOf = (path: readonly PropertyKey[]): string =>
-  path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-    .join("")
-    .replace(/^\./, "")
-    .slice(0, 100);
-
-const needed: Readonly<Record<string, string>> = {
-  slug: "slug is required: of the nonprofit to recommend.",
-  recommended_for: "recommended_for is required: an array of 1 to 10 donor intents.",
-  why_recommended: "why_recommended is required: one to three restrained sentences.",
-  source_url: "source_url is required: the http(s) address of the evidence.",
-  agent_id: "agent_id is required: a stable text that names your agent.",
-};
-
-const required = (name: PropertyKey | undefined, code: string): string | undefined =>
-  code === "invalid_type" || code === "too_small" ? needed[String(name)] : undefined;
 
 /** What recommends the profile already: the operator's words, or those that agents agreed on. */
 export type LivePick = { by_consensus: boolean; normalised_value: string };

@@ -10,7 +10,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { revertField } from "#content/enrichment/agreed-field-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";
-import type { StructuredField } from "#content/contract/enrichment.ts";
+import { EnrichmentBody, type StructuredField } from "#content/contract/enrichment.ts";
 import { aNonprofit } from "../support/records.ts";
 
 /** How many histories are tried; ALMONER_FULL_TESTS=1 tries many more. */
@@ -110,7 +110,7 @@ function jobOf(one: Sent, at: number, mode: EnrichJob["mode"]): EnrichJob {
     return { field: name, value: known[value % known.length] };
   });
   const body = { agent_id, agent_name: `${agent_id} ${one.name}`, fields: items };
-  const read = readEnrichment(body, { thisYear: 2026 });
+  const read = readEnrichment(EnrichmentBody.parse(body), { thisYear: 2026 });
   if (!read.ok) throw new Error(JSON.stringify(read.failure));
   return {
     request: read.value,

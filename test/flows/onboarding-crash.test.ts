@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { OnboardingBody } from "#content/contract/onboarding.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +44,9 @@ test("kill -9 while approving: no claim, registration or change is half applied"
     const target =
       at < 2 * ofEach ? { claim_slug: `profile-${at}` } : { name: `Zebra ${at}`, country: "KE" };
     const body = { ...target, contact_email: "a@b.example", usdc_wallet: aWallet().address };
-    expect((await onboard(verb, { body, idempotencyKey: null })).ok).toBe(true);
+    expect(
+      (await onboard(verb, { body: OnboardingBody.parse(body), idempotencyKey: null })).ok,
+    ).toBe(true);
   }
   const ask = async (sql: string) => (await store.raw.execute(sql)).rows;
   const said = new Set<string>();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
 import { onboardingKeys } from "#api/onboarding/routes.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
@@ -208,7 +209,7 @@ async function send(wallet: number | null, slug: string, promised: Promised): Pr
     contact_name: `Person ${made++}`,
     usdc_wallet,
   };
-  const outcome = await onboard(verb, { body, idempotencyKey: null });
+  const outcome = await onboard(verb, { body: OnboardingBody.parse(body), idempotencyKey: null });
   if (!outcome.ok) throw new Error(outcome.failure.kind);
   const { submission_id: id, type } = outcome.value;
   expect(type).toBe(promised.verified ? "change" : "claim");

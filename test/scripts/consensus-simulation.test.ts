@@ -8,7 +8,11 @@ import {
   consensusSimulation,
   type SimulationParameters,
 } from "#content/contract/consensus-simulation.ts";
-import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
+import {
+  EnrichmentBody,
+  type StructuredField,
+  structuredFields,
+} from "#content/contract/enrichment.ts";
 import { helpWantedAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -117,7 +121,12 @@ describe("what is simulated is what the service does", () => {
       // Sent at once, stored in this order: the verb hands them to one queue.
       const answers = await Promise.all(
         sent.map(({ profile, body, network }) =>
-          enrich(parts, { slug: profile.slug, body, idempotencyKey: null, network }),
+          enrich(parts, {
+            slug: profile.slug,
+            body: EnrichmentBody.parse(body),
+            idempotencyKey: null,
+            network,
+          }),
         ),
       );
       expect(answers.filter(({ ok }) => !ok)).toEqual([]);

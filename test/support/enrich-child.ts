@@ -1,3 +1,4 @@
+import { EnrichmentBody } from "#content/contract/enrichment.ts";
 import { enrich } from "#api/enrichment/enrich.ts";
 import { openStore } from "#content/store/open.ts";
 import { StoreBusy } from "#content/store/busy.ts";
@@ -34,7 +35,11 @@ const work = async () => {
     const at = next++;
     const field = fields[at % fields.length] ?? "city";
     const slug = slugs[Math.floor(at / fields.length) % slugs.length] ?? "";
-    const body = { field, value: valueOf[field](at % 3), agent_id: `${name}-${at}` };
+    const body = EnrichmentBody.parse({
+      field,
+      value: valueOf[field](at % 3),
+      agent_id: `${name}-${at}`,
+    });
     try {
       const outcome = await enrich(parts, { slug, body, idempotencyKey: null, network: null });
       if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.failure)}`);

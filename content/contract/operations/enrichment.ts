@@ -45,7 +45,11 @@ export const submitEnrichment = operation({
   description:
     "Send `field` and `value`, or a batch in `fields`. A structured field (website, city, region, founded_year, contact_email) goes live when two distinct agents submit the same normalised value and the field is empty. Prose is queued for a person. No key: `agent_id` says who you are.",
   headers: ["IdempotencyKey"],
-  body: { shape: EnrichmentBody, example: { ...enrichmentExample } },
+  body: {
+    shape: EnrichmentBody,
+    example: { ...enrichmentExample },
+    refusal: "invalid_enrichment",
+  },
   ok: {
     description: "Stored; each submission says whether its value is live",
     shape: EnrichmentAnswer,

@@ -6,7 +6,11 @@ import {
   RevokeBody,
   WalletChallenge,
 } from "#content/contract/onboarding.ts";
-import { ChallengeParameters, claimExample } from "#content/contract/onboarding.ts";
+import {
+  ChallengeParameters,
+  claimExample,
+  registrationExample,
+} from "#content/contract/onboarding.ts";
 import * as examples from "#content/contract/examples/onboarding.ts";
 import { operation, withBody } from "./operation.ts";
 
@@ -19,7 +23,12 @@ export const claimOrRegisterNonprofit = operation({
   description:
     "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
   headers: ["IdempotencyKey"],
-  body: { shape: OnboardingBody, example: { ...claimExample } },
+  body: {
+    shape: OnboardingBody,
+    example: { ...claimExample },
+    examples: { claim: { ...claimExample }, registration: { ...registrationExample } },
+    refusal: "invalid_onboarding",
+  },
   ok: {
     description: "It waits for review",
     shape: OnboardingAnswer,

@@ -28,8 +28,15 @@ export type Operation<
   query?: Query;
   /** Names of components.parameters that are headers. */
   headers?: readonly string[];
-  /** `optional`: the request may come without one. */
-  body?: { shape: Body; example: Json; optional?: true };
+  /** `refusal`: the code of the refusal of one that does not fit; `optional`: the request may come without one. */
+  body?: {
+    shape: Body;
+    example: Json;
+    refusal?: string;
+    optional?: true;
+    /** By name, when one example does not show all. */
+    examples?: { [name: string]: Json };
+  };
   ok?: {
     description: string;
     /** Its id is its name in the description; "text" is not JSON. */

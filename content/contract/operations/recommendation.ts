@@ -73,7 +73,7 @@ export const draftRecommendation = operation({
   description:
     'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are.',
   headers: ["IdempotencyKey"],
-  body: { shape: DraftBody, example: { ...draftExample } },
+  body: { shape: DraftBody, example: { ...draftExample }, refusal: "invalid_draft" },
   ok: {
     description: "Stored; promotion_note says what comes next",
     shape: DraftAnswer,

@@ -1,6 +1,10 @@
 import { agentWindows, requestsPerMinute } from "#api/http/rate-limit.ts";
 import { openWindows, type Window } from "#api/http/sliding-window.ts";
-import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
+import {
+  EnrichmentBody,
+  isStructured,
+  type StructuredField,
+} from "#content/contract/enrichment.ts";
 import { type ConsensusMode, decide, type PendingVote } from "#content/enrichment/consensus.ts";
 import { readEnrichment, type ReadItem } from "#content/enrichment/read.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
@@ -72,7 +76,7 @@ export function simulateDirectory(
     opinions: (profile: PlantedProfile): Opinion[] => [...fieldsOf(profile)].flatMap(opinionsOf),
     /** Takes a body as POST /api/enrich/{slug} does; throws when the service would refuse it. */
     submit: ({ profile, body, network, atMs }: Sent) => {
-      const read = readEnrichment(body, { thisYear });
+      const read = readEnrichment(EnrichmentBody.parse(body), { thisYear });
       if (!read.ok) throw new Error(`the service refuses ${JSON.stringify(read.failure)}`);
       const { agent_id, items } = read.value;
       for (const item of items) {

@@ -6,18 +6,22 @@ import { onboardingOutcome } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
 import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
+import { OnboardingBody } from "#content/contract/onboarding.ts";
+import { wrongsOf } from "#content/contract/problem.ts";
 import type { SetBy } from "#content/contract/nonprofit.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const thisYear = 2026;
 const read = (body: object) => {
-  const outcome = readOnboarding(body, { thisYear });
+  const outcome = readOnboarding(OnboardingBody.parse(body), { thisYear });
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.failure));
   return outcome.value;
 };
 const pathsOf = (body: unknown) => {
-  const outcome = readOnboarding(body, { thisYear });
+  const sent = OnboardingBody.safeParse(body);
+  if (!sent.success) return wrongsOf(sent.error).map(({ path }) => path);
+  const outcome = readOnboarding(sent.data, { thisYear });
   return outcome.ok ? [] : outcome.failure.map(({ path }) => path);
 };
 const claim = { claim_slug: "a", contact_email: "a@b.example" };

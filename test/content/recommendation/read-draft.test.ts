@@ -2,10 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { checkPickText } from "#content/recommendation/pick-text.ts";
 import { readDraft } from "#content/recommendation/draft.ts";
 import { sensitiveClaims } from "#content/recommendation/wording.ts";
-import { draftExample } from "#content/contract/recommendation.ts";
+import { wrongsOf } from "#content/contract/problem.ts";
+import { DraftBody, draftExample } from "#content/contract/recommendation.ts";
 
 const faults = (given: object) => {
-  const read = readDraft({ ...draftExample, ...given });
+  const body = DraftBody.safeParse({ ...draftExample, ...given });
+  if (!body.success) return wrongsOf(body.error).map((wrong) => ({ ...wrong, claims: false }));
+  const read = readDraft(body.data);
   return read.ok
     ? []
     : read.failure.map(({ path, message, claims }) => ({ path, message, claims }));
@@ -90,7 +93,8 @@ describe("a draft cannot be used", () => {
   });
 
   test("whatever it is", () => {
-    for (const body of [null, "x", 7, [], {}]) expect(readDraft(body).ok).toBe(false);
+    for (const body of [null, "x", 7, [], {}])
+      expect(DraftBody.safeParse(body).success).toBe(false);
   });
 });
 
