@@ -1,25 +1,18 @@
+import { and, asc, desc, eq, getTableColumns, lte, type SQL, sql } from "drizzle-orm";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { countUpTo } from "#content/store/query.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
 
 /** An approved change of a wallet. Held until `effective_at`; instants in milliseconds since 1970. */
-export type WalletHold = {
-  submission_id: string;
-  nonprofit_id: number;
-  wallet_before: string;
-  wallet: string;
-  wallet_challenge: string | null;
-  wallet_signature: string | null;
-  status: "held" | "in_effect" | "stopped" | "replaced";
-  reason: string | null;
-  approved_by: string;
-  approved_at: number;
-  effective_at: number;
-  decided_by: string | null;
-  decided_at: number | null;
-};
+export type WalletHold = typeof holds.$inferSelect;
+
+/** Says literally what the partial indexes of the table say, so that SQLite uses them. */
+const isHeld = sql`${holds.status} = 'held'`;
 
 const appliedAtOnceMax = 100;
 
@@ -28,20 +21,33 @@ const appliedAtOnceMax = 100;
  * those were. Runs beside other processes that do the same.
  */
 export async function applyDueWallets(
-  store: Pick<Store, "raw" | "write">,
+  store: Pick<Store, "db" | "raw" | "write">,
   now: Date,
 ): Promise<number> {
   let applied = 0;
-  for (;;) {
-    // Nearly always nothing is due: then no one waits for the write lock.
-    const { rows } = await store.raw.execute({
-      sql: "SELECT 1 FROM wallet_holds WHERE status = 'held' AND effective_at <= ? LIMIT 1",
-      args: [now.getTime()],
-    });
-    if (rows.length === 0) return applied;
+  // Nearly always nothing is due: then no one waits for the write lock.
+  while ((await dueHolds(store, now, null, 1)).length > 0) {
     applied += await store.write((tx) => applyDueHolds(tx, now, null));
   }
+  return applied;
 }
+
+/** The held changes, of one nonprofit or (null) of all, that take effect by now. Index: wallet_holds_due. */
+const dueHolds = (
+  store: Queryable,
+  now: Date,
+  nonprofitId: number | null,
+  limit: number,
+): Promise<WalletHold[]> => {
+  const isOf = nonprofitId === null ? undefined : eq(holds.nonprofit_id, nonprofitId);
+  return store.db
+    .select()
+    .from(holds)
+    .where(and(isHeld, lte(holds.effective_at, now.getTime()), isOf))
+    .orderBy(asc(holds.effective_at), asc(holds.submission_id))
+    .limit(limit)
+    .execute();
+};
 
 /** The same inside a transaction, for one nonprofit or (null) for at most 100 of them. */
 export async function applyDueHolds(
@@ -49,32 +55,18 @@ export async function applyDueHolds(
   now: Date,
   nonprofitId: number | null,
 ): Promise<number> {
-  const { rows } = await tx.raw.execute({
-    sql: `SELECT * FROM wallet_holds
-          WHERE status = 'held' AND effective_at <= ?1 AND (?2 IS NULL OR nonprofit_id = ?2)
-          ORDER BY effective_at, submission_id
-          LIMIT ${appliedAtOnceMax}`,
-    args: [now.getTime(), nonprofitId],
-  });
-  for (const hold of rows.map(holdFrom)) {
+  const due = await dueHolds(tx, now, nonprofitId, appliedAtOnceMax);
+  const at = now.getTime();
+  for (const hold of due) {
     const [before] = await recordsById(tx, [hold.nonprofit_id]);
     if (before === undefined)
       throw new Error(`no nonprofit ${hold.nonprofit_id} for a held wallet`);
-    const after = withWallet(before, hold, now.getTime());
+    const after = withWallet(before, hold, at);
     await saveNonprofits(tx, [{ before, after }], { origin: "onboarding", now });
-    await closeHold(tx, hold, {
-      status: "in_effect",
-      reason: null,
-      by: clockName,
-      at: now.getTime(),
-    });
-    await logWallet(tx, "wallet.in_effect", hold, {
-      slug: before.slug,
-      by: clockName,
-      at: now.getTime(),
-    });
+    await closeHold(tx, hold, { status: "in_effect", reason: null, by: clockName, at });
+    await logWallet(tx, "wallet.in_effect", hold, { slug: before.slug, by: clockName, at });
   }
-  return rows.length;
+  return due.length;
 }
 
 /** Who is named in the audit log for what time alone brings about. */
@@ -110,22 +102,7 @@ export async function holdWallet(
   slug: string,
   hold: Omit<WalletHold, "status" | "reason" | "decided_by" | "decided_at">,
 ): Promise<void> {
-  await tx.raw.execute({
-    sql: `INSERT INTO wallet_holds (submission_id, nonprofit_id, wallet_before, wallet, wallet_challenge,
-            wallet_signature, status, approved_by, approved_at, effective_at)
-          VALUES (?, ?, ?, ?, ?, ?, 'held', ?, ?, ?)`,
-    args: [
-      hold.submission_id,
-      hold.nonprofit_id,
-      hold.wallet_before,
-      hold.wallet,
-      hold.wallet_challenge,
-      hold.wallet_signature,
-      hold.approved_by,
-      hold.approved_at,
-      hold.effective_at,
-    ],
-  });
+  await tx.db.insert(holds).values({ ...hold, status: "held" });
   await logWallet(tx, "wallet.held", hold, { slug, by: hold.approved_by, at: hold.approved_at });
 }
 
@@ -142,30 +119,24 @@ export async function closeHold(
   { submission_id }: Pick<WalletHold, "submission_id">,
   { status, reason, by, at }: Closing,
 ): Promise<boolean> {
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `UPDATE wallet_holds SET status = ?, reason = ?, decided_by = ?, decided_at = ?
-          WHERE submission_id = ? AND status = 'held'`,
-    args: [status, reason, by, at, submission_id],
-  });
+  const { rowsAffected } = await tx.db
+    .update(holds)
+    .set({ status, reason, decided_by: by, decided_at: at })
+    .where(and(eq(holds.submission_id, submission_id), isHeld));
   return rowsAffected === 1;
 }
 
 /** The held change of a nonprofit, null for none. */
-export async function heldOf(store: Queryable, nonprofitId: number): Promise<WalletHold | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT * FROM wallet_holds WHERE nonprofit_id = ? AND status = 'held'",
-    args: [nonprofitId],
-  });
-  return rows[0] === undefined ? null : holdFrom(rows[0]);
-}
+export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>
+  first(store, and(eq(holds.nonprofit_id, nonprofitId), isHeld));
 
 /** The change of a wallet that came of a submission, whatever its outcome. */
-export async function holdById(store: Queryable, submissionId: string): Promise<WalletHold | null> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT * FROM wallet_holds WHERE submission_id = ?",
-    args: [submissionId],
-  });
-  return rows[0] === undefined ? null : holdFrom(rows[0]);
+export const holdById = (store: Queryable, submissionId: string): Promise<WalletHold | null> =>
+  first(store, eq(holds.submission_id, submissionId));
+
+async function first(store: Queryable, which: SQL | undefined): Promise<WalletHold | null> {
+  const [hold] = await store.db.select().from(holds).where(which);
+  return hold ?? null;
 }
 
 /** Why a change of this nonprofit's wallet was stopped that came with this contact; null for none. Index: wallet_holds_stopped. */
@@ -173,16 +144,21 @@ export async function stoppedFrom(
   store: Queryable,
   { nonprofitId, contactEmail }: { nonprofitId: number; contactEmail: string },
 ): Promise<string | null> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT h.reason
-          FROM wallet_holds AS h INDEXED BY wallet_holds_stopped
-          JOIN onboarding_submissions AS s ON s.id = h.submission_id
-          WHERE h.nonprofit_id = ? AND h.status = 'stopped' AND lower(s.request ->> 'contact_email') = lower(?)
-          ORDER BY h.decided_at DESC
-          LIMIT 1`,
-    args: [nonprofitId, contactEmail],
-  });
-  return rows[0] === undefined ? null : String(rows[0]["reason"]);
+  const { request } = onboardingSubmissions;
+  const [stopped] = await store.db
+    .select({ reason: holds.reason })
+    .from(holds)
+    .innerJoin(onboardingSubmissions, eq(onboardingSubmissions.id, holds.submission_id))
+    .where(
+      and(
+        eq(holds.nonprofit_id, nonprofitId),
+        sql`${holds.status} = 'stopped'`,
+        sql`lower(${request} ->> 'contact_email') = lower(${contactEmail})`,
+      ),
+    )
+    .orderBy(desc(holds.decided_at))
+    .limit(1);
+  return stopped?.reason ?? null;
 }
 
 /** Held changes, those first that take effect first, after a place. Index: wallet_holds_due. */
@@ -190,30 +166,19 @@ export async function holdQueue(
   store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
 ): Promise<(WalletHold & { slug: string; name: string })[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT h.*, n.slug, n.name
-          FROM wallet_holds AS h INDEXED BY wallet_holds_due
-          JOIN nonprofits AS n ON n.id = h.nonprofit_id
-          WHERE h.status = 'held' AND (h.effective_at, h.submission_id) > (?, ?)
-          ORDER BY h.effective_at, h.submission_id
-          LIMIT ?`,
-    args: [after.at, after.id, limit],
-  });
-  return rows.map((row) => ({
-    ...holdFrom(row),
-    slug: String(row["slug"]),
-    name: String(row["name"]),
-  }));
+  const { effective_at, submission_id } = holds;
+  return store.db
+    .select({ ...getTableColumns(holds), slug: nonprofits.slug, name: nonprofits.name })
+    .from(holds)
+    .innerJoin(nonprofits, eq(nonprofits.id, holds.nonprofit_id))
+    .where(and(isHeld, sql`(${effective_at}, ${submission_id}) > (${after.at}, ${after.id})`))
+    .orderBy(asc(effective_at), asc(submission_id))
+    .limit(limit);
 }
 
 /** How many changes are held. Stops counting at `max`. */
-export async function holdsWaiting(store: Queryable, max: number): Promise<number> {
-  const { rows } = await store.raw.execute({
-    sql: "SELECT count(*) AS count FROM (SELECT 1 FROM wallet_holds WHERE status = 'held' LIMIT ?)",
-    args: [max],
-  });
-  return Number(rows[0]?.["count"] ?? 0);
-}
+export const holdsWaiting = (store: Queryable, max: number): Promise<number> =>
+  countUpTo(store, max, "SELECT 1 FROM wallet_holds WHERE status = 'held'");
 
 /** Every step of a wallet stands in the audit log under the profile's slug. */
 export const logWallet = (
@@ -247,5 +212,3 @@ export const logWallet = (
     },
     at,
   });
-
-const holdFrom = (row: object): WalletHold => ({ ...row }) as WalletHold;
