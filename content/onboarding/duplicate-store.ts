@@ -1,11 +1,14 @@
-import type { InArgs } from "@libsql/client";
+import type { InValue } from "@libsql/client";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
 import { comparedNumber, type RegistrationNumber } from "#content/register/registration-number.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
-import { Duplicate } from "#content/contract/onboarding.ts";
+import type { Duplicate } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { inValues, jsonOf, query, queryPacked } from "#content/store/query.ts";
+import { nonprofits, registrations } from "#content/store/tables/nonprofits.ts";
 
 /** What is known of an organisation that may be in the directory already. `id` is its own, null for a new one. */
 export type Sought = {
@@ -62,19 +65,20 @@ async function sameRegistration(
 ): Promise<number[]> {
   if (registration === null) return [];
   const { org_id, registration_number } = registration;
-  const { rows } =
+  const isSame =
     org_id === null
-      ? await store.raw.execute({
-          sql: `SELECT nonprofit_id AS id FROM registrations
-                WHERE ${indexedNumber} = ? AND org_id IS NULL AND country_code = ?
-                LIMIT ${sameSiteMax}`,
-          args: [comparedNumber(registration_number), country_code],
-        })
-      : await store.raw.execute({
-          sql: "SELECT nonprofit_id AS id FROM registrations WHERE org_id = ?",
-          args: [org_id],
-        });
-  return rows.map((row) => Number(row["id"]));
+      ? and(
+          eq(sql.raw(indexedNumber), comparedNumber(registration_number)),
+          isNull(registrations.org_id),
+          eq(registrations.country_code, country_code ?? ""),
+        )
+      : eq(registrations.org_id, org_id);
+  const found = await store.db
+    .select({ id: registrations.nonprofit_id })
+    .from(registrations)
+    .where(isSame)
+    .limit(sameSiteMax);
+  return found.map(({ id }) => id);
 }
 
 const indexedNumber =
@@ -87,16 +91,19 @@ const indexedSite =
 async function sameSite(store: Queryable, { website }: Sought): Promise<number[]> {
   const key = website === null ? null : siteKey(website);
   if (key === null) return [];
-  const { rows } = await store.raw.execute({
-    sql: `SELECT id FROM nonprofits
-          WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
-          UNION
-          SELECT id FROM nonprofits
-          WHERE website IS NOT NULL AND ${indexedSite} > ?2 || '/' AND ${indexedSite} < ?2 || '0'
-          LIMIT ${sameSiteMax}`,
-    args: [JSON.stringify(key.same), key.below ?? "/none"],
-  });
-  return rows.map((row) => Number(row["id"]));
+  // SQL, because the index is on this very expression, and the range below a host has to use it too.
+  const found = await query(
+    store,
+    `SELECT id FROM nonprofits
+     WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
+     UNION
+     SELECT id FROM nonprofits
+     WHERE website IS NOT NULL AND ${indexedSite} > ?2 || '/' AND ${indexedSite} < ?2 || '0'
+     LIMIT ${sameSiteMax}`,
+    [JSON.stringify(key.same), key.below ?? "/none"],
+    z.object({ id: z.number() }),
+  );
+  return found.map(({ id }) => id);
 }
 
 /** In a town with more profiles only those are compared that share a rare word: all of them would take 60 ms. */
@@ -132,12 +139,13 @@ async function nearNames(
 /** Index: nonprofits_by_place. */
 async function inTown(store: Queryable, country: string, city: string | null): Promise<Named[]> {
   if (city === null) return [];
-  const found = await named(store, {
-    sql: `SELECT id, name, city FROM nonprofits
-          WHERE country_code = ? AND city IS NOT NULL AND lower(city) = lower(?)
-          LIMIT ${sameTownMax + 1}`,
-    args: [country, city],
-  });
+  const found = await named(
+    store,
+    `SELECT id, name, city FROM nonprofits
+     WHERE country_code = ? AND city IS NOT NULL AND lower(city) = lower(?)
+     LIMIT ${sameTownMax + 1}`,
+    [country, city],
+  );
   return found.length > sameTownMax ? [] : found;
 }
 
@@ -153,13 +161,14 @@ async function withWords(store: Queryable, name: string, country: string): Promi
 
 /** Names of the country that fit a query for words. */
 const withAny = (store: Queryable, words: string, country: string): Promise<Named[]> =>
-  named(store, {
-    sql: `SELECT n.id, n.name, n.city
-          FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ${sameWordsMax}) AS s
-          JOIN nonprofits AS n ON n.id = s.id
-          WHERE n.country_code = ?`,
-    args: [`{name} : ${words}`, country],
-  });
+  named(
+    store,
+    `SELECT n.id, n.name, n.city
+     FROM (SELECT rowid & 4294967295 AS id FROM search_index WHERE search_index MATCH ? LIMIT ${sameWordsMax}) AS s
+     JOIN nonprofits AS n ON n.id = s.id
+     WHERE n.country_code = ?`,
+    [`{name} : ${words}`, country],
+  );
 
 /**
  * A query for the words that stand in few profiles, any of them; for all of the words when each is common. Null when
@@ -167,15 +176,18 @@ const withAny = (store: Queryable, words: string, country: string): Promise<Name
  */
 async function rarestWords(store: Queryable, all: readonly string[]): Promise<string | null> {
   const words = [...new Set(all)].filter((word) => word !== "").slice(0, wordsMax);
-  const { rows } = await store.raw.execute({
-    sql: "SELECT term, doc FROM search_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
-    args: [JSON.stringify(words)],
-  });
-  const counts = new Map(rows.map((row) => [String(row["term"]), Number(row["doc"])]));
+  if (words.length === 0) return null;
+  // SQL, because the vocabulary is a virtual table of FTS5.
+  const known = await query(
+    store,
+    "SELECT term, doc FROM search_vocabulary WHERE term IN (SELECT value FROM json_each(?))",
+    [JSON.stringify(words)],
+    z.object({ term: z.string(), doc: z.number() }),
+  );
+  const counts = new Map(known.map(({ term, doc }) => [term, doc]));
   const rare = words.filter((word) => (counts.get(word) ?? 0) <= sameWordsMax / 2);
   const rarest = rare.toSorted((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0)).slice(0, 3);
   const quoted = (some: readonly string[]) => some.map((word) => `"${word}"`);
-  if (words.length === 0) return null;
   return rarest.length > 0
     ? `(${quoted(rarest).join(" OR ")})`
     : `(${quoted(words).join(" AND ")})`;
@@ -183,25 +195,19 @@ async function rarestWords(store: Queryable, all: readonly string[]): Promise<st
 
 const wordsMax = 16;
 
-type Statement = { sql: string; args: InArgs };
-
-/** One JSON text: fetching row by row takes several times as long. */
-async function named(store: Queryable, { sql, args }: Statement): Promise<Named[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT json_group_array(json_object('id', id, 'name', name, 'city', city)) AS found FROM (${sql})`,
-    args,
-  });
-  return z.array(Named).parse(JSON.parse(String(rows[0]?.["found"] ?? "[]")));
+/** In SQL, as one JSON text: fetching row by row takes several times as long. */
+async function named(store: Queryable, from: string, args: readonly InValue[]): Promise<Named[]> {
+  const row = jsonOf(Object.keys(Named.shape));
+  const statement = `SELECT json_group_array(${row}) AS packed FROM (${from})`;
+  const [found = []] = await queryPacked(store, statement, args, z.array(Named));
+  return found;
 }
 
-const Profile = Named.extend({ slug: z.string(), status: Duplicate.shape.status });
-type Profile = z.infer<typeof Profile>;
-
-async function profilesOf(store: Queryable, ids: readonly number[]): Promise<Profile[]> {
-  if (ids.length === 0) return [];
-  const { rows } = await store.raw.execute({
-    sql: "SELECT id, slug, name, city, status FROM nonprofits WHERE id IN (SELECT value FROM json_each(?))",
-    args: [JSON.stringify(ids)],
-  });
-  return rows.map((row) => Profile.parse({ ...row }));
+function profilesOf(store: Queryable, ids: readonly number[]) {
+  const { id, slug, name, city, status } = nonprofits;
+  return store.db
+    .select({ id, slug, name, city, status })
+    .from(nonprofits)
+    .where(inValues(id, ids))
+    .execute();
 }
