@@ -5,67 +5,10 @@ import { settings } from "./settings.ts";
 type Raw = z.infer<typeof settings>;
 
 /** The settings of one process, parsed and completed. Nothing else in the project reads the environment. */
-export type Config = {
-  dataDir: string;
-  databaseUrl: string;
-  databaseToken: string | undefined;
-  port: number;
-  host: string;
-  /** Origin in absolute URLs, without a trailing slash. */
-  baseUrl: string;
-  readsPerMinute: Raw["ALMONER_READS_PER_MINUTE"];
-  trustedHops: Raw["ALMONER_TRUSTED_HOPS"];
-  network: Raw["ALMONER_NETWORK"];
-  /** RPC nodes, the best first. For `local`, where the local chain is to be found; empty when only it knows its port. */
-  solanaRpcUrls: string[];
-  /** Port of the local chain that `bun start` runs, 0 for a free one; null when it is not to run one. */
-  localChainPort: number | null;
-  feePayerKey: string | undefined;
-  commitment: Raw["ALMONER_COMMITMENT"];
-  /** How old a transfer may be that is proven without our memo. */
-  donationWindowMs: number;
-  /** The sponsor pays the network fee of donations from this amount on. */
-  sponsoredMin: Raw["ALMONER_SPONSORED_MINIMUM"];
-  /** Operators and their tokens; empty when one is to be generated. */
-  adminTokens: { name: string; token: string }[];
-  signingKey: string | undefined;
-  consensus: Raw["ALMONER_CONSENSUS"];
-  /** Between the approval of a changed wallet and its effect. */
-  walletHoldMs: number;
-  recommendationPhase: 1 | 2 | 3;
-  /** How long calls of recommend, and what followed them, are kept. */
-  recommendationLogDays: number;
-  publishWaitMs: number;
-  releasesKept: number;
-  rebuildSchedule: string;
-  /** Whether the exported folder holds compressed siblings. */
-  precompress: boolean;
-  /** Whether the directory holds a search index for people. */
-  searchIndex: boolean;
-  s3: S3Settings;
-  /** Caches to purge after each release; empty for none. */
-  purgeUrls: string[];
-  purgeMode: Raw["ALMONER_PURGE_MODE"];
-  /** Sent with each PURGE. */
-  purgeHeaders: Record<string, string>;
-  /** Who receives webhooks about changes and donations; empty: nothing is sent. */
-  webhookUrls: string[];
-  webhookSecret: string | undefined;
-  logLevel: Raw["ALMONER_LOG_LEVEL"];
-};
+export type Config = ReturnType<typeof completed>;
 
 /** Which bucket follows the releases, and how it is written. */
-export type S3Settings = {
-  /** s3://bucket/prefix; undefined: none follows by itself. */
-  url: string | undefined;
-  extensionless: boolean;
-  /** Of a store that is not Amazon's. */
-  endpoint: string | undefined;
-  region: string;
-  accessKeyId: string | undefined;
-  secretAccessKey: string | undefined;
-  sessionToken: string | undefined;
-};
+export type S3Settings = ReturnType<typeof s3Of>;
 
 /** A setting that cannot be used: the message names the variable and says what to send. */
 export class BadSetting extends Error {
@@ -82,49 +25,65 @@ export function readConfig(env: Environment): Config {
   );
   const parsed = settings.safeParse(given);
   if (!parsed.success) throw new BadSetting(parsed.error.issues.map(explain).join("\n"));
-  const raw = parsed.data;
-  return {
-    dataDir: resolve(raw.ALMONER_DATA_DIR),
-    databaseUrl:
-      raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
-    databaseToken: raw.ALMONER_DATABASE_TOKEN,
-    port: raw.ALMONER_PORT,
-    host: raw.ALMONER_HOST,
-    baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
-    readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
-    trustedHops: raw.ALMONER_TRUSTED_HOPS,
-    network: raw.ALMONER_NETWORK,
-    ...chainOf(raw),
-    feePayerKey: raw.ALMONER_FEE_PAYER_KEY,
-    commitment: raw.ALMONER_COMMITMENT,
-    donationWindowMs: raw.ALMONER_DONATION_WINDOW_S * 1_000,
-    sponsoredMin: raw.ALMONER_SPONSORED_MINIMUM,
-    adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
-    signingKey: raw.ALMONER_SIGNING_KEY,
-    consensus: raw.ALMONER_CONSENSUS,
-    walletHoldMs: raw.ALMONER_WALLET_HOLD_HOURS * 3_600_000,
-    recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
-    recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,
-    publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
-    releasesKept: raw.ALMONER_RELEASES_KEPT,
-    rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
-    precompress: raw.ALMONER_PRECOMPRESS === "on",
-    searchIndex: raw.ALMONER_SEARCH_INDEX === "on",
-    s3: s3Of(raw, env),
-    purgeUrls: (raw.ALMONER_PURGE_URLS ?? []).map((url) => url.replace(/\/+$/, "")),
-    purgeMode: raw.ALMONER_PURGE_MODE,
-    purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
-    webhookUrls: [...new Set(raw.ALMONER_WEBHOOK_URLS)],
-    webhookSecret: raw.ALMONER_WEBHOOK_SECRET,
-    logLevel: raw.ALMONER_LOG_LEVEL,
-  };
+  return completed(parsed.data, env);
 }
 
+const completed = (raw: Raw, env: Environment) => ({
+  dataDir: resolve(raw.ALMONER_DATA_DIR),
+  databaseUrl:
+    raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
+  databaseToken: raw.ALMONER_DATABASE_TOKEN,
+  port: raw.ALMONER_PORT,
+  host: raw.ALMONER_HOST,
+  /** Origin in absolute URLs, without a trailing slash. */
+  baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
+  readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
+  trustedHops: raw.ALMONER_TRUSTED_HOPS,
+  network: raw.ALMONER_NETWORK,
+  ...chainOf(raw),
+  feePayerKey: raw.ALMONER_FEE_PAYER_KEY,
+  commitment: raw.ALMONER_COMMITMENT,
+  /** How old a transfer may be that is proven without our memo. */
+  donationWindowMs: raw.ALMONER_DONATION_WINDOW_S * 1_000,
+  /** The sponsor pays the network fee of donations from this amount on. */
+  sponsoredMin: raw.ALMONER_SPONSORED_MINIMUM,
+  /** Operators and their tokens; empty when one is to be generated. */
+  adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
+  signingKey: raw.ALMONER_SIGNING_KEY,
+  consensus: raw.ALMONER_CONSENSUS,
+  /** Between the approval of a changed wallet and its effect. */
+  walletHoldMs: raw.ALMONER_WALLET_HOLD_HOURS * 3_600_000,
+  recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
+  /** How long calls of recommend, and what followed them, are kept. */
+  recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,
+  publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
+  releasesKept: raw.ALMONER_RELEASES_KEPT,
+  rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
+  /** Whether the exported folder holds compressed siblings. */
+  precompress: raw.ALMONER_PRECOMPRESS === "on",
+  /** Whether the directory holds a search index for people. */
+  searchIndex: raw.ALMONER_SEARCH_INDEX === "on",
+  s3: s3Of(raw, env),
+  /** Caches to purge after each release; empty for none. */
+  purgeUrls: (raw.ALMONER_PURGE_URLS ?? []).map((url) => url.replace(/\/+$/, "")),
+  purgeMode: raw.ALMONER_PURGE_MODE,
+  /** Sent with each PURGE. */
+  purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
+  /** Who receives webhooks about changes and donations; empty: nothing is sent. */
+  webhookUrls: [...new Set(raw.ALMONER_WEBHOOK_URLS)],
+  webhookSecret: raw.ALMONER_WEBHOOK_SECRET,
+  logLevel: raw.ALMONER_LOG_LEVEL,
+});
+
+/**
+ * RPC nodes, the best first: for `local`, where the local chain is to be found, none when only it knows its port. The
+ * port is that of the local chain that `bun start` runs, 0 for a free one; null when it is not to run one.
+ */
 function chainOf({
   ALMONER_NETWORK: network,
   ALMONER_SOLANA_RPC_URLS: urls,
   ALMONER_CHAIN_PORT: port,
-}: Raw): Pick<Config, "solanaRpcUrls" | "localChainPort"> {
+}: Raw): { solanaRpcUrls: string[]; localChainPort: number | null } {
   if (urls !== undefined || network !== "local") {
     return { solanaRpcUrls: urls ?? [], localChainPort: null };
   }
@@ -134,7 +93,7 @@ function chainOf({
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is not set here is read where the AWS tools and Bun read it. Throws BadSetting when a bucket lacks its keys. */
-function s3Of(raw: Raw, env: Environment): S3Settings {
+function s3Of(raw: Raw, env: Environment) {
   /** The first of these variables that is set. */
   const first = (...names: string[]) => names.map((name) => env[name]).find(Boolean);
   const endpoints = ["S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
@@ -142,8 +101,10 @@ function s3Of(raw: Raw, env: Environment): S3Settings {
   const keyIds = ["S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID"];
   const secrets = ["S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY"];
   const s3 = {
+    /** s3://bucket/prefix; undefined: none follows by itself. */
     url: raw.ALMONER_S3_URL,
     extensionless: raw.ALMONER_S3_EXTENSIONLESS === "on",
+    /** Of a store that is not Amazon's. */
     endpoint: raw.ALMONER_S3_ENDPOINT ?? first(...endpoints),
     region: raw.ALMONER_S3_REGION ?? first(...regions) ?? "us-east-1",
     accessKeyId: raw.ALMONER_S3_ACCESS_KEY_ID ?? first(...keyIds),
