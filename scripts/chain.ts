@@ -1,7 +1,13 @@
 import { defineCommand } from "citty";
-import { chaos, faucet, send } from "./chain/client-commands.ts";
-import { serve, serveArgs } from "./chain/serve-command.ts";
+import { whyNoChain } from "./chain/installed.ts";
 import { runCommand } from "./support/command.ts";
+import { stopWith } from "./support/config.ts";
+
+const missing = whyNoChain();
+if (missing !== null) stopWith(missing);
+// Only now, for they load the chain's library.
+const { serve, serveArgs } = await import("./chain/serve-command.ts");
+const { chaos, faucet, send } = await import("./chain/client-commands.ts");
 
 const command = defineCommand({
   meta: {

@@ -3,14 +3,8 @@ import { defineCommand } from "citty";
 import { microUsdcFrom } from "#content/contract/money.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { buildPayment, type Payment } from "./instructions.ts";
-import {
-  chainFiles,
-  localConfigOrExit,
-  notedAddress,
-  portDefault,
-  troubleArgs,
-  troublesIn,
-} from "./serve-command.ts";
+import { chainFiles, notedAddress } from "./installed.ts";
+import { localConfigOrExit, portDefault, troubleArgs, troublesIn } from "./serve-command.ts";
 
 const common = {
   url: { type: "string", description: "URL of the chain; default: that of the data folder" },

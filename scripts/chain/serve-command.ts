@@ -1,5 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync, writeFileSync } from "node:fs";
 import { PublicKey } from "@solana/web3.js";
 import { defineCommand } from "citty";
 import { z } from "zod";
@@ -8,6 +7,7 @@ import type { Config } from "#api/config.ts";
 import { sponsorKeyOf } from "#api/secrets.ts";
 import { configOrExit, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { Chaos } from "./chaos.ts";
+import { chainFiles } from "./installed.ts";
 import { JournalTaken } from "./ledger.ts";
 import {
   type LocalChain,
@@ -78,22 +78,7 @@ export function localConfigOrExit(): Config {
   return config;
 }
 
-/** Where a data folder keeps its local chain, and notes where that listens. */
-export const chainFiles = ({ dataDir }: Pick<Config, "dataDir">) => ({
-  journal: join(dataDir, "chain", "journal.db"),
-  address: join(dataDir, "chain", "address"),
-});
-
 export const portDefault = 8_899;
-
-/** Where the data folder's chain was last seen; null when none runs. */
-export function notedAddress(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return null;
-  }
-}
 
 function portOf(port: string | undefined, config: Config): number {
   const asked = port === undefined ? (config.localChainPort ?? portDefault) : Number(port);

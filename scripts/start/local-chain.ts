@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Chain } from "#api/chain/chain.ts";
 import type { Config } from "#api/config.ts";
-import { chainFiles, notedAddress } from "#scripts/chain/serve-command.ts";
+import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 
 /** The local chain beside the service. */
@@ -28,6 +28,11 @@ export async function startLocalChain(
   if (localChainPort === null) return null;
   const running = await runningAlready(config);
   if (running !== null) return runningAt(running, { pid: () => null, stop: async () => {} });
+  const missing = whyNoChain();
+  if (missing !== null) {
+    onTrouble(missing);
+    return null;
+  }
   const child = superviseChild<{ url: string; port: number }>({
     script: join(import.meta.dirname, "../chain.ts"),
     env: { ...process.env, ALMONER_DATA_DIR: config.dataDir },

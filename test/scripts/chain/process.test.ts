@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Keypair } from "@solana/web3.js";
 import { readConfig } from "#api/config.ts";
 import { openChain } from "#api/chain/open-chain.ts";
-import { chainFiles, notedAddress } from "#scripts/chain/serve-command.ts";
+import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { startLocalChain } from "#scripts/start/local-chain.ts";
 import { freePort } from "#test/support/processes.ts";
 
@@ -36,6 +36,24 @@ const run = async (args: string[], changes: Record<string, string> = {}) => {
   ]);
   return { code: await child.exited, out, err };
 };
+
+test("is missed by name where development dependencies are left out", () => {
+  expect(whyNoChain()).toBeNull();
+  const missing = whyNoChain(() => {
+    throw new Error("Cannot find package 'litesvm'");
+  });
+  expect(missing).toContain("npm ci without --omit=dev");
+});
+
+test("leaves its library out of the service's process", async () => {
+  const loaded = `await import("#scripts/start/local-chain.ts");
+    console.log(Object.keys(require.cache).filter((path) => path.includes("litesvm")).length)`;
+  const child = Bun.spawn([process.execPath, "-e", loaded], {
+    cwd: join(import.meta.dirname, "../../.."),
+    stdout: "pipe",
+  });
+  expect((await new Response(child.stdout).text()).trim()).toBe("0");
+});
 
 const children: Bun.Subprocess[] = [];
 afterEach(async () => {
