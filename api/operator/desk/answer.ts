@@ -1,4 +1,3 @@
-import { storeRefusal } from "#api/http/problem.ts";
 import type { Html } from "./layout.ts";
 
 /** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
@@ -41,13 +40,3 @@ export const styleAnswer = (css: string): Response =>
       "cache-control": "public, max-age=31536000, immutable",
     },
   });
-
-/** What an operator reads when the store refuses; null for an error that is a bug. */
-export function troubleOf(
-  error: unknown,
-): { status: number; message: string; retry: string } | null {
-  const refusal = storeRefusal(error);
-  if (refusal === null) return null;
-  const { status, detail, headers: extra = {} } = refusal;
-  return { status, message: detail, retry: extra["retry-after"] ?? "5" };
-}

@@ -55,7 +55,9 @@ function rendered(part: Part): string {
 }
 
 /** The stylesheet, and its address, which changes with its content. */
-export const style = readFileSync(join(import.meta.dirname, "desk.css"), "utf8");
+export const style = ["../../../content/editorial/house.css", "desk.css"]
+  .map((name) => readFileSync(join(import.meta.dirname, name), "utf8"))
+  .join("\n");
 const version = createHash("sha256").update(style).digest("base64url").slice(0, 12);
 
 /** Places of the desk, with the key that leads there together with the browser's own (Alt, or Ctrl+Alt). */

@@ -8,71 +8,44 @@ import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "
 import { overviewPage, queuePage, queuesPage } from "./queues.ts";
 import { decidePage, nextPage, reviewPage } from "./review-page.ts";
 import { closeSession, signInPage } from "./session.ts";
-import { notHere, onForm, onSignIn, onVisit } from "./visit.ts";
+import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
 import { webhooksForm, webhooksPage } from "./webhooks-page.ts";
 
+const pages: Readonly<Record<string, Work<Visit>>> = {
+  "/desk": overviewPage,
+  "/desk/queues": queuesPage,
+  "/desk/queues/:name": (visit, { name = "" }) => queuePage(visit, name),
+  "/desk/reviews/:id": (visit, { id = "" }) => reviewPage(visit, id),
+  "/desk/reviews/:id/next": (visit, { id = "" }) => nextPage(visit, id),
+  "/desk/picks": (visit) => picksPage(visit),
+  "/desk/picks/:slug": (visit, { slug = "" }) => pickPage(visit, slug),
+  "/desk/undo": (visit) => undoPage(visit),
+  "/desk/log": logPage,
+  "/desk/health": healthPage,
+  "/desk/charts": chartsPage,
+  "/desk/webhooks": (visit) => webhooksPage(visit),
+  "/desk/*": async () => notHere("There is no such page."),
+};
+
+const forms: Readonly<Record<string, Work<Sent>>> = {
+  "/desk/sign-out": async ({ context, session }) =>
+    redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) }),
+  "/desk/reviews/:id": (sent, { id = "" }) => decidePage(sent, id),
+  "/desk/picks": addPickPage,
+  "/desk/picks/:slug": (sent, { slug = "" }) => editPickPage(sent, slug),
+  "/desk/picks/:slug/remove": (sent, { slug = "" }) => removePickPage(sent, slug),
+  "/desk/undo/agent": undoAgent,
+  "/desk/undo/verification": undoVerification,
+  "/desk/webhooks": webhooksForm,
+};
+
 /** The operator's desk: pages that work without a script. Every one but the form to sign in needs a session. */
-export const deskRoutes = (context: Context) =>
-  new Elysia()
+export function deskRoutes(context: Context) {
+  const routes = new Elysia()
     .get("/desk/desk.css", () => styleAnswer(style))
     .get("/desk/sign-in", ({ request }) => signInPage(context, request, { status: 200 }))
-    .post("/desk/sign-in", onSignIn(context))
-    .post(
-      "/desk/sign-out",
-      onForm(context, async ({ session }) =>
-        redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) }),
-      ),
-    )
-    .get("/desk", onVisit(context, overviewPage))
-    .get("/desk/queues", onVisit(context, queuesPage))
-    .get(
-      "/desk/queues/:kind",
-      onVisit(context, (visit, { kind = "" }) => queuePage(visit, kind)),
-    )
-    .get(
-      "/desk/reviews/:id",
-      onVisit(context, (visit, { id = "" }) => reviewPage(visit, id)),
-    )
-    .get(
-      "/desk/reviews/:id/next",
-      onVisit(context, (visit, { id = "" }) => nextPage(visit, id)),
-    )
-    .post(
-      "/desk/reviews/:id",
-      onForm(context, (visit, { id = "" }) => decidePage(visit, id)),
-    )
-    .get(
-      "/desk/picks",
-      onVisit(context, (visit) => picksPage(visit)),
-    )
-    .post("/desk/picks", onForm(context, addPickPage))
-    .get(
-      "/desk/picks/:slug",
-      onVisit(context, (visit, { slug = "" }) => pickPage(visit, slug)),
-    )
-    .post(
-      "/desk/picks/:slug",
-      onForm(context, (visit, { slug = "" }) => editPickPage(visit, slug)),
-    )
-    .post(
-      "/desk/picks/:slug/remove",
-      onForm(context, (visit, { slug = "" }) => removePickPage(visit, slug)),
-    )
-    .get(
-      "/desk/undo",
-      onVisit(context, (visit) => undoPage(visit)),
-    )
-    .post("/desk/undo/agent", onForm(context, undoAgent))
-    .post("/desk/undo/verification", onForm(context, undoVerification))
-    .get("/desk/log", onVisit(context, logPage))
-    .get("/desk/health", onVisit(context, healthPage))
-    .get("/desk/charts", onVisit(context, chartsPage))
-    .get(
-      "/desk/webhooks",
-      onVisit(context, (visit) => webhooksPage(visit)),
-    )
-    .post("/desk/webhooks", onForm(context, webhooksForm))
-    .get(
-      "/desk/*",
-      onVisit(context, async () => notHere("There is no such page.")),
-    );
+    .post("/desk/sign-in", onSignIn(context));
+  for (const [path, work] of Object.entries(pages)) routes.get(path, onVisit(context, work));
+  for (const [path, work] of Object.entries(forms)) routes.post(path, onForm(context, work));
+  return routes;
+}

@@ -1,7 +1,7 @@
 import { wordsOfNetwork } from "#content/donation/answers.ts";
 import type { Context } from "#api/context.ts";
-import { type Refusal, Refused } from "#api/http/problem.ts";
-import { pageAnswer, troubleOf } from "./answer.ts";
+import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
+import { pageAnswer } from "./answer.ts";
 import {
   type Form,
   type Part,
@@ -40,7 +40,7 @@ export const refused = ({ code, detail, status }: Refusal, unusable = detail): S
 
 type Params = Readonly<Record<string, string>>;
 type Called = { request: Request; params: Params };
-type Work<Needs> = (needs: Needs, params: Params) => Promise<Page | Response>;
+export type Work<Needs> = (needs: Needs, params: Params) => Promise<Page | Response>;
 
 /** A page for an operator; anyone who is not signed in gets 401 and the form to sign in. */
 export const onVisit = (context: Context, work: Work<Visit>) =>
@@ -55,24 +55,28 @@ export const onForm = (context: Context, work: Work<Sent>) =>
     return own ? work({ ...visit, form }, params) : foreignForm;
   });
 
-export const foreignForm: Page = {
-  title: "Refused",
+/** A page that only says something: what is not, or no longer, there, or why nothing was done. */
+const sayingPage = (title: string, status: number, said: Part, heading = title): Page => ({
+  title,
   place: null,
-  status: 403,
-  main: html`<h1>Refused</h1>
-    ${notice("bad", "This form did not come from a page of the desk that you opened since you signed in. Nothing was done: open the page again and send it from there.")}
-    <p><a href="/desk">To the desk</a></p>`,
-};
-
-/** What is not, or no longer, there. */
-export const notHere = (message: string): Page => ({
-  title: "Not found",
-  place: null,
-  status: 404,
-  main: html`<h1>Not found</h1>
-    <p>${message}</p>
+  status,
+  main: html`<h1>${heading}</h1>
+    ${said}
     <p><a href="/desk">To the desk</a></p>`,
 });
+
+const foreignForm = sayingPage(
+  "Refused",
+  403,
+  notice(
+    "bad",
+    "This form did not come from a page of the desk that you opened since you signed in. Nothing was done: open the page again and send it from there.",
+  ),
+);
+
+/** What is not, or no longer, there. */
+export const notHere = (message: string): Page =>
+  sayingPage("Not found", 404, html`<p>${message}</p>`);
 
 /** The form to sign in, which is sent without a session. */
 export const onSignIn =
@@ -81,8 +85,7 @@ export const onSignIn =
     try {
       return await signIn(context, request);
     } catch (error) {
-      const { retry, ...page } = troublePage(context, error);
-      return shown(context, null, page, retry === null ? {} : { "retry-after": retry });
+      return troubled(context, null, error);
     }
   };
 
@@ -100,8 +103,7 @@ function guarded(
       const made = await work(visit, called);
       return made instanceof Response ? made : shown(context, session, made);
     } catch (error) {
-      const { retry, ...page } = troublePage(context, error);
-      return shown(context, session, page, retry === null ? {} : { "retry-after": retry });
+      return troubled(context, session, error);
     }
   };
 }
@@ -118,26 +120,16 @@ function shown(
   return pageAnswer(frame({ title, operator, place, network, main }), { status, headers });
 }
 
-function troublePage({ log }: Context, error: unknown): Page & { retry: string | null } {
-  if (error instanceof Refused) {
-    const { status, detail } = error.refusal;
-    return { title: "Refused", place: null, status, retry: null, main: trouble(detail) };
-  }
-  const known = troubleOf(error);
-  if (known === null) log.error({ err: error }, "unexpected error");
-  return {
-    title: "Trouble",
-    place: null,
-    status: known?.status ?? 500,
-    retry: known?.retry ?? null,
-    main: trouble(
-      known?.message ??
-        "An unexpected error occurred on the server. Send the request again later. The log says what.",
-    ),
-  };
-}
+const unexpected =
+  "An unexpected error occurred on the server. Send the request again later. The log says what.";
 
-const trouble = (message: string): Part =>
-  html`<h1>That did not work</h1>
-    ${notice("bad", message)}
-    <p><a href="/desk">To the desk</a></p>`;
+/** What an operator reads when something was refused, when the store cannot take it, or after a bug. */
+function troubled(context: Context, session: Session | null, error: unknown): Response {
+  const refusal = error instanceof Refused ? error.refusal : storeRefusal(error);
+  if (refusal === null) context.log.error({ err: error }, "unexpected error");
+  const { status, detail } = refusal ?? { status: 500, detail: unexpected };
+  const retry = error instanceof Refused ? undefined : refusal?.headers?.["retry-after"];
+  const title = error instanceof Refused ? "Refused" : "Trouble";
+  const page = sayingPage(title, status, notice("bad", detail), "That did not work");
+  return shown(context, session, page, retry === undefined ? {} : { "retry-after": retry });
+}
