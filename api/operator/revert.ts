@@ -18,9 +18,9 @@ const perTransaction = 50;
 
 /**
  * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
- * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and changes stays. Prose that an operator
- * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50;
- * `progress` hears how many submissions are done.
+ * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and
+ * changes stays. Prose that an operator
+ * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50.
  */
 export async function revertAgent(
   { store, clock }: { store: Store; clock: Clock },
@@ -30,13 +30,10 @@ export async function revertAgent(
     reason,
     submissionsMax = Number.POSITIVE_INFINITY,
   }: { agent: string; operator: string; reason: string; submissionsMax?: number },
-  progress: (done: number) => void = () => {},
 ): Promise<Reverted> {
   const agent_id = foldAgentId(agent);
-  const recommendations = await revertRecommendations(
-    { store, clock },
-    { agent_id, operator, reason },
-  );
+  const reverting = { agent_id, operator, reason };
+  const recommendations = await revertRecommendations({ store, clock }, reverting);
   const total: Reverted = { agent_id, submissions: 0, emptied: 0, recommendations, complete: true };
   for (let after = 0; ;) {
     total.complete = total.submissions < submissionsMax;
@@ -63,7 +60,6 @@ export async function revertAgent(
     });
     total.submissions += found.length;
     total.emptied += emptied;
-    progress(total.submissions);
   }
   return total;
 }
@@ -75,7 +71,7 @@ type Reverting = { agent_id: string; operator: string; reason: string };
  * words, or when fewer than two others are left that agreed; the profile counts again. What an operator approved stays.
  * Answers how many went. Safe to repeat.
  */
-export async function revertRecommendations(
+async function revertRecommendations(
   { store, clock }: { store: Store; clock: Clock },
   reverting: Reverting,
 ): Promise<number> {

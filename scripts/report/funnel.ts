@@ -11,25 +11,20 @@ export type Report = {
 };
 
 /** The report as an object for programs: amounts in USDC. */
-export const asJson = ({ since, until, kept_days, rows, ranks }: Report) => ({
-  since,
-  until,
-  kept_days,
-  total: stepJson(totalOf(rows)),
-  by_phase: grouped(rows, ({ phase }) => `${phase}`).map(([phase, step]) => ({
-    phase: Number(phase),
-    ...stepJson(step),
-  })),
-  by_intent: grouped(rows, ({ intent }) => intent).map(([intent, step]) => ({
-    intent,
-    ...stepJson(step),
-  })),
-  by_cause: grouped(rows, ({ cause }) => cause).map(([cause, step]) => ({
-    cause,
-    ...stepJson(step),
-  })),
-  opened_by_rank: ranks,
-});
+export const asJson = ({ since, until, kept_days, rows, ranks }: Report) => {
+  const by = (name: Grouping) =>
+    grouped(rows, name).map(([value, step]) => ({ [name]: value, ...stepJson(step) }));
+  return {
+    since,
+    until,
+    kept_days,
+    total: stepJson(totalOf(rows)),
+    by_phase: by("phase"),
+    by_intent: by("intent"),
+    by_cause: by("cause"),
+    opened_by_rank: ranks,
+  };
+};
 
 const stepJson = ({ given_micro_usdc, ...step }: FunnelStep) => ({
   ...step,
@@ -44,9 +39,9 @@ export function asTable(report: Report): string {
   const lines = [
     headings,
     cells("all", total),
-    ...grouped(rows, ({ phase }) => `phase ${phase}`).map(([name, step]) => cells(name, step)),
-    ...grouped(rows, ({ intent }) => `intent ${intent}`).map(([name, step]) => cells(name, step)),
-    ...grouped(rows, ({ cause }) => `cause ${cause}`).map(([name, step]) => cells(name, step)),
+    ...(["phase", "intent", "cause"] as const).flatMap((name) =>
+      grouped(rows, name).map(([value, step]) => cells(`${name} ${value}`, step)),
+    ),
   ];
   return [
     `Recommendations from ${since} to ${until} (kept for ${kept_days} days)`,
@@ -93,14 +88,14 @@ const ranksInWords = (ranks: Report["ranks"]): string =>
         .map(({ rank, opened }) => `${rank === null ? "not recommended" : rank}: ${whole(opened)}`)
         .join(", ");
 
-/** Steps by a name, those with most calls first. */
-function grouped(
-  rows: readonly FunnelRow[],
-  nameOf: (row: FunnelRow) => string,
-): [string, FunnelStep][] {
-  const groups = new Map<string, FunnelStep>();
-  for (const row of rows) groups.set(nameOf(row), sum(groups.get(nameOf(row)), row));
-  return [...groups].sort(([a, one], [b, other]) => other.calls - one.calls || (a < b ? -1 : 1));
+type Grouping = "phase" | "intent" | "cause";
+
+/** Steps by a column, those with most calls first. */
+function grouped(rows: readonly FunnelRow[], name: Grouping): [FunnelRow[Grouping], FunnelStep][] {
+  const groups = [...Map.groupBy(rows, (row) => row[name])];
+  return groups
+    .map(([value, same]): [FunnelRow[Grouping], FunnelStep] => [value, totalOf(same)])
+    .sort(([a, one], [b, other]) => other.calls - one.calls || (String(a) < String(b) ? -1 : 1));
 }
 
 const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const;

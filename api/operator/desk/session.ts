@@ -29,12 +29,7 @@ export async function openSession(
     .setIssuedAt(new Date(now))
     .setExpirationTime(new Date(now + sessionMs))
     .sign(keyOf(context, token));
-  return cookieHeader(context, {
-    name: sessionCookie(context),
-    value: statement,
-    path: "/desk",
-    maxAgeMs: sessionMs,
-  });
+  return cookieHeader(context, sessionCookie, { value: statement, maxAgeMs: sessionMs });
 }
 
 /**
@@ -42,7 +37,7 @@ export async function openSession(
  * longer one: the key it was signed with is made of that token.
  */
 export async function sessionOf(context: Needed, request: Request): Promise<Session | null> {
-  const statement = cookieOf(request, sessionCookie(context));
+  const statement = cookieOf(context, request, sessionCookie);
   if (statement === null) return null;
   for (const { name, token } of context.secrets.adminTokens) {
     try {
@@ -66,12 +61,7 @@ export async function sessionOf(context: Needed, request: Request): Promise<Sess
 export async function closeSession(context: Needed, session: Session): Promise<string> {
   const { id, until } = session;
   await context.store.write((tx) => endSession(tx, { id, until, now: context.clock() }));
-  return cookieHeader(context, {
-    name: sessionCookie(context),
-    value: "",
-    path: "/desk",
-    maxAgeMs: 0,
-  });
+  return cookieHeader(context, sessionCookie, { value: "", maxAgeMs: 0 });
 }
 
 /** What proves that a form came from a page of this session: hidden in each form. */
@@ -86,22 +76,14 @@ export const isFormToken = (
 ): boolean => timingSafeEqual(digestOf(given), digestOf(formToken(context, session)));
 
 /** Before anyone signed in, the form's token is bound to a cookie of its own. */
-export function signInForm(context: Needed, request: Request): { id: string; cookie: string } {
+function signInForm(context: Needed, request: Request): { id: string; cookie: string } {
   const known = signInFormId(context, request);
   const id = known ?? newId();
-  return {
-    id,
-    cookie: cookieHeader(context, {
-      name: formCookie(context),
-      value: id,
-      path: "/desk",
-      maxAgeMs: formCookieMs,
-    }),
-  };
+  return { id, cookie: cookieHeader(context, formCookie, { value: id, maxAgeMs: formCookieMs }) };
 }
 
-export function signInFormId(context: Needed, request: Request): string | null {
-  const id = cookieOf(request, formCookie(context));
+function signInFormId(context: Needed, request: Request): string | null {
+  const id = cookieOf(context, request, formCookie);
   return id !== null && /^[\w-]{22}$/.test(id) ? id : null;
 }
 
@@ -119,29 +101,30 @@ const isRefusedStatement = (error: unknown): boolean =>
 
 const isSecure = ({ config }: Needed): boolean => config.baseUrl.startsWith("https:");
 /** The prefix tells browsers to take it over TLS only. */
-const prefix = (context: Needed): string => (isSecure(context) ? "__Secure-" : "");
-const sessionCookie = (context: Needed): string => `${prefix(context)}almoner-desk`;
-const formCookie = (context: Needed): string => `${prefix(context)}almoner-desk-form`;
+const cookieName = (context: Needed, name: string): string =>
+  `${isSecure(context) ? "__Secure-" : ""}${name}`;
+const sessionCookie = "almoner-desk";
+const formCookie = "almoner-desk-form";
 
-function cookieHeader(
+const cookieHeader = (
   context: Needed,
-  given: { name: string; value: string; path: string; maxAgeMs: number },
-): string {
-  const { name, value, path, maxAgeMs } = given;
-  return new Bun.Cookie(name, value, {
-    path,
+  name: string,
+  { value, maxAgeMs }: { value: string; maxAgeMs: number },
+): string =>
+  new Bun.Cookie(cookieName(context, name), value, {
+    path: "/desk",
     maxAge: Math.floor(maxAgeMs / 1_000),
     httpOnly: true,
     sameSite: "strict",
     secure: isSecure(context),
   }).toString();
-}
 
 const cookieHeaderMax = 8_192;
 
-function cookieOf(request: Request, name: string): string | null {
+function cookieOf(context: Needed, request: Request, name: string): string | null {
   const header = request.headers.get("cookie") ?? "";
-  return header.length > cookieHeaderMax ? null : new Bun.CookieMap(header).get(name);
+  if (header.length > cookieHeaderMax) return null;
+  return new Bun.CookieMap(header).get(cookieName(context, name));
 }
 
 type Shown = { status: number; message?: string; next?: string; headers?: Record<string, string> };

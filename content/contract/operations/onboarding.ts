@@ -12,7 +12,7 @@ import {
   registrationExample,
 } from "#content/contract/onboarding.ts";
 import * as examples from "#content/contract/examples/onboarding.ts";
-import { operation, withBody } from "./operation.ts";
+import { operation, operatorOperation, withBody } from "./operation.ts";
 
 export const claimOrRegisterNonprofit = operation({
   operationId: "claimOrRegisterNonprofit",
@@ -80,11 +80,10 @@ export const onboardingOperations = [
   getOnboardingStatus,
 ];
 
-export const revokeVerification = operation({
+export const revokeVerification = operatorOperation({
   operationId: "revokeVerification",
   method: "post",
   path: "/api/admin/nonprofits/{slug}/revoke",
-  tag: "Operator",
   summary: "Take back a verification",
   description:
     "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
@@ -93,8 +92,7 @@ export const revokeVerification = operation({
     example: { reason: "The claim came from somebody else.", take_back_values: true },
   },
   ok: { description: "Taken back", shape: RevokeAnswer, example: examples.revoked },
-  refusals: [...withBody, 401, 404, 409],
-  operator: true,
+  refusals: [...withBody, 404, 409],
 });
 
 /** What only operators do about it, beside reviews. */

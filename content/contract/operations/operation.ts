@@ -86,6 +86,23 @@ export const operation = <
   declared: Operation<Path, Query, Body, Answer>,
 ) => declared;
 
+/** An operation for operators only. */
+export const operatorOperation = <
+  const Path extends string,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = z.ZodObject,
+  Answer extends z.ZodObject = z.ZodObject,
+>({
+  refusals: refused,
+  ...declared
+}: Omit<Operation<Path, Query, Body, Answer>, "tag" | "operator">) =>
+  operation<Path, Query, Body, Answer>({
+    ...declared,
+    tag: "Operator",
+    refusals: [401, ...(refused ?? [])],
+    operator: true,
+  });
+
 export const refusals = {
   400: "Something in the request cannot be used; the answer names it",
   401: "No operator's token came with the request",

@@ -20,13 +20,12 @@ import {
   webhookStatuses,
 } from "#content/contract/webhook.ts";
 import * as examples from "#content/contract/examples/operator.ts";
-import { operation, withBody } from "./operation.ts";
+import { operatorOperation, withBody } from "./operation.ts";
 
-export const listReviews = operation({
+export const listReviews = operatorOperation({
   operationId: "listReviews",
   method: "get",
   path: "/api/admin/reviews",
-  tag: "Operator",
   summary: "List what waits for an operator",
   description: "The oldest first.",
   query: z.object({
@@ -35,15 +34,13 @@ export const listReviews = operation({
     after: text("`next` of the page before", "prose-12", 300),
   }),
   ok: { description: "The reviews", shape: ReviewList, example: examples.reviews },
-  refusals: [400, 401],
-  operator: true,
+  refusals: [400],
 });
 
-export const getReview = operation({
+export const getReview = operatorOperation({
   operationId: "getReview",
   method: "get",
   path: "/api/admin/reviews/{id}",
-  tag: "Operator",
   summary: "Get one thing that waits",
   description: "As in the list.",
   ok: {
@@ -51,53 +48,44 @@ export const getReview = operation({
     shape: ReviewItem,
     example: examples.reviews.reviews[0] ?? {},
   },
-  refusals: [401, 404],
-  operator: true,
+  refusals: [404],
 });
 
-export const countReviews = operation({
+export const countReviews = operatorOperation({
   operationId: "countReviews",
   method: "get",
   path: "/api/admin/queues",
-  tag: "Operator",
   summary: "Count what waits, by kind",
   description: "Counting stops at 100,000.",
   ok: { description: "The queues", shape: ReviewQueues, example: examples.queues },
-  refusals: [401],
-  operator: true,
 });
 
-export const approveReview = operation({
+export const approveReview = operatorOperation({
   operationId: "approveReview",
   method: "post",
   path: "/api/admin/reviews/{id}/approve",
-  tag: "Operator",
   summary: "Approve what waits",
   description: "`value` is edited prose, or the chosen value of a contested field.",
   body: { shape: ApproveBody, example: { value: "We cook a warm meal every day." } },
   ok: { description: "Decided", shape: ReviewDecision, example: examples.decision },
-  refusals: [...withBody, 401, 404, 409],
-  operator: true,
+  refusals: [...withBody, 404, 409],
 });
 
-export const rejectReview = operation({
+export const rejectReview = operatorOperation({
   operationId: "rejectReview",
   method: "post",
   path: "/api/admin/reviews/{id}/reject",
-  tag: "Operator",
   summary: "Reject what waits, with a reason",
   description: "The reason is kept with the decision.",
   body: { shape: RejectBody, example: { reason: "The source says otherwise." } },
   ok: { description: "Decided", shape: ReviewDecision, example: examples.decision },
-  refusals: [...withBody, 401, 404, 409],
-  operator: true,
+  refusals: [...withBody, 404, 409],
 });
 
-export const readAuditLog = operation({
+export const readAuditLog = operatorOperation({
   operationId: "readAuditLog",
   method: "get",
   path: "/api/admin/audit",
-  tag: "Operator",
   summary: "Read what operators did",
   description: "The newest first; log entries are never changed or deleted.",
   query: z.object({
@@ -108,15 +96,13 @@ export const readAuditLog = operation({
     limit: limit(operatorPage.default, operatorPage.max),
   }),
   ok: { description: "A page of the log", shape: AuditLog, example: examples.audit },
-  refusals: [400, 401],
-  operator: true,
+  refusals: [400],
 });
 
-export const revertAgent = operation({
+export const revertAgent = operatorOperation({
   operationId: "revertAgent",
   method: "post",
   path: "/api/admin/agents/revert",
-  tag: "Operator",
   summary: "Undo all that an agent's agreement made live",
   description:
     "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
@@ -125,15 +111,13 @@ export const revertAgent = operation({
     example: { agent_id: "research-bot-7", reason: "Made up addresses." },
   },
   ok: { description: "Undone", shape: Reverted, example: examples.agentReverted },
-  refusals: [...withBody, 401],
-  operator: true,
+  refusals: [...withBody],
 });
 
-export const readWebhookLog = operation({
+export const readWebhookLog = operatorOperation({
   operationId: "readWebhookLog",
   method: "get",
   path: "/api/admin/webhooks",
-  tag: "Operator",
   summary: "Read what was sent to receivers of webhooks",
   description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
   query: z.object({
@@ -142,51 +126,42 @@ export const readWebhookLog = operation({
     limit: limit(operatorPage.default, operatorPage.max),
   }),
   ok: { description: "A page of the log", shape: WebhookLog, example: examples.webhookLog },
-  refusals: [400, 401],
-  operator: true,
+  refusals: [400],
 });
 
-export const testWebhooks = operation({
+export const testWebhooks = operatorOperation({
   operationId: "testWebhooks",
   method: "post",
   path: "/api/admin/webhooks/test",
-  tag: "Operator",
   summary: "Send a test message to every receiver, once",
   description: "Waits at most 5 s for each.",
   ok: { description: "What came back", shape: WebhookTest, example: examples.webhookTest },
-  refusals: [401, 409, 507],
-  operator: true,
+  refusals: [409, 507],
 });
 
-export const resendWebhook = operation({
+export const resendWebhook = operatorOperation({
   operationId: "resendWebhook",
   method: "post",
   path: "/api/admin/webhooks/{delivery}/resend",
-  tag: "Operator",
   summary: "Send a finished delivery again",
   description: "Queues it as if it were new, with the same webhook-id.",
   ok: { description: "Queued", shape: WebhookDelivery, example: examples.delivery },
-  refusals: [401, 404, 409, 507],
-  operator: true,
+  refusals: [404, 409, 507],
 });
 
-export const getOperatorHealth = operation({
+export const getOperatorHealth = operatorOperation({
   operationId: "getOperatorHealth",
   method: "get",
   path: "/api/admin/health",
-  tag: "Operator",
   summary: "Get the health of the directory",
   description: "Asks the chain one question and waits for it at most 3 s.",
   ok: { description: "Its health", shape: OperatorHealth, example: examples.health },
-  refusals: [401],
-  operator: true,
 });
 
-export const getDailyNumbers = operation({
+export const getDailyNumbers = operatorOperation({
   operationId: "getDailyNumbers",
   method: "get",
   path: "/api/admin/numbers",
-  tag: "Operator",
   summary: "Read what happened day by day",
   description: "Days are in UTC; the last one is today so far.",
   query: z.object({
@@ -198,8 +173,7 @@ export const getDailyNumbers = operation({
     ),
   }),
   ok: { description: "The numbers", shape: DailyNumbers, example: examples.numbers },
-  refusals: [400, 401],
-  operator: true,
+  refusals: [400],
 });
 
 /** What only operators do. */

@@ -16,7 +16,7 @@ import {
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
 import { origin, recommend, slug, summary } from "#content/contract/examples/directory.ts";
-import { operation, withBody } from "./operation.ts";
+import { operation, operatorOperation, withBody } from "./operation.ts";
 
 const draft: DraftAnswer = {
   message: "Thank you: the draft is stored and waits. promotion_note says what comes next.",
@@ -114,11 +114,10 @@ const change = (of: PickChange["change"], message: string): PickChange => ({
   message,
 });
 
-export const listPicks = operation({
+export const listPicks = operatorOperation({
   operationId: "listPicks",
   method: "get",
   path: "/api/admin/picks",
-  tag: "Operator",
   summary: "List the recommended profiles",
   description: "By slug. `in_file` names those of the operator's file, which wins.",
   query: z.object({
@@ -126,15 +125,13 @@ export const listPicks = operation({
     after: text("`next` of the page before", "hope-kitchen", 200),
   }),
   ok: { description: "The picks", shape: PickList, example: picks },
-  refusals: [400, 401],
-  operator: true,
+  refusals: [400],
 });
 
-export const addPick = operation({
+export const addPick = operatorOperation({
   operationId: "addPick",
   method: "post",
   path: "/api/admin/picks",
-  tag: "Operator",
   summary: "Recommend a nonprofit",
   description: "Restrained wording only: a refusal names the phrase and what to say instead.",
   body: { shape: PickBody, example: { slug, ...pickText } },
@@ -143,15 +140,13 @@ export const addPick = operation({
     shape: PickChange,
     example: change("added", "Recommended within seconds."),
   },
-  refusals: [...withBody, 401, 404, 409, 410],
-  operator: true,
+  refusals: [...withBody, 404, 409, 410],
 });
 
-export const editPick = operation({
+export const editPick = operatorOperation({
   operationId: "editPick",
   method: "post",
   path: "/api/admin/picks/{slug}",
-  tag: "Operator",
   summary: "Change what is said of a recommended nonprofit",
   description: "What is absent stays as it is.",
   body: { shape: PickEdit, example: { why_recommended: pickText.why_recommended } },
@@ -160,15 +155,13 @@ export const editPick = operation({
     shape: PickChange,
     example: change("edited", "Recommended in these words within seconds."),
   },
-  refusals: [...withBody, 401, 404, 409, 410],
-  operator: true,
+  refusals: [...withBody, 404, 409, 410],
 });
 
-export const removePick = operation({
+export const removePick = operatorOperation({
   operationId: "removePick",
   method: "post",
   path: "/api/admin/picks/{slug}/remove",
-  tag: "Operator",
   summary: "Stop recommending a nonprofit",
   description: "From then on the agreement of agents alone cannot promote it.",
   body: { shape: PickRemoval, example: { reason: "The organisation asked for it." } },
@@ -177,8 +170,7 @@ export const removePick = operation({
     shape: PickChange,
     example: change("removed", "No longer recommended within seconds."),
   },
-  refusals: [...withBody, 401, 404, 409, 410],
-  operator: true,
+  refusals: [...withBody, 404, 409, 410],
 });
 
 /** The recommended profiles, for operators. */
