@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { Chain } from "./chain.ts";
-import { caip2Of, clusters, nameOf } from "./clusters.ts";
+import { caip2Of, networks, nameOf } from "#content/donation/network.ts";
 import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
 import { findLanded, lookups } from "./lookups.ts";
 import { openSponsor, readPayment } from "./payment.ts";
@@ -32,7 +32,7 @@ const bootMsDefault = 2_500;
  */
 export async function openChain(settings: ChainSettings): Promise<Result<Chain, BadChain>> {
   const { network, sponsorKey, commitment, clock, bootMs = bootMsDefault } = settings;
-  const cluster = clusters[network];
+  const cluster = networks[network];
   const sponsor = sponsorKey === null ? null : openSponsor(sponsorKey);
   if (sponsorKey !== null && sponsor === null) {
     return fail({

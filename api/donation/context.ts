@@ -1,11 +1,11 @@
-import { caip2Of, clusters } from "#api/chain/clusters.ts";
+import { caip2Of, networks } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
 import type { MemoSeal } from "#content/donation/memo.ts";
 import { type DonateTarget, donateTargets } from "#content/donation/store.ts";
 
 /** x402 clients know only Solana's own networks, so the local chain borrows the name of devnet. */
-const devnet = caip2Of(clusters["solana-devnet"]);
+const devnet = caip2Of(networks["solana-devnet"]);
 
 /** What all steps of a donation work with. */
 export type DonateContext = ReturnType<typeof donateContext>;

@@ -1,7 +1,7 @@
 import bs58 from "bs58";
 import { z } from "zod";
 import type { Ledger } from "./ledger.ts";
-import type { Commitment } from "./slots.ts";
+import type { Commitment } from "#content/contract/transfer.ts";
 
 /** An answer that is an error; thrown by methods and turned into JSON here. */
 export class RpcError extends Error {

@@ -1,7 +1,7 @@
 import { PublicKey, VersionedMessage } from "@solana/web3.js";
 import bs58 from "bs58";
 import { z } from "zod";
-import { clusters } from "#api/chain/clusters.ts";
+import { networks } from "#content/donation/network.ts";
 import { transactionOf } from "#api/chain/payment.ts";
 import { programs } from "#api/chain/programs.ts";
 import { readMint, readTokenAccount, showAccount, ShownAs, uiTokenAmount } from "./accounts.ts";
@@ -18,7 +18,8 @@ import {
   withContext,
 } from "./json-rpc.ts";
 import type { Landing, Ledger, Refused, Trial } from "./ledger.ts";
-import { blockhashSlots, type Commitment } from "./slots.ts";
+import type { Commitment } from "#content/contract/transfer.ts";
+import { blockhashSlots } from "./slots.ts";
 import type { Outcome, TransactionError } from "./svm.ts";
 import { memosOf, showTransaction, TransactionEncoding } from "./transaction-view.ts";
 
@@ -39,7 +40,7 @@ const slot = method(onlyOptions, ({ slots }, [options]) =>
 
 /** What is asked about the chain itself. */
 const blockMethods: Readonly<Record<string, Method>> = {
-  getGenesisHash: method(noParams, () => clusters.local.genesis),
+  getGenesisHash: method(noParams, () => networks.local.genesis),
   getHealth: method(noParams, () => "ok"),
   getVersion: method(noParams, () => ({ "solana-core": "3.0.0", "feature-set": 0 })),
   getIdentity: method(noParams, () => ({ identity: "11111111111111111111111111111111" })),

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "#content/contract/time.ts";
-
-/** How far a block has come. */
-export type Commitment = "processed" | "confirmed" | "finalized";
+import type { Commitment } from "#content/contract/transfer.ts";
 
 export type SlotOptions = {
   /** Slots until a block is confirmed and finalized. */
@@ -26,7 +25,6 @@ export type Slots = ReturnType<typeof countSlots>;
 /** Starts counting. A slot's hash is that of its number, so that a restarted chain still knows the hashes it gave away. */
 export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: SlotOptions) {
   let newest = 0;
-  const slotOf = new Map<string, number>();
   const now = () => {
     newest = Math.max(newest, Math.floor((clock().getTime() - firstBlockMs) / slotMs));
     return newest;
@@ -37,17 +35,6 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
     finalized: finalizedAfter,
   };
   const at = (commitment: Commitment) => now() - lag[commitment];
-  let hashedUpTo = 0;
-  const learn = () => {
-    const oldest = now() - blockhashSlots - finalizedAfter;
-    for (let slot = Math.max(oldest, hashedUpTo + 1); slot <= newest; slot++)
-      slotOf.set(hashOf(slot), slot);
-    hashedUpTo = newest;
-    for (const [hash, slot] of slotOf) {
-      if (slot >= oldest) break;
-      slotOf.delete(hash);
-    }
-  };
   return {
     /** The newest slot; never smaller than before, whatever the clock does. */
     now,
@@ -62,13 +49,20 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
     blockhash: hashOf,
     /** Whether a transaction with this blockhash may still land, as the newest block of that commitment sees it. */
     isValid: (blockhash: string, commitment: Commitment) => {
-      learn();
-      const slot = slotOf.get(blockhash);
-      const age = slot === undefined ? -1 : at(commitment) - slot;
-      return age >= 0 && age <= blockhashSlots;
+      const last = at(commitment);
+      for (let slot = last; slot >= last - blockhashSlots; slot--) {
+        if (hashOf(slot) === blockhash) return true;
+      }
+      return false;
     },
   };
 }
 
-const hashOf = (slot: number): string =>
-  bs58.encode(createHash("sha256").update(`almoner local block ${slot}`).digest());
+/** Of the slots whose hashes are still valid at some commitment. */
+const hashes = new LRUCache<number, string>({ max: 1_000, memoMethod: makeHash });
+
+const hashOf = (slot: number): string => hashes.memo(slot);
+
+function makeHash(slot: number): string {
+  return bs58.encode(createHash("sha256").update(`almoner local block ${slot}`).digest());
+}

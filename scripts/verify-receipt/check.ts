@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text as textOf } from "node:stream/consumers";
 import { openChain } from "#api/chain/open-chain.ts";
-import type { Cluster, Receipt } from "#content/contract/donation.ts";
+import type { Receipt } from "#content/contract/donation.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
+import { donationNetworks, type Landed } from "#content/contract/transfer.ts";
+import { networks } from "#content/donation/network.ts";
 import {
   type ClaimedReceipt,
   readReceipt,
@@ -111,17 +112,12 @@ async function keysIn(text: string): Promise<PublicKey[]> {
   }
 }
 
-const networks: Record<Cluster, DonationNetwork> = {
-  mainnet: "solana",
-  devnet: "solana-devnet",
-  local: "local",
-};
-
 /** Looks the transfer of a receipt up on the chain, by a node of anyone who checks. */
 async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<Result<null, Failure>> {
   const { evidence } = receipt;
+  const network = donationNetworks.find((one) => networks[one].cluster === evidence.cluster);
   const opened = await openChain({
-    network: networks[evidence.cluster],
+    network: network ?? "local",
     rpcUrls: [rpcUrl],
     sponsorKey: null,
     commitment: "confirmed",

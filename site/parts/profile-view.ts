@@ -1,6 +1,6 @@
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { FieldProvenance, NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { type NetworkWords, wordsOfNetwork } from "#content/donation/answers.ts";
+import { type Network, networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
@@ -164,7 +164,7 @@ export type GivingView = {
   page: { href: string; host: string } | null;
   /** Null without one: then there is not a page /donate/{slug}. */
   wallet: { address: string; proven: boolean } | null;
-  network: NetworkWords;
+  network: Network["words"];
   /** A command that asks how to pay. */
   askExample: string;
   /** A command that tells the directory of a transfer. */
@@ -188,7 +188,7 @@ export function givingView(
     name,
     page: href === null ? null : { href, host: linkHost(href) },
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
-    network: wordsOfNetwork(network),
+    network: networks[network].words,
     askExample: `curl -i "${ask}"`,
     tellExample: `curl -X POST "${ask}" -H "Content-Type: application/json" \\
   -d '{"tx_signature": "…"}'`,

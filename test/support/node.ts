@@ -1,4 +1,4 @@
-import { clusters } from "#api/chain/clusters.ts";
+import { networks } from "#content/donation/network.ts";
 
 /** What a node answers to one call: a result, or a whole response; a promise that never ends is a node that hangs. */
 export type NodeAnswer = (call: {
@@ -21,7 +21,7 @@ export type Node = {
 export const hang = (): Promise<Response> => new Promise(() => {});
 
 /** An RPC node that behaves as a test wants it to. It serves the local chain unless `genesis` is another. */
-export function aNode(answer: NodeAnswer, genesis: string = clusters.local.genesis): Node {
+export function aNode(answer: NodeAnswer, genesis: string = networks.local.genesis): Node {
   const asked: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",

@@ -1,4 +1,4 @@
-import { wordsOfNetwork } from "#content/donation/answers.ts";
+import { networks } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
 import { pageAnswer } from "./answer.ts";
@@ -116,7 +116,7 @@ function shown(
 ): Response {
   const operator =
     session === null ? null : { name: session.operator, token: formToken(context, session) };
-  const network = session === null ? null : wordsOfNetwork(context.config.network).notice;
+  const network = session === null ? null : networks[context.config.network].words.notice;
   return pageAnswer(frame({ title, operator, place, network, main }), { status, headers });
 }
 

@@ -1,5 +1,5 @@
 import type { SignedReceipt } from "#content/contract/donation.ts";
-import { wordsOfCluster } from "#content/donation/answers.ts";
+import { wordsOfCluster } from "#content/donation/network.ts";
 import { el, part, showFacts } from "#site/browser/dom.ts";
 
 void showReceipt(new URLSearchParams(location.search));

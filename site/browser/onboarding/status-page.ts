@@ -35,33 +35,17 @@ async function showStatus(said: HTMLElement, list: HTMLElement): Promise<void> {
   }
 }
 
-const states: Record<OnboardingStatus["status"], string> = {
-  pending_review: "Waits for review",
-  approved: "Approved",
-  rejected: "Rejected",
-};
-const types: Record<OnboardingStatus["type"], string> = {
-  claim: "Claim",
-  registration: "Registration",
-  change: "Change",
-};
-const wallets: Record<OnboardingStatus["wallet"]["state"], string> = {
-  none: "",
-  in_review: "in review",
-  held: "held",
-  in_effect: "in effect",
-  stopped: "stopped",
-  replaced: "replaced",
-  rejected: "rejected",
-};
+/** A stored name in words: in_effect is "in effect". */
+const inWords = (name: string) => name.replaceAll("_", " ");
+const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 function draw(list: HTMLElement, status: OnboardingStatus): void {
   const { wallet } = status;
   const until = wallet.takes_effect_at === null ? "" : ` until ${wallet.takes_effect_at}`;
   const why = wallet.reason === null ? "" : `: ${wallet.reason}`;
   const rows: readonly (readonly [string, Node | string | null])[] = [
-    ["Request", `${types[status.type]} ${status.submission_id}`],
-    ["State", states[status.status]],
+    ["Request", `${capitalised(status.type)} ${status.submission_id}`],
+    ["State", status.status === "pending_review" ? "Waits for review" : capitalised(status.status)],
     ["Reason", status.reason],
     ["Organisation", status.name],
     ["Sent", status.submitted_at],
@@ -70,7 +54,7 @@ function draw(list: HTMLElement, status: OnboardingStatus): void {
       "Wallet",
       wallet.address === null
         ? null
-        : `${wallet.address}, ${wallets[wallet.state]}${until}${why}${wallet.proven ? " (control proved)" : ""}`,
+        : `${wallet.address}, ${inWords(wallet.state)}${until}${why}${wallet.proven ? " (control proved)" : ""}`,
     ],
     [
       "Another wallet",

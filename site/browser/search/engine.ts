@@ -1,3 +1,5 @@
+import type { SearchAnswer } from "#content/contract/search.ts";
+
 /** One result, as text. */
 export type FoundItem = { url: string; title: string; place: string; line: string };
 
@@ -76,18 +78,6 @@ async function itemOf(result: PagefindResult): Promise<FoundItem> {
   return { url, title: meta.title ?? url, place: meta.place ?? "", line: meta.line ?? "" };
 }
 
-type Answer = {
-  total: number;
-  nonprofits: {
-    slug: string;
-    name: string;
-    tagline: string | null;
-    mission: string | null;
-    city: string | null;
-    country: string | null;
-  }[];
-};
-
 /** GET /api/search. */
 const service: Engine = {
   preload: () => {},
@@ -114,9 +104,9 @@ const service: Engine = {
 
 const firstPage = 10;
 
-async function ask(words: string, offset: number, limit: number): Promise<Answer> {
+async function ask(words: string, offset: number, limit: number): Promise<SearchAnswer> {
   const query = new URLSearchParams({ q: words, limit: `${limit}`, offset: `${offset}` });
   const answer = await fetch(`/api/search?${query}`);
   if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
-  return (await answer.json()) as Answer;
+  return (await answer.json()) as SearchAnswer;
 }

@@ -1,4 +1,4 @@
-import { wordsOfCluster } from "#content/donation/answers.ts";
+import { wordsOfCluster } from "#content/donation/network.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { openPanel } from "#site/browser/giving/panel.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
-import { caip2Of, clusters } from "#api/chain/clusters.ts";
+import { caip2Of, networks } from "#content/donation/network.ts";
 import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
 import { openDonationChain } from "#api/donation/donation-chain.ts";
 import { readConfig } from "#api/config.ts";
@@ -49,7 +49,7 @@ describe("the chain", () => {
       network: "solana-devnet",
       mint: usdcMint.toBase58(),
       sponsor: null,
-      caip2: `solana:${clusters.local.genesis.slice(0, 32)}`,
+      caip2: `solana:${networks.local.genesis.slice(0, 32)}`,
     });
   });
 
@@ -57,17 +57,17 @@ describe("the chain", () => {
     ["solana", "mainnet", "solana", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"],
     ["solana-devnet", "devnet", "solana-devnet", "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"],
   ] as const)("of %s has its names", async (network, cluster, name, caip2) => {
-    const opened = await open({ network, rpcUrls: [nodeOf(clusters[network].genesis).url] });
+    const opened = await open({ network, rpcUrls: [nodeOf(networks[network].genesis).url] });
     expect(opened).toMatchObject({ ok: true, value: { cluster, network: name, caip2 } });
-    expect(caip2Of(clusters[network])).toBe(caip2);
+    expect(caip2Of(networks[network])).toBe(caip2);
   });
 
   test.each([
-    ["solana", "devnet", clusters["solana-devnet"].genesis],
-    ["local", "mainnet", clusters.solana.genesis],
+    ["solana", "devnet", networks["solana-devnet"].genesis],
+    ["local", "mainnet", networks.solana.genesis],
     ["solana-devnet", "an unknown chain", "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"],
   ] as const)("%s is not opened on a node of %s", async (network, name, genesis) => {
-    const right = nodeOf(clusters[network].genesis);
+    const right = nodeOf(networks[network].genesis);
     const wrong = nodeOf(genesis);
     const opened = await open({ network, rpcUrls: [right.url, wrong.url] });
     expect(opened).toMatchObject({ ok: false, failure: { kind: "wrong_chain" } });
@@ -135,7 +135,7 @@ describe("the sponsor's key", () => {
 
 describe("the service", () => {
   test("does not start on another chain, and says which setting is wrong", async () => {
-    const env = { ALMONER_SOLANA_RPC_URLS: nodeOf(clusters.solana.genesis).url };
+    const env = { ALMONER_SOLANA_RPC_URLS: nodeOf(networks.solana.genesis).url };
     const starting = aService({ env });
     expect(starting).rejects.toThrow("ALMONER_SOLANA_RPC_URLS");
     await starting.catch(() => {});

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { clusters } from "#api/chain/clusters.ts";
+import { networks } from "#content/donation/network.ts";
 import { type Reading, type RpcOptions, openEndpoint, openRpc } from "#api/chain/rpc.ts";
 import { aNode, hang, type Node, type NodeAnswer } from "#test/support/node.ts";
 
@@ -27,7 +27,7 @@ const quick: RpcOptions = { deadlineMs: 400, hedgeMs: 60 };
 
 const rpcOver = (urls: string[], options = quick) =>
   openRpc(
-    urls.map((url) => openEndpoint(url, clusters.local.genesis)),
+    urls.map((url) => openEndpoint(url, networks.local.genesis)),
     options,
   );
 
@@ -124,7 +124,7 @@ describe("several nodes", () => {
   });
 
   test("one that serves another chain is never trusted", async () => {
-    const foreign = node(slot(666), clusters.solana.genesis);
+    const foreign = node(slot(666), networks.solana.genesis);
     expect(await ask([foreign.url])).toMatchObject({
       ok: false,
       failure: { why: "a node serves another chain" },
@@ -134,7 +134,7 @@ describe("several nodes", () => {
   });
 
   test("one that comes back as another chain is no longer trusted", async () => {
-    let genesis: string = clusters.local.genesis;
+    let genesis: string = networks.local.genesis;
     let broken = false;
     const server = Bun.serve({
       port: 0,
@@ -154,9 +154,9 @@ describe("several nodes", () => {
     broken = true;
     expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: false });
     broken = false;
-    genesis = clusters["solana-devnet"].genesis;
+    genesis = networks["solana-devnet"].genesis;
     expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: false });
-    genesis = clusters.local.genesis;
+    genesis = networks.local.genesis;
     expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: true });
     await server.stop(true);
   });

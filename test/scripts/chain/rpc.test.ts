@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Connection, Keypair, PublicKey, VersionedTransaction } from "@solana/web3.js";
-import { clusters } from "#api/chain/clusters.ts";
+import { networks } from "#content/donation/network.ts";
 import { programs, tokenAccount } from "#api/chain/programs.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import type { Donor } from "#test/support/donor.ts";
@@ -34,7 +34,7 @@ const usdcAccount = (owner: string) => tokenAccount(new PublicKey(owner), usdcMi
 
 describe("@solana/web3.js", () => {
   test("knows the chain", async () => {
-    expect(await connection.getGenesisHash()).toBe(clusters.local.genesis);
+    expect(await connection.getGenesisHash()).toBe(networks.local.genesis);
     expect(await connection.getVersion()).toHaveProperty("solana-core");
     const [slot, height] = [await connection.getSlot(), await connection.getBlockHeight()];
     expect(slot).toBe(height);

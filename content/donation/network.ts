@@ -1,0 +1,76 @@
+import type { Cluster } from "#content/contract/donation.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
+
+/** A Solana on which donations are made. */
+export type Network = {
+  readonly cluster: Cluster;
+  /** Name in x402 v1; the local chain borrows devnet's, because stock clients know no other. */
+  readonly network: "solana" | "solana-devnet";
+  /** Base58 hash of the first block. */
+  readonly genesis: string;
+  /** The token that counts as USDC: six decimals, of the classic token program. */
+  readonly mint: string;
+  /** What a page says of it. `notice` must stand wherever people see a wallet; null where money is real. */
+  readonly words: { readonly name: string; readonly notice: string | null };
+};
+
+/** Source: Circle's list of USDC mints; the genesis hashes are those of the public clusters. */
+export const networks: Readonly<Record<DonationNetwork, Network>> = {
+  solana: {
+    cluster: "mainnet",
+    network: "solana",
+    genesis: "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
+    mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    words: { name: "Solana (mainnet)", notice: null },
+  },
+  "solana-devnet": {
+    cluster: "devnet",
+    network: "solana-devnet",
+    genesis: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
+    mint: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+    words: {
+      name: "Solana devnet, a test network",
+      notice:
+        "This directory settles on Solana devnet, a test network: no real money moves. Never send real USDC to an address shown here.",
+    },
+  },
+  // Genesis and mint are derived from words in scripts/chain/svm.ts; any local chain is the same chain.
+  local: {
+    cluster: "local",
+    network: "solana-devnet",
+    genesis: "5boDubJGEaQMaNYgL9uH74p9Sr35r2kQC7F5V5Dh3Uza",
+    mint: "3Ngu8CjDtYjaqSyG4ZqrCxdELgEdcYYQry8AbK4EW9EG",
+    words: {
+      name: "a local test chain",
+      notice:
+        "This directory runs on a local test chain: no real money moves. Never send real USDC to an address shown here.",
+    },
+  },
+};
+
+const found = (is: (one: Network) => boolean): Network | undefined =>
+  Object.values(networks).find(is);
+
+const caip2HashLength = 32;
+
+/** The CAIP-2 id of a chain: "solana:" and the first 32 characters of its genesis hash. */
+export const caip2Of = ({ genesis }: Pick<Network, "genesis">): string =>
+  `solana:${genesis.slice(0, caip2HashLength)}`;
+
+/** What people call a chain with this genesis hash. */
+export const nameOf = (genesis: string): string =>
+  found((one) => one.genesis === genesis)?.cluster ?? "an unknown chain";
+
+/** A donation stays on the chain where it was made, wherever the directory settles now. No public chain: a local one. */
+export const clusterOfChain = (caip2: string): Cluster =>
+  found((one) => caip2Of(one) === caip2)?.cluster ?? "local";
+
+export const wordsOfCluster = (cluster: Cluster): Network["words"] =>
+  (found((one) => one.cluster === cluster) ?? networks.local).words;
+
+/** Where people look at a transaction; no explorer sees a local chain. */
+export function explorerUrl(txSignature: string, cluster: Cluster): string | null {
+  if (cluster === "local") return null;
+  const query = cluster === "devnet" ? "?cluster=devnet" : "";
+  return `https://explorer.solana.com/tx/${txSignature}${query}`;
+}
