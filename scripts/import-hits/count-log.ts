@@ -106,21 +106,13 @@ async function* linesOf(
   }
 }
 
-/** Looks which profile views of an access log follow a recommendation. */
-type ViewsOfLog = {
-  /** Takes a request; looks at the store now and then. */
-  add(request: LoggedRequest, options: { all: boolean }): Promise<void>;
-  /** Looks at the rest, and answers how many follow-throughs are new. */
-  end(): Promise<number>;
-};
-
 const lookedUpTogether = 1_000;
 
 /**
- * Matches views by the same daily hash of the user agent that the service logs, made with the service's key. Each is
+ * Looks which profile views of an access log follow a recommendation. Matches views by the same daily hash of the user agent that the service logs, made with the service's key. Each is
  * stored once, whichever log it stands in and however often that is read.
  */
-async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promise<ViewsOfLog> {
+async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
   // Nothing before the oldest call that is kept can be followed.
   const sinceMs = (await oldestCall(store)) ?? Infinity;
   let waiting: FollowUp[] = [];
@@ -135,7 +127,8 @@ async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promise<Views
     );
   };
   return {
-    add: async (request, options) => {
+    /** Takes a request; looks at the store now and then. */
+    add: async (request: LoggedRequest, options: { all: boolean }): Promise<void> => {
       const { atMs, withinMs, userAgent } = request;
       const step = atMs + withinMs < sinceMs ? null : profileOf(request, options);
       if (step === null || userAgent === null) return;
@@ -143,7 +136,8 @@ async function viewsOfLog(store: Store, dailyHashKey: Uint8Array): Promise<Views
       waiting.push({ ...step, intent_id: null, clients, atMs, withinMs });
       if (waiting.length >= lookedUpTogether) await look();
     },
-    end: async () => {
+    /** Looks at the rest, and answers how many follow-throughs are new. */
+    end: async (): Promise<number> => {
       if (waiting.length > 0) await look();
       return stored;
     },

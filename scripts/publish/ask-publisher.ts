@@ -7,7 +7,14 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
-import { heldMessage, notKeptMessage, showDiffering, targetOf } from "./once.ts";
+import {
+  failuresOf,
+  heldMessage,
+  notKeptMessage,
+  showDiffering,
+  showFailed,
+  targetOf,
+} from "./once.ts";
 
 const waitMaxMs = 30 * 60_000;
 const lookEveryMs = 100;
@@ -42,11 +49,12 @@ export async function askPublisher(
   if (verb === "rollback" && held_at !== Number(target)) {
     stopWith(notKeptMessage(Number(target), manifest));
   }
-  if (verb === "" && held_at > 0) warnOfHold(held_at, heldToo);
+  if (verb === "" && held_at > 0) {
+    if (!heldToo) stopWith(heldMessage(held_at));
+    console.error(heldMessage(held_at));
+  }
   const differing = verb === "full" ? differingFiles(manifest) : null;
-  const failed = manifest.db
-    .query<{ key: string; error: string }, []>("SELECT key, error FROM failures")
-    .all();
+  const failed = failuresOf(manifest);
   if (failed.length > 0) process.exitCode = 1;
   if (json) {
     const told = differing === null ? {} : { differing };
@@ -56,13 +64,8 @@ export async function askPublisher(
     if (verb === "rollback") console.log(heldMessage(held_at));
     if (differing !== null) showDiffering(differing);
   }
-  for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
+  showFailed(failed);
   manifest.close();
-}
-
-function warnOfHold(release: number, isWell: boolean): void {
-  if (!isWell) stopWith(heldMessage(release));
-  console.error(heldMessage(release));
 }
 
 /** The publisher's place may also be taken by another command, which hears no requests. */

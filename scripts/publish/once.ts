@@ -20,7 +20,9 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   const progress = startProgress("Rendering documents", 0);
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();
-  await bringIndexes(publisher, json);
+  // Search indexes come after all else: a full build makes those for programs, this the one for people.
+  if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
+  if ((await publisher.searchJob.run()) !== null) await publisher.feedJob.run({});
   await publisher.tidy({ first: current_release === 0 });
   await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
@@ -32,15 +34,8 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   if (outcome.differing !== null) showDiffering(outcome.differing);
   if (waiting > 0)
     console.log(`${waiting} changes were waiting to be published: what they touch is among these.`);
-  for (const { key, error } of outcome.failed) console.error(`failed: ${key}: ${error}`);
+  showFailed(outcome.failed);
   return outcome.failed.length;
-}
-
-/** Search indexes come after all else: a full build makes those for programs, this the one for people. */
-async function bringIndexes({ searchJob, feedJob }: Publisher, json: boolean): Promise<void> {
-  if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
-  const committed = await searchJob.run();
-  if (committed !== null) await feedJob.run({});
 }
 
 /** Publishes what has changed; answers how many documents could not be rendered. */
@@ -58,9 +53,7 @@ export async function drainOnce(
   await retryFailures(context);
   while (prune(context, { ...defaultKeeping, releases: releasesKept }));
   const state = manifest.state();
-  const failed = manifest.db
-    .query<{ key: string; error: string }, []>("SELECT key, error FROM failures")
-    .all();
+  const failed = failuresOf(manifest);
   const made = state.current_release - current_release;
   if (json) console.log(JSON.stringify({ release: state.current_release, made, failed }));
   else {
@@ -69,9 +62,19 @@ export async function drainOnce(
         ? `Nothing to publish: release ${state.current_release} holds everything.`
         : `Release ${state.current_release} is current (${made} new).`,
     );
-    for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
+    showFailed(failed);
   }
   return failed.length;
+}
+
+type Failure = { key: string; error: string };
+
+/** Documents that could not be rendered, and why. */
+export const failuresOf = ({ db }: Manifest): Failure[] =>
+  db.query<Failure, []>("SELECT key, error FROM failures").all();
+
+export function showFailed(failed: readonly Failure[]): void {
+  for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
 }
 
 /** Goes back to an older release; "-1" is what was shown before the newest changes. */

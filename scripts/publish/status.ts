@@ -9,7 +9,7 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { releases } from "#site/bundle/release.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { stopWith } from "../support/config.ts";
-import { heldMessage } from "./once.ts";
+import { heldMessage, showFailed } from "./once.ts";
 
 const releasesShownMax = 10;
 
@@ -18,6 +18,13 @@ type Waiting = { profiles: number; lists: number; oldest_s: number | null };
 
 /** Tells how far publishing is, in text or as JSON; the exit code is 1 while a page cannot be rendered. */
 export async function showStatus(config: Config, json: boolean): Promise<void> {
+  const status = await statusOf(config, json);
+  if (status.failed.length > 0) process.exitCode = 1;
+  if (json) console.log(JSON.stringify(status));
+  else showInWords(status);
+}
+
+async function statusOf(config: Config, withAllReleases: boolean) {
   const { bundle } = publisherFolders(config.dataDir);
   if (!bundleExists(bundle)) stopWith("Nothing was published from this data folder yet.");
   const manifest = openManifest(bundle, { readonly: true });
@@ -25,7 +32,7 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
   const failed = manifest.db
     .query<{ key: string; error: string; failed_at: number }, []>("SELECT * FROM failures")
     .all();
-  const kept = releases(manifest, json ? state.current_release : releasesShownMax);
+  const kept = releases(manifest, withAllReleases ? state.current_release : releasesShownMax);
   const { files, bytes } = manifest.db
     .query<{ files: number; bytes: number }, []>(
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM files",
@@ -35,23 +42,12 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
   manifest.close();
   const resident = isPublisherAlive(state, new Date());
   const waiting = await waitingOf(config, state);
-  if (failed.length > 0) process.exitCode = 1;
-  const status = { ...state, resident, waiting, files, bytes, differing, failed, releases: kept };
-  if (json) console.log(JSON.stringify(status));
-  else tell(status);
+  return { ...state, resident, waiting, files, bytes, differing, failed, releases: kept };
 }
 
-type Status = PublisherState & {
-  resident: boolean;
-  waiting: Waiting | null;
-  files: number;
-  bytes: number;
-  differing: string[];
-  failed: { key: string; error: string }[];
-  releases: ReturnType<typeof releases>;
-};
+type Status = Awaited<ReturnType<typeof statusOf>>;
 
-function tell({ resident, files, bytes, differing, failed, ...state }: Status): void {
+function showInWords({ resident, files, bytes, differing, failed, ...state }: Status): void {
   console.log(`Release        ${state.current_release}`);
   if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
   console.log(`Waiting        ${describe(state.waiting)}`);
@@ -70,17 +66,18 @@ function tell({ resident, files, bytes, differing, failed, ...state }: Status): 
   for (const { id, reason, created_at, changed_files } of state.releases) {
     console.log(`  ${id}  ${instant(created_at)}  ${changed_files} files  ${reason}`);
   }
-  for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
+  showFailed(failed);
 }
 
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 const examplesMax = 3;
 
-const examples = (paths: readonly string[]): string =>
-  paths.length === 0
-    ? ""
-    : `: ${paths.slice(0, examplesMax).join(", ")}${paths.length > examplesMax ? ", … (--json lists them all)" : ""}`;
+function examples(paths: readonly string[]): string {
+  if (paths.length === 0) return "";
+  const more = paths.length > examplesMax ? ", … (--json lists them all)" : "";
+  return `: ${paths.slice(0, examplesMax).join(", ")}${more}`;
+}
 
 /** Null when the store cannot be asked: what is published can be told all the same. */
 async function waitingOf(

@@ -1,5 +1,10 @@
-import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import {
+  type NonprofitFields,
+  type NonprofitRecord,
+  type StoredProvenance,
+} from "#content/nonprofit/record.ts";
 import causeWords from "./causes.json";
+import names from "./names.json";
 import {
   annualBudgetUsd,
   beneficiariesPerYear,
@@ -49,8 +54,7 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
   const verified = tier === "verified" ? 1 : 0;
   const texts = sampleTexts(outline, has, figures);
   const website = has("website") ? site : null;
-  const record: NonprofitRecord = {
-    id: 0,
+  const known: Known = {
     slug,
     name,
     ...texts,
@@ -62,24 +66,27 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
     logo_url: null, // Nothing answers under .example, and a page with broken images helps no one.
     contact_email: has("email") ? mailbox(outline, site) : null,
     usdc_wallet: verified === 1 ? sampleWallet(seedNumber, index) : null,
-    wallet_challenge: null,
-    wallet_signature: null,
     ...figures,
     ghd_aligned: alignedWithHealthAndDevelopment(outline) ? 1 : 0,
     verified,
     status: verified === 1 ? "claimed" : "listed",
     causes: has("causes") ? causes : [],
     registrations: [registration(seedNumber, outline)],
+  };
+  return {
+    ...known,
+    id: 0,
+    wallet_challenge: null,
+    wallet_signature: null,
     register: "sample",
     register_scope: `sample:${seedNumber}`,
     created_at: 0,
     updated_at: 0,
-    provenance: {},
+    provenance: sampleProvenance(known, outline),
   };
-  record.provenance = sampleProvenance(record, outline);
-  return record;
 }
 
+type Known = NonprofitFields & Pick<NonprofitRecord, "slug" | "verified" | "status">;
 type Share = keyof typeof shares;
 
 /** Numbers that fit each other: a larger budget pays more people and reaches more. */
@@ -119,19 +126,6 @@ function registration(seedNumber: number, { index, country_code }: Outline) {
 const newestMs = Date.UTC(2026, 7, 31, 18);
 const dayMs = 86_400_000;
 
-const agentNames = [
-  "field-notes-agent",
-  "harbour-reader",
-  "ledger-lark",
-  "second-look",
-  "tidewater-agent",
-  "almanac-agent",
-  "open-pages-bot",
-  "night-owl-research",
-  "civic-index-agent",
-  "paper-trail-agent",
-];
-
 const fromRegister = new Set([
   "name",
   "country_code",
@@ -143,34 +137,17 @@ const fromRegister = new Set([
   "annual_budget_usd",
 ]);
 const byConsensus = ["website", "city", "region", "founded_year", "contact_email"] as const;
-const unsourced = new Set([
-  "id",
-  "slug",
-  "verified",
-  "status",
-  "wallet_challenge",
-  "wallet_signature",
-  "register",
-  "register_scope",
-  "created_at",
-  "updated_at",
-  "provenance",
-]);
+const unsourced = new Set(["slug", "verified", "status"]);
 
 /** Where each filled field came from: the sample's register, the organisation, or two or three agreeing agents. */
-export function sampleProvenance(
-  record: NonprofitRecord,
+function sampleProvenance(
+  known: Known,
   { tier, random }: Outline,
 ): Record<string, StoredProvenance> {
   const register = source("register", "sample", null, ageMs(random, 30, 900));
-  const organisation = source(
-    "organisation",
-    "organisation",
-    record.website,
-    ageMs(random, 5, 500),
-  );
+  const organisation = source("organisation", "organisation", known.website, ageMs(random, 5, 500));
   const provenance: Record<string, StoredProvenance> = {};
-  for (const [field, value] of Object.entries(record)) {
+  for (const [field, value] of Object.entries(known)) {
     if (unsourced.has(field) || isEmpty(value)) continue;
     const own = tier === "verified" && !fromRegister.has(field);
     provenance[field] = own ? organisation : register;
@@ -178,8 +155,8 @@ export function sampleProvenance(
   if (tier === "thin" || !random.chance(12)) return provenance;
   for (const field of random.some(byConsensus, random.between(1, 2))) {
     if (provenance[field] === undefined || provenance[field] === organisation) continue;
-    const agents = random.some(agentNames, random.between(2, 3));
-    const page = record.website === null ? null : `${record.website}/about`;
+    const agents = random.some(names.agents, random.between(2, 3));
+    const page = known.website === null ? null : `${known.website}/about`;
     provenance[field] = source("consensus", "consensus", page, ageMs(random, 0, 240), agents);
   }
   return provenance;

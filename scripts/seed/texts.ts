@@ -130,38 +130,19 @@ const ratio = (random: Random, unit: string): number =>
  */
 export type Slots = Readonly<Record<string, string | null | (() => string)>>;
 
-type Template = { readonly texts: readonly string[]; readonly slots: readonly string[] };
-
-const compiled = new Map<string, Template>();
-
-/** Texts and slots of a template by turns. Templates are few and used a million times. */
-function templateOf(source: string): Template {
-  const known = compiled.get(source);
-  if (known !== undefined) return known;
-  const parts = source.split(/\{(\w+)\}/);
-  const template = {
-    texts: parts.filter((_, at) => at % 2 === 0),
-    slots: parts.filter((_, at) => at % 2 === 1),
-  };
-  compiled.set(source, template);
-  return template;
-}
-
 /** The text with its slots filled, or null when one of them is absent. Values may hold slots of their own, one deep. */
 export function fill(source: string, values: Slots): string | null {
-  const { texts, slots } = templateOf(source);
-  let filled = texts[0] ?? "";
-  for (let at = 0; at < slots.length; at += 1) {
-    const slot = slots[at] ?? "";
+  let isWhole = true;
+  const filled = source.replaceAll(/\{(\w+)\}/g, (_, slot: string) => {
     const key = slot.charAt(0).toLowerCase() + slot.slice(1);
-    const given = values[key];
-    if (given === undefined || given === null) return null;
-    const value = typeof given === "string" ? given : given();
-    const inner = value.includes("{") ? fill(value, values) : value;
-    if (inner === null) return null;
-    filled += (slot === key ? inner : capital(inner)) + (texts[at + 1] ?? "");
-  }
-  return filled;
+    // Once one is absent, the others are not drawn.
+    const given = isWhole ? values[key] : null;
+    const value = typeof given === "function" ? given() : (given ?? null);
+    const inner = value?.includes("{") ? fill(value, values) : value;
+    if (inner === null) isWhole = false;
+    return inner === null || slot === key ? (inner ?? "") : capital(inner);
+  });
+  return isWhole ? filled : null;
 }
 
 /** The items by turns, over and over. */

@@ -33,6 +33,8 @@ type Pending = PendingVote & { value: string };
 /** One field of one profile: what is live, what waits, and when each value was sent first, by comparison form. */
 type FieldState = { live: string | null; pending: Pending[]; firstSentAtMs: Map<string, number> };
 
+const emptyField = (): FieldState => ({ live: null, pending: [], firstSentAtMs: new Map() });
+
 /** Source: content/enrichment/needs-store.ts. */
 const opinionsPerFieldMax = 3;
 
@@ -49,31 +51,27 @@ export function simulateDirectory(
 ) {
   const promotions: Promotion[] = [];
   let ids = 0;
-  const states = world.map(
-    ({ missing }) =>
-      new Map(
-        missing.map((field): [StructuredField, FieldState] => [
-          field,
-          { live: null, pending: [], firstSentAtMs: new Map() },
-        ]),
-      ),
-  );
-  const fieldsOf = ({ index }: PlantedProfile) => {
-    const fields = states[index];
-    if (fields === undefined) throw new Error(`no profile ${index} in this world`);
-    return fields;
+  const states = world.map(({ missing }) => ({
+    // Asked for whole queues at a time.
+    empty: missing,
+    fields: new Map(missing.map((field) => [field, emptyField()])),
+  }));
+  const stateOf = ({ index }: PlantedProfile) => {
+    const state = states[index];
+    if (state === undefined) throw new Error(`no profile ${index} in this world`);
+    return state;
   };
   return {
     promotions: promotions as readonly Promotion[],
     /** Fields of the profile that hold no value now. */
-    emptyFields: (profile: PlantedProfile): StructuredField[] =>
-      [...fieldsOf(profile)].flatMap(([field, { live }]) => (live === null ? [field] : [])),
+    emptyFields: (profile: PlantedProfile): readonly StructuredField[] => stateOf(profile).empty,
     isWaiting: (profile: PlantedProfile): boolean =>
-      fieldsOf(profile)
-        .values()
+      stateOf(profile)
+        .fields.values()
         .some(({ pending }) => pending.length > 0),
     /** The values that want one more agent, as the queue shows them. */
-    opinions: (profile: PlantedProfile): Opinion[] => [...fieldsOf(profile)].flatMap(opinionsOf),
+    opinions: (profile: PlantedProfile): Opinion[] =>
+      [...stateOf(profile).fields].flatMap(opinionsOf),
     /** Takes a body as POST /api/enrich/{slug} does; throws when the service would refuse it. */
     submit: ({ profile, body, network, atMs }: Sent) => {
       const read = readEnrichment(EnrichmentBody.parse(body), { thisYear });
@@ -82,12 +80,14 @@ export function simulateDirectory(
       for (const item of items) {
         const { field } = item;
         if (!isStructured(field)) throw new Error(`${field} is not simulated`);
-        const state = fieldsOf(profile).get(field);
+        const known = stateOf(profile);
+        const state = known.fields.get(field);
         // It held a value from the start: only audited.
         if (state === undefined) continue;
         const vote = { id: (ids += 1), item, agent_id, network, atMs };
         const agents = voteFor(state, vote, mode);
         if (agents === null || state.live === null) continue;
+        known.empty = known.empty.filter((one) => one !== field);
         const { live: value, firstSentAtMs } = state;
         promotions.push({ profile, field, value, agents, firstSentAtMs, liveAtMs: atMs });
       }
@@ -131,6 +131,7 @@ function voteFor(
 
 /** Each value as it was sent first, the earliest first. */
 function opinionsOf([field, { pending }]: [StructuredField, FieldState]): Opinion[] {
+  if (pending.length === 0) return [];
   const firsts = new Map(pending.toReversed().map((one) => [one.normalised_value, one]));
   const shown = pending.filter((one) => firsts.get(one.normalised_value) === one);
   return shown.slice(0, opinionsPerFieldMax).map(({ value }) => {

@@ -2,6 +2,7 @@ import type { SimulationParameters } from "#content/contract/consensus-simulatio
 import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
 import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
+import places from "#scripts/seed/places.json";
 import { type Random, randomOf, weightedTable } from "#scripts/seed/random.ts";
 
 /** A profile that lacks `missing`; what is true of it is known to the simulator only. */
@@ -71,38 +72,10 @@ export function queueOf(world: readonly PlantedProfile[], day: string): PlantedP
 /** What a value is made from: the name of the profile and two numbers of its own. */
 export type About = { slug: string; place: number; founded: number };
 
-const cities = [
-  "Nairobi",
-  "São Paulo",
-  "Saint Louis",
-  "Zürich",
-  "Port Harcourt",
-  "Tromsø",
-  "Kraków",
-  "San José",
-  "New Plymouth",
-  "Ciudad Juárez",
-  "Malmö",
-  "Cape Town",
-  "Chiang Mai",
-  "Le Havre",
-  "Santa Fe",
-  "Gdańsk",
-] as const;
-const regions = [
-  "Nairobi County",
-  "Minas Gerais",
-  "New Mexico",
-  "Île-de-France",
-  "Rivers State",
-  "Västra Götaland",
-  "North Island",
-  "Western Cape",
-  "Baden-Württemberg",
-  "Nova Scotia",
-  "Lower Silesia",
-  "Chiang Mai Province",
-] as const;
+/** Some of the sample's places, with and without accents; so few that profiles share them. */
+const towns = Object.values(places).map((country) => country.places[0]);
+const cities = [...new Set(towns.map(([city = ""] = []) => city))].slice(16, 32);
+const regions = [...new Set(towns.map(([, region = ""] = []) => region))].slice(16, 28);
 
 const at = (list: readonly string[], index: number): string => list[index % list.length] ?? "";
 
