@@ -87,6 +87,19 @@ function action<
   };
 }
 
+/** An action that only looks: nothing of it is refused. */
+const reading = <
+  Path extends string,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject,
+  Answer extends z.ZodObject | "text",
+  Value,
+>(
+  operation: Operation<Path, Query, Body, Answer>,
+  read: (context: OperatorContext, query: z.output<Query>) => Promise<Value>,
+): Action<Path, Value> =>
+  action(operation, async (context, { query }) => ok(await read(context, query)), {});
+
 /** Why a body cannot be used; `help` says what to send. */
 function unusableBody({ issues }: z.ZodError, help: string): Refusal {
   const errors = issues
@@ -183,19 +196,13 @@ const reasonHelp = 'Send {"reason": "…"}.';
 
 /** All that operators do. */
 export const actions = {
-  countReviews: action(
-    operations.countReviews,
-    async (context) => ok({ queues: await reviewQueues(context) }),
-    {},
-  ),
-  listReviews: action(
-    operations.listReviews,
-    async (context, { query }) => {
-      const { reviews, next } = await listReviews(context, query);
-      return ok({ count: reviews.length, reviews, next });
-    },
-    {},
-  ),
+  countReviews: reading(operations.countReviews, async (context) => ({
+    queues: await reviewQueues(context),
+  })),
+  listReviews: reading(operations.listReviews, async (context, query) => {
+    const { reviews, next } = await listReviews(context, query);
+    return { count: reviews.length, reviews, next };
+  }),
   getReview: action(
     operations.getReview,
     async (context, { params: { id } }) => {
@@ -218,11 +225,7 @@ export const actions = {
     reviewRefusals,
     decisionHelp,
   ),
-  readAuditLog: action(
-    operations.readAuditLog,
-    async (context, { query }) => ok(await readAudit(context, query)),
-    {},
-  ),
+  readAuditLog: reading(operations.readAuditLog, readAudit),
   revertAgent: action(
     operations.revertAgent,
     async (context, { body: { agent_id: agent, reason }, operator }) => {
@@ -243,22 +246,11 @@ export const actions = {
     revokeRefusals,
     'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
   ),
-  getOperatorHealth: action(
-    operations.getOperatorHealth,
-    async (context) => ok(await operatorHealth(context)),
-    {},
+  getOperatorHealth: reading(operations.getOperatorHealth, operatorHealth),
+  getDailyNumbers: reading(operations.getDailyNumbers, (context, { days = daysLimit.default }) =>
+    dailyNumbers(context, days),
   ),
-  getDailyNumbers: action(
-    operations.getDailyNumbers,
-    async (context, { query: { days = daysLimit.default } }) =>
-      ok(await dailyNumbers(context, days)),
-    {},
-  ),
-  listPicks: action(
-    picks.listPicks,
-    async (context, { query }) => ok(await listPicks(context, query)),
-    {},
-  ),
+  listPicks: reading(picks.listPicks, listPicks),
   addPick: action(
     picks.addPick,
     (context, { body, operator }) => shown(context, addToPicks(context, { ...body, operator })),
@@ -279,10 +271,8 @@ export const actions = {
     pickRefusals,
     reasonHelp,
   ),
-  readWebhookLog: action(
-    operations.readWebhookLog,
-    async (context, { query }) => ok(await readDeliveries(webhooks(context), query)),
-    {},
+  readWebhookLog: reading(operations.readWebhookLog, (context, query) =>
+    readDeliveries(webhooks(context), query),
   ),
   testWebhooks: action(
     operations.testWebhooks,

@@ -97,14 +97,14 @@ async function reverted(
   const { id, nonprofit_id, normalised, slug } = draft;
   const at = now.getTime();
   // No operator refused the profile, only an agent: others may agree on it again.
-  const settling = { reason, decided_by: `revert:${operator}`, at };
-  await rejectAgreed(tx, { nonprofit_id, normalised, id }, settling);
+  const rejection = { reason, decided_by: `revert:${operator}`, at };
+  await rejectAgreed(tx, { nonprofit_id, normalised, id }, rejection);
   const pick = await pickOf(tx, nonprofit_id);
   if (pick?.origin !== "consensus") return false;
   const stands = pick.draft_id !== id && (await agentsAgreed(tx, draft)) >= agentsNeeded;
   if (stands) return false;
   await deletePick(tx, nonprofit_id);
-  await rejectAgreed(tx, { nonprofit_id, normalised, id: null }, settling);
+  await rejectAgreed(tx, { nonprofit_id, normalised, id: null }, rejection);
   await logOperator(tx, {
     operator,
     action: "recommendation.reverted",

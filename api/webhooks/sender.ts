@@ -24,7 +24,7 @@ import {
   noteAttempts,
   pruneDeliveries,
   queueEvent,
-  untoldDonations,
+  unannouncedDonations,
   webhookCursor,
 } from "#content/operation/webhook-store.ts";
 import type { Store } from "#content/store/open.ts";
@@ -189,7 +189,7 @@ async function collectDonations({ store, clock, baseUrl, urls }: CollectContext)
     return false;
   }
   const since = Math.max(cursor - donationOverlapMs, now.getTime() - webhookAgeMaxMs);
-  const found = await untoldDonations(store, { since, limit: donationsAtOnce });
+  const found = await unannouncedDonations(store, { since, limit: donationsAtOnce });
   const last = found.at(-1);
   if (last === undefined) return false;
   await store.write(async (tx) => {

@@ -9,7 +9,14 @@ import { inValues, query } from "#content/store/query.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { recommendationFollowThroughs } from "#content/store/tables/recommendations.ts";
-import { directoryFact, liveCounters } from "./directory-store.ts";
+import {
+  type Counted,
+  countedKinds,
+  countersOf,
+  directoryFact,
+  donationCount,
+  liveCounters,
+} from "./directory-store.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
 export type ActivityKind =
@@ -45,14 +52,14 @@ const hourMs = 3_600_000;
 /** Counts of other processes are seen this late at most. */
 const reloadAfterMs = 1_000;
 
-type Stored = { counters: Counters; committed: number; atMs: number };
+type Stored = { counted: Counted[]; donations: number; committed: number; atMs: number };
 
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
 export function countActivity(store: Store, clock: () => Date): Activity {
   let pending = new Map<string, number>();
   let version = 0;
   let stored: Stored | null = null;
-  let last: { version: number; stored: Counters; counters: Counters } | null = null;
+  let last: { version: number; stored: Stored; counters: Counters } | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -70,8 +77,9 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     const held = current();
     if (held !== null) return held;
     const committed = store.committed();
-    const read = await liveCounters(store, clock());
-    return (stored = { counters: read, committed, atMs: performance.now() });
+    const counted = await countedKinds(store, clock());
+    const donations = await donationCount(store);
+    return (stored = { counted, donations, committed, atMs: performance.now() });
   };
   return {
     count: (kind, by = 1) => {
@@ -96,10 +104,15 @@ export function countActivity(store: Store, clock: () => Date): Activity {
       }),
     counters: async () => {
       // A flush may have begun since, but it is not done: its counts are pending still.
-      const { counters: known } = current() ?? (await inTurn(reload));
+      const known = current() ?? (await inTurn(reload));
       if (last?.version === version && last.stored === known) return last.counters;
-      last = { version, stored: known, counters: withPending(known, pending) };
-      return last.counters;
+      const waiting = [...pending].map(([key, count]): Counted => {
+        const [kind = ""] = key.split(" ");
+        return { kind, count, this_week: count };
+      });
+      const counters = countersOf([...known.counted, ...waiting], known.donations);
+      last = { version, stored: known, counters };
+      return counters;
     },
   };
 }
@@ -123,28 +136,6 @@ async function addCount(
       target: [activityCounts.kind, activityCounts.hour],
       set: { count: sql`${activityCounts.count} + excluded.count` },
     });
-}
-
-function withPending(counters: Counters, pending: ReadonlyMap<string, number>): Counters {
-  if (pending.size === 0) return counters;
-  const sum = (fits: (kind: string) => boolean) =>
-    [...pending].reduce(
-      (all, [key, count]) => (fits(key.split(" ")[0] ?? "") ? all + count : all),
-      0,
-    );
-  const queries = sum((kind) => kind.startsWith("query:"));
-  const hits = (channel: string) => sum((kind) => kind === `hit:${channel}`);
-  return {
-    ...counters,
-    total_queries: counters.total_queries + queries,
-    queries_this_week: counters.queries_this_week + queries,
-    queries: {
-      llms_txt: counters.queries.llms_txt + hits("llms_txt"),
-      agents_md: counters.queries.agents_md + hits("agents_md"),
-      ai_plugin: counters.queries.ai_plugin + hits("ai_plugin"),
-      mcp: counters.queries.mcp + hits("mcp"),
-    },
-  };
 }
 
 /**

@@ -44,7 +44,7 @@ export async function directoryNumbers(store: Queryable): Promise<Omit<Stats, ke
 export async function storedCounters(store: Queryable): Promise<Counters> {
   const value = await directoryFact(store, "counters");
   const parsed = value === null ? null : Counters.safeParse(JSON.parse(value));
-  return parsed?.success === true ? parsed.data : noCounters;
+  return parsed?.success === true ? parsed.data : countersOf([], 0);
 }
 
 /** A fact of the directory as a whole, for example publication_day; null when it is not set. */
@@ -56,42 +56,47 @@ export async function directoryFact(store: Queryable, name: string): Promise<str
   return fact?.value ?? null;
 }
 
-/** The counters as of now. What a process has counted and not flushed yet is left out. */
-export async function liveCounters(store: Queryable, now: Date): Promise<Counters> {
+/** How often something was counted: altogether, and in the last seven days. */
+export type Counted = { kind: string; count: number; this_week: number };
+
+/** All that was counted, by kind. What a process has counted and not flushed yet is left out. */
+export const countedKinds = (store: Queryable, now: Date): Promise<Counted[]> => {
+  const { kind, count: counted, hour } = activityCounts;
   const sinceWeek = now.getTime() - weekMs - hourMs;
-  const thisWeek = sql<number>`coalesce(sum(${activityCounts.count}) FILTER (WHERE ${activityCounts.hour} > ${sinceWeek}), 0)`;
-  const counted = await store.db
+  return store.db
     .select({
-      kind: activityCounts.kind,
-      count: sql<number>`sum(${activityCounts.count})`,
-      this_week: thisWeek,
+      kind,
+      count: sql<number>`sum(${counted})`,
+      this_week: sql<number>`coalesce(sum(${counted}) FILTER (WHERE ${hour} > ${sinceWeek}), 0)`,
     })
     .from(activityCounts)
-    .groupBy(activityCounts.kind);
-  const queries = counted.filter(({ kind }) => kind.startsWith("query:"));
-  const total = (column: "count" | "this_week") =>
-    queries.reduce((all, row) => all + row[column], 0);
-  const hits = (channel: string) =>
-    counted.find(({ kind }) => kind === `hit:${channel}`)?.count ?? 0;
+    .groupBy(kind)
+    .execute();
+};
+
+/** The counters as of now. What a process has counted and not flushed yet is left out. */
+export const liveCounters = async (store: Queryable, now: Date): Promise<Counters> =>
+  countersOf(await countedKinds(store, now), await donationCount(store));
+
+export const donationCount = async (store: Queryable): Promise<number> =>
+  store.db.$count(donations, sql.raw(countsHere));
+
+/** The counters of what was counted; a kind may be counted in several parts. */
+export function countersOf(counted: readonly Counted[], total_donations: number): Counters {
+  const total = (prefix: string, column: "count" | "this_week" = "count") =>
+    counted.reduce((all, one) => (one.kind.startsWith(prefix) ? all + one[column] : all), 0);
   return {
-    total_donations: await store.db.$count(donations, sql.raw(countsHere)),
-    total_queries: total("count"),
-    queries_this_week: total("this_week"),
+    total_donations,
+    total_queries: total("query:"),
+    queries_this_week: total("query:", "this_week"),
     queries: {
-      llms_txt: hits("llms_txt"),
-      agents_md: hits("agents_md"),
-      ai_plugin: hits("ai_plugin"),
-      mcp: hits("mcp"),
+      llms_txt: total("hit:llms_txt"),
+      agents_md: total("hit:agents_md"),
+      ai_plugin: total("hit:ai_plugin"),
+      mcp: total("hit:mcp"),
     },
   };
 }
-
-const noCounters: Counters = {
-  total_donations: 0,
-  total_queries: 0,
-  queries_this_week: 0,
-  queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
-};
 
 /**
  * Why this store must not be served or published on a network, null when nothing speaks against it. Anybody can compute

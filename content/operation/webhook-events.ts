@@ -26,8 +26,8 @@ export function changesEvent(
   };
 }
 
-/** What is told of a donation: what anybody can read on the chain, and nothing of the donor beside it. */
-export type ToldDonation = {
+/** What is announced of a donation: what anybody can read on the chain, and nothing of the donor beside it. */
+export type AnnouncedDonation = {
   id: string;
   slug: string;
   amount_micro_usdc: MicroUsdc;
@@ -37,7 +37,7 @@ export type ToldDonation = {
 };
 
 export function donationEvent(
-  { id, slug, amount_micro_usdc, network, tx_signature, settled_at }: ToldDonation,
+  { id, slug, amount_micro_usdc, network, tx_signature, settled_at }: AnnouncedDonation,
   { baseUrl, now }: { baseUrl: string; now: Date },
 ): WebhookEvent {
   return {

@@ -20,7 +20,7 @@ import { micro } from "#content/contract/money.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo, inValues, query } from "#content/store/query.ts";
 import { webhookCursors, webhookDeliveries } from "#content/store/tables/operations.ts";
-import type { ToldDonation } from "./webhook-events.ts";
+import type { AnnouncedDonation } from "./webhook-events.ts";
 
 export type CursorName = "changes" | "donations";
 
@@ -65,7 +65,7 @@ export async function queueEvent(
   }
 }
 
-const UntoldDonation = z.object({
+const UnannouncedDonation = z.object({
   id: z.string(),
   slug: z.string(),
   // Money leaves the store as text: a double would round what a whale gives.
@@ -80,10 +80,10 @@ const UntoldDonation = z.object({
  * Donations recorded since an instant of which no event was made yet, the oldest first. Looked for by what is missing,
  * because a donation that another process recorded may become visible after a later one. Index: donations_by_time.
  */
-export async function untoldDonations(
+export async function unannouncedDonations(
   store: Queryable,
   { since, limit }: { since: number; limit: number },
-): Promise<(ToldDonation & { recorded_at: number })[]> {
+): Promise<(AnnouncedDonation & { recorded_at: number })[]> {
   // SQL, because drizzle has no words for INDEXED BY.
   return query(
     store,
@@ -97,7 +97,7 @@ export async function untoldDonations(
      ORDER BY d.recorded_at
      LIMIT ?`,
     [since, limit],
-    UntoldDonation,
+    UnannouncedDonation,
   );
 }
 
