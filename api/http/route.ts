@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Operation } from "#content/contract/operations/operation.ts";
+import { exampleOf } from "#content/contract/example.ts";
 import { wrongsOf } from "#content/contract/problem.ts";
 import { Refused, unusableBody } from "./problem.ts";
 
@@ -56,7 +57,7 @@ export const helpFor = (
     method: method.toUpperCase(),
     url: `${baseUrl}${path}`,
     headers: { "content-type": "application/json" },
-    body: body?.example,
+    body: body && exampleOf(body.shape),
   },
   ...(body?.examples === undefined ? {} : { examples: body.examples }),
 });

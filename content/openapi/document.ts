@@ -10,6 +10,7 @@ import {
   onboardingOperations,
   verificationOperations,
 } from "#content/contract/operations/onboarding.ts";
+import { exampleOf } from "#content/contract/example.ts";
 import {
   everywhere,
   type Json,
@@ -106,9 +107,11 @@ function described(operation: Operation): Json {
   };
 }
 
-const requestBody = ({ shape, example, optional }: NonNullable<Operation["body"]>): Json => ({
+const requestBody = ({ shape, optional }: NonNullable<Operation["body"]>): Json => ({
   required: optional !== true,
-  content: { "application/json": { schema: reference("schemas", idOf(shape)), example } },
+  content: {
+    "application/json": { schema: reference("schemas", idOf(shape)), example: exampleOf(shape) },
+  },
 });
 
 function parametersOf({ path, query, headers = [] }: Operation): Json[] {
@@ -140,7 +143,7 @@ function responsesOf(operation: Operation): Json {
   return {
     ...okResponse(operation, [...(kept ? ["ETag"] : []), ...common]),
     ...Object.fromEntries(
-      also.map(({ status, description, shape, example, headers }): [string, Json] => [
+      also.map(({ status, description, shape, headers }): [string, Json] => [
         String(status),
         {
           description,
@@ -148,7 +151,7 @@ function responsesOf(operation: Operation): Json {
           content: {
             "application/json": {
               schema: reference("schemas", idOf(shape)),
-              example: example as Json,
+              example: exampleOf(shape),
             },
           },
         },
@@ -163,13 +166,16 @@ function responsesOf(operation: Operation): Json {
 
 function okResponse({ ok }: Operation, common: readonly string[]): { [status: string]: Json } {
   if (ok === undefined) return {};
-  const { description, shape, example, mediaType = "application/json", headers = [] } = ok;
-  const schema: Json = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
+  const { description, shape, example = "", mediaType = "application/json", headers = [] } = ok;
+  const content: Json =
+    shape === "text"
+      ? { schema: { type: "string" }, example }
+      : { schema: reference("schemas", idOf(shape)), example: exampleOf(shape) };
   return {
     "200": {
       description,
       headers: headersOf([...headers, ...common]),
-      content: { [mediaType]: { schema, example: example as Json } },
+      content: { [mediaType]: content },
     },
   };
 }

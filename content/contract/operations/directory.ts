@@ -6,8 +6,6 @@ import { z } from "zod";
 import { cause, country, flag, limit, offset, text } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Stats } from "#content/contract/stats.ts";
-import * as examples from "#content/contract/examples/directory.ts";
-import { history } from "#content/contract/examples/enrichment.ts";
 import { operation } from "./operation.ts";
 
 export const searchNonprofits = operation({
@@ -29,7 +27,7 @@ export const searchNonprofits = operation({
     limit: limit(searchLimitDefault, searchLimitMax),
     offset,
   }),
-  ok: { description: "One page of matches", shape: SearchAnswer, example: examples.search },
+  ok: { description: "One page of matches", shape: SearchAnswer },
   refusals: [400],
 });
 
@@ -41,19 +39,7 @@ export const listNonprofits = operation({
   summary: "List all nonprofits",
   description: "Ordered by verified status, then people reached, then name.",
   query: z.object({ limit: limit(listLimit.default, listLimit.max), offset }),
-  ok: {
-    description: "One page of the list",
-    shape: NonprofitList,
-    example: {
-      total: 1,
-      count: 1,
-      limit: 50,
-      offset: 0,
-      next: null,
-      prev: null,
-      nonprofits: [examples.summary],
-    },
-  },
+  ok: { description: "One page of the list", shape: NonprofitList },
   refusals: [400],
 });
 
@@ -65,7 +51,7 @@ export const getNonprofit = operation({
   summary: "Get the full profile of a nonprofit",
   description:
     "A withdrawn nonprofit answers 200 with status withdrawn. `provenance` says of each field where its value comes from.",
-  ok: { description: "The profile", shape: NonprofitDetail, example: examples.detail },
+  ok: { description: "The profile", shape: NonprofitDetail },
   refusals: [400, 404],
 });
 
@@ -76,7 +62,7 @@ export const getNonprofitHistory = operation({
   tag: "Directory",
   summary: "Get the changes of a profile, with who made them and when",
   description: "Newest first, at most 200 changes.",
-  ok: { description: "The changes", shape: History, example: history },
+  ok: { description: "The changes", shape: History },
   refusals: [400, 404],
 });
 
@@ -87,7 +73,7 @@ export const listCauses = operation({
   tag: "Directory",
   summary: "List the 29 cause areas",
   description: "Their ids are the values of the parameter `cause`.",
-  ok: { description: "All causes", shape: CauseList, example: examples.causes },
+  ok: { description: "All causes", shape: CauseList },
 });
 
 export const getStats = operation({
@@ -97,7 +83,7 @@ export const getStats = operation({
   tag: "Directory",
   summary: "Get the numbers of the directory",
   description: "Nonprofits, countries, people reached, queries and hits on the agent channels.",
-  ok: { description: "The numbers as of now", shape: Stats, example: examples.stats },
+  ok: { description: "The numbers as of now", shape: Stats },
 });
 
 /** What is asked of the directory. None needs a key. */
@@ -137,7 +123,7 @@ export const getChangeState = operation({
   summary: "Get the newest number of the change feed",
   description:
     "Poll this, then fetch the numbered files that are new. When epoch changes, the numbers start again: fetch the snapshot again.",
-  ok: { description: "The state", shape: FeedState, example: examples.feedState },
+  ok: { description: "The state", shape: FeedState },
   refusals: [404],
   limited: false,
 });
@@ -149,11 +135,7 @@ export const getChanges = operation({
   tag: "Changes",
   summary: "Get a file of the change feed",
   description: "A published file never changes.",
-  ok: {
-    description: "Changes, oldest first",
-    shape: FeedFile,
-    example: examples.feedFile,
-  },
+  ok: { description: "Changes, oldest first", shape: FeedFile },
   refusals: [404],
   limited: false,
 });
@@ -168,7 +150,7 @@ export const getHealth = operation({
   tag: "Service",
   summary: "Ask whether the service answers",
   description: "Does not use the store.",
-  ok: { description: "The service answers", shape: Health, example: { status: "ok" } },
+  ok: { description: "The service answers", shape: Health },
   fresh: true,
   limited: false,
 });

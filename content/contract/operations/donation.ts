@@ -15,7 +15,6 @@ import {
   donationStatusProblems,
   receiptProblems,
 } from "#content/contract/donation-problems.ts";
-import * as examples from "#content/contract/examples/donation.ts";
 import { operation, withBody } from "./operation.ts";
 
 const demanded = {
@@ -23,14 +22,12 @@ const demanded = {
   description:
     "No money has moved: what to pay, and how. The normal answer to a request without a proof",
   shape: PaymentRequirements,
-  example: examples.requirements,
   headers: ["PAYMENT-REQUIRED", "X-PAYMENT-REQUIRED"],
 } as const;
 
 const settled = {
   description: "Verified on chain and recorded; the same proof again gets the same answer",
   shape: Settlement,
-  example: examples.settlement,
   headers: ["PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE"],
 } as const;
 
@@ -39,7 +36,6 @@ const pending = {
   description:
     "Money may have moved, and the chain does not show it yet: do not pay again. It is recorded as soon as it lands",
   shape: PendingDonation,
-  example: examples.pending,
   headers: ["Retry-After"],
 } as const;
 
@@ -72,7 +68,7 @@ export const settleDonation = operation({
   operationId: "settleDonation",
   method: "post",
   summary: "Prove a donation by the signature of its transaction",
-  body: { shape: DonateBody, example: { tx_signature: examples.txSignature }, optional: true },
+  body: { shape: DonateBody, optional: true },
   refusals: withBody,
 });
 
@@ -85,11 +81,7 @@ export const getDonationStatus = operation({
   description:
     "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",
   query: DonationStatusParameters,
-  ok: {
-    description: "Status of the requirement",
-    shape: DonationStatus,
-    example: examples.status,
-  },
+  ok: { description: "Status of the requirement", shape: DonationStatus },
   problems: donationStatusProblems,
   refusals: [507],
   fresh: true,
@@ -103,7 +95,7 @@ export const getDonationHistory = operation({
   summary: "List the donations to a nonprofit",
   description:
     "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
-  ok: { description: "The donations", shape: DonationHistory, example: examples.history },
+  ok: { description: "The donations", shape: DonationHistory },
   problems: donationHistoryProblems,
 });
 
@@ -115,7 +107,7 @@ export const getDonationReceipt = operation({
   summary: "Get the signed receipt of a donation",
   description:
     "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
-  ok: { description: "The receipt", shape: SignedReceipt, example: examples.receipt },
+  ok: { description: "The receipt", shape: SignedReceipt },
   problems: receiptProblems,
 });
 

@@ -10,12 +10,10 @@ import {
 import {
   EnrichmentBody,
   enrichableFields,
-  enrichmentExample,
   exemplarsLimit,
   helpWantedFilters,
   helpWantedLimit,
 } from "#content/contract/enrichment.ts";
-import * as examples from "#content/contract/examples/enrichment.ts";
 import { operation, withBody } from "./operation.ts";
 
 export const findThinProfiles = operation({
@@ -32,7 +30,7 @@ export const findThinProfiles = operation({
     cause,
     pending: flag("Only profiles where a value of one agent waits for a second", "true"),
   }),
-  ok: { description: "Profiles to complete", shape: HelpWanted, example: examples.helpWanted },
+  ok: { description: "Profiles to complete", shape: HelpWanted },
   refusals: [400],
 });
 
@@ -45,15 +43,10 @@ export const submitEnrichment = operation({
   description:
     "Send `field` and `value`, or a batch in `fields`. A structured field (website, city, region, founded_year, contact_email) goes live when two distinct agents submit the same normalised value and the field is empty. Prose is queued for a person. No key: `agent_id` says who you are.",
   headers: ["IdempotencyKey"],
-  body: {
-    shape: EnrichmentBody,
-    example: { ...enrichmentExample },
-    refusal: "invalid_enrichment",
-  },
+  body: { shape: EnrichmentBody, refusal: "invalid_enrichment" },
   ok: {
     description: "Stored; each submission says whether its value is live",
     shape: EnrichmentAnswer,
-    example: examples.enrichment,
   },
   refusals: [...withBody, 404, 409, 410],
 });
@@ -65,11 +58,7 @@ export const getEnrichmentStats = operation({
   tag: "Enrichment",
   summary: "Get the numbers of enrichment",
   description: "By status and by field, with the ten newest submissions.",
-  ok: {
-    description: "The numbers",
-    shape: EnrichmentStats,
-    example: examples.enrichmentStats,
-  },
+  ok: { description: "The numbers", shape: EnrichmentStats },
 });
 
 export const getAgentLeaderboard = operation({
@@ -79,7 +68,7 @@ export const getAgentLeaderboard = operation({
   tag: "Enrichment",
   summary: "Get the agents whose values went live",
   description: "At most 50 agents and the 20 newest submissions.",
-  ok: { description: "The leaderboard", shape: Leaderboard, example: examples.leaderboard },
+  ok: { description: "The leaderboard", shape: Leaderboard },
 });
 
 export const getAgentExemplars = operation({
@@ -93,7 +82,7 @@ export const getAgentExemplars = operation({
     field: choice("field", enrichableFields, "Only values of this field", "city"),
     limit: limit(exemplarsLimit.default, exemplarsLimit.max),
   }),
-  ok: { description: "The submissions", shape: Exemplars, example: examples.exemplars },
+  ok: { description: "The submissions", shape: Exemplars },
   refusals: [400],
 });
 

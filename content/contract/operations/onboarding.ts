@@ -11,7 +11,6 @@ import {
   claimExample,
   registrationExample,
 } from "#content/contract/onboarding.ts";
-import * as examples from "#content/contract/examples/onboarding.ts";
 import { operation, operatorOperation, withBody } from "./operation.ts";
 
 export const claimOrRegisterNonprofit = operation({
@@ -25,15 +24,10 @@ export const claimOrRegisterNonprofit = operation({
   headers: ["IdempotencyKey"],
   body: {
     shape: OnboardingBody,
-    example: { ...claimExample },
     examples: { claim: { ...claimExample }, registration: { ...registrationExample } },
     refusal: "invalid_onboarding",
   },
-  ok: {
-    description: "It waits for review",
-    shape: OnboardingAnswer,
-    example: examples.onboardingAnswer,
-  },
+  ok: { description: "It waits for review", shape: OnboardingAnswer },
   refusals: [...withBody, 404, 409, 410],
 });
 
@@ -47,11 +41,7 @@ export const getWalletChallenge = operation({
     "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
   query: ChallengeParameters,
   fresh: true,
-  ok: {
-    description: "The text to sign",
-    shape: WalletChallenge,
-    example: examples.walletChallenge,
-  },
+  ok: { description: "The text to sign", shape: WalletChallenge },
   refusals: [400],
 });
 
@@ -65,11 +55,7 @@ export const getOnboardingStatus = operation({
     "Send what follows # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is not part of the address, so no log holds it. Anyone with the link can read this: keep it private.",
   fresh: true,
   secret: true,
-  ok: {
-    description: "Status of the request",
-    shape: OnboardingStatus,
-    example: examples.onboardingStatus,
-  },
+  ok: { description: "Status of the request", shape: OnboardingStatus },
   refusals: [404],
 });
 
@@ -87,11 +73,8 @@ export const revokeVerification = operatorOperation({
   summary: "Take back a verification",
   description:
     "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
-  body: {
-    shape: RevokeBody,
-    example: { reason: "The claim came from somebody else.", take_back_values: true },
-  },
-  ok: { description: "Taken back", shape: RevokeAnswer, example: examples.revoked },
+  body: { shape: RevokeBody },
+  ok: { description: "Taken back", shape: RevokeAnswer },
   refusals: [...withBody, 404, 409],
 });
 

@@ -31,7 +31,6 @@ export type Operation<
   /** `refusal`: the code of the refusal of one that does not fit; `optional`: the request may come without one. */
   body?: {
     shape: Body;
-    example: Json;
     refusal?: string;
     optional?: true;
     /** By name, when one example does not show all. */
@@ -41,7 +40,8 @@ export type Operation<
     description: string;
     /** Its id is its name in the description; "text" is not JSON. */
     shape: Answer;
-    example: object | string;
+    /** Of one that is not JSON; others are made of the shape. */
+    example?: string;
     /** Absent: JSON. */
     mediaType?: string;
     /** Names of components.headers beside those of every answer. */
@@ -52,7 +52,6 @@ export type Operation<
     status: 202 | 402;
     description: string;
     shape: z.ZodObject;
-    example: object;
     headers: readonly string[];
   }[];
   /** True: the answer is of this moment; no cache keeps it, so it has no ETag. */

@@ -19,7 +19,6 @@ import {
   WebhookTest,
   webhookStatuses,
 } from "#content/contract/webhook.ts";
-import * as examples from "#content/contract/examples/operator.ts";
 import { operatorOperation, withBody } from "./operation.ts";
 
 export const listReviews = operatorOperation({
@@ -33,7 +32,7 @@ export const listReviews = operatorOperation({
     limit: limit(operatorPage.default, operatorPage.max),
     after: text("`next` of the page before", "prose-12", 300),
   }),
-  ok: { description: "The reviews", shape: ReviewList, example: examples.reviews },
+  ok: { description: "The reviews", shape: ReviewList },
   refusals: [400],
 });
 
@@ -43,11 +42,7 @@ export const getReview = operatorOperation({
   path: "/api/admin/reviews/{id}",
   summary: "Get one thing that waits",
   description: "As in the list.",
-  ok: {
-    description: "It waits",
-    shape: ReviewItem,
-    example: examples.reviews.reviews[0] ?? {},
-  },
+  ok: { description: "It waits", shape: ReviewItem },
   refusals: [404],
 });
 
@@ -57,7 +52,7 @@ export const countReviews = operatorOperation({
   path: "/api/admin/queues",
   summary: "Count what waits, by kind",
   description: "Counting stops at 100,000.",
-  ok: { description: "The queues", shape: ReviewQueues, example: examples.queues },
+  ok: { description: "The queues", shape: ReviewQueues },
 });
 
 export const approveReview = operatorOperation({
@@ -66,8 +61,8 @@ export const approveReview = operatorOperation({
   path: "/api/admin/reviews/{id}/approve",
   summary: "Approve what waits",
   description: "`value` is edited prose, or the chosen value of a contested field.",
-  body: { shape: ApproveBody, example: { value: "We cook a warm meal every day." } },
-  ok: { description: "Decided", shape: ReviewDecision, example: examples.decision },
+  body: { shape: ApproveBody },
+  ok: { description: "Decided", shape: ReviewDecision },
   refusals: [...withBody, 404, 409],
 });
 
@@ -77,8 +72,8 @@ export const rejectReview = operatorOperation({
   path: "/api/admin/reviews/{id}/reject",
   summary: "Reject what waits, with a reason",
   description: "The reason is kept with the decision.",
-  body: { shape: RejectBody, example: { reason: "The source says otherwise." } },
-  ok: { description: "Decided", shape: ReviewDecision, example: examples.decision },
+  body: { shape: RejectBody },
+  ok: { description: "Decided", shape: ReviewDecision },
   refusals: [...withBody, 404, 409],
 });
 
@@ -95,7 +90,7 @@ export const readAuditLog = operatorOperation({
     before: number("before", "`next` of the page before", 41),
     limit: limit(operatorPage.default, operatorPage.max),
   }),
-  ok: { description: "A page of the log", shape: AuditLog, example: examples.audit },
+  ok: { description: "A page of the log", shape: AuditLog },
   refusals: [400],
 });
 
@@ -106,11 +101,8 @@ export const revertAgent = operatorOperation({
   summary: "Undo all that an agent's agreement made live",
   description:
     "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
-  body: {
-    shape: RevertBody,
-    example: { agent_id: "research-bot-7", reason: "Made up addresses." },
-  },
-  ok: { description: "Undone", shape: Reverted, example: examples.agentReverted },
+  body: { shape: RevertBody },
+  ok: { description: "Undone", shape: Reverted },
   refusals: [...withBody],
 });
 
@@ -125,7 +117,7 @@ export const readWebhookLog = operatorOperation({
     before: number("before", "`next` of the page before", 41),
     limit: limit(operatorPage.default, operatorPage.max),
   }),
-  ok: { description: "A page of the log", shape: WebhookLog, example: examples.webhookLog },
+  ok: { description: "A page of the log", shape: WebhookLog },
   refusals: [400],
 });
 
@@ -135,7 +127,7 @@ export const testWebhooks = operatorOperation({
   path: "/api/admin/webhooks/test",
   summary: "Send a test message to every receiver, once",
   description: "Waits at most 5 s for each.",
-  ok: { description: "What came back", shape: WebhookTest, example: examples.webhookTest },
+  ok: { description: "What came back", shape: WebhookTest },
   refusals: [409, 507],
 });
 
@@ -145,7 +137,7 @@ export const resendWebhook = operatorOperation({
   path: "/api/admin/webhooks/{delivery}/resend",
   summary: "Send a finished delivery again",
   description: "Queues it as if it were new, with the same webhook-id.",
-  ok: { description: "Queued", shape: WebhookDelivery, example: examples.delivery },
+  ok: { description: "Queued", shape: WebhookDelivery },
   refusals: [404, 409, 507],
 });
 
@@ -155,7 +147,7 @@ export const getOperatorHealth = operatorOperation({
   path: "/api/admin/health",
   summary: "Get the health of the directory",
   description: "Asks the chain one question and waits for it at most 3 s.",
-  ok: { description: "Its health", shape: OperatorHealth, example: examples.health },
+  ok: { description: "Its health", shape: OperatorHealth },
 });
 
 export const getDailyNumbers = operatorOperation({
@@ -172,7 +164,7 @@ export const getDailyNumbers = operatorOperation({
       daysLimit.max,
     ),
   }),
-  ok: { description: "The numbers", shape: DailyNumbers, example: examples.numbers },
+  ok: { description: "The numbers", shape: DailyNumbers },
   refusals: [400],
 });
 
