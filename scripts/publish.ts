@@ -1,4 +1,4 @@
-import { defineCommand } from "citty";
+import { defineCommand, type ParsedArgs } from "citty";
 import { openLog } from "#api/log.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import type { Logger } from "pino";
@@ -84,16 +84,7 @@ const command = defineCommand({
   },
 });
 
-type PublishOptions = {
-  full?: boolean | undefined;
-  watch?: boolean | undefined;
-  rollback?: string | undefined;
-  resume?: boolean | undefined;
-  processes: string;
-  to?: string | undefined;
-  extensionless?: boolean | undefined;
-  json?: boolean | undefined;
-};
+type PublishOptions = ParsedArgs<typeof args>;
 
 /** Brings the bundle in step; answers who did it: this command, a running publisher, or this command as one. */
 async function publish(

@@ -1,6 +1,6 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
 import { provinceName } from "#content/register/places.ts";
-import { type CsvFormat, type Row, bad, cell, listed, skip, websiteOf } from "./format.ts";
+import { type CsvFormat, type Row, bad, cell, listed, skip, websiteOf, yearOf } from "./format.ts";
 
 // Misspellings are part of the format.
 const purposes = [
@@ -83,7 +83,7 @@ export const acnc: CsvFormat = {
       country_code: "AU",
       ...placeOf(row),
       website: websiteOf(cell(row, "Charity_Website")),
-      founded_year: yearOf(cell(row, "Date_Organisation_Established")),
+      founded_year: yearOf(cell(row, "Date_Organisation_Established"), 1000),
     });
   },
 };
@@ -101,10 +101,4 @@ function placeOf(row: Row): { city: string | null; region: string | null } {
     city: city === "" || /\d/.test(city) ? null : readablePlace(city),
     region: slipped ?? provinceName("AU", state),
   };
-}
-
-/** The year of "31/12/1871"; null for none. */
-function yearOf(date: string): number | null {
-  const year = Number(/^\d{1,2}\/\d{1,2}\/(\d{4})$/.exec(date)?.[1] ?? 0);
-  return year >= 1000 && year <= 2100 ? year : null;
 }

@@ -113,3 +113,9 @@ function afterName(text: string, name: string): string {
   const said = rest.slice(heading.length);
   return said.slice(0, 1).toUpperCase() + said.slice(1);
 }
+
+/** The year of a date such as "5/14/2007" or "31/12/1871"; null for none, and for one before `earliest`. */
+export function yearOf(date: string, earliest: number): number | null {
+  const year = Number(/^\d{1,2}\/\d{1,2}\/(\d{4})$/.exec(date)?.[1] ?? 0);
+  return year >= earliest && year <= 2100 ? year : null;
+}

@@ -12,6 +12,7 @@ import {
   type RowOutcome,
   skip,
   websiteOf,
+  yearOf,
 } from "./format.ts";
 
 const columns = [
@@ -132,8 +133,9 @@ export const irs1023ez: CsvFormat = {
   read: (row) => {
     const mission = missionOf(cell(row, "F9_03_PZ_MISSION"), cell(row, "NAME"));
     const website = websiteOf(cell(row, "Orgurl"));
-    // The form asks when the organisation was incorporated or formed: that is when it was founded.
-    const founded_year = yearOf(cell(row, "Incorporateddate"));
+    // The form asks when the organisation was incorporated or formed: that is when it was founded. Dates before the United
+    // States are none.
+    const founded_year = yearOf(cell(row, "Incorporateddate"), 1776);
     const fields = {
       ...(mission === null ? {} : { mission }),
       ...(website === null ? {} : { website }),
@@ -157,10 +159,4 @@ function joined(
   if (Object.keys(fields).length === 0) return skip("withheld");
   const org_id = `US-EIN-${ein}`;
   return { kind: "draft", rank, draft: { org_id, slug_name: "", fields, source_url } };
-}
-
-/** The year of "5/14/2007"; null for a date that is none, or before the United States. */
-function yearOf(date: string): number | null {
-  const year = Number(/^\d{1,2}\/\d{1,2}\/(\d{4})$/.exec(date)?.[1] ?? 0);
-  return year >= 1776 && year <= 2100 ? year : null;
 }

@@ -101,25 +101,9 @@ type CauseWords = {
   programs: readonly { name: string; description: string }[];
 };
 
-export const richCountries: ReadonlySet<string> = new Set([
-  "US",
-  "GB",
-  "CA",
-  "AU",
-  "IE",
-  "NZ",
-  "FR",
-  "ES",
-  "PT",
-  "IT",
-  "CL",
-  "DE",
-  "NL",
-  "SE",
-  "NO",
-  "DK",
-  "PL",
-]);
+export const richCountries: ReadonlySet<string> = new Set(
+  countryCodes.filter((code) => "rich" in places[code]),
+);
 
 const inRichCountries = new Map<SampleCauseId, CauseWords>(
   causeIds.map((id) => {

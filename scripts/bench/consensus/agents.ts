@@ -218,36 +218,29 @@ export function honestAgents(
   directory: Public,
   { seed, parameters }: { seed: number; parameters: SimulationParameters },
 ): Actor[] {
+  const meanMs = dayMs / parameters.visits_per_agent_and_day;
   return Array.from({ length: parameters.honest_agents }, (_, index) => {
     const isShared = index < parameters.honest_sharing_a_network;
     const network = isShared ? "honest-cloud" : `honest-${index}`;
     const sender = { agent_id: `helper-${index}`, address: `${network}-${index}`, network };
-    return honestAgent(directory, sender, randomOf(seed, 1 + index), parameters);
+    const random = randomOf(seed, 1 + index);
+    const seen = new Set<number>();
+    /** Between half of and one and a half times the mean. */
+    const pauseMs = () => random.between(Math.ceil(meanMs / 2), Math.floor(meanMs * 1.5));
+    return {
+      firstAtMs: pauseMs(),
+      act: (nowMs) => {
+        const visit = nextProfile(directory, { nowMs, seen, random });
+        if (visit === null) return nowMs + pauseMs();
+        seen.add(visit.profile.index);
+        const found = research(directory, visit, random, parameters);
+        if (found.length > 0 && directory.post(nowMs, sender, visit.profile, found) > 0) {
+          throw new Error("an honest agent is far below every limit");
+        }
+        return nowMs + pauseMs();
+      },
+    };
   });
-}
-
-function honestAgent(
-  directory: Public,
-  sender: Sender,
-  random: Random,
-  parameters: SimulationParameters,
-): Actor {
-  const meanMs = dayMs / parameters.visits_per_agent_and_day;
-  const seen = new Set<number>();
-  return {
-    firstAtMs: around(meanMs, random),
-    act: (nowMs) => {
-      const visit = nextProfile(directory, { nowMs, seen, random });
-      if (visit === null) return nowMs + around(meanMs, random);
-      seen.add(visit.profile.index);
-      const found = research(directory, visit, random, parameters);
-      if (found.length > 0) {
-        const waitMs = directory.post(nowMs, sender, visit.profile, found);
-        if (waitMs > 0) throw new Error("an honest agent is far below every limit");
-      }
-      return nowMs + around(meanMs, random);
-    },
-  };
 }
 
 type Visit = { profile: PlantedProfile; opinions: readonly Opinion[] };
@@ -297,7 +290,3 @@ function foundValue(
   const isOther = random.chance(parameters.other_spelling_percent);
   return respelled(field, isOther ? otherSpelling[field](truth) : truth, random);
 }
-
-/** Between half of and one and a half times the mean. */
-const around = (meanMs: number, random: Random): number =>
-  random.between(Math.ceil(meanMs / 2), Math.floor(meanMs * 1.5));
