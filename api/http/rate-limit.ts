@@ -145,21 +145,12 @@ type Known = {
   fullUntilMs: number;
 };
 
-export type ReadWindow = {
-  take(clients: readonly string[]): Taken;
-  /** Writes what is pending. */
-  close(): void;
-};
-
 /**
  * The window of the service's reads, cheap enough for every request. While a client is known to have used less than
  * half of it, its hits are let through and recorded together every 100 ms, at most a sixteenth of the limit in
  * between; after that every hit asks the file. So up to eight processes together never exceed the limit.
  */
-export function countReads(
-  windows: Pick<Windows, "take" | "record" | "now">,
-  limit: number,
-): ReadWindow {
+export function countReads(windows: Pick<Windows, "take" | "record" | "now">, limit: number) {
   const window: Window = { policy: "read", limit, windowMs: minuteMs, grainMs: recordEveryMs };
   const pendingMax = Math.floor(limit / 16);
   const known = new Map<string, Known>();
@@ -192,7 +183,7 @@ export function countReads(
   };
 
   return {
-    take: (clients) => {
+    take: (clients: readonly string[]): Taken => {
       const [name = ""] = clients;
       const atMs = windows.now();
       const client = known.get(name) ?? unknownClient(clients);
@@ -212,6 +203,7 @@ export function countReads(
       const remaining = limit - client.used - client.pending;
       return { allowed: true, policy: "read", remaining, resetMs: minuteMs };
     },
+    /** Writes what is pending. */
     close: record,
   };
 }

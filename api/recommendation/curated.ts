@@ -26,7 +26,7 @@ const triesMax = 2;
  */
 export function openCurated(store: Store, watch: Watch, phase: GovernancePhase): Curated {
   fileSlugs();
-  const kept = keepCandidates(store, phase);
+  const candidates = cacheCandidates(store, phase);
   let curation: Curation | null = null;
   let loading: Promise<Curation> | null = null;
   let lookedAtMs = -Infinity;
@@ -36,7 +36,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
   watch.listen((changes) => {
     if (changes === null || (changed?.size ?? 0) > changedMax) changed = null;
     for (const { nonprofit_id: id } of changes ?? []) {
-      if (id !== null && kept.holds(id)) changed?.add(id);
+      if (id !== null && candidates.holds(id)) changed?.add(id);
     }
   });
 
@@ -44,7 +44,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     lookedAtMs = performance.now();
     committedSeen = store.committed();
     try {
-      return await kept.read(() => {
+      return await candidates.read(() => {
         const toRead = changed;
         changed = new Set(); // From here on a change makes it read again.
         return toRead;
@@ -55,8 +55,8 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     }
   };
   const isCurrent = () => {
-    const keptMs = committedSeen === store.committed() ? lookAgainMs : lookAgainAfterWriteMs;
-    return performance.now() - lookedAtMs < keptMs && changed?.size === 0;
+    const freshMs = committedSeen === store.committed() ? lookAgainMs : lookAgainAfterWriteMs;
+    return performance.now() - lookedAtMs < freshMs && changed?.size === 0;
   };
   return {
     current: async () => {
@@ -77,7 +77,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
 }
 
 /** The candidates as they were last read, and an index of their words. */
-function keepCandidates(store: Store, phase: GovernancePhase) {
+function cacheCandidates(store: Store, phase: GovernancePhase) {
   const index = openCuratedIndex();
   let picksKnown = new Map<number, string>();
   let byId = new Map<number, Candidate>();

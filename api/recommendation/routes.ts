@@ -1,5 +1,6 @@
 import { nonprofitNotFound, type Wrong } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
+import { LRUCache } from "lru-cache";
 import type { Context } from "#api/context.ts";
 import { agentRefusals, proposalCall, proposalContext } from "#api/enrichment/proposal.ts";
 import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
@@ -18,17 +19,19 @@ import type { LoggedRecommendation } from "#content/recommendation/log-store.ts"
 import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
 import { recommend, type RecommendFailure } from "./recommend.ts";
 
-type Told = {
+type Answered = {
   answer: EncodedBody;
   toLog: Pick<LoggedRecommendation, "result_count" | "top_slug" | "slugs" | "ranking_signals">;
 };
 
-const toldMax = 1_000;
+const cachedMax = 1_000;
 const minuteMs = 60_000;
 
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {
-  const told = toldBefore();
+  const cached = new LRUCache<string, Answered>({ max: cachedMax });
+  // Another object as soon as a recommended profile changed.
+  let cachedOf: Curation | null = null;
   return new Elysia().get(
     pathOf(recommendNonprofits),
     async ({ request, query }) => {
@@ -40,17 +43,18 @@ export const recommendRoutes = (context: Context) => {
         limit: query.limit,
       };
       const now = context.clock();
-      // Points fade with time: told to the minute, so that an answer can be given again. Those for curation end with one.
+      // Points fade with time: counted to the minute, so that an answer can be sent again. Those for curation end with one.
       const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
       const curation = await context.curated.current();
-      const before = told(curation, minute.getTime());
-      const key = JSON.stringify(asked);
-      let known = before.get(key);
+      if (curation !== cachedOf) cached.clear();
+      cachedOf = curation;
+      const key = JSON.stringify([minute, asked]);
+      let known = cached.get(key);
       if (known === undefined) {
-        const outcome = tell(context, { curation, now: minute }, asked);
+        const outcome = answerTo(context, { curation, now: minute }, asked);
         if (!outcome.ok) return refuse(answers, outcome.failure);
         known = outcome.value;
-        if (before.size < toldMax) before.set(key, known);
+        cached.set(key, known);
       }
       context.activity.count("query:recommend");
       const client = userAgentHash(
@@ -72,26 +76,11 @@ export const recommendRoutes = (context: Context) => {
   );
 };
 
-/** What was answered in this minute. A curation is another object as soon as a recommended profile changed. */
-function toldBefore() {
-  let before: { curation: Curation | null; minuteMs: number; answers: Map<string, Told> } = {
-    curation: null,
-    minuteMs: 0,
-    answers: new Map(),
-  };
-  return (curation: Curation, atMs: number): Map<string, Told> => {
-    if (before.curation !== curation || before.minuteMs !== atMs) {
-      before = { curation, minuteMs: atMs, answers: new Map() };
-    }
-    return before.answers;
-  };
-}
-
-function tell(
+function answerTo(
   { config }: Context,
   of: { curation: Curation; now: Date },
   asked: RecommendQuery,
-): Result<Told, RecommendFailure> {
+): Result<Answered, RecommendFailure> {
   const { baseUrl, recommendationPhase: phase } = config;
   const outcome = recommend({ ...of, phase, baseUrl }, asked);
   if (!outcome.ok) return outcome;

@@ -3,26 +3,18 @@ import { type SearchWord, wordMatch } from "#content/search/query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
 /** Full-text matching among the recommended profiles alone: in memory, and synchronous. */
-export type CuratedIndex = {
-  /** Puts profiles in, replacing those of the same ids, and takes others out. */
-  update(records: readonly NonprofitRecord[], gone: readonly number[]): void;
-  /** Ids of the profiles that have all of the words, or any of them. */
-  matching(words: readonly SearchWord[], which: "all" | "any"): ReadonlySet<number>;
-  /** bm25 of the profiles that have any of the words; more is better, always above 0. */
-  strengths(words: readonly SearchWord[]): ReadonlyMap<number, number>;
-  close(): void;
-};
+export type CuratedIndex = ReturnType<typeof openCuratedIndex>;
 
 type Found = ReadonlyMap<number, number>;
-const keptMax = 5_000;
-const keptLengthMax = 300;
+const cachedMax = 5_000;
+const cachedLengthMax = 300;
 
 /**
  * An index made as that of the whole directory is, with the same weights. FTS5 is asked for one word at a time, and what
- * it finds is kept until a profile changes: people use the same words in ever new sentences. bm25 of several words is the
+ * it finds is cached until a profile changes: people use the same words in ever new sentences. bm25 of several words is the
  * sum of theirs, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
  */
-export function openCuratedIndex(): CuratedIndex {
+export function openCuratedIndex() {
   const memory = new Database(":memory:");
   memory.run(`
     CREATE VIRTUAL TABLE curated USING fts5(
@@ -38,26 +30,28 @@ export function openCuratedIndex(): CuratedIndex {
      FROM curated
      WHERE curated MATCH ?`,
   );
-  const kept = new Map<string, Found>();
+  const cached = new Map<string, Found>();
   const find = (match: string): Found => {
-    const known = kept.get(match);
+    const known = cached.get(match);
     if (known !== undefined) return known;
     const found = new Map(finding.all(match).map(({ id, strength }) => [id, strength]));
-    const [oldest] = kept.size >= keptMax ? kept.keys() : [];
-    if (oldest !== undefined) kept.delete(oldest);
-    if (match.length <= keptLengthMax) kept.set(match, found);
+    const [oldest] = cached.size >= cachedMax ? cached.keys() : [];
+    if (oldest !== undefined) cached.delete(oldest);
+    if (match.length <= cachedLengthMax) cached.set(match, found);
     return found;
   };
   const each = (words: readonly SearchWord[]) => words.map((word) => find(wordMatch(word, [])));
   return {
-    update: (records, gone) => {
-      kept.clear();
+    /** Puts profiles in, replacing those of the same ids, and takes others out. */
+    update: (records: readonly NonprofitRecord[], gone: readonly number[]): void => {
+      cached.clear();
       memory.transaction(() => {
         for (const id of [...gone, ...records.map((record) => record.id)]) removing.run(id);
         for (const r of records) adding.run(r.id, r.name, r.tagline, r.mission, r.description);
       })();
     },
-    matching: (words, which) => {
+    /** Ids of the profiles that have all of the words, or any of them. */
+    matching: (words: readonly SearchWord[], which: "all" | "any"): ReadonlySet<number> => {
       const [first, ...others] = each(words).sort((a, b) => a.size - b.size);
       if (which === "any")
         return new Set([first, ...others].flatMap((found) => [...(found?.keys() ?? [])]));
@@ -65,7 +59,8 @@ export function openCuratedIndex(): CuratedIndex {
         [...(first?.keys() ?? [])].filter((id) => others.every((found) => found.has(id))),
       );
     },
-    strengths: (words) => {
+    /** bm25 of the profiles that have any of the words; more is better, always above 0. */
+    strengths: (words: readonly SearchWord[]): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
       for (const found of each(words)) {
         for (const [id, strength] of found) sums.set(id, (sums.get(id) ?? 0) + strength);

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, ne } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, ne, type SQL } from "drizzle-orm";
 import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -18,27 +18,26 @@ const columns = {
   name: nonprofits.name,
 };
 
-/** The recommended profiles of the store by slug, at most `limit` after one. */
-export async function pickList(
-  store: Queryable,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<StoredPick[]> {
-  return store.db
+const storedPicks = (store: Queryable, which: SQL | undefined) =>
+  store.db
     .select(columns)
     .from(picksTable)
     .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
-    .where(gt(nonprofits.slug, after ?? ""))
+    .where(which);
+
+/** The recommended profiles of the store by slug, at most `limit` after one. */
+export const pickList = (
+  store: Queryable,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<StoredPick[]> =>
+  storedPicks(store, gt(nonprofits.slug, after ?? ""))
     .orderBy(asc(nonprofits.slug))
-    .limit(limit);
-}
+    .limit(limit)
+    .execute();
 
 /** The recommendation of one nonprofit in the store, null for none. */
 export async function pickOf(store: Queryable, nonprofit_id: number): Promise<StoredPick | null> {
-  const [pick] = await store.db
-    .select(columns)
-    .from(picksTable)
-    .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
-    .where(eq(picksTable.nonprofit_id, nonprofit_id));
+  const [pick] = await storedPicks(store, eq(picksTable.nonprofit_id, nonprofit_id));
   return pick ?? null;
 }
 
@@ -71,17 +70,14 @@ export async function deletePick(tx: WriteTransaction, nonprofit_id: number): Pr
   return rowsAffected === 1;
 }
 
-/** Who made a recommendation: the operator, an agent whose draft the operator approved, or agents that agree. */
-export type PickOrigin = "operator" | "draft" | "consensus";
-
-/** A profile that is recommended. `causes` is null when it is so for all causes of the profile. */
-export type CuratedPick = {
-  nonprofit_id: number;
-  recommended_for: string[];
-  why_recommended: string;
-  causes: string[] | null;
-  origin: PickOrigin;
-};
+/**
+ * A profile that is recommended. `causes` is null when it is so for all causes of the profile; `origin` says who made the
+ * recommendation: the operator, an agent whose draft the operator approved, or agents that agree.
+ */
+export type CuratedPick = Pick<
+  NewPick,
+  "nonprofit_id" | "recommended_for" | "why_recommended" | "causes" | "origin"
+>;
 
 /**
  * All recommended profiles, by nonprofit id: the rows of the store and those picks of the operator's file whose slug
@@ -93,37 +89,23 @@ export async function curatedPicks(
   { phase, file = operatorsFile }: { phase: GovernancePhase; file?: unknown },
 ): Promise<CuratedPick[]> {
   const picked = checkedStarterSet(file).picks;
+  const { nonprofit_id: id, recommended_for, why_recommended, causes, origin } = picksTable;
   const stored = await store.db
-    .select({
-      nonprofit_id: picksTable.nonprofit_id,
-      recommended_for: picksTable.recommended_for,
-      why_recommended: picksTable.why_recommended,
-      causes: picksTable.causes,
-      origin: picksTable.origin,
-    })
+    .select({ nonprofit_id: id, recommended_for, why_recommended, causes, origin })
     .from(picksTable)
     .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
     .where(
-      and(
-        ne(nonprofits.status, "withdrawn"),
-        phase === 3 ? undefined : ne(picksTable.origin, "consensus"),
-      ),
+      and(ne(nonprofits.status, "withdrawn"), phase === 3 ? undefined : ne(origin, "consensus")),
     );
   const picks = new Map<number, CuratedPick>(stored.map((pick) => [pick.nonprofit_id, pick]));
   const ids = await idsBySlug(
     store,
     picked.map(({ slug }) => slug),
   );
-  for (const { slug, recommended_for, why_recommended, causes } of picked) {
+  for (const { slug, causes: only = null, ...said } of picked) {
     const nonprofit_id = ids.get(slug);
     if (nonprofit_id === undefined) continue;
-    picks.set(nonprofit_id, {
-      nonprofit_id,
-      recommended_for,
-      why_recommended,
-      causes: causes ?? null,
-      origin: "operator",
-    });
+    picks.set(nonprofit_id, { nonprofit_id, ...said, causes: only, origin: "operator" });
   }
   return [...picks.values()].sort((a, b) => a.nonprofit_id - b.nonprofit_id);
 }
