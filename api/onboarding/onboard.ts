@@ -72,11 +72,7 @@ export async function onboard(
     storeOnboarding(tx, {
       id,
       request,
-      proof:
-        proven.ok && proven.value !== null && proof !== null
-          ? { challenge: proven.value.challenge, signature: proof.signature }
-          : null,
-      refusedProof: proven.ok ? null : proven.failure,
+      proof: proven,
       duplicates,
       digest: requestDigest([request, proof?.signature ?? null]),
       statusDigest: digestOf(context.statusToken(id)),

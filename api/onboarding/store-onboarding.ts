@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type OnboardingRequest, onboardingType } from "#content/onboarding/read.ts";
-import type { ProofFailure } from "#content/onboarding/wallet-challenge.ts";
+import type { ProofFailure, WalletProof } from "#content/onboarding/wallet-challenge.ts";
 import type { Duplicate, OnboardingState, OnboardingType } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { answerOnce } from "#content/operation/idempotency-store.ts";
@@ -24,9 +24,8 @@ export type StoreOnboardingFailure =
 export type OnboardingJob = {
   id: string;
   request: OnboardingRequest;
-  proof: { challenge: string; signature: string } | null;
-  /** Why the proof that was sent does not count. */
-  refusedProof: ProofFailure | null;
+  /** Null for none; a failure says why the proof that was sent does not count. */
+  proof: Result<WalletProof | null, ProofFailure>;
   duplicates: Duplicate[];
   /** Equal for equal requests. */
   digest: string;
@@ -66,13 +65,14 @@ export async function storeOnboarding(
 
 async function storeNew(
   tx: WriteTransaction,
-  { id, request, proof, refusedProof, ...job }: OnboardingJob,
+  { id, request, proof: sent, ...job }: OnboardingJob,
 ): Promise<Result<OnboardingStored, StoreOnboardingFailure>> {
   const slug = request.claim_slug;
   const claimed = slug === null ? ok(null) : await claimable(tx, slug);
   if (!claimed.ok) return claimed;
   const profile = claimed.value;
-  if (refusedProof !== null) return fail(refusedProof);
+  if (!sent.ok) return sent;
+  const proof = sent.value;
   if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
     return fail({ kind: "wallet_challenge_used" });
   }

@@ -46,21 +46,12 @@ export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
 
 type Check = (examined: Examined) => ReviewCheck | null;
 
-const passed = (what: string, message: string): ReviewCheck => ({
-  name: what,
-  outcome: "passed",
-  message,
-});
-const noted = (what: string, message: string): ReviewCheck => ({
-  name: what,
-  outcome: "noted",
-  message,
-});
-const failed = (what: string, message: string): ReviewCheck => ({
-  name: what,
-  outcome: "failed",
-  message,
-});
+const outcomes =
+  (outcome: ReviewCheck["outcome"]) =>
+  (what: string, message: string): ReviewCheck => ({ name: what, outcome, message });
+const passed = outcomes("passed");
+const noted = outcomes("noted");
+const failed = outcomes("failed");
 
 /**
  * Only what the directory knew before, from somebody else than anyone who may be asking, counts as proof: who makes up an

@@ -7,6 +7,7 @@ import {
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { OnboardingEdits } from "./edits.ts";
 import type { OnboardingRequest } from "./read.ts";
+import type { WalletProof } from "./wallet-challenge.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
 
 /** What an approval would write. */
@@ -25,7 +26,7 @@ export type ProfileField = (typeof profileFields)[number];
 export type Approving = {
   type: OnboardingType;
   request: OnboardingRequest;
-  proof: { challenge: string; signature: string } | null;
+  proof: WalletProof | null;
   /** What the operator changed of it. */
   edits: OnboardingEdits;
   /** For a registration; of others the profile has one. */

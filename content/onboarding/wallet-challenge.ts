@@ -32,6 +32,8 @@ export type ProofFailure = {
   kind: "wallet_challenge_unknown" | "wallet_challenge_expired" | "wallet_signature_invalid";
 };
 
+export type WalletProof = { challenge: string; signature: string };
+
 /**
  * The challenge that the wallet signed. `challenge` is the text that the client says was signed, null when it did not say:
  * then it is one of those of the last 15 minutes.
@@ -40,13 +42,13 @@ export function checkProof(
   wallet: Wallet,
   { challenge, signature }: { challenge: string | null; signature: string },
   { now, issuer }: { now: Date; issuer: Issuer },
-): Result<{ challenge: string }, ProofFailure> {
+): Result<WalletProof, ProofFailure> {
   const current = currentChallenges(wallet.address, now, issuer);
   if (challenge === null) {
     const signed = current.find((text) => signedByWallet(wallet, text, signature));
     return signed === undefined
       ? fail({ kind: "wallet_signature_invalid" })
-      : ok({ challenge: signed });
+      : ok({ challenge: signed, signature });
   }
   const given = challenge.replaceAll("\r\n", "\n").trim();
   if (!current.includes(given)) {
@@ -56,7 +58,7 @@ export function checkProof(
     return fail({ kind: ours ? "wallet_challenge_expired" : "wallet_challenge_unknown" });
   }
   if (!signedByWallet(wallet, given, signature)) return fail({ kind: "wallet_signature_invalid" });
-  return ok({ challenge: given });
+  return ok({ challenge: given, signature });
 }
 
 function currentChallenges(address: string, now: Date, issuer: Issuer): string[] {
