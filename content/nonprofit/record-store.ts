@@ -2,7 +2,7 @@ import { eq, getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { rowsAsJson, rowsFromJson } from "#content/store/query.ts";
+import { columnNames, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import {
   impactMetrics,
   nonprofitCauses,
@@ -11,8 +11,10 @@ import {
   provenance,
   registrations,
 } from "#content/store/tables/nonprofits.ts";
-import { columns, type NonprofitRecord } from "./record.ts";
-import { type Summarised, toSummary } from "./wire.ts";
+import type { NonprofitRecord } from "./record.ts";
+import { type Summarised, summaryColumns, toSummary } from "./wire.ts";
+
+const columns = columnNames(nonprofits);
 
 /**
  * Whole nonprofits by their ids, in the order of the ids; unknown ids are left out. Ask for about 1,000 at a time.
@@ -25,7 +27,7 @@ export async function recordsById(
   { summaries = false }: { summaries?: boolean } = {},
 ): Promise<NonprofitRecord[]> {
   if (ids.length === 0) return [];
-  const wanted = summaries ? [causes] : allChildren;
+  const wanted = summaries ? [causes] : children;
   const selected = [rowsOf(nonprofits, columns, "id"), ...wanted.map(({ sql }) => sql)];
   const { rows } = await store.raw.execute({
     sql: `SELECT ${selected.join(", ")}`,
@@ -53,25 +55,6 @@ export async function recordBySlug(
   const [record] = await recordsById(store, [found.id]);
   return record ?? null;
 }
-
-/** What a summary is made of, beside the causes. */
-export const summaryColumns = [
-  "id",
-  "slug",
-  "name",
-  "tagline",
-  "mission",
-  "country_code",
-  "city",
-  "region",
-  "website",
-  "donation_url",
-  "logo_url",
-  "beneficiaries_per_year",
-  "founded_year",
-  "ghd_aligned",
-  "verified",
-] as const satisfies readonly (keyof Summarised)[];
 
 /**
  * Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. SQL for the reason that
@@ -111,60 +94,67 @@ function rowsOf(table: SQLiteTable, own: readonly string[], id: string, key = ""
 
 type ChildTable = SQLiteTable & { nonprofit_id: SQLiteColumn };
 
-/** What hangs on a nonprofit: rows of a table, which are put into the record in the order of a key. */
-function child<
-  Table extends ChildTable,
-  Name extends keyof Table["$inferSelect"] & string,
-  Parent = NonprofitRecord,
->(
+/** Tells how the rows of a table hang on a nonprofit: by `rows` they come out of a record, by `put` into it again. */
+function child<Table extends ChildTable, Parent = NonprofitRecord>(
   table: Table,
-  { key, own }: { key: string; own: readonly Name[] },
-  put: (record: Parent, row: Pick<Table["$inferSelect"], Name>) => void,
+  key: string,
+  rows: (record: NonprofitRecord) => Omit<Table["$inferSelect"], "nonprofit_id">[],
+  put: (record: Parent, row: Table["$inferSelect"]) => void,
 ) {
-  const read = ["nonprofit_id" as Name, ...own] as const;
+  const own = columnNames(table);
   const name = getTableName(table);
   return {
+    table: table as ChildTable,
+    rows,
     name,
-    sql: rowsOf(table, read, "nonprofit_id", `, ${key}`),
+    sql: rowsOf(table, own, "nonprofit_id", `, ${key}`),
     read: (text: unknown, records: ReadonlyMap<number, Parent>) => {
-      for (const row of rowsFromJson(table, read, text)) {
-        const record = records.get(Number(row["nonprofit_id" as Name]));
+      for (const row of rowsFromJson(table, own, text)) {
+        const record = records.get(Number(row["nonprofit_id"]));
         if (record !== undefined) put(record, row);
       }
     },
   };
 }
 
+const inOrder = <Row>(rows: readonly Row[]) => rows.map((row, position) => ({ ...row, position }));
+
 const causes = child(
   nonprofitCauses,
-  { key: "position", own: ["cause_id"] },
+  "position",
+  (record) => record.causes.map((cause_id, position) => ({ position, cause_id })),
   (record: { causes: string[] }, { cause_id }) => record.causes.push(cause_id),
 );
 
-const allChildren = [
+/** What hangs on a nonprofit. */
+export const children = [
   causes,
   child(
     programs,
-    { key: "position", own: ["name", "description", "beneficiaries_per_year", "location"] },
-    (record: NonprofitRecord, { name, description, beneficiaries_per_year, location }) =>
+    "position",
+    (record) => inOrder(record.programs),
+    (record, { name, description, beneficiaries_per_year, location }) =>
       record.programs.push({ name, description, beneficiaries_per_year, location }),
   ),
   child(
     impactMetrics,
-    { key: "position", own: ["name", "value", "unit", "period"] },
-    (record: NonprofitRecord, { name, value, unit, period }) =>
+    "position",
+    (record) => inOrder(record.impact_metrics),
+    (record, { name, value, unit, period }) =>
       record.impact_metrics.push({ name, value, unit, period }),
   ),
   child(
     registrations,
-    { key: "position", own: ["country_code", "type", "registration_number", "org_id"] },
-    (record: NonprofitRecord, { country_code, type, registration_number, org_id }) =>
+    "position",
+    (record) => inOrder(record.registrations),
+    (record, { country_code, type, registration_number, org_id }) =>
       record.registrations.push({ country_code, type, registration_number, org_id }),
   ),
   child(
     provenance,
-    { key: "field", own: ["field", "set_by", "source", "source_url", "agents", "applied_at"] },
-    (record: NonprofitRecord, { field, set_by, source, source_url, agents, applied_at }) => {
+    "field",
+    (record) => Object.entries(record.provenance).map(([field, from]) => ({ field, ...from })),
+    (record, { field, set_by, source, source_url, agents, applied_at }) => {
       record.provenance[field] = { set_by, source, source_url, agents, applied_at };
     },
   ),

@@ -1,66 +1,103 @@
-import type { ImpactMetric, NonprofitStatus, Program, SetBy } from "#content/contract/nonprofit.ts";
+import { z } from "zod";
+import { CauseId } from "#content/contract/cause.ts";
+import { ImpactMetric, NonprofitStatus, Program, SetBy } from "#content/contract/nonprofit.ts";
 
-/** What the store holds of one legal registration. */
-export type StoredRegistration = {
-  country_code: string;
-  type: string;
-  registration_number: string;
-  org_id: string | null;
-};
+const text = z.string().nullable();
+const count = z.int().min(0).nullable();
+const flag = z.union([z.literal(0), z.literal(1)]);
+/** Milliseconds since 1970, UTC. */
+const instant = z.int().min(0);
+
+/** A slug names files, whose names have at most 255 bytes, endings included. */
+const slugLengthMax = 240;
+const nameLengthMax = 1_000;
+
+/** All that the store holds of one nonprofit, as one value. */
+export const NonprofitRecord = z.strictObject({
+  id: z.int().min(1),
+  slug: z
+    .string()
+    .max(slugLengthMax)
+    .regex(
+      /^(?!(?:index|pages)$)[a-z0-9]+(?:-[a-z0-9]+)*$/,
+      "a slug has a-z, 0-9 and single hyphens, and is neither index nor pages",
+    ),
+  name: z.string().trim().min(1).max(nameLengthMax),
+  tagline: text,
+  mission: text,
+  description: text,
+  country_code: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .nullable(),
+  region: text,
+  city: text,
+  website: text,
+  donation_url: text,
+  logo_url: text,
+  contact_email: text,
+  usdc_wallet: text,
+  wallet_challenge: text,
+  wallet_signature: text,
+  beneficiaries_per_year: count,
+  founded_year: z.int().min(1000).max(9999).nullable(),
+  annual_budget_usd: z.number().nullable(),
+  team_size: count,
+  ghd_aligned: flag,
+  verified: flag,
+  status: NonprofitStatus,
+  causes: z.array(CauseId),
+  programs: z.array(Program),
+  impact_metrics: z.array(ImpactMetric),
+  registrations: z.array(
+    z.strictObject({
+      country_code: z.string(),
+      type: z.string(),
+      registration_number: z.string(),
+      /** For example US-EIN-530196605: by this an import recognises an organisation. */
+      org_id: text,
+    }),
+  ),
+  register: text,
+  register_scope: text,
+  created_at: instant,
+  updated_at: instant,
+  provenance: z.record(
+    z.string(),
+    z.strictObject({
+      set_by: SetBy,
+      /** The register (for example irs-bmf), or consensus, operator, organisation. */
+      source: z.string(),
+      source_url: text,
+      /** Names of the agents that agreed. */
+      agents: z.array(z.string()),
+      applied_at: instant,
+    }),
+  ),
+});
+/** `id` is 0 until it is stored. */
+export type NonprofitRecord = z.infer<typeof NonprofitRecord>;
 
 /** Where a stored value came from. */
-export type StoredProvenance = {
-  set_by: SetBy;
-  /** The register (for example irs-bmf), or consensus, operator, organisation. */
-  source: string;
-  source_url: string | null;
-  /** Names of the agents that agreed. */
-  agents: string[];
-  /** Milliseconds since 1970, UTC. */
-  applied_at: number;
-};
+export type StoredProvenance = NonprofitRecord["provenance"][string];
+
+/** What no source sets of itself: names, states, and where and when a record came from. */
+type SetByDirectory =
+  | "id"
+  | "slug"
+  | "verified"
+  | "status"
+  | "wallet_challenge"
+  | "wallet_signature"
+  | "register"
+  | "register_scope"
+  | "created_at"
+  | "updated_at"
+  | "provenance";
 
 /** The fields of a nonprofit that a source can set, each with a provenance of its own. */
-export type NonprofitFields = {
-  name: string;
-  tagline: string | null;
-  mission: string | null;
-  description: string | null;
-  country_code: string | null;
-  region: string | null;
-  city: string | null;
-  website: string | null;
-  donation_url: string | null;
-  logo_url: string | null;
-  contact_email: string | null;
-  usdc_wallet: string | null;
-  beneficiaries_per_year: number | null;
-  founded_year: number | null;
-  annual_budget_usd: number | null;
-  team_size: number | null;
-  ghd_aligned: number;
-  causes: string[];
-  programs: Program[];
-  impact_metrics: ImpactMetric[];
-  registrations: StoredRegistration[];
-};
-
+export type NonprofitFields = Omit<NonprofitRecord, SetByDirectory>;
 export type NonprofitField = keyof NonprofitFields;
-
-/** All that the store holds of one nonprofit, as one value. `id` is 0 until it is stored. */
-export type NonprofitRecord = NonprofitFields & {
-  id: number;
-  slug: string;
-  verified: number;
-  status: NonprofitStatus;
-  wallet_challenge: string | null;
-  wallet_signature: string | null;
-  register: string | null;
-  register_scope: string | null;
-  created_at: number;
-  updated_at: number;
-  provenance: Record<string, StoredProvenance>;
-};
 
 /** A nonprofit of which nothing is known yet; id 0 until it is stored. */
 export const emptyRecord: NonprofitRecord = {
@@ -97,34 +134,3 @@ export const emptyRecord: NonprofitRecord = {
   updated_at: 0,
   provenance: {},
 };
-
-/** The columns of `nonprofits`, in the order in which they are read and written. */
-export const columns = [
-  "id",
-  "slug",
-  "name",
-  "tagline",
-  "mission",
-  "description",
-  "country_code",
-  "region",
-  "city",
-  "website",
-  "donation_url",
-  "logo_url",
-  "contact_email",
-  "usdc_wallet",
-  "wallet_challenge",
-  "wallet_signature",
-  "beneficiaries_per_year",
-  "founded_year",
-  "annual_budget_usd",
-  "team_size",
-  "ghd_aligned",
-  "verified",
-  "status",
-  "register",
-  "register_scope",
-  "created_at",
-  "updated_at",
-] as const satisfies readonly (keyof NonprofitRecord)[];

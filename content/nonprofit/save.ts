@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import type { InValue } from "@libsql/client";
 import { and, eq, ne } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { listingsOf, wantedFields } from "./listing.ts";
-import { type NonprofitRecord, type StoredProvenance, columns } from "./record.ts";
+import type { NonprofitRecord, StoredProvenance } from "./record.ts";
+import { children } from "./record-store.ts";
 import { z } from "zod";
 import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
-import { deleteOf, insertMany, query } from "#content/store/query.ts";
+import { columnNames, insertMany, inValues, query } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { directoryFacts } from "#content/store/tables/publishing.ts";
-import { listings, provenance } from "#content/store/tables/nonprofits.ts";
+import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
+import { listings, nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { fillPending, refreshPending } from "./pending-store.ts";
 import type { Change } from "./changes-store.ts";
 
@@ -20,55 +21,6 @@ export type SaveContext = {
   /** Keep created_at and updated_at as handed in: for records that come from another directory. */
   keepTimes?: boolean;
 };
-
-/** What hangs on a nonprofit: the table, its columns after nonprofit_id, and its rows. */
-const children: readonly {
-  table: string;
-  columns: readonly string[];
-  rows: (record: NonprofitRecord) => InValue[][];
-}[] = [
-  {
-    table: "nonprofit_causes",
-    columns: ["position", "cause_id"],
-    rows: (record) => record.causes.map((cause, position) => [position, cause]),
-  },
-  {
-    table: "programs",
-    columns: ["position", "name", "description", "beneficiaries_per_year", "location"],
-    rows: ({ programs }) =>
-      programs.map((p, at) => [at, p.name, p.description, p.beneficiaries_per_year, p.location]),
-  },
-  {
-    table: "impact_metrics",
-    columns: ["position", "name", "value", "unit", "period"],
-    rows: (record) => record.impact_metrics.map((m, at) => [at, m.name, m.value, m.unit, m.period]),
-  },
-  {
-    table: "registrations",
-    columns: ["position", "country_code", "type", "registration_number", "org_id"],
-    rows: ({ registrations }) =>
-      registrations.map((r, at) => [at, r.country_code, r.type, r.registration_number, r.org_id]),
-  },
-  {
-    table: "provenance",
-    columns: ["field", "set_by", "source", "source_url", "agents", "applied_at"],
-    rows: (record) =>
-      Object.entries(record.provenance).map(([field, p]) => [
-        field,
-        p.set_by,
-        p.source,
-        p.source_url,
-        JSON.stringify(p.agents),
-        p.applied_at,
-      ]),
-  },
-  {
-    table: "listings",
-    columns: ["list", "list_order", "impact_order", "name_key"],
-    rows: (record) =>
-      listingsOf(record).map((l) => [l.list, l.list_order, l.impact_order, l.name_key]),
-  },
-];
 
 /** Parts of a record that no page shows. */
 const unseen = new Set(["id", "register", "register_scope", "created_at", "updated_at"]);
@@ -100,7 +52,8 @@ export async function saveNonprofits(
   await writeRows(tx, differing);
   // The search index takes rows faster in the order of their places; see the view search_places.
   const byPlace = differing.toSorted((a, b) => rankOf(b) - rankOf(a));
-  for (const child of children) await writeChildren(tx, child, byPlace);
+  for (const { table, rows } of children) await writeChildren(tx, table, rows, byPlace);
+  await writeChildren(tx, listings, listingsOf, byPlace);
   await refreshPending(tx, differing);
   const shown = differing.filter((one) => one.shown.length > 0);
   await appendChanges(
@@ -204,20 +157,8 @@ async function appendChanges(
   written: readonly NewChange[],
   { origin, now }: SaveContext,
 ): Promise<number> {
-  const { lastRowid } = await insertMany(
-    tx,
-    "changes",
-    ["kind", "nonprofit_id", "slug", "fields", "moved_lists", "origin", "changed_at"],
-    written.map(({ kind, nonprofit_id, slug, fields, moved_lists }) => [
-      kind,
-      nonprofit_id,
-      slug,
-      JSON.stringify(fields),
-      JSON.stringify(moved_lists),
-      origin,
-      now.getTime(),
-    ]),
-  );
+  const rows = written.map((one) => ({ ...one, origin, changed_at: now.getTime() }));
+  const { lastRowid } = await insertMany(tx, changes, rows);
   return lastRowid;
 }
 
@@ -246,36 +187,28 @@ const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
 async function writeRows(tx: WriteTransaction, writes: readonly Written[]): Promise<void> {
-  const updates = columns.slice(1).map((column) => `${column} = excluded.${column}`);
-  await insertMany(
-    tx,
-    "nonprofits",
-    columns,
-    writes.map(({ after }) => columns.map((column) => after[column])),
-    `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`,
-  );
+  const [, ...columns] = columnNames(nonprofits);
+  const updates = columns.map((column) => `${column} = excluded.${column}`);
+  const rows = writes.map(({ after }) => after);
+  const orElse = `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`;
+  await insertMany(tx, nonprofits, rows, orElse);
 }
 
 async function writeChildren(
   tx: WriteTransaction,
-  { table, columns: own, rows }: (typeof children)[number],
+  table: SQLiteTable & { nonprofit_id: SQLiteColumn },
+  rows: (record: NonprofitRecord) => object[],
   writes: readonly Written[],
 ): Promise<void> {
   const changed = writes.filter(
     ({ before, after }) => before === null || !isDeepStrictEqual(rows(before), rows(after)),
   );
-  const stored = changed.filter(({ before }) => before !== null);
-  await deleteOf(
-    tx,
-    table,
-    stored.map(({ after }) => after.id),
+  const stored = changed.flatMap(({ before }) => before?.id ?? []);
+  if (stored.length > 0) await tx.db.delete(table).where(inValues(table.nonprofit_id, stored));
+  const next = changed.flatMap(({ after }) =>
+    rows(after).map((row) => ({ nonprofit_id: after.id, ...row })),
   );
-  await insertMany(
-    tx,
-    table,
-    ["nonprofit_id", ...own],
-    changed.flatMap(({ after }) => rows(after).map((row) => [after.id, ...row])),
-  );
+  await insertMany(tx, table, next);
 }
 
 function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" | "restored" {

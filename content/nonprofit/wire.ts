@@ -12,26 +12,25 @@ const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
 
 export const causeName = (id: string): string => causeNames.get(id) ?? id;
 
-/** What a summary is made of. */
-export type Summarised = Pick<
-  NonprofitRecord,
-  | "id"
-  | "slug"
-  | "name"
-  | "tagline"
-  | "mission"
-  | "country_code"
-  | "city"
-  | "region"
-  | "website"
-  | "donation_url"
-  | "logo_url"
-  | "beneficiaries_per_year"
-  | "founded_year"
-  | "ghd_aligned"
-  | "verified"
-  | "causes"
->;
+/** What a summary is made of, beside the causes. */
+export const summaryColumns = [
+  "id",
+  "slug",
+  "name",
+  "tagline",
+  "mission",
+  "country_code",
+  "city",
+  "region",
+  "website",
+  "donation_url",
+  "logo_url",
+  "beneficiaries_per_year",
+  "founded_year",
+  "ghd_aligned",
+  "verified",
+] as const;
+export type Summarised = Pick<NonprofitRecord, (typeof summaryColumns)[number] | "causes">;
 
 /** A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. */
 export const toSummary = (n: Summarised): NonprofitSummary => ({
@@ -49,8 +48,8 @@ export const toSummary = (n: Summarised): NonprofitSummary => ({
   logo_url: n.logo_url,
   beneficiaries_per_year: n.beneficiaries_per_year,
   founded_year: n.founded_year,
-  ghd_aligned: flag(n.ghd_aligned),
-  verified: flag(n.verified),
+  ghd_aligned: n.ghd_aligned,
+  verified: n.verified,
   causes: n.causes,
 });
 
@@ -93,8 +92,6 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
   }
   return shown;
 }
-
-const flag = (stored: number): 0 | 1 => (stored === 1 ? 1 : 0);
 
 /** Fields of the store that the public profile shows under another name. */
 const publicNames: Readonly<Record<string, string>> = {

@@ -104,20 +104,15 @@ export async function saveFollowThroughs(
   found: readonly FollowThrough[],
 ): Promise<number> {
   if (found.length === 0) return 0;
-  const rows = found.map((one) => [
-    one.recommendation_id,
-    one.slug,
-    one.action,
-    one.form,
-    one.rank,
-    one.intent_id ?? "",
-    one.atMs,
-  ]);
+  const rows = found.map(({ atMs, intent_id, ...one }) => ({
+    ...one,
+    intent_id: intent_id ?? "",
+    followed_at: atMs,
+  }));
   const { written } = await store.write((tx) =>
     insertMany(
       tx,
-      "recommendation_follow_throughs",
-      ["recommendation_id", "slug", "action", "form", "rank", "intent_id", "followed_at"],
+      recommendationFollowThroughs,
       rows,
       "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING",
     ),

@@ -1,5 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
+import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import { insertMany } from "#content/store/query.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
@@ -17,7 +18,7 @@ import {
 
 /** One call of recommend. Source: spec, "Events". */
 export type LoggedRecommendation = {
-  query: { cause: string | null; country: string | null; q: string | null; intent: string };
+  query: Omit<RecommendQuery, "limit">;
   result_count: number;
   top_slug: string | null;
   /** What was recommended, in its order. */
@@ -68,7 +69,7 @@ export function logRecommendations(
     const newestMs = taken.at(-1)?.called_at.getTime() ?? 0;
     try {
       await store.write(async (tx) => {
-        await insertMany(tx, "recommendation_log", columns, taken.map(rowOf));
+        await insertMany(tx, recommendationLog, taken.map(rowOf));
         await sweep(tx, newestMs - keptDays * dayMs, Math.max(sweptMin, 2 * taken.length));
       });
     } catch (error) {
@@ -122,32 +123,18 @@ async function sweep(tx: WriteTransaction, beforeMs: number, sweptMax: number): 
   await tx.db.delete(recommendationFollowThroughs).where(sql`${recommendation_id} < (${first})`);
 }
 
-const columns = [
-  "query",
-  "result_count",
-  "top_slug",
-  "slugs",
-  "ranking_signals",
-  "phase",
-  "client",
-  "called_at",
-] as const;
-
-const rowOf = (call: LoggedRecommendation) => [
-  JSON.stringify({
-    cause: loggedText(call.query.cause),
-    country: loggedText(call.query.country),
-    q: loggedText(call.query.q),
-    intent: call.query.intent,
-  }),
-  call.result_count,
-  call.top_slug,
-  JSON.stringify(call.slugs),
-  JSON.stringify(call.ranking_signals),
-  call.phase,
-  call.client,
-  call.called_at.getTime(),
-];
+const rowOf = ({ query, called_at, ...call }: LoggedRecommendation) => ({
+  ...call,
+  query: {
+    cause: loggedText(query.cause),
+    country: loggedText(query.country),
+    q: loggedText(query.q),
+    intent: query.intent,
+  },
+  slugs: [...call.slugs],
+  ranking_signals: [...call.ranking_signals],
+  called_at: called_at.getTime(),
+});
 
 const loggedText = (text: string | null): string | null =>
   text === null ? null : withoutContacts(text.slice(0, queryLengthMax));

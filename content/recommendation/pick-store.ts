@@ -127,13 +127,12 @@ export async function saveCuratedPicks(
   for (const pick of picks) refuseClaims(`nonprofit ${pick.nonprofit_id}`, pick);
   await insertMany(
     tx,
-    "curated_picks",
-    ["nonprofit_id", "recommended_for", "why_recommended"],
-    picks.map((pick) => [
-      pick.nonprofit_id,
-      JSON.stringify(pick.recommended_for),
-      pick.why_recommended,
-    ]),
+    picksTable,
+    picks.map(({ nonprofit_id, recommended_for, why_recommended }) => ({
+      nonprofit_id,
+      recommended_for: [...recommended_for],
+      why_recommended,
+    })),
     `ON CONFLICT (nonprofit_id) DO UPDATE SET
        recommended_for = excluded.recommended_for, why_recommended = excluded.why_recommended`,
   );

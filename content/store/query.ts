@@ -1,5 +1,5 @@
 import type { InValue, Row as DriverRow } from "@libsql/client";
-import { type Column, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { type Column, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
@@ -27,40 +27,42 @@ export const inValues = (column: Column | SQL, values: readonly (string | number
 
 const rowsPerStatement = 1_000;
 
+/** The columns of a table, in its order. */
+export const columnNames = <Table extends SQLiteTable>(table: Table) =>
+  Object.keys(getTableColumns(table)) as (keyof Table["$inferSelect"] & string)[];
+
+/** Tells of each of these columns whether it holds JSON. */
+function kindsOf<Name extends string>(table: SQLiteTable, columns: readonly Name[]) {
+  const kinds = getTableColumns(table);
+  return columns.map((name) => ({ name, isJson: kinds[name]?.dataType === "json" }));
+}
+
 /**
  * Inserts many rows, 1,000 to a statement, as one JSON parameter: with an embedded file this took half the time of
- * VALUES lists, and it knows no limit on the number of parameters. `orElse` is a conflict clause. Answers how many rows
- * were inserted or updated, and the rowid of the last one that was inserted.
+ * VALUES lists, and it knows no limit on the number of parameters. All rows have the columns of the first; what is no
+ * column is left out. `orElse` is a conflict clause. Answers how many rows were inserted or updated, and the rowid of
+ * the last one that was inserted.
  */
-export async function insertMany(
+export async function insertMany<Table extends SQLiteTable>(
   tx: WriteTransaction,
-  table: string,
-  columns: readonly string[],
-  rows: readonly (readonly InValue[])[],
+  table: Table,
+  rows: readonly Table["$inferInsert"][],
   orElse = "",
 ): Promise<{ written: number; lastRowid: number }> {
+  const [first = {}] = rows;
+  const names = columnNames(table).filter((name) => name in first);
+  const columns = kindsOf(table, names);
   const picked = columns.map((_, at) => `value ->> ${at}`).join(", ");
-  const statement = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${picked} FROM json_each(?) WHERE true ${orElse}`;
+  const statement = `INSERT INTO ${getTableName(table)} (${names.join(", ")}) SELECT ${picked} FROM json_each(?) WHERE true ${orElse}`;
+  const cells = (row: Record<string, unknown>) =>
+    columns.map(({ name, isJson }) => (isJson ? JSON.stringify(row[name]) : row[name]));
   let [written, lastRowid] = [0, 0];
   for (let at = 0; at < rows.length; at += rowsPerStatement) {
-    const args = [JSON.stringify(rows.slice(at, at + rowsPerStatement))];
+    const args = [JSON.stringify(rows.slice(at, at + rowsPerStatement).map(cells))];
     const { rowsAffected, lastInsertRowid } = await tx.raw.execute({ sql: statement, args });
     [written, lastRowid] = [written + rowsAffected, Number(lastInsertRowid ?? 0)];
   }
   return { written, lastRowid };
-}
-
-/** Deletes the rows of these nonprofits from a table that hangs on them. */
-export async function deleteOf(
-  tx: WriteTransaction,
-  table: string,
-  nonprofitIds: readonly number[],
-): Promise<void> {
-  if (nonprofitIds.length === 0) return;
-  await tx.raw.execute({
-    sql: `DELETE FROM ${table} WHERE nonprofit_id IN (SELECT value FROM json_each(?))`,
-    args: [JSON.stringify(nonprofitIds)],
-  });
 }
 
 /** Counts what a query finds, at most `max`: a count that an operator sees need not walk through a million rows. */
@@ -94,7 +96,7 @@ export async function queryPacked<Row>(
   shape: z.ZodType<Row>,
 ): Promise<Row[]> {
   const { rows } = await store.raw.execute({ sql: statement, args: [...args] });
-  return rows.map((row) => shape.parse(JSON.parse(String(row["packed"]))));
+  return unpacked(rows).map((row) => shape.parse(row));
 }
 
 /**
@@ -112,8 +114,7 @@ export function rowsFromJson<
   Table extends SQLiteTable,
   Name extends keyof Table["$inferSelect"] & string,
 >(table: Table, columns: readonly Name[], text: unknown): Pick<Table["$inferSelect"], Name>[] {
-  const kinds = getTableColumns(table);
-  const read = columns.map((name) => ({ name, isJson: kinds[name]?.dataType === "json" }));
+  const read = kindsOf(table, columns);
   return (JSON.parse(String(text ?? "[]")) as unknown[][]).map((values) => {
     const row: Record<string, unknown> = {};
     for (const [at, { name, isJson }] of read.entries()) {

@@ -1,5 +1,6 @@
 import type { Store } from "#content/store/open.ts";
 import { insertMany } from "#content/store/query.ts";
+import { submissions as submissionsTable } from "#content/store/tables/enrichment.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { cpuMs, type Figure, figure, quantile, runBench, serving } from "./support/harness.ts";
 import { type Load, loadFigures, post, send } from "./support/load.ts";
@@ -54,21 +55,6 @@ const figuresOf = (when: string, { load, cpuUs, applied }: Measured): Figure[] =
 
 const perTransaction = 5_000;
 const fields = ["city", "region", "website", "founded_year", "contact_email"] as const;
-const columns = [
-  "nonprofit_id",
-  "field",
-  "field_type",
-  "value",
-  "normalised_value",
-  "agent_id",
-  "agent_name",
-  "status",
-  "audit_only",
-  "reason",
-  "created_at",
-  "decided_at",
-];
-
 /** Stores rejected and audit-only submissions of many agents, spread over all profiles, as years of use would leave. */
 async function storeMany(store: Store, total: number): Promise<void> {
   const progress = startProgress("Submissions stored", total);
@@ -76,7 +62,7 @@ async function storeMany(store: Store, total: number): Promise<void> {
   for (let done = 0; done < total; done += perTransaction) {
     const count = Math.min(perTransaction, total - done);
     const batch = Array.from({ length: count }, (_, at) => submissionAt(done + at, Number(newest)));
-    await store.write((tx) => insertMany(tx, "submissions", columns, batch));
+    await store.write((tx) => insertMany(tx, submissionsTable, batch));
     progress.at(done + count);
   }
   progress.end();
@@ -90,12 +76,22 @@ function submissionAt(at: number, profiles: number) {
   const field = fields[at % fields.length] ?? "city";
   const value = `Stored value ${at % 1_000}`;
   const agent = `stored-agent-${at % 50_000}`;
-  const createdAt = 1_700_000_000_000 + at;
-  const decision =
-    at % 2 === 0
-      ? ["rejected", 0, "another value won consensus", createdAt, createdAt]
-      : ["pending", 1, null, createdAt, null];
-  return [nonprofitId, field, "structured", value, value, agent, agent, ...decision];
+  const created_at = 1_700_000_000_000 + at;
+  const isRejected = at % 2 === 0;
+  return {
+    nonprofit_id: nonprofitId,
+    field,
+    field_type: "structured" as const,
+    value,
+    normalised_value: value,
+    agent_id: agent,
+    agent_name: agent,
+    status: isRejected ? ("rejected" as const) : ("pending" as const),
+    audit_only: isRejected ? 0 : 1,
+    reason: isRejected ? "another value won consensus" : null,
+    created_at,
+    decided_at: isRejected ? created_at : null,
+  };
 }
 
 await runBench({

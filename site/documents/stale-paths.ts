@@ -1,5 +1,5 @@
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { summaryColumns } from "#content/nonprofit/record-store.ts";
+import { summaryColumns } from "#content/nonprofit/wire.ts";
 import { keyOf, pageOf, sitemapChunkOf, snapshotPartOf } from "./keys.ts";
 import type { DocumentKey } from "./document.ts";
 

@@ -181,7 +181,7 @@ describe("bun run import-hits", () => {
     const key = dailyHashKeyOf({ dataDir: folder });
     // nginx writes 06:55:28 +0100 for anything up to the next second.
     const asked = (at: string, userAgent: string) => ({
-      query: { cause: null, country: null, q: "wells", intent: "discover" },
+      query: { cause: null, country: null, q: "wells", intent: "discover" as const },
       result_count: 1,
       top_slug: "wells",
       slugs: ["pumps", "wells"],

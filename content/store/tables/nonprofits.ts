@@ -38,8 +38,8 @@ export const nonprofits = sqliteTable(
     founded_year: integer(),
     annual_budget_usd: real(),
     team_size: integer(),
-    ghd_aligned: integer().notNull().default(0),
-    verified: integer().notNull().default(0),
+    ghd_aligned: integer().notNull().default(0).$type<0 | 1>(),
+    verified: integer().notNull().default(0).$type<0 | 1>(),
     status: text().notNull().default("listed").$type<NonprofitStatus>(),
     register: text(), // The import format that lists it, null for one that registered itself.
     register_scope: text(), // The part of the register (a file) in which it was last seen.

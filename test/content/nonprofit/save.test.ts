@@ -67,7 +67,7 @@ test("one field is saved with the effect of saving the whole record", async () =
   await fc.assert(
     fc.asyncProperty(wanted, fields, asked, fc.boolean(), async (filled, field, sent, verified) => {
       const parts = Object.fromEntries(filled.map((one) => [one, valueOf(one)]));
-      const twin = { ...parts, [field]: null, name: "Twin", verified: verified ? 1 : 0 };
+      const twin = { ...parts, [field]: null, name: "Twin", verified: verified ? 1 : 0 } as const;
       const saves = [aNonprofit(twin), aNonprofit(twin)].map((after) => ({ before: null, after }));
       const [whole, single] = await store.write(async (tx) => {
         const records = await saveNonprofits(tx, saves, context);

@@ -83,7 +83,7 @@ describe("a register", () => {
   test("restores what it lists again, but not what an operator withdrew", () => {
     const gone = listed({ status: "withdrawn" });
     expect(mergedWithRegister(gone, draft({}), terms, nowMs).status).toBe("listed");
-    const claimed = { ...gone, verified: 1 };
+    const claimed = { ...gone, verified: 1 } as const;
     expect(mergedWithRegister(claimed, draft({}), terms, nowMs).status).toBe("claimed");
     const held = { ...gone, provenance: { status: setBy("operator", "operator") } };
     expect(mergedWithRegister(held, draft({}), terms, nowMs)).toBe(held);
