@@ -78,6 +78,9 @@ export const NonprofitRecord = z.strictObject({
 /** `id` is 0 until it is stored. */
 export type NonprofitRecord = z.infer<typeof NonprofitRecord>;
 
+/** What the store holds of one legal registration. */
+export type StoredRegistration = NonprofitRecord["registrations"][number];
+
 /** Where a stored value came from. */
 export type StoredProvenance = NonprofitRecord["provenance"][string];
 

@@ -28,80 +28,60 @@ export function publishFiles(
 
 /** Shows a new release in the folder for other web servers, and what did not get there before. */
 export function exportCommitted(context: ExportContext, committed: Committed): void {
-  const { manifest } = context;
-  const { exported_release } = manifest.state();
-  const going = slicing.get(manifest);
-  if (going === undefined && exported_release >= committed.release) return;
-  const isNext = committed.changed.length + committed.removed.length > 0;
-  // An earlier release did not get there whole: the disk was full, say.
-  if (going === undefined && (!isNext || exported_release < committed.release - 1)) {
-    return bringExportInStep(context);
-  }
-  try {
-    exportRelease(context, committed);
-  } catch (error) {
-    if (going !== undefined) going.failed = true;
-    throw error;
-  }
-  if (going === undefined) manifest.setState({ exported_release: committed.release });
+  for (const _ of showing(context, committed));
 }
 
-const pathsPerSlice = 8;
-
-/**
- * Shows a release of many files in the folder bit by bit, with `giveWay` between. Releases that are made meanwhile show
- * theirs at once: so a path is brought to what it holds when its turn comes.
- */
+/** The same bit by bit, with `giveWay` between: for a release of many files. */
 export async function exportInSlices(
   context: ExportContext,
   committed: Committed,
   giveWay: GiveWay,
 ): Promise<void> {
+  for (const _ of showing(context, committed)) await giveWay();
+}
+
+const pathsPerSlice = 8;
+
+/**
+ * Shows a release, pages before the lists that name them, deletions last, with a pause after some paths. Releases that
+ * are made in a pause show theirs at once: so a path is brought to what it holds when its turn comes.
+ */
+function* showing(context: ExportContext, { release, changed, removed }: Committed) {
   const { manifest } = context;
-  const few = committed.changed.length + committed.removed.length <= pathsPerSlice;
+  const { exported_release } = manifest.state();
   const going = slicing.get(manifest);
-  const behind = manifest.state().exported_release < committed.release - 1;
-  if (few || (behind && going === undefined)) return exportCommitted(context, committed);
+  if (going === undefined) {
+    if (exported_release >= release) return;
+    // An earlier release did not get there whole: the disk was full, say.
+    const isNext = exported_release === release - 1 && changed.length + removed.length > 0;
+    if (!isNext) return bringExportInStep(context);
+  }
   const progress = going ?? { runs: 0, failed: false };
   progress.runs++;
   slicing.set(manifest, progress);
+  let isWhole = false;
   try {
-    const paths = [...committed.changed.toSorted(byExportOrder), ...committed.removed.map(pathed)];
-    for (const [at, { path }] of paths.entries()) {
-      if (at > 0 && at % pathsPerSlice === 0) await giveWay();
+    const paths = [...changed.toSorted(byExportOrder).map(({ path }) => path), ...removed];
+    for (const [at, path] of paths.entries()) {
+      if (at > 0 && at % pathsPerSlice === 0) yield;
       showPath(context, path);
     }
-  } catch (error) {
-    progress.failed = true;
-    throw error;
+    isWhole = true;
   } finally {
+    progress.failed ||= !isWhole;
     progress.runs--;
     if (progress.runs === 0) slicing.delete(manifest);
   }
   // What was published meanwhile is shown as well, unless it failed: then the next release repairs it.
-  const { current_release } = manifest.state();
   if (progress.runs === 0 && !progress.failed) {
-    manifest.setState({ exported_release: current_release });
+    manifest.setState({ exported_release: manifest.state().current_release });
   }
 }
-
-const pathed = (path: string) => ({ path });
 
 function showPath({ manifest, exported, blobs }: ExportContext, path: string): void {
   const held = manifest.find(path);
   if (held === null) exported.remove(path);
   else exported.put(path, blobs.pathOf(held.digest));
-}
-
-/** Pages before the lists that name them, deletions last. */
-export function exportRelease(
-  { exported, blobs }: Pick<ExportContext, "exported" | "blobs">,
-  { changed, removed }: Pick<Committed, "changed" | "removed">,
-): void {
-  for (const { path, digest } of changed.toSorted(byExportOrder)) {
-    exported.put(path, blobs.pathOf(digest));
-  }
-  for (const path of removed) exported.remove(path);
 }
 
 /** Shows in the folder what releases changed that a publisher could not export before it ended. */
@@ -151,11 +131,7 @@ const filesPerSlice = 50;
  * Looks at every file in the folder for other web servers, and shows again what somebody changed or removed there. What
  * is not ours stays. Lets others work in between; answers the paths that were wrong.
  */
-export async function checkExport({
-  manifest,
-  blobs,
-  exported,
-}: Pick<BundleContext, "manifest" | "blobs" | "exported">): Promise<string[]> {
+export async function checkExport({ manifest, blobs, exported }: ExportContext): Promise<string[]> {
   const next = manifest.db.query<{ path: string; digest: string }, [string, number]>(
     "SELECT path, digest FROM files WHERE path > ? ORDER BY path LIMIT ?",
   );

@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BundleContext } from "./context.ts";
+import type { Manifest } from "./manifest.ts";
 
 export type Keeping = {
   /** Releases that a rollback can reach. */
@@ -11,7 +12,7 @@ export type Keeping = {
 
 export const defaultKeeping: Keeping = { releases: 200, assetGraceMs: 24 * 60 * 60 * 1_000 };
 
-type Digest = { digest: string };
+type Digest = { digest: string | null };
 
 /** Releases forgotten in one go: changes wait meanwhile. */
 const releasesPerRun = 100;
@@ -22,12 +23,10 @@ const releasesPerRun = 100;
  * is more to forget.
  */
 export function prune(parts: BundleContext, keeping: Keeping): boolean {
-  const { manifest, blobs, exported, clock } = parts;
+  const { manifest, exported, clock } = parts;
   const { db } = manifest;
   const { current_release, listed_release } = manifest.state();
-  const { first } = db
-    .query<{ first: number }, []>("SELECT coalesce(min(id), 0) AS first FROM releases")
-    .get() ?? { first: 0 };
+  const first = manifest.oldestRelease();
   const wanted = current_release - keeping.releases + 1;
   const oldest = Math.min(wanted, first + releasesPerRun);
   // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
@@ -46,17 +45,26 @@ export function prune(parts: BundleContext, keeping: Keeping): boolean {
     .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")
     .all(oldest);
   db.query("DELETE FROM releases WHERE id < ?").run(oldest);
+  removeUnnamed(parts, [...doomed, ...past]);
+  return oldest < wanted;
+}
+
+/** Tells whether a release names a blob, or it waits to be deleted. */
+function namingIn({ db }: Manifest): (digest: string) => boolean {
   const naming = db.query<{ named: number }, [string]>(
     `SELECT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
-         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1) AS named`,
+         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1)
+         OR EXISTS (SELECT 1 FROM spare_blobs WHERE digest = ?1) AS named`,
   );
-  const free = new Set(
-    [...doomed, ...past].map(({ digest }) => digest).filter((digest) => digest !== null),
-  );
-  for (const digest of free) {
-    if (naming.get(digest)?.named === 0) blobs.remove(digest);
-  }
-  return oldest < wanted;
+  return (digest) => naming.get(digest)?.named === 1;
+}
+
+function removeUnnamed(
+  { manifest, blobs }: Pick<BundleContext, "manifest" | "blobs">,
+  released: readonly { digest: string | null }[],
+): void {
+  const isNamed = namingIn(manifest);
+  for (const { digest } of released) if (digest !== null && !isNamed(digest)) blobs.remove(digest);
 }
 
 /** A younger blob may belong to a release that is being made. */
@@ -71,18 +79,14 @@ export async function sweepBlobs({
   blobs,
   clock,
 }: Pick<BundleContext, "manifest" | "blobs" | "clock">): Promise<number> {
-  const naming = manifest.db.query<{ named: number }, [string]>(
-    `SELECT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
-         OR EXISTS (SELECT 1 FROM history WHERE digest = ?1)
-         OR EXISTS (SELECT 1 FROM spare_blobs WHERE digest = ?1) AS named`,
-  );
+  const isNamed = namingIn(manifest);
   const oldBefore = clock().getTime() - youngMs;
   let removed = 0;
   for (let at = 0; at < 256; at++) {
     const start = at.toString(16).padStart(2, "0");
     const folder = join(blobs.folder, start);
     for (const rest of await readdir(folder).catch(() => [])) {
-      if (naming.get(start + rest)?.named !== 0) continue;
+      if (isNamed(start + rest)) continue;
       const written = await stat(join(folder, rest)).catch(() => null);
       if (written === null || written.mtimeMs > oldBefore) continue;
       blobs.remove(start + rest);
@@ -96,21 +100,9 @@ export async function sweepBlobs({
 const spareForMs = 60_000;
 
 /** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
-export function deletePending({
-  manifest,
-  blobs,
-  clock,
-}: Pick<BundleContext, "manifest" | "blobs" | "clock">): void {
-  const named = `SELECT digest FROM files WHERE files.digest = spare_blobs.digest
-    UNION ALL SELECT digest FROM history WHERE history.digest = spare_blobs.digest`;
-  const spare = manifest.db
-    .query<{ digest: string; named: number }, [number]>(
-      `SELECT digest, EXISTS (${named}) AS named FROM spare_blobs WHERE spare_since < ?`,
-    )
-    .all(clock().getTime() - spareForMs);
-  if (spare.length === 0) return;
-  for (const { digest, named: kept } of spare) if (kept === 0) blobs.remove(digest);
-  manifest.db
-    .query("DELETE FROM spare_blobs WHERE digest IN (SELECT value FROM json_each(?))")
-    .run(JSON.stringify(spare.map(({ digest }) => digest)));
+export function deletePending(context: Pick<BundleContext, "manifest" | "blobs" | "clock">): void {
+  const due = context.manifest.db
+    .query<Digest, [number]>("DELETE FROM spare_blobs WHERE spare_since < ? RETURNING digest")
+    .all(context.clock().getTime() - spareForMs);
+  removeUnnamed(context, due);
 }

@@ -2,10 +2,11 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
-export type ManifestFile = { path: string; digest: string; size: number; release: number };
 /** A file that shall be in the bundle. */
 export type NewFile = { path: string; digest: string; size: number };
+/** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
+export type ManifestFile = NewFile & { release: number };
+export type HeldFile = NewFile & { as_of: number };
 export type Release = {
   id: number;
   reason: string;
@@ -17,46 +18,51 @@ export type Release = {
 };
 
 /** How far publishing has come, and under what rules. */
-export type PublisherState = {
-  current_release: number;
+const initial = {
+  current_release: 0,
   /** Changes up to here are in their profiles, and in lists where nothing moved. */
-  fast_sequence: number;
+  fast_sequence: 0,
   /** Changes up to here are everywhere. */
-  slow_sequence: number;
+  slow_sequence: 0,
   /** Digest of the compiled site and the base URL: another one makes every page stale. */
-  inputs_digest: string;
+  inputs_digest: "",
   /** The release to which an operator went back, 0 for none. Publishing waits until it is resumed. */
-  held_at: number;
+  held_at: 0,
   /** Releases up to here are known to be on the disk. */
-  durable_release: number;
+  durable_release: 0,
   /** The machine's boot in which releases were last written. */
-  boot_id: string;
+  boot_id: "",
   /** A full build has begun and not ended. */
-  building: number;
+  building: 0,
   /** Milliseconds of the newest full build's end. What it found to differ is in `differing`. */
-  built_at: number;
+  built_at: 0,
   /** What an operator asked the running publisher for: "", full, resume or rollback <n>. */
-  request: string;
+  request: "",
   /** Releases up to here are whole in the folder for other web servers. */
-  exported_release: number;
+  exported_release: 0,
   /** Releases up to here are in the signed list of all files. */
-  listed_release: number;
+  listed_release: 0,
   /** The `inputs_digest` under which that list was made. */
-  listed_inputs: string;
+  listed_inputs: "",
   /** Digest over the parts that the snapshot was last joined from. */
-  snapshot_parts: string;
+  snapshot_parts: "",
   /** The newest feed file whose changes are in that snapshot. */
-  snapshot_number: number;
+  snapshot_number: 0,
   /** Changes up to here are in the search indexes. */
-  search_sequence: number;
+  search_sequence: 0,
   /** Digest of what went into the index for people beside the store; "off" without one. */
-  search_inputs: string;
+  search_inputs: "",
   /** The feed's epoch when the feed was last published: another store has another. */
-  epoch: string;
+  epoch: "",
   /** Milliseconds of the newest sign of life of the running publisher. */
-  seen_at: number;
+  seen_at: 0,
   /** Process number of the publisher that worked here last. */
-  pid: number;
+  pid: 0,
+};
+export type PublisherState = typeof initial & {
+  /** Releases up to here were told to caches, and how far they were in the folder for other web servers then. */
+  purged_release?: number;
+  purged_in_folder?: number;
 };
 
 export type Manifest = {
@@ -64,32 +70,13 @@ export type Manifest = {
   state(): PublisherState;
   setState(values: Partial<PublisherState>): void;
   find(path: string): ManifestFile | null;
+  /** The oldest release whose notes are kept; 0 for none. */
+  oldestRelease(): number;
+  /** The files under a folder (named with its slash) that are not about to go, by path. */
+  under(folder: string): HeldFile[];
   /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
   checkpoint(): void;
   close(): void;
-};
-
-const initial: PublisherState = {
-  current_release: 0,
-  fast_sequence: 0,
-  slow_sequence: 0,
-  inputs_digest: "",
-  held_at: 0,
-  durable_release: 0,
-  boot_id: "",
-  building: 0,
-  built_at: 0,
-  request: "",
-  exported_release: 0,
-  listed_release: 0,
-  listed_inputs: "",
-  snapshot_parts: "",
-  snapshot_number: 0,
-  search_sequence: 0,
-  search_inputs: "",
-  epoch: "",
-  seen_at: 0,
-  pid: 0,
 };
 
 /** With checkpoints made elsewhere, a log of this many pages (40 MB) is copied by the writer all the same. */
@@ -115,6 +102,11 @@ export function openManifest(
   const finding = db.query<ManifestFile, [string]>(
     "SELECT path, digest, size, release FROM files WHERE path = ?",
   );
+  const oldest = db.query<{ id: number | null }, []>("SELECT min(id) AS id FROM releases");
+  const listing = db.query<HeldFile, [string, string]>(
+    `SELECT path, digest, size, as_of FROM files
+     WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
+  );
   const stating = db.query<{ name: string; value: string | number }, []>(
     "SELECT name, value FROM state",
   );
@@ -131,6 +123,8 @@ export function openManifest(
       for (const [name, value] of Object.entries(values)) setting.run(name, value);
     },
     find: (path) => finding.get(path),
+    oldestRelease: () => oldest.get()?.id ?? 0,
+    under: (folder) => listing.all(folder, `${folder.slice(0, -1)}0`), // "0" follows "/".
     checkpoint: () => db.run("PRAGMA wal_checkpoint(PASSIVE)"),
     close: () => db.close(),
   };

@@ -12,6 +12,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
+import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
 const compressFromBytes = 1_024;
@@ -51,11 +52,6 @@ export async function openWebExport(
  */
 export function compressedExport(exported: ExportFolder): ExportFolder {
   const { folder } = exported;
-  let drafts = 0;
-  const write = (path: string, extension: string, body: Uint8Array) => {
-    const draft = `${folder}/.${process.pid}-${drafts++}.${extension}.draft`;
-    placeSibling(`${folder}/${path}`, extension, body, draft);
-  };
   return {
     ...exported,
     put: (path, blob) => {
@@ -64,8 +60,8 @@ export function compressedExport(exported: ExportFolder): ExportFolder {
       exported.put(path, blob);
       const content = readFileSync(blob);
       if (content.length < compressFromBytes) return;
-      write(path, "br", brotliCompressSync(content, brotliOptions));
-      write(path, "gz", gzipSync(content, gzipOptions));
+      placeSibling(folder, `${path}.br`, brotliCompressSync(content, brotliOptions));
+      placeSibling(folder, `${path}.gz`, gzipSync(content, gzipOptions));
     },
     remove: (path) => {
       exported.remove(path);
@@ -79,12 +75,15 @@ function removeSiblings(folder: string, path: string): void {
   rmSync(`${folder}/${path}.gz`, { force: true });
 }
 
+let drafts = 0;
+
 /** A sibling has its file's time of change: this tells later that they belong together. */
-function placeSibling(target: string, extension: string, body: Uint8Array, draft: string): void {
-  const { atimeMs, mtimeMs } = statSync(target);
+function placeSibling(folder: string, path: string, body: Uint8Array): void {
+  const { atimeMs, mtimeMs } = statSync(`${folder}/${path.replace(sibling, "$1")}`);
+  const draft = `${folder}/.${process.pid}-${drafts++}.sibling.draft`;
   writeFileSync(draft, body);
   utimesSync(draft, atimeMs / 1_000, mtimeMs / 1_000);
-  renameSync(draft, `${target}.${extension}`);
+  renameSync(draft, `${folder}/${path}`);
 }
 
 export type PrecompressOutcome = { compressed: number; removed: number };
@@ -95,21 +94,12 @@ const concurrency = 4;
 
 /**
  * Brings the siblings of a whole export in step with its files, after a first build or when they were switched on:
- * makes those that are missing or old, removes those whose file is gone. With `paths`, looks only at these. Files may
+ * makes those that are missing or old, removes those whose file is gone. Files may
  * change meanwhile.
  */
-export async function precompressFolder(
-  folder: string,
-  paths?: Iterable<string>,
-): Promise<PrecompressOutcome> {
+export async function precompressFolder(folder: string): Promise<PrecompressOutcome> {
   const outcome: PrecompressOutcome = { compressed: 0, removed: 0 };
-  const rest = (paths ?? everyPath(folder))[Symbol.iterator]();
-  const lane = async (number: number) => {
-    for (let next = rest.next(); next.done !== true; next = rest.next()) {
-      await bringInStep(folder, next.value, `${folder}/.${process.pid}-sweep-${number}`, outcome);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, (_, number) => lane(number)));
+  await eachAtMost(concurrency, everyPath(folder), (path) => bringInStep(folder, path, outcome));
   return outcome;
 }
 
@@ -120,12 +110,9 @@ function removeAllSiblings(folder: string): void {
   }
 }
 
-const looksMax = 3;
-
 async function bringInStep(
   folder: string,
   path: string,
-  draft: string,
   outcome: PrecompressOutcome,
 ): Promise<void> {
   const original = sibling.exec(path)?.[1];
@@ -135,26 +122,21 @@ async function bringInStep(
     outcome.removed++;
     return;
   }
-  const target = join(folder, path);
   if (!compressible.test(path)) return;
-  for (let look = 0; look < looksMax; look++) {
-    const before = statSync(target, { throwIfNoEntry: false });
-    if (before === undefined) return removeSiblings(folder, path);
-    if (before.size < compressFromBytes) return removeSiblings(folder, path);
-    if (isInStep(target, before.mtimeMs)) return;
-    const content = await readFile(target);
-    const [br, gz] = await Promise.all([
-      brotliAsync(content, brotliOptions),
-      gzipAsync(content, gzipOptions),
-    ]);
-    // From here on nothing else of this process runs, and the publisher's files change by renames: look once more.
-    const after = statSync(target, { throwIfNoEntry: false });
-    if (after === undefined || after.ino !== before.ino) continue;
-    placeSibling(target, "br", br, draft);
-    placeSibling(target, "gz", gz, draft);
-    outcome.compressed++;
-    return;
-  }
+  const target = join(folder, path);
+  const before = statSync(target, { throwIfNoEntry: false });
+  if (before === undefined || before.size < compressFromBytes) return removeSiblings(folder, path);
+  if (isInStep(target, before.mtimeMs)) return;
+  const content = await readFile(target);
+  const [br, gz] = await Promise.all([
+    brotliAsync(content, brotliOptions),
+    gzipAsync(content, gzipOptions),
+  ]);
+  // What replaced the file meanwhile, by a rename, has brought siblings of its own.
+  if (statSync(target, { throwIfNoEntry: false })?.ino !== before.ino) return;
+  placeSibling(folder, `${path}.br`, br);
+  placeSibling(folder, `${path}.gz`, gz);
+  outcome.compressed++;
 }
 
 /** Times travel through seconds as floating point: a microsecond may be lost. */

@@ -65,9 +65,8 @@ function knownShards({ manifest, blobs }: ManifestParts): Map<string, ShardRefer
   const { listed_release, listed_inputs, inputs_digest } = manifest.state();
   // Assets of an older site leave the list without leaving the bundle: no release tells.
   if (listed_release === 0 || listed_inputs !== inputs_digest) return null;
-  const oldest = manifest.db.query<{ id: number }, []>("SELECT min(id) AS id FROM releases").get();
   // What was removed in a release that is not kept any more is not known.
-  if ((oldest?.id ?? 0) > listed_release + 1) return null;
+  if (manifest.oldestRelease() > listed_release + 1) return null;
   const root = manifest.find(feedPaths.manifest);
   if (root === null || !blobs.has(root.digest)) return null;
   const { shards } = JSON.parse(blobs.read(root.digest).toString()) as BundleManifest;

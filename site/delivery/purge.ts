@@ -1,3 +1,4 @@
+import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { retry, type RetryOptions } from "#content/runtime/retry.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
@@ -49,18 +50,13 @@ export async function purgeRelease(
   if (paths.length === 0 || config.urls.length === 0) return outcome;
   const wanted = config.mode === "url" ? byUrl(paths, outcome) : byKey(paths, config.mode);
   const requests = config.urls.flatMap((url) => wanted.map((one) => ({ ...one, cache: url })));
-  const rest = requests.values();
-  const lane = async () => {
-    for (const request of rest) {
-      outcome.requests++;
-      const error = await send(request, config);
-      if (error === null) continue;
-      outcome.failed++;
-      if (outcome.failed === 1)
-        config.log("a cache was not purged", { cache: request.cache, error });
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrencyMax, requests.length) }, lane));
+  await eachAtMost(concurrencyMax, requests, async (request) => {
+    outcome.requests++;
+    const error = await send(request, config);
+    if (error === null) return;
+    outcome.failed++;
+    if (outcome.failed === 1) config.log("a cache was not purged", { cache: request.cache, error });
+  });
   if (outcome.failed + outcome.leftToExpire > 0) {
     config.log("caches hold old files until their max-age", outcome);
   }
@@ -124,9 +120,6 @@ async function sendOnce(
   }
 }
 
-const purgedRelease = "purged_release";
-const settledRelease = "purged_in_folder";
-
 /**
  * Keeps caches in step with the releases, one after the other in the background. How far it came is remembered in the
  * manifest, so that releases made just before a crash are purged on the next start.
@@ -145,22 +138,19 @@ export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingW
  */
 async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {
   const { db } = manifest;
-  const { current_release, exported_release } = manifest.state();
-  const noted = (name: string) =>
-    db.query<{ value: number }, [string]>("SELECT value FROM state WHERE name = ?").get(name)
-      ?.value ?? 0;
-  const note = db.query<null, [string, number]>(
-    "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-  );
-  const [purged, settled] = [noted(purgedRelease), noted(settledRelease)];
+  const state = manifest.state();
+  const { current_release, exported_release } = state;
+  const { purged_release: purged = 0, purged_in_folder: inFolder = 0 } = state;
   // Every path that a release touched has a note of what it held before.
   const changed = db
     .query<{ path: string }, [number, number, number, number]>(
       `SELECT DISTINCT path FROM history
        WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,
     )
-    .all(purged, current_release, settled, Math.min(exported_release, purged));
+    .all(purged, current_release, inFolder, Math.min(exported_release, purged));
   await purgeRelease({ changed }, config);
-  note.run(purgedRelease, current_release);
-  note.run(settledRelease, Math.max(settled, Math.min(exported_release, current_release)));
+  manifest.setState({
+    purged_release: current_release,
+    purged_in_folder: Math.max(inFolder, Math.min(exported_release, current_release)),
+  });
 }

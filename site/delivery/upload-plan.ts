@@ -92,10 +92,8 @@ function* batchesOf(db: Manifest["db"], stage: number): Generator<PlannedFile[]>
 }
 
 /** Whether the notes of all releases after this one are still there. */
-const isKept = ({ db }: Manifest, release: number): boolean => {
-  const oldest = db.query<{ id: number }, []>("SELECT min(id) AS id FROM releases").get();
-  return release > 0 && (oldest?.id ?? 0) <= release + 1;
-};
+const isKept = (manifest: Manifest, release: number): boolean =>
+  release > 0 && manifest.oldestRelease() <= release + 1;
 
 const changedFiles = `
   SELECT files.path, files.digest

@@ -1,3 +1,4 @@
+import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type Blobs, codeOf } from "#site/bundle/blobs.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
@@ -178,18 +179,6 @@ const keysOf = (path: string): string[] =>
 
 function touch(outcome: UploadOutcome, path: string): void {
   if (outcome.touched.length < touchedMax) outcome.touched.push(path);
-}
-
-async function eachAtMost<Item>(
-  limit: number,
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const rest = items.values();
-  const lane = async () => {
-    for (const item of rest) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
 }
 
 export type UploaderOptions = {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
+import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type Child, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
@@ -155,17 +156,18 @@ export async function renderInWorkers(
   onResult: (result: RenderedBatch) => void,
 ): Promise<void> {
   const workers = Array.from({ length: processes }, () => openWorker(settings, { behind: false }));
-  const lane = async (worker: Worker) => {
-    for await (const keys of batches) onResult(await worker.renderBatch(keys));
-  };
   const closeAll = () => {
     for (const worker of workers) worker.close();
   };
   signal?.addEventListener("abort", closeAll);
   try {
-    await Promise.all(
-      workers.flatMap((worker) => Array.from({ length: batchesAhead }, () => lane(worker))),
-    );
+    const free = Array.from({ length: batchesAhead }, () => workers).flat();
+    await eachAtMost(free.length, batches, async (keys) => {
+      const worker = free.pop();
+      if (worker === undefined) throw new Error("more batches than workers");
+      onResult(await worker.renderBatch(keys));
+      free.push(worker);
+    });
   } finally {
     signal?.removeEventListener("abort", closeAll);
     closeAll();

@@ -1,6 +1,5 @@
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { beginEpoch, findEpoch } from "#content/feed/store.ts";
-import type { Manifest } from "#site/bundle/manifest.ts";
 import type { PublisherContext } from "./context.ts";
 
 /**
@@ -26,7 +25,10 @@ export async function detectRestoredStore(
       newest_change: newest,
     },
   );
-  const published = newestFeedNumber(manifest);
+  const numbers = manifest
+    .under("changes/")
+    .map(({ path }) => Number(/\/(\d+)\.json$/.exec(path)?.[1] ?? 0));
+  const published = Math.max(0, ...numbers);
   const next = isAnother ? own : await beginEpoch(source.store, { published, now: clock() });
   const forgetting = manifest.db.transaction(() => {
     manifest.db.run("UPDATE files SET as_of = 0");
@@ -41,13 +43,4 @@ export async function detectRestoredStore(
     });
   });
   forgetting.immediate();
-}
-
-function newestFeedNumber({ db }: Manifest): number {
-  const files = db
-    .query<{ path: string }, []>(
-      "SELECT path FROM files WHERE path > 'changes/' AND path < 'changes0'",
-    )
-    .all();
-  return Math.max(0, ...files.map(({ path }) => Number(/\/(\d+)\.json$/.exec(path)?.[1] ?? 0)));
 }

@@ -77,18 +77,14 @@ function textFile({ blobs }: DraftParts, path: string, text: string): NewFile {
 const compress = promisify(gzip);
 
 /** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
-export function snapshotParts({ db }: Manifest): { parts: NewFile[]; digest: string } {
+export function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string } {
   const folder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
-  const parts = db
-    .query<NewFile, [string, string]>(
-      "SELECT path, digest, size FROM files WHERE path >= ? AND path < ?",
-    )
-    .all(folder, `${folder.slice(0, -1)}0`) // "0" follows "/".
+  const parts = manifest
+    .under(folder)
     .map((file) => ({ file, number: Number.parseInt(file.path.slice(folder.length), 10) }))
     .sort((a, b) => a.number - b.number)
     .map(({ file }) => file);
-  const all = parts.map(({ digest }) => digest).join("\n");
-  return { parts, digest: digestOf(new TextEncoder().encode(all)) };
+  return { parts, digest: digestOf(encoder.encode(parts.map(({ digest }) => digest).join("\n"))) };
 }
 
 /**

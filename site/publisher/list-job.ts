@@ -127,16 +127,7 @@ async function staleKeys(
 /** All pages of a list, and those beyond its end that an earlier release still holds. */
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
   if (list === "thin") return [];
-  const pages = Math.max(1, Math.ceil(count / pageSizeOf(list)), pagesHeld(list, manifest));
+  const held = manifest.under(list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`);
+  const pages = Math.max(1, Math.ceil(count / pageSizeOf(list)), held.length + 1);
   return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
-}
-
-function pagesHeld(list: string, manifest: Manifest): number {
-  const folder = list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`;
-  const held = manifest.db
-    .query<{ count: number }, [string, string]>(
-      "SELECT count(*) AS count FROM files WHERE path >= ? AND path < ?",
-    )
-    .get(folder, `${folder.slice(0, -1)}0`); // "0" follows "/".
-  return (held?.count ?? 0) + 1;
 }

@@ -1,4 +1,3 @@
-import type { Database } from "bun:sqlite";
 import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
@@ -8,9 +7,9 @@ import {
   newestByPart,
   type NewestInPart,
 } from "#content/search/list-parts-store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
+import type { Store } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
-import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import type { HeldFile, Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { keyOf } from "#site/documents/keys.ts";
@@ -54,16 +53,17 @@ export async function makeIndexes(
   job: IndexTask,
 ): Promise<MadeIndexes> {
   const asOf = await newestSequence(store);
-  const question = { ...job, store, db: manifest.db, blobs, upTo: asOf };
-  const plan = await planIndexing(question);
+  const within = { after: job.after, upTo: asOf };
+  const stale = await planLunrFiles({ store, manifest }, within);
+  const plan = await planPagefind({ store, manifest, blobs }, job, within);
   const made: MadeIndexes = {
     asOf,
     lunr: [],
-    lunrGone: plan.lunrGone,
+    lunrGone: stale.gone,
     pagefind: [],
     shards: plan.shards,
   };
-  for (const key of plan.lunr) {
+  for (const key of stale.keys) {
     const rendered = await lunr.render([key], { store });
     const { kept, removed } = storeFiles(
       { blobs },
@@ -73,51 +73,27 @@ export async function makeIndexes(
     made.lunrGone.push(...removed);
   }
   try {
-    for (const shard of plan.pagefind) {
+    for (const shard of plan.stale) {
       const part = { list: "all", parts: pagefindShards, residue: shard - 1 };
       const files = await pagefindShard(shard, await searchDocuments(store, part));
       made.pagefind.push({ shard, files: storeFiles({ blobs }, files).kept });
     }
   } finally {
-    if (plan.pagefind.length > 0) await stopPagefind();
+    if (plan.stale.length > 0) await stopPagefind();
   }
   return made;
 }
 
-/** What has to be made again. */
-export type IndexPlan = {
-  lunr: DocumentKey[];
-  /** Files of causes that are split otherwise now, or empty. */
-  lunrGone: string[];
-  /** Pagefind's shards that are stale. */
-  pagefind: number[];
-  /** Those that hold anything. */
-  shards: number[];
-};
+type Within = { after: number; upTo: number };
 
-export type PlanQuestion = {
-  store: Queryable;
-  /** The manifest: what the bundle holds. */
-  db: Database;
-  blobs: Pick<Blobs, "has">;
-  /** Changes up to here are in all indexes. */
-  after: number;
-  /** The newest change. */
-  upTo: number;
-  /** Whether indexes for people are made at all. */
-  pagefind: boolean;
-  /** Whether what goes into them beside the store is another than before. */
-  inputsChanged: boolean;
-};
-
-/** Compares what the indexes were made of with the changes since; indexes nothing changed for are left alone. */
-export async function planIndexing(question: PlanQuestion): Promise<IndexPlan> {
-  return { ...(await planLunrFiles(question)), ...(await planPagefind(question)) };
-}
-
-async function planLunrFiles({ store, db, after, upTo }: PlanQuestion) {
+/** Files of causes that the changes touch, and those of causes that are split otherwise now, or empty. */
+async function planLunrFiles(
+  { store, manifest }: Pick<IndexParts, "store" | "manifest">,
+  within: Within,
+) {
   const held = new Map(
-    heldUnder(db, "search/")
+    manifest
+      .under("search/")
       .filter(({ path }) => path.endsWith(".lunr.json"))
       .map((file) => [file.path, file]),
   );
@@ -125,7 +101,7 @@ async function planLunrFiles({ store, db, after, upTo }: PlanQuestion) {
     store,
     causes.map(({ id }) => `cause:${id}`),
   );
-  const newest = await newestByCausePart(store, { after, upTo }, lunrPartsMax);
+  const newest = await newestByCausePart(store, within, lunrPartsMax);
   const stale: DocumentKey[] = [];
   for (const [list, count] of counts) {
     const cause = list.slice("cause:".length);
@@ -137,39 +113,32 @@ async function planLunrFiles({ store, db, after, upTo }: PlanQuestion) {
       held.delete(path);
     }
   }
-  return { lunr: stale, lunrGone: [...held.keys()] };
+  return { keys: stale, gone: [...held.keys()] };
 }
 
-async function planPagefind(question: PlanQuestion) {
-  const { store, db, blobs, after, upTo, inputsChanged } = question;
-  if (!question.pagefind) return { pagefind: [], shards: [] };
+/** Pagefind's shards that hold anything, and those of them that are stale. */
+async function planPagefind(
+  { store, manifest, blobs }: IndexParts,
+  { pagefind, inputsChanged }: IndexTask,
+  within: Within,
+) {
+  if (!pagefind) return { stale: [], shards: [] };
   const counts = await countsByPart(store, "all", pagefindShards);
   const changed = newestOf(
-    await newestByPart(store, { after, upTo }, pagefindShards),
+    await newestByPart(store, within, pagefindShards),
     "all",
     pagefindShards,
   );
   const shards = [...counts.keys()].map((residue) => residue + 1).sort((a, b) => a - b);
-  const pagefind = shards.filter((shard) => {
-    const held = heldUnder(db, pagefindFolder(shard));
+  const stale = shards.filter((shard) => {
+    const held = manifest.under(pagefindFolder(shard));
     const entry = held.find(({ path }) => path.endsWith("/pagefind-entry.json"));
     // Files may have gone down with the machine.
     const lost = held.some(({ digest }) => !blobs.has(digest));
     return inputsChanged || lost || isStale(entry, changed.get(shard - 1));
   });
-  return { pagefind, shards };
+  return { stale, shards };
 }
-
-export type HeldFile = { path: string; digest: string; size: number; as_of: number };
-
-/** The files under a folder of the bundle (named with its slash) that are not about to go. */
-export const heldUnder = (db: Database, folder: string): HeldFile[] =>
-  db
-    .query<HeldFile, [string, string]>(
-      `SELECT path, digest, size, as_of FROM files
-       WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
-    )
-    .all(folder, `${folder.slice(0, -1)}0`); // "0" follows "/".
 
 /** After a rollback a file is as of 0: it shows an older state than the changes that were taken. */
 const isStale = (file: HeldFile | undefined, newestChange = 0): boolean =>

@@ -7,7 +7,7 @@ import { exportInSlices, publishFiles } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { commitRelease, type Committed, storeFiles } from "#site/bundle/release.ts";
 import { lunrHead } from "#site/documents/lunr.ts";
-import { heldUnder, type IndexTask, type MadeIndexes } from "./make-indexes.ts";
+import { type IndexTask, type MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
 /** The slowest of the publisher's jobs: search indexes, made beside all else. */
@@ -57,14 +57,7 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings):
 function isBehind({ manifest }: BundleContext): boolean {
   const { search_sequence, slow_sequence } = manifest.state();
   if (search_sequence < slow_sequence) return true;
-  const old = manifest.db
-    .query<{ found: number }, []>(
-      `SELECT EXISTS (
-         SELECT 1 FROM files WHERE path > 'search/' AND path < 'search0' AND as_of = 0
-       ) AS found`,
-    )
-    .get();
-  return old?.found === 1;
+  return manifest.under("search/").some(({ as_of }) => as_of === 0);
 }
 
 /** Digest over what goes into an index for people beside the store: another one makes all shards stale. */
@@ -129,7 +122,7 @@ function listFile(
 ): NewFile[] {
   const files = new Map<string, NewFile>();
   const newer = new Set<string>();
-  for (const { as_of, ...file } of heldUnder(manifest.db, "search/")) {
+  for (const { as_of, ...file } of manifest.under("search/")) {
     if (!file.path.endsWith(".lunr.json")) continue;
     files.set(file.path, file);
     // A full build overtook this one.
@@ -154,7 +147,8 @@ function supersededFiles({ manifest }: BundleContext, { pagefind, shards }: Made
     const files = made.get(shard);
     if (files === undefined && shards.includes(shard)) return [];
     const named = new Set((files ?? []).map(({ path }) => path));
-    return heldUnder(manifest.db, pagefindFolder(shard))
+    return manifest
+      .under(pagefindFolder(shard))
       .map(({ path }) => path)
       .filter((path) => !named.has(path));
   });

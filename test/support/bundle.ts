@@ -1,13 +1,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openBlobs } from "#site/bundle/blobs.ts";
-import { openExport } from "#site/bundle/export-folder.ts";
+import { type Blobs, openBlobs } from "#site/bundle/blobs.ts";
+import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
-import { exportRelease } from "#site/bundle/export-release.ts";
 import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
+
+/** Shows in a folder what a release changed. */
+export function exportRelease(
+  { exported, blobs }: { exported: ExportFolder; blobs: Blobs },
+  { changed, removed }: Pick<Committed, "changed" | "removed">,
+): void {
+  for (const { path, digest } of changed) exported.put(path, blobs.pathOf(digest));
+  for (const path of removed) exported.remove(path);
+}
 
 /** An empty bundle in a temporary folder: manifest, blobs and export, without anything that renders. */
 export function aBundle() {

@@ -2,10 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { aBundle, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle, exportRelease, type TestBundle } from "#test/support/bundle.ts";
 import { compressedExport, openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { ExportFolder } from "#site/bundle/export-folder.ts";
-import { exportRelease } from "#site/bundle/export-release.ts";
 
 let bundle: TestBundle;
 beforeEach(() => {
@@ -83,15 +82,6 @@ describe("a whole folder", () => {
     expect(existsSync(at("a.html.br"))).toBe(false);
     expect(existsSync(at("b.html.br"))).toBe(false);
     expect(existsSync(at("snapshot/n.ndjson.gz"))).toBe(true);
-  });
-
-  test("looks only at the paths that are named", async () => {
-    bundle.publish({ "a.html": page("a"), "b.html": page("b") });
-    expect(await precompressFolder(bundle.exported.folder, ["a.html", "gone.html"])).toEqual({
-      compressed: 1,
-      removed: 0,
-    });
-    expect(existsSync(at("b.html.br"))).toBe(false);
   });
 
   test("passes by files that are being written", async () => {

@@ -3,11 +3,10 @@ import { existsSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle, exportRelease, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { compressedExport } from "#site/bundle/precompress.ts";
-import { exportRelease } from "#site/bundle/export-release.ts";
 import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 import { monotonicMtime } from "#site/bundle/export-folder.ts";
 

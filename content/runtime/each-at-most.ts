@@ -1,0 +1,17 @@
+/** Does work on each item, at most `limit` at a time. When work throws, no further item is begun. */
+export async function eachAtMost<Item>(
+  limit: number,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = iteratedOnce(items);
+  const next = async () => {
+    for await (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: limit }, next));
+}
+
+/** Whoever takes an item takes it from all others. */
+async function* iteratedOnce<Item>(items: Iterable<Item> | AsyncIterable<Item>) {
+  yield* items;
+}
