@@ -2,28 +2,13 @@ import type { Queryable } from "#content/store/open.ts";
 import { idsInList, membersByList } from "./list-store.ts";
 
 /** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
-export type ListIndex = {
-  /** How many stand in a list, 0 for none. */
-  count(list: string): Promise<number>;
-  /** Ids of a part of a list, in its order. */
-  ids(list: string, part: { limit: number; offset: number }): Promise<readonly number[]>;
-  /** The places of these nonprofits in their lists, or in those of one kind. */
-  places(
-    ids: readonly number[],
-    kind?: "cause" | "country",
-  ): Promise<Map<number, Map<string, number>>>;
-  /**
-   * Takes notice of the changes after one sequence number up to another, which moved these lists. When those before
-   * them were not followed here (another process published them), nothing that is cached counts any more.
-   */
-  follow(changes: { after: number; upTo: number; moved: readonly string[] }): void;
-};
+export type ListIndex = ReturnType<typeof openListIndex>;
 
 /**
  * Lists cached in memory, 4 bytes a place, each read when it is first asked for: the database would count what stands
  * ahead for every question. Anyone who publishes changes says which lists they moved, before asking again.
  */
-export function openListIndex(store: Queryable): ListIndex {
+export function openListIndex(store: Queryable) {
   const cached = new Map<string, Promise<Int32Array>>();
   let reached = -1;
   const listOf = (list: string): Promise<Int32Array> =>
@@ -33,11 +18,14 @@ export function openListIndex(store: Queryable): ListIndex {
       return reading;
     });
   return {
-    count: async (list) => (await listOf(list)).length,
-    ids: async (list, { limit, offset }) => [
+    /** How many stand in a list, 0 for none. */
+    count: async (list: string): Promise<number> => (await listOf(list)).length,
+    /** Ids of a part of a list, in its order. */
+    ids: async (list: string, { limit, offset }: { limit: number; offset: number }) => [
       ...(await listOf(list)).subarray(offset, offset + limit),
     ],
-    places: async (ids, kind) => {
+    /** The places of these nonprofits in their lists, or in those of one kind. */
+    places: async (ids: readonly number[], kind?: "cause" | "country") => {
       const found = new Map<number, Map<string, number>>();
       for (const [list, members] of await membersByList(store, ids, kind)) {
         const order = await listOf(list);
@@ -49,7 +37,11 @@ export function openListIndex(store: Queryable): ListIndex {
       }
       return found;
     },
-    follow: ({ after, upTo, moved }) => {
+    /**
+     * Takes notice of the changes after one sequence number up to another, which moved these lists. When those before
+     * them were not followed here (another process published them), nothing that is cached counts any more.
+     */
+    follow: ({ after, upTo, moved }: { after: number; upTo: number; moved: readonly string[] }) => {
       if (reached === after) for (const list of moved) cached.delete(list);
       else cached.clear();
       reached = upTo;

@@ -1,11 +1,5 @@
 import Database from "libsql/promise";
 
-export type Checkpoints = {
-  /** Says that something was committed. */
-  committed(): void;
-  close(): void;
-};
-
 const everyMs = 200;
 /** Fewer commits than these wait for company, at most `waitMaxMs`. */
 const commitsMin = 8;
@@ -17,7 +11,7 @@ const waitMaxMs = 5_000;
  * tens of milliseconds. It holds up neither readers nor the writer. What fails here is done by the writer later, which
  * checkpoints when the log grows too long.
  */
-export function checkpointApart(path: string): Checkpoints {
+export function checkpointApart(path: string) {
   const db = new Database(path, { timeout: 0 });
   let [commits, firstAtMs] = [0, 0];
   let [running, closed] = [false, false];
@@ -39,12 +33,13 @@ export function checkpointApart(path: string): Checkpoints {
     if (commits > 0) arm();
   };
   return {
-    committed: () => {
+    /** Says that something was committed. */
+    committed: (): void => {
       if (commits === 0) firstAtMs = performance.now();
       commits += 1;
       arm();
     },
-    close: () => {
+    close: (): void => {
       closed = true;
       if (timer !== null) clearTimeout(timer);
       if (!running) db.close();

@@ -10,17 +10,7 @@ import {
 import { join } from "node:path";
 
 /** Files named by the SHA-256 of their content: what releases share with each other. */
-export type Blobs = {
-  readonly folder: string;
-  pathOf(digest: string): string;
-  /** Writes content once, under its digest; answers the digest in hexadecimal. */
-  put(body: Uint8Array): string;
-  read(digest: string): Buffer;
-  has(digest: string): boolean;
-  remove(digest: string): void;
-  /** Removes everything. */
-  clear(): void;
-};
+export type Blobs = ReturnType<typeof openBlobs>;
 
 export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) => void };
 
@@ -35,10 +25,7 @@ export const digestOf = (body: Uint8Array): string => Bun.CryptoHasher.hash("sha
  * removing what no release names. With `onDamaged` content that is there already is compared, and written again where
  * somebody changed it.
  */
-export function openBlobs(
-  folder: string,
-  { exclusive = false, onDamaged }: BlobsOptions = {},
-): Blobs {
+export function openBlobs(folder: string, { exclusive = false, onDamaged }: BlobsOptions = {}) {
   if (!existsSync(join(folder, "ff"))) makeFolders(folder);
   const pathOf = (digest: string) => `${folder}/${digest.slice(0, 2)}/${digest.slice(2)}`;
   let written = 0;
@@ -56,7 +43,8 @@ export function openBlobs(
   return {
     folder,
     pathOf,
-    put: (body) => {
+    /** Writes content once, under its digest; answers the digest in hexadecimal. */
+    put: (body: Uint8Array): string => {
       const digest = digestOf(body);
       const path = pathOf(digest);
       if (exclusive) {
@@ -69,10 +57,11 @@ export function openBlobs(
       }
       return digest;
     },
-    read: (digest) => readFileSync(pathOf(digest)),
-    has: (digest) => existsSync(pathOf(digest)),
-    remove: (digest) => rmSync(pathOf(digest), { force: true }),
-    clear: () => {
+    read: (digest: string): Buffer => readFileSync(pathOf(digest)),
+    has: (digest: string): boolean => existsSync(pathOf(digest)),
+    remove: (digest: string): void => rmSync(pathOf(digest), { force: true }),
+    /** Removes everything. */
+    clear: (): void => {
       rmSync(folder, { recursive: true, force: true });
       makeFolders(folder);
     },

@@ -46,23 +46,20 @@ const pathsPerSlice = 8;
  * Shows a release, pages before the lists that name them, deletions last, with a pause after some paths. Releases that
  * are made in a pause show theirs at once: so a path is brought to what it holds when its turn comes.
  */
-function* showing(context: ExportContext, { release, changed, removed }: Committed) {
+function* showing(context: ExportContext, committed: Committed) {
   const { manifest } = context;
-  const { exported_release } = manifest.state();
   const going = slicing.get(manifest);
-  if (going === undefined) {
-    if (exported_release >= release) return;
-    // An earlier release did not get there whole: the disk was full, say.
-    const isNext = exported_release === release - 1 && changed.length + removed.length > 0;
-    if (!isNext) return bringExportInStep(context);
+  // An earlier release did not get there whole: the disk was full, say.
+  if (going === undefined && !isNext(context, committed)) {
+    bringExportInStep(context);
+    return;
   }
   const progress = going ?? { runs: 0, failed: false };
   progress.runs++;
   slicing.set(manifest, progress);
   let isWhole = false;
   try {
-    const paths = [...changed.toSorted(byExportOrder).map(({ path }) => path), ...removed];
-    for (const [at, path] of paths.entries()) {
+    for (const [at, path] of inExportOrder(committed).entries()) {
       if (at > 0 && at % pathsPerSlice === 0) yield;
       showPath(context, path);
     }
@@ -77,6 +74,14 @@ function* showing(context: ExportContext, { release, changed, removed }: Committ
     manifest.setState({ exported_release: manifest.state().current_release });
   }
 }
+
+const isNext = ({ manifest }: ExportContext, { release, changed, removed }: Committed): boolean =>
+  manifest.state().exported_release === release - 1 && changed.length + removed.length > 0;
+
+const inExportOrder = ({ changed, removed }: Committed): string[] => [
+  ...changed.map(({ path }) => path).sort((a, b) => exportRank(a) - exportRank(b)),
+  ...removed,
+];
 
 function showPath({ manifest, exported, blobs }: ExportContext, path: string): void {
   const held = manifest.find(path);
@@ -122,8 +127,6 @@ const lastFiles: ReadonlySet<string> = new Set([
   "pagefind/shards.json",
   "search/index.json",
 ]);
-
-const byExportOrder = (a: NewFile, b: NewFile): number => exportRank(a.path) - exportRank(b.path);
 
 const filesPerSlice = 50;
 

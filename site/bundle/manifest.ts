@@ -65,19 +65,7 @@ export type PublisherState = typeof initial & {
   purged_in_folder?: number;
 };
 
-export type Manifest = {
-  readonly db: Database;
-  state(): PublisherState;
-  setState(values: Partial<PublisherState>): void;
-  find(path: string): ManifestFile | null;
-  /** The oldest release whose notes are kept; 0 for none. */
-  oldestRelease(): number;
-  /** The files under a folder (named with its slash) that are not about to go, by path. */
-  under(folder: string): HeldFile[];
-  /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
-  checkpoint(): void;
-  close(): void;
-};
+export type Manifest = ReturnType<typeof openManifest>;
 
 /** With checkpoints made elsewhere, a log of this many pages (40 MB) is copied by the writer all the same. */
 const logPagesMax = 10_000;
@@ -86,10 +74,7 @@ const logPagesMax = 10_000;
  * Opens (and makes) the manifest in a folder. A reader sees one release or the next, never a mixture.
  * `checkpointsApart`: another process calls `checkpoint`, so that no commit has to wait for one.
  */
-export function openManifest(
-  folder: string,
-  { readonly = false, checkpointsApart = false } = {},
-): Manifest {
+export function openManifest(folder: string, { readonly = false, checkpointsApart = false } = {}) {
   mkdirSync(folder, { recursive: true });
   const db = new Database(join(folder, "manifest.db"), { create: true, strict: true });
   db.run("PRAGMA busy_timeout = 5000");
@@ -115,16 +100,19 @@ export function openManifest(
   );
   return {
     db,
-    state: () => ({
+    state: (): PublisherState => ({
       ...initial,
       ...Object.fromEntries(stating.all().map(({ name, value }) => [name, value])),
     }),
-    setState: (values) => {
+    setState: (values: Partial<PublisherState>): void => {
       for (const [name, value] of Object.entries(values)) setting.run(name, value);
     },
-    find: (path) => finding.get(path),
-    oldestRelease: () => oldest.get()?.id ?? 0,
-    under: (folder) => listing.all(folder, `${folder.slice(0, -1)}0`), // "0" follows "/".
+    find: (path: string): ManifestFile | null => finding.get(path),
+    /** The oldest release whose notes are kept; 0 for none. */
+    oldestRelease: (): number => oldest.get()?.id ?? 0,
+    /** The files under a folder (named with its slash) that are not about to go, by path. */
+    under: (path: string): HeldFile[] => listing.all(path, `${path.slice(0, -1)}0`), // "0" follows "/".
+    /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
     checkpoint: () => db.run("PRAGMA wal_checkpoint(PASSIVE)"),
     close: () => db.close(),
   };

@@ -56,17 +56,12 @@ export function commitRelease(manifest: Manifest, draft: ReleaseDraft): Committe
 }
 
 /** Files that are to be in the next release, gathered over a while. */
-export type GatheredFiles = {
-  /** Tells them from those that other jobs gather at the same time. */
-  readonly batch: number;
-  add(files: readonly NewFile[]): void;
-  count(): number;
-};
+export type GatheredFiles = ReturnType<typeof gatherFiles>;
 
 let batches = 0;
 
 /** Begins to gather files, in a table of its own: a full build may have millions of them. */
-export function gatherFiles({ db }: Manifest): GatheredFiles {
+export function gatherFiles({ db }: Manifest) {
   db.run(
     `CREATE TEMP TABLE IF NOT EXISTS next_files (
        batch INTEGER NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL,
@@ -82,14 +77,15 @@ export function gatherFiles({ db }: Manifest): GatheredFiles {
     "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
   );
   return {
+    /** Tells them from those that other jobs gather at the same time. */
     batch,
-    add: (files) => {
+    add: (files: readonly NewFile[]): void => {
       adding.run(
         batch,
         JSON.stringify(files.map(({ path, digest, size }) => [path, digest, size])),
       );
     },
-    count: () => counting.get(batch)?.n ?? 0,
+    count: (): number => counting.get(batch)?.n ?? 0,
   };
 }
 

@@ -3,41 +3,30 @@ import { codeOf, openBlobs } from "#site/bundle/blobs.ts";
 import { type ManifestFile, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "./http-headers.ts";
 
-export type BundleReader = {
-  /** The file that answers a URL path in the current release, or null. */
-  find(urlPath: string): ManifestFile | null;
-  /** Where a file's content lies; it may go a minute after a newer release replaced it. */
-  blobOf(file: ManifestFile): string;
-  /** Content of a file. Null when it went between the look-up and this; any other trouble with the disk is thrown. */
-  read(file: ManifestFile): Uint8Array<ArrayBuffer> | null;
-  /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
-  current(): { release: number; fastSequence: number; slowSequence: number; held: boolean };
-  /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
-  version(): number;
-  /** Keys of the documents that could not be rendered. */
-  failures(): Set<string>;
-  close(): void;
-};
+export type BundleReader = ReturnType<typeof openBundleReader>;
 
 /**
  * Reads the bundle that a publisher keeps in a data folder, in any number of processes: a look-up in the manifest and
  * a file named by its digest, so that a reader sees one release or the next.
  */
-export function openBundleReader(bundleFolder: string): BundleReader {
+export function openBundleReader(bundleFolder: string) {
   const manifest = openManifest(bundleFolder, { readonly: true });
   const blobs = openBlobs(join(bundleFolder, "blobs"));
   const versioning = manifest.db.query<{ data_version: number }, []>("PRAGMA data_version");
   const failing = manifest.db.query<{ key: string }, []>("SELECT key FROM failures");
   return {
-    find: (urlPath) => {
+    /** The file that answers a URL path in the current release, or null. */
+    find: (urlPath: string): ManifestFile | null => {
       for (const path of filePathsFor(urlPath)) {
         const file = manifest.find(path);
         if (file !== null) return file;
       }
       return null;
     },
-    blobOf: ({ digest }) => blobs.pathOf(digest),
-    read: ({ digest }) => {
+    /** Where a file's content lies; it may go a minute after a newer release replaced it. */
+    blobOf: ({ digest }: ManifestFile): string => blobs.pathOf(digest),
+    /** Content of a file. Null when it went between the look-up and this; any other trouble with the disk is thrown. */
+    read: ({ digest }: ManifestFile): Uint8Array<ArrayBuffer> | null => {
       try {
         return new Uint8Array(blobs.read(digest));
       } catch (error) {
@@ -45,6 +34,7 @@ export function openBundleReader(bundleFolder: string): BundleReader {
         throw error;
       }
     },
+    /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
     current: () => {
       const { current_release, fast_sequence, slow_sequence, held_at } = manifest.state();
       return {
@@ -54,8 +44,10 @@ export function openBundleReader(bundleFolder: string): BundleReader {
         held: held_at > 0,
       };
     },
-    version: () => versioning.get()?.data_version ?? 0,
-    failures: () => new Set(failing.all().map(({ key }) => key)),
+    /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
+    version: (): number => versioning.get()?.data_version ?? 0,
+    /** Keys of the documents that could not be rendered. */
+    failures: (): Set<string> => new Set(failing.all().map(({ key }) => key)),
     close: () => manifest.close(),
   };
 }
@@ -91,13 +83,7 @@ export function waitForPublication(
 }
 
 /** How far publishing is, for anyone who watches over it. */
-export function publicationOf(reader: Pick<BundleReader, "current" | "failures">): {
-  release: number;
-  held: boolean;
-  profilesTo: number;
-  listsTo: number;
-  failures: number;
-} {
+export function publicationOf(reader: Pick<BundleReader, "current" | "failures">) {
   const { release, fastSequence, slowSequence, held } = reader.current();
   const failures = reader.failures().size;
   return { release, held, profilesTo: fastSequence, listsTo: slowSequence, failures };

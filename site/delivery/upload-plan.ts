@@ -4,16 +4,7 @@ import type { Manifest } from "#site/bundle/manifest.ts";
 export type PlannedFile = { path: string; digest: string | null };
 
 /** What has to be brought to a target for it to show one release. */
-export type UploadPlan = {
-  readonly release: number;
-  readonly total: number;
-  /** In the order in which they are brought. */
-  readonly stages: readonly number[];
-  batches(stage: number): Generator<PlannedFile[]>;
-  /** Notes that the target has this content. */
-  remember(path: string, digest: string, now: Date): void;
-  forget(path: string): void;
-};
+export type UploadPlan = ReturnType<typeof openUploadPlan>;
 
 export type UploadQuestion = {
   target: string;
@@ -35,7 +26,7 @@ const deletions = 100;
 export function openUploadPlan(
   manifest: Manifest,
   { target, rules, rankOf, since = 0 }: UploadQuestion,
-): UploadPlan {
+) {
   const { db } = manifest;
   for (const statement of tables) db.run(statement);
   const rulesDigest = new Bun.CryptoHasher("sha256").update(rules).digest("hex").slice(0, 16);
@@ -66,11 +57,13 @@ export function openUploadPlan(
   return {
     release,
     total: stages.reduce((sum, { files }) => sum + files, 0),
+    /** In the order in which they are brought. */
     stages: stages.map(({ stage }) => stage),
-    batches: (stage) => batchesOf(db, stage),
-    remember: (path, digest, now) =>
+    batches: (stage: number) => batchesOf(db, stage),
+    /** Notes that the target has this content. */
+    remember: (path: string, digest: string, now: Date) =>
       void remembering.run(target, path, digest, rulesDigest, now.getTime()),
-    forget: (path) => void forgetting.run(target, path),
+    forget: (path: string) => void forgetting.run(target, path),
   };
 }
 

@@ -3,29 +3,7 @@ import { countryName } from "#content/nonprofit/country.ts";
 import { clipped, counted, grouped, joined } from "./words.ts";
 
 /** One page of a cause or a country. */
-export type ListPageView = {
-  /** Path of this page. */
-  path: string;
-  /** Path of the first page. */
-  root: string;
-  name: string;
-  /** What one list is: "Cause" or "Country". */
-  sort: { name: string; href: string };
-  title: string;
-  description: string;
-  intro: string | null;
-  json: string;
-  /** "101–200": the places of this page. */
-  span: string;
-  /** Only the first page tells the total, so that a new entry far down leaves the other pages as they are. */
-  total: string | null;
-  pages: { href: string; number: number }[];
-  page: number;
-  next: string | null;
-  prev: string | null;
-  /** The entries, as HTML that is safe. */
-  items: string;
-};
+export type ListPageView = ReturnType<typeof listPageView>;
 
 export type ListPage = {
   root: string;
@@ -40,7 +18,8 @@ export type ListPage = {
   items: readonly ListItem[];
 };
 
-export function listPageView(list: ListPage): ListPageView {
+/** What the page of a list shows, in words. */
+export function listPageView(list: ListPage) {
   const { root, name, page, pageSize, total } = list;
   const pathOf = (number: number) => (number === 1 ? root : `${root}/${number}`);
   const from = (page - 1) * pageSize;
@@ -60,8 +39,10 @@ export function listPageView(list: ListPage): ListPageView {
       200,
     ),
     intro: first ? list.intro : null,
+    /** "101–200": the places of this page. */
     span:
       list.items.length === 0 ? "" : `${grouped(from + 1)}–${grouped(from + list.items.length)}`,
+    /** Only the first page tells the total, so that a new entry far down leaves the other pages as they are. */
     total: first ? counted(total, "nonprofit", "nonprofits") : null,
     pages: first
       ? Array.from({ length: pageCount }, (_, at) => ({ href: pathOf(at + 1), number: at + 1 }))
@@ -69,6 +50,7 @@ export function listPageView(list: ListPage): ListPageView {
     page,
     next: page < pageCount ? pathOf(page + 1) : null,
     prev: first ? null : pathOf(page - 1),
+    /** The entries, as HTML that is safe. */
     items: listItemsHtml(list.items),
   };
 }

@@ -1,6 +1,6 @@
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { FieldProvenance, NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { type Network, networks } from "#content/donation/network.ts";
+import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
@@ -10,40 +10,14 @@ import { counted, grouped, joined, metaText, oneOf, paragraphs } from "./words.t
 /** One line of the facts of a profile; `href` is a link that `safeLink` let through. */
 export type Fact = { label: string; text: string; href?: string };
 
-/** A profile as its page shows it: every decision about words and links is made here, the page only draws. */
-export type ProfileView = {
-  slug: string;
-  path: string;
-  title: string;
-  description: string;
-  jsonLd: string;
-  name: string;
-  tagline: string | null;
-  place: string;
-  verified: boolean;
-  withdrawn: boolean;
-  facts: Fact[];
-  mission: string[];
-  about: string[];
-  programs: { name: string; text: string | null; note: string }[];
-  metrics: { name: string; value: string; note: string }[];
-  registrations: { country: string; type: string; number: string; orgId: string | null }[];
-  causes: { href: string; name: string }[];
-  giving: GivingView;
-  /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
-  missing: string;
-  /** A command that adds the first missing value. */
-  enrichExample: string;
-  origins: Origin[];
-  updatedDay: string;
-};
+/** A profile as its page shows it. */
+export type ProfileView = ReturnType<typeof profileView>;
 
-/** All that the page of a nonprofit says. `detail` is what the record says in public. */
-export function profileView(
-  record: NonprofitRecord,
-  detail: NonprofitDetail,
-  build: BuildInputs,
-): ProfileView {
+/**
+ * All that the page of a nonprofit says: every decision about words and links is made here, the page only draws.
+ * `detail` is what the record says in public.
+ */
+export function profileView(record: NonprofitRecord, detail: NonprofitDetail, build: BuildInputs) {
   const { baseUrl } = build;
   const { slug, name, tagline } = detail;
   const path = `/nonprofits/${slug}`;
@@ -76,7 +50,9 @@ export function profileView(
     registrations: registrationsOf(record, detail),
     causes: detail.causes.map((cause) => ({ href: `/causes/${cause.id}`, name: cause.name })),
     giving,
+    /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
     missing: oneOf(missing.map(fieldName)),
+    /** A command that adds the first missing value. */
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
     origins: originsOf(detail.provenance),
     updatedDay: detail.updated_at.slice(0, 10),
@@ -102,7 +78,7 @@ function factsOf(detail: NonprofitDetail, website: string | null): Fact[] {
   return facts;
 }
 
-const programsOf = (detail: NonprofitDetail): ProfileView["programs"] =>
+const programsOf = (detail: NonprofitDetail) =>
   detail.programs.map((program) => ({
     name: program.name,
     text: program.description,
@@ -117,10 +93,7 @@ const programsOf = (detail: NonprofitDetail): ProfileView["programs"] =>
     ),
   }));
 
-const registrationsOf = (
-  record: NonprofitRecord,
-  detail: NonprofitDetail,
-): ProfileView["registrations"] =>
+const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail) =>
   detail.registrations.map(({ country, type, registration_number }, at) => ({
     country,
     type,
@@ -133,17 +106,10 @@ const enrichExample = (slug: string, field: string, baseUrl: string): string =>
   -d '{"field": "${field}", "value": "…", "source_url": "https://…", "agent_id": "your-agent"}'`;
 
 /** The page /donate/{slug} of a nonprofit with a wallet. */
-export type DonateView = {
-  path: string;
-  title: string;
-  description: string;
-  place: string;
-  giving: ProfileView["giving"];
-  wallet: NonNullable<ProfileView["giving"]["wallet"]>;
-};
+export type DonateView = NonNullable<ReturnType<typeof donateView>>;
 
 /** What the page says, or null for a nonprofit without a wallet: its profile then names other ways to give. */
-export function donateView({ name, place, giving }: ProfileView): DonateView | null {
+export function donateView({ name, place, giving }: ProfileView) {
   const { wallet, slug } = giving;
   if (wallet === null) return null;
   return {
@@ -157,19 +123,7 @@ export function donateView({ name, place, giving }: ProfileView): DonateView | n
 }
 
 /** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */
-export type GivingView = {
-  slug: string;
-  name: string;
-  /** The organisation's own donation page: a link that `safeLink` let through. */
-  page: { href: string; host: string } | null;
-  /** Null without one: then there is not a page /donate/{slug}. */
-  wallet: { address: string; proven: boolean } | null;
-  network: Network["words"];
-  /** A command that asks how to pay. */
-  askExample: string;
-  /** A command that tells the directory of a transfer. */
-  tellExample: string;
-};
+export type GivingView = ReturnType<typeof givingView>;
 
 /** What is published must at least look like an address: the letters of base58, 32 bytes. */
 const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
@@ -178,7 +132,7 @@ const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 export function givingView(
   { slug, name, status, donation_url, usdc_wallet, wallet_proof }: NonprofitDetail,
   { baseUrl, network }: BuildInputs,
-): GivingView {
+) {
   const open = status !== "withdrawn";
   const href = open ? safeLink(donation_url) : null;
   const address = open && addressForm.test(usdc_wallet ?? "") ? usdc_wallet : undefined;
@@ -186,22 +140,18 @@ export function givingView(
   return {
     slug,
     name,
+    /** The organisation's own donation page: a link that `safeLink` let through. */
     page: href === null ? null : { href, host: linkHost(href) },
+    /** Null without one: then there is not a page /donate/{slug}. */
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
     network: networks[network].words,
+    /** A command that asks how to pay. */
     askExample: `curl -i "${ask}"`,
+    /** A command that tells the directory of a transfer. */
     tellExample: `curl -X POST "${ask}" -H "Content-Type: application/json" \\
   -d '{"tx_signature": "…"}'`,
   };
 }
-
-/** Where some of the values of a profile came from; values of one origin share a line. */
-export type Origin = {
-  fields: string;
-  source: string;
-  link: { href: string; host: string } | null;
-  day: string;
-};
 
 const fieldNames: Record<string, string> = {
   annual_budget_usd: "annual budget",
@@ -235,8 +185,8 @@ const sourceNames: Record<string, string> = {
 };
 
 /** Groups the provenance of a profile by origin, in the order of the fields. */
-export function originsOf(provenance: Record<string, FieldProvenance>): Origin[] {
-  const origins = new Map<string, Origin>();
+export function originsOf(provenance: Record<string, FieldProvenance>) {
+  const origins = new Map<string, ReturnType<typeof originOf>>();
   for (const field in provenance) {
     const from = provenance[field];
     if (from === undefined) continue;
@@ -249,10 +199,8 @@ export function originsOf(provenance: Record<string, FieldProvenance>): Origin[]
   return [...origins.values()];
 }
 
-function originOf(
-  fields: string,
-  { source, source_url, agents, applied_at }: FieldProvenance,
-): Origin {
+/** Where some of the values of a profile came from; values of one origin share a line. */
+function originOf(fields: string, { source, source_url, agents, applied_at }: FieldProvenance) {
   const href = safeLink(source_url);
   const name = sourceNames[source] ?? source;
   return {

@@ -1,24 +1,5 @@
 import type { SimulationOutcome, Spread } from "#content/contract/consensus-simulation.ts";
 
-/** What one attack does in one mode, in words for a table. */
-export type SimulationRow = {
-  title: string;
-  says: string;
-  mode: string;
-  /** "402 (35 %)": false values that went live, and their share of all that did. */
-  wrong: string;
-  byAttack: string;
-  /** "2 submissions", "none succeeded". */
-  cost: string;
-  means: string;
-  took: string;
-  leftAfterRevert: string;
-  trueLost: string;
-  median: string;
-  p90: string;
-  completed: string;
-};
-
 const whole = ({ mean }: Spread): string => String(Math.round(mean));
 
 /** "12 minutes", "7 hours", "10 days". */
@@ -29,13 +10,14 @@ export function span(hours: number): string {
 
 const several = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
-export function simulationRow(one: SimulationOutcome): SimulationRow {
+/** What one attack does in one mode, in words for a table. */
+export function simulationRow(one: SimulationOutcome) {
   const isAttack = one.ids > 0;
   const per = one.submissions_per_false;
   return {
     title: one.title,
-    says: one.says,
     mode: one.mode,
+    /** "402 (35 %)": false values that went live, and their share of all that did. */
     wrong: `${whole(one.false_promotions)} (${one.false_percent.mean.toFixed(1)} %)`,
     byAttack: isAttack ? whole(one.false_by_attack) : "–",
     cost: per === null ? "–" : several(Math.round(per), "submission"),

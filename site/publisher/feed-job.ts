@@ -9,17 +9,9 @@ import { snapshotParts } from "./draft-feed.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
-export type FeedJob = {
-  /**
-   * `full`: make everything again, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
-   * context for a while. `giveWay` is called between slices of a few milliseconds.
-   */
-  run(options: { full?: boolean; paced?: boolean; giveWay?: GiveWay }): Promise<Committed>;
-  /** Has the next run make everything again. */
-  renew(): void;
-  /** From when on there is something to do: a release that the signed list does not tell, or a snapshot that lags behind. */
-  dueAtMs(): number | null;
-};
+export type FeedJob = ReturnType<typeof openFeedJob>;
+
+type FeedRun = { full?: boolean; paced?: boolean; giveWay?: GiveWay };
 
 /** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
 const joinedBytesPerSecondMax = 12_000_000;
@@ -29,7 +21,7 @@ export function openFeedJob(
   context: PublisherContext,
   signer: Signer,
   { joinedBytesPerSecond = joinedBytesPerSecondMax }: { joinedBytesPerSecond?: number } = {},
-): FeedJob {
+) {
   let joinAfterMs = 0;
   const isBehind = () =>
     context.manifest.state().snapshot_parts !== snapshotParts(context.manifest).digest;
@@ -38,10 +30,15 @@ export function openFeedJob(
   let looked = false;
   let renewing = false;
   return {
-    renew: () => {
+    /** Has the next run make everything again. */
+    renew: (): void => {
       renewing = true;
     },
-    run: async ({ full = renewing, paced = false, giveWay = () => setImmediate() }) => {
+    /**
+     * `full`: make everything again, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
+     * parts for a while. `giveWay` is called between slices of a few milliseconds.
+     */
+    run: async ({ full = renewing, paced = false, giveWay = () => setImmediate() }: FeedRun) => {
       const joining = !paced || performance.now() >= joinAfterMs;
       const committed = await publishFeed(context, { signer, giveWay, full, joining });
       const joined = committed.changed.find(({ path }) => path === feedPaths.snapshot);
@@ -53,7 +50,8 @@ export function openFeedJob(
       if (full) renewing = false;
       return committed;
     },
-    dueAtMs: () => {
+    /** From when on there is something to do: a release that the signed list does not tell, or a snapshot that lags behind. */
+    dueAtMs: (): number | null => {
       const { current_release, listed_release } = context.manifest.state();
       if (current_release === 0) return null;
       if (!looked || renewing || current_release > listed_release) return 0;

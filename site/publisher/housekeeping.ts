@@ -20,17 +20,11 @@ type Moment = {
   quiet: boolean;
 };
 
-export type Housekeeping = {
-  /** When there is next something to do. */
-  dueAtMs(moment: Moment): number;
-  run(moment: Pick<Moment, "held">, nowMs?: number): Promise<void>;
-};
-
 /** What is done between jobs: nothing that is rendered waits to be published then. */
 export function openHousekeeping(
   context: PublisherContext,
   { keeping, signal }: { keeping: Keeping; signal: AbortSignal },
-): Housekeeping {
+) {
   const { manifest } = context;
   let pruneAfterMs = performance.now() + pruneEveryMs;
   let repairAfterMs = 0;
@@ -59,11 +53,12 @@ export function openHousekeeping(
     return exported_release < current_release ? repairAfterMs : Infinity;
   };
   return {
-    dueAtMs: ({ held, quiet }) => {
+    /** When there is next something to do. */
+    dueAtMs: ({ held, quiet }: Moment): number => {
       quietly = quiet;
       return Math.min(repairDueAtMs(), syncDueAtMs(), held ? Infinity : pruneAfterMs);
     },
-    run: async ({ held }, nowMs = performance.now()) => {
+    run: async ({ held }: Pick<Moment, "held">, nowMs = performance.now()): Promise<void> => {
       if (nowMs >= repairDueAtMs()) {
         repairAfterMs = nowMs + repairEveryMs;
         repairExport(context);

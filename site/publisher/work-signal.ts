@@ -2,14 +2,7 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { PublisherContext } from "./context.ts";
 
 /** How the publisher hears that there may be something to do. */
-export type WorkSignal = {
-  /** Says that something was written. Returns at once. */
-  notify(): void;
-  /** Ends the wait that is going on, or the next one, although nothing was written. */
-  wake(): void;
-  /** Waits for news or for a time; answers whether something may have been written since the wait before. */
-  wait(untilMs: number): Promise<boolean>;
-};
+export type WorkSignal = ReturnType<typeof openWorkSignal>;
 
 /** While no one tells of changes, an embedded store is asked for its version, which costs microseconds. */
 const embeddedEveryMs = 100;
@@ -24,7 +17,7 @@ const remoteEveryMs = 250;
 export function openWorkSignal(
   { source: { store }, manifest }: Pick<PublisherContext, "source" | "manifest">,
   everyMs = store.embedded ? embeddedEveryMs : remoteEveryMs,
-): WorkSignal {
+) {
   const manifestVersion = manifest.db.query<{ data_version: number }, []>("PRAGMA data_version");
   let noticed = false;
   let woken = false;
@@ -52,15 +45,18 @@ export function openWorkSignal(
       if (noticed || woken) ring();
     });
   return {
-    notify: () => {
+    /** Says that something was written. Returns at once. */
+    notify: (): void => {
       noticed = true;
       ring();
     },
-    wake: () => {
+    /** Ends the wait that is going on, or the next one, although nothing was written. */
+    wake: (): void => {
       woken = true;
       ring();
     },
-    wait: async (untilMs) => {
+    /** Waits for news or for a time; answers whether something may have been written since the wait before. */
+    wait: async (untilMs: number): Promise<boolean> => {
       while (!noticed && !woken) {
         await look();
         const leftMs = untilMs - performance.now();

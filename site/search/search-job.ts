@@ -11,13 +11,7 @@ import { type IndexTask, type MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
 
 /** The slowest of the publisher's jobs: search indexes, made beside all else. */
-export type SearchJob = {
-  /**
-   * Makes all indexes again that changes since the last run touch, and publishes them as one release; null when there
-   * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
-   */
-  run(options?: { signal?: AbortSignal }): Promise<Committed | null>;
-};
+export type SearchJob = ReturnType<typeof openSearchJob>;
 
 export type SearchSettings = {
   /** Whether there is an index for people; those for programs are always kept in step. */
@@ -27,7 +21,7 @@ export type SearchSettings = {
 };
 
 /** Opens the job. Its first run looks at everything; later ones only when the lists have moved on. */
-export function openSearchJob(context: BundleContext, settings: SearchSettings): SearchJob {
+export function openSearchJob(context: BundleContext, settings: SearchSettings) {
   const inputs = settings.pagefind ? inputsDigest() : "off";
   let looked = !settings.pagefind;
   const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {
@@ -45,7 +39,11 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings):
   };
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run: ({ signal } = {}) => {
+    /**
+     * Makes all indexes again that changes since the last run touch, and publishes them as one release; null when there
+     * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
+     */
+    run: ({ signal }: { signal?: AbortSignal } = {}): Promise<Committed | null> => {
       const running = last.then(() => once(signal));
       last = running.catch(() => null);
       return running;

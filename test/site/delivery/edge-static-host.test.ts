@@ -1,15 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { sampleFiles } from "#test/support/bundle.ts";
-import { headersFile, redirectsFile } from "#site/delivery/edge/static-host.ts";
 import { headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 
 const service = "https://service.almoner.example";
 
-test("the files in site/delivery/edge are those that are made", () => {
-  expect(readFileSync("site/delivery/edge/_headers", "utf8")).toBe(headersFile());
-  expect(readFileSync("site/delivery/edge/_redirects", "utf8")).toBe(redirectsFile(service));
-});
+const edgeFile = (name: string) => readFileSync(`site/delivery/edge/${name}`, "utf8");
 
 /** `*` at the end and `:name` for one segment: what such hosts understand. */
 const fits = (pattern: string, path: string): RegExpExecArray | null =>
@@ -21,7 +17,7 @@ const fits = (pattern: string, path: string): RegExpExecArray | null =>
   ).exec(path);
 
 describe("the headers of a static host", () => {
-  const rules = headersFile()
+  const rules = edgeFile("_headers")
     .split(/\n(?=\/)/)
     .slice(1)
     .map((text) => {
@@ -33,6 +29,14 @@ describe("the headers of a static host", () => {
       .filter(({ pattern }) => fits(pattern, url) !== null)
       .flatMap(({ headers }) => headers.filter(([key]) => key?.toLowerCase() === name))
       .map(([, value]) => value ?? "");
+  const page = headersOf("index.html");
+  const linksOfApi = page.others["link"] ?? "";
+  const everywhere = [
+    "access-control-expose-headers",
+    "content-security-policy",
+    "referrer-policy",
+    "x-content-type-options",
+  ];
   const maxAge = (value: string) => Number(/max-age=(\d+)/.exec(value)?.[1] ?? 0);
 
   test.each(Object.keys(sampleFiles))("%s is kept no longer than the publisher says", (path) => {
@@ -45,7 +49,10 @@ describe("the headers of a static host", () => {
       expect(valuesOf(url, "x-content-type-options")).toEqual(["nosniff"]);
       const [type] = valuesOf(url, "content-type");
       if (type !== undefined) expect(type).toBe(expected.contentType);
-      expect(valuesOf(url, "link").length).toBeLessThanOrEqual(1);
+      const [link, ...others] = valuesOf(url, "link");
+      expect(others).toEqual([]);
+      if (link !== undefined) expect(link).toBe(linksOfApi);
+      for (const name of everywhere) expect(valuesOf(url, name)).toEqual([page.others[name] ?? ""]);
     }
   });
 
@@ -57,7 +64,7 @@ describe("the headers of a static host", () => {
 });
 
 describe("the addresses of a static host that can proxy", () => {
-  const rules = redirectsFile(service)
+  const rules = edgeFile("_redirects")
     .split("\n")
     .filter((line) => line.startsWith("/"))
     .map((line) => {
