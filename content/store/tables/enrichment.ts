@@ -9,9 +9,6 @@ import {
 } from "drizzle-orm/sqlite-core";
 import type { EnrichableField, FieldType, SubmissionStatus } from "#content/contract/enrichment.ts";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
-
 /** What agents sent to complete a profile. Source: spec, "States and transitions". */
 export const submissions = sqliteTable(
   "submissions",

@@ -1,9 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
-
 /** One transfer is one gift: the database refuses a second credit for it. */
 export const donations = sqliteTable(
   "donations",

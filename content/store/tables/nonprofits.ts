@@ -11,8 +11,8 @@ import {
 } from "drizzle-orm/sqlite-core";
 import type { NonprofitStatus, SetBy } from "#content/contract/nonprofit.ts";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+// In all tables, column names are the contract's field names, so that one search finds shape, table, JSON and
+// page. Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
 
 /** What the directory knows of one nonprofit. A row is never deleted: a withdrawn one keeps its slug for ever. */
 export const nonprofits = sqliteTable(

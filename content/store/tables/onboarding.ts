@@ -2,9 +2,6 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
-
 /** Claims, registrations and changes asked for by organisations. Nothing here is public before approval. */
 export const onboardingSubmissions = sqliteTable(
   "onboarding_submissions",

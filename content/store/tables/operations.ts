@@ -9,9 +9,6 @@ import {
 } from "drizzle-orm/sqlite-core";
 import type { WebhookDelivery } from "#content/contract/webhook.ts";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
-
 /** What operators did. Append-only. */
 export const auditLog = sqliteTable(
   "audit_log",
@@ -77,9 +74,6 @@ export const webhookDeliveries = sqliteTable(
       .where(sql`finished_at is not null`),
   ],
 );
-
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
 
 /** Counters by hour: kind is query:search, hit:llms_txt, enrich:applied, limited:read and so on. No personal data. */
 export const activityCounts = sqliteTable(

@@ -1,8 +1,5 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
-
 /**
  * Every change of public data, appended in the transaction that makes it; the publisher drains it in order.
  * `fields` names the changed fields. `moved_lists` names the lists in which the nonprofit appeared,

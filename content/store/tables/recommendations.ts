@@ -2,9 +2,6 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { DraftStatus, RecommendQuery } from "#content/contract/recommendation.ts";
 
-// Column names are the contract's field names, so that one search finds shape, table, JSON and page.
-// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
-
 /** Every recommendation call, for the follow-through. `client` is a daily keyed hash of the user agent. */
 export const recommendationLog = sqliteTable(
   "recommendation_log",
