@@ -98,17 +98,8 @@ export async function finishImport(
   counts: ImportCounts,
   now: Date,
 ): Promise<void> {
-  const { added, changed, unchanged, withdrawn, skipped } = counts;
   await tx.db
     .update(imports)
-    .set({
-      added,
-      changed,
-      unchanged,
-      withdrawn,
-      skipped,
-      status: "finished",
-      finished_at: now.getTime(),
-    })
+    .set({ ...counts, status: "finished", finished_at: now.getTime() })
     .where(eq(imports.id, id));
 }

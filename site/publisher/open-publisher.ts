@@ -10,10 +10,10 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { bringExportInStep, checkExport } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
-import { openSearchJob, type SearchJob } from "#site/search/search-job.ts";
+import { openSearchJob } from "#site/search/search-job.ts";
 import { openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
-import { type FeedJob, openFeedJob } from "./feed-job.ts";
+import { openFeedJob } from "./feed-job.ts";
 import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
 import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
 import { takePublisherLock } from "./lock.ts";
@@ -54,29 +54,13 @@ export const publisherFolders = (dataDir: string) => ({
   compiled: join(dataDir, "site"),
 });
 
-export type Publisher = {
-  readonly context: PublisherContext;
-  /** What tells mirrors of the releases; to run after each job that made one. */
-  readonly feedJob: FeedJob;
-  /** What keeps search indexes in step; to run when no one waits. */
-  readonly searchJob: SearchJob;
-  /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
-  buildAll(options?: BuildOptions): Promise<FullBuildOutcome>;
-  /**
-   * What is left to do after a build, when no one waits: files of the export that somebody changed, compressed siblings,
-   * and blobs that nothing names. `first`: the export has just been made.
-   */
-  tidy(build: { first: boolean }): Promise<void>;
-  /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
-  isOutdated(): boolean;
-  close(): void;
-};
+export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
 
 /**
  * Opens all that publishing needs and takes the publisher's place in the data folder. Compiles the site when its
  * sources changed (about 2 s). Throws PublisherBusy when another process publishes there.
  */
-export async function openPublisher(settings: PublisherSettings): Promise<Publisher> {
+export async function openPublisher(settings: PublisherSettings) {
   const folders = publisherFolders(settings.dataDir);
   const { precompress = false, searchIndex: pagefind = false } = settings;
   mkdirSync(folders.bundle, { recursive: true });
@@ -90,11 +74,11 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
   };
-  const { baseUrl, network } = settings;
+  const { baseUrl, network, apart = false } = settings;
   const made = {
     source: { store, lists: openListIndex(store), renderer, baseUrl, network },
     kinds: documentKinds,
-    manifest: openManifest(folders.bundle, { checkpointsApart: settings.apart === true }),
+    manifest: openManifest(folders.bundle, { checkpointsApart: apart }),
     blobs: openBlobs(folders.blobs),
   };
   const ownFolders = {
@@ -104,10 +88,9 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   };
   const context: PublisherContext = {
     ...made,
-    background:
-      settings.apart === true
-        ? workApart({ ...workerSettings, ...ownFolders, baseUrl, network })
-        : workHere(made),
+    background: apart
+      ? workApart({ ...workerSettings, ...ownFolders, baseUrl, network })
+      : workHere(made),
     exported: await openWebExport(folders.exported, { precompress }),
     deferred: new Set(),
     clock: systemClock,
@@ -121,13 +104,21 @@ export async function openPublisher(settings: PublisherSettings): Promise<Publis
   const searchJob = openSearchJob(context, { pagefind, makeIndexes });
   return {
     context,
+    /** What tells mirrors of the releases; to run after each job that made one. */
     feedJob,
+    /** What keeps search indexes in step; to run when no one waits. */
     searchJob,
-    buildAll: (options = {}) =>
+    /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
+    buildAll: (options: BuildOptions = {}): Promise<FullBuildOutcome> =>
       buildBundle({ context, feedJob, searchJob }, workerSettings, options),
-    tidy: ({ first }) => tidy(context, { first, precompress }),
-    isOutdated: () => context.manifest.state().inputs_digest !== context.inputsDigest,
-    close: () => {
+    /**
+     * What is left to do after a build, when no one waits: files of the export that somebody changed, compressed
+     * siblings, and blobs that nothing names. `first`: the export has just been made.
+     */
+    tidy: ({ first }: { first: boolean }): Promise<void> => tidy(context, { first, precompress }),
+    /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
+    isOutdated: (): boolean => context.manifest.state().inputs_digest !== context.inputsDigest,
+    close: (): void => {
       context.background.close();
       context.manifest.close();
       store.close();
