@@ -1,7 +1,8 @@
+import { nextChanges } from "#content/nonprofit/changes-store.ts";
 import { publicFields } from "#content/nonprofit/wire.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/contract/feed.ts";
 import { isoTime } from "#content/contract/time.ts";
-import { and, asc, between, desc, eq, gt, lte, max, min } from "drizzle-orm";
+import { asc, between, desc, eq, gt, lte } from "drizzle-orm";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { changes, directoryFacts, feedFiles } from "#content/store/tables/publishing.ts";
 
@@ -53,34 +54,14 @@ async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Pro
     .onConflictDoNothing();
   let last = await newestFeedFile(tx);
   while ((last?.last_sequence ?? 0) < upTo) {
-    const range = await nextRange(tx, last?.last_sequence ?? 0, upTo);
+    const after = last?.last_sequence ?? 0;
+    const range = await nextChanges(tx, { after, upTo, limit: feedEntriesMax });
     if (range === null) return;
-    const next: FeedFileRange = { number: (last?.number ?? 0) + 1, ...range };
+    const number = (last?.number ?? 0) + 1;
+    const next = { number, first_sequence: range.first, last_sequence: range.last };
     await tx.db.insert(feedFiles).values({ ...next, closed_at: now.getTime() });
     last = next;
   }
-}
-
-/** The changes that the next feed file holds; null when none is left. */
-async function nextRange(
-  { db }: Queryable,
-  after: number,
-  upTo: number,
-): Promise<Omit<FeedFileRange, "number"> | null> {
-  const open = db
-    .select({ sequence: changes.sequence })
-    .from(changes)
-    .where(and(gt(changes.sequence, after), lte(changes.sequence, upTo)))
-    .orderBy(asc(changes.sequence))
-    .limit(feedEntriesMax)
-    .as("open");
-  const [range] = await db
-    .select({ first_sequence: min(open.sequence), last_sequence: max(open.sequence) })
-    .from(open);
-  const { first_sequence = null, last_sequence = null } = range ?? {};
-  return first_sequence === null || last_sequence === null
-    ? null
-    : { first_sequence, last_sequence };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lte, max } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
 import type { History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/time.ts";
@@ -30,20 +30,23 @@ export async function newestSequence(store: Queryable): Promise<number> {
   return found?.newest ?? 0;
 }
 
-/** The newest of the next `limit` changes after a sequence number, not beyond `upTo`; null for none. */
-export async function newestSequenceWithin(
-  store: Queryable,
+/** From which to which sequence number the next `limit` changes go, not beyond `upTo`; null for none. */
+export async function nextChanges(
+  { db }: Queryable,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
-): Promise<number | null> {
-  const next = store.db
+): Promise<{ first: number; last: number } | null> {
+  const next = db
     .select({ sequence: changes.sequence })
     .from(changes)
     .where(and(gt(changes.sequence, after), lte(changes.sequence, upTo)))
     .orderBy(asc(changes.sequence))
     .limit(limit)
     .as("next");
-  const [found] = await store.db.select({ newest: max(next.sequence) }).from(next);
-  return found?.newest ?? null;
+  const [found] = await db
+    .select({ first: min(next.sequence), last: max(next.sequence) })
+    .from(next);
+  const { first = null, last = null } = found ?? {};
+  return first === null || last === null ? null : { first, last };
 }
 
 /** Which nonprofit a change is about, null for the directory itself. */

@@ -11,14 +11,16 @@ import type { WriteTransaction } from "#content/store/open.ts";
  */
 export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type = 'structured'";
 
-type Field = { nonprofit_id: number; field: EnrichableField };
-
-/** A field was filled: what is pending for it takes no part in consensus any more. */
-export async function fillPending(tx: WriteTransaction, one: Field): Promise<void> {
+/** Fields were filled: what is pending for them takes no part in consensus any more. */
+export async function fillPending(
+  tx: WriteTransaction,
+  nonprofitId: number,
+  fields: readonly EnrichableField[],
+): Promise<void> {
   await tx.raw.execute({
     sql: `UPDATE submissions SET audit_only = 1, network = NULL
-          WHERE nonprofit_id = ? AND field = ? AND ${inConsensus}`,
-    args: [one.nonprofit_id, one.field],
+          WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
+    args: [nonprofitId, JSON.stringify(fields)],
   });
 }
 
@@ -53,11 +55,7 @@ export async function refreshPending(tx: WriteTransaction, saves: readonly Saved
 
 async function refreshOne(tx: WriteTransaction, record: NonprofitRecord): Promise<void> {
   const filled = structuredFields.filter((field) => !isEmpty(record[field]));
-  await tx.raw.execute({
-    sql: `UPDATE submissions SET audit_only = 1, network = NULL
-          WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
-    args: [record.id, JSON.stringify(filled)],
-  });
+  await fillPending(tx, record.id, filled);
   await tx.db.delete(pendingFields).where(eq(pendingFields.nonprofit_id, record.id));
   // A withdrawn nonprofit stands in no list, so nothing is found for it.
   await tx.raw.execute({

@@ -110,7 +110,7 @@ export async function saveField(
     const change = { ...of, fields: ["provenance"], moved_lists: [] };
     return appendChanges(tx, [change], { origin, now });
   }
-  await fillPending(tx, { nonprofit_id, field });
+  await fillPending(tx, nonprofit_id, [field]);
   if (row.complete === 1) {
     const inThin = and(eq(listings.nonprofit_id, nonprofit_id), eq(listings.list, "thin"));
     await tx.db.delete(listings).where(inThin);

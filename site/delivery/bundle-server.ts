@@ -39,17 +39,17 @@ export function createBundleServer(
   reader: BundleReader,
   { onServed }: BundleServerOptions = {},
 ): BundleServer {
-  const prepare = preparer(reader);
+  const lookUp = openLookUp(reader);
   const redirected = (path: string): Response | null => {
     const bare = redirectOf(path);
-    if (bare === null || prepare(bare) === null) return null;
+    if (bare === null || lookUp(bare) === null) return null;
     // For a script of another site, too: without its leave it may not follow.
     const headers = { location: bare, "access-control-allow-origin": "*" };
     return new Response(null, { status: 308, headers });
   };
   const givenAtProfile = (path: string): Response | null => {
     const giving = givingProfileOf(path);
-    if (giving === null || prepare(giving.profile) === null) return null;
+    if (giving === null || lookUp(giving.profile) === null) return null;
     // Kept and purged like the page that may come to stand here.
     const { cacheControl, others } = headersOf(giving.page);
     const headers = { location: giving.location, "cache-control": cacheControl, ...others };
@@ -59,7 +59,7 @@ export function createBundleServer(
     if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
       return null;
     }
-    const page = prepare("/404");
+    const page = lookUp("/404");
     return page === null ? null : answerWith(reader, page, request, 404);
   };
   return {
@@ -67,7 +67,7 @@ export function createBundleServer(
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery } = splitUrl(request.url);
       if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;
-      const found = prepare(path);
+      const found = lookUp(path);
       if (found === null) return redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
       onServed?.(path, request);
       return answerWith(reader, found, request, 200);
@@ -75,16 +75,14 @@ export function createBundleServer(
   };
 }
 
-type Prepare = (urlPath: string) => EncodedFile | null;
-
 /** Finds what a path shows now, as it is cached or else in the bundle. */
-function preparer(reader: BundleReader): Prepare {
+function openLookUp(reader: BundleReader): (urlPath: string) => EncodedFile | null {
   const cached = new LRUCache<string, EncodedFile>({
     maxSize: cachedBytesMax,
     sizeCalculation: cachedBytes,
   });
   const versionNow = oncePerTurn(() => reader.version());
-  const prepare = (urlPath: string, version: number): EncodedFile | null => {
+  const lookUp = (urlPath: string, version: number): EncodedFile | null => {
     const known = cached.get(urlPath);
     if (known?.version === version) return known;
     const file = reader.find(urlPath);
@@ -102,13 +100,13 @@ function preparer(reader: BundleReader): Prepare {
     // The content went between two looks: a newer release replaced the file.
     if (body === null) {
       const newest = reader.version();
-      return newest === version ? null : prepare(urlPath, newest);
+      return newest === version ? null : lookUp(urlPath, newest);
     }
     const fresh = encodeFile(file, body, version);
     cached.set(urlPath, fresh);
     return fresh;
   };
-  return (urlPath) => prepare(urlPath, versionNow());
+  return (urlPath) => lookUp(urlPath, versionNow());
 }
 
 function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
@@ -153,9 +151,9 @@ function answerWith(
   if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });
   if (request.method !== "HEAD")
     return new Response(body, status === 200 ? init : { status, headers });
-  const told = new Headers(headers);
-  told.set("content-length", String(body.size));
-  return new Response(null, { status, headers: told });
+  const withLength = new Headers(headers);
+  withLength.set("content-length", String(body.size));
+  return new Response(null, { status, headers: withLength });
 }
 
 /** Whether an If-None-Match names this ETag. Weak forms count: a CDN may have made one of ours. */

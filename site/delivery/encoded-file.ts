@@ -54,10 +54,10 @@ export function encodeFile(file: ManifestFile, body: Blob, version: number): Enc
 /** What to send to this request: compressed where it is understood and helps. `read` gives the content, null when it is gone. */
 export function shownTo(
   request: Request,
-  prepared: EncodedFile,
+  encoded: EncodedFile,
   read: (file: ManifestFile) => Bytes | null,
 ): Shown {
-  const { plain, shrinks, file, compressed } = prepared;
+  const { plain, shrinks, file, compressed } = encoded;
   const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
   if (encoding === null) return plain;
   const known = compressed[encoding];

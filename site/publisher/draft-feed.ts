@@ -5,6 +5,7 @@ import { feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { feedEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import { storeFiles } from "#site/bundle/release.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
 import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
 
@@ -16,14 +17,16 @@ const encoder = new TextEncoder();
 export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedDraft> {
   const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
   const epoch = await feedEpoch(parts.source.store);
-  const own = [
-    ...snapshot,
-    textFile(parts, feedPaths.keys, job.keySet),
-    textFile(parts, feedPaths.state, await feedState(parts, joined, epoch)),
-  ].filter(({ path, digest }) => parts.manifest.find(path)?.digest !== digest);
+  const texts = [
+    { path: feedPaths.keys, body: job.keySet },
+    { path: feedPaths.state, body: await feedState(parts, joined, epoch) },
+  ];
+  const own = [...snapshot, ...storeFiles(parts, texts).kept].filter(
+    ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
+  );
   const { files, root, release } = draftManifest(parts, { full: job.full, own });
-  const list = textFile(parts, feedPaths.manifest, root);
-  return { files: [...own, ...files, list], root, release, joined, epoch };
+  const list = storeFiles(parts, [{ path: feedPaths.manifest, body: root }]).kept;
+  return { files: [...own, ...files, ...list], root, release, joined, epoch };
 }
 
 async function currentSnapshot(
@@ -67,11 +70,6 @@ async function feedState(
     manifest: `/${feedPaths.manifest}`,
   };
   return `${JSON.stringify(state)}\n`;
-}
-
-function textFile({ blobs }: DraftParts, path: string, text: string): NewFile {
-  const body = encoder.encode(text);
-  return { path, digest: blobs.put(body), size: body.length };
 }
 
 const compress = promisify(gzip);

@@ -3,7 +3,7 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import type { FeedDraft, PublisherContext } from "./context.ts";
-import { type Committed, commitRelease } from "#site/bundle/release.ts";
+import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { keySetOf, type Signer } from "#content/feed/keys.ts";
 import { snapshotParts } from "./draft-feed.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
@@ -76,18 +76,12 @@ async function publishFeed(
 ): Promise<Committed> {
   deletePending(context);
   const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
-  const signature = encoder.encode(`${await signer.sign(encoder.encode(draft.root))}\n`);
-  const signed = {
-    path: feedPaths.signature,
-    digest: context.blobs.put(signature),
-    size: signature.length,
-  };
-  const committed = commit(context, draft, [...draft.files, signed]);
+  const body = `${await signer.sign(new TextEncoder().encode(draft.root))}\n`;
+  const signature = storeFiles(context, [{ path: feedPaths.signature, body }]).kept;
+  const committed = commit(context, draft, [...draft.files, ...signature]);
   await exportInSlices(context, committed, giveWay);
   return committed;
 }
-
-const encoder = new TextEncoder();
 
 function commit(context: PublisherContext, draft: FeedDraft, files: NewFile[]): Committed {
   const { manifest, clock } = context;

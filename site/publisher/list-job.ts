@@ -1,10 +1,6 @@
 import { feedPaths } from "#content/contract/feed.ts";
 import { closeFeedFiles } from "#content/feed/store.ts";
-import {
-  type Change,
-  changesAfter,
-  newestSequenceWithin,
-} from "#content/nonprofit/changes-store.ts";
+import { type Change, changesAfter, nextChanges } from "#content/nonprofit/changes-store.ts";
 import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { commitRelease, noteFailures, storeFiles } from "#site/bundle/release.ts";
@@ -26,8 +22,9 @@ export async function runListJob(
   const { manifest, source, clock, background } = context;
   const { slow_sequence: after, fast_sequence } = manifest.state();
   const within = { after, upTo: fast_sequence, limit: listChangesMax };
-  const upTo = await newestSequenceWithin(source.store, within);
-  if (upTo === null) return null;
+  const next = await nextChanges(source.store, within);
+  if (next === null) return null;
+  const upTo = next.last;
   const feedFiles = await closeFeedFiles(source.store, { after, upTo, now: clock() });
   const made = await background.makeLists({ after, upTo, feedFiles });
   noteFailures(context, made.keys, made.failed);
@@ -92,7 +89,7 @@ async function patchSnapshot(
     const held = manifest.find(path);
     if (held === null || !blobs.has(held.digest)) continue;
     const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source.store, own));
-    kept.push({ path, digest: blobs.put(body), size: body.length });
+    kept.push(...storeFiles({ blobs }, [{ path, body }]).kept);
     keys.add(keyOf.snapshotPart(part));
   }
   return { keys, kept };

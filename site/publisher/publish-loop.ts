@@ -151,7 +151,7 @@ export async function runPublishLoop(
   };
 
   signal.addEventListener("abort", () => work.wake());
-  let told = shownBy(context);
+  let seen = shownBy(context);
   while (!signal.aborted) {
     try {
       const state = look();
@@ -159,8 +159,8 @@ export async function runPublishLoop(
       if (next.job !== "wait") await jobs[next.job](state);
       else if (await work.wait(next.untilMs)) hasChanges = true;
       const shown = shownBy(context);
-      if (shown === told) continue;
-      told = shown;
+      if (shown === seen) continue;
+      seen = shown;
       searchNoticed = true;
       onRelease?.();
     } catch (error) {
