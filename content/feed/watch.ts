@@ -2,16 +2,8 @@ import { type Change, changesAfter, newestSequence } from "#content/nonprofit/ch
 import type { Store } from "#content/store/open.ts";
 
 /** Hears of every change of public data, whichever process made it. */
-export type Watch = {
-  /** The newest change heard of. */
-  sequence(): number;
-  /** Whether all that this process wrote, and others up to a moment ago, has been heard of. */
-  isFresh(): boolean;
-  /** Reads what is new and tells the listeners before it answers. */
-  refresh(): Promise<void>;
-  /** Calls `listener` with new changes, oldest first, or with null when there were too many to tell. */
-  listen(listener: (changes: readonly Change[] | null) => void): void;
-};
+export type Watch = ReturnType<typeof watchChanges>;
+type Listener = (changes: readonly Change[] | null) => void;
 
 const changesToldMax = 500;
 
@@ -19,8 +11,8 @@ const changesToldMax = 500;
  * Watches `changes`. Writes of this handle are heard of at the next look; those of other processes within
  * `pollMs` (20 for a file, 200 for a server, where each look is a request).
  */
-export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200): Watch {
-  const listeners: ((changes: readonly Change[] | null) => void)[] = [];
+export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200) {
+  const listeners: Listener[] = [];
   let sequence = -1;
   let committedSeen = -1;
   let lookedAtMs = -Infinity;
@@ -41,9 +33,12 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200): 
   const isFresh = () =>
     committedSeen === store.committed() && performance.now() - lookedAtMs < pollMs;
   return {
-    sequence: () => sequence,
+    /** The newest change heard of. */
+    sequence: (): number => sequence,
+    /** Whether all that this process wrote, and others up to a moment ago, has been heard of. */
     isFresh,
-    refresh: async () => {
+    /** Reads what is new and tells the listeners before it answers. */
+    refresh: async (): Promise<void> => {
       // A look under way may have begun before the newest write: then one more is needed.
       await looking?.catch(() => undefined);
       if (isFresh()) return;
@@ -52,7 +47,8 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200): 
       });
       await looking;
     },
-    listen: (listener) => {
+    /** Calls `listener` with new changes, oldest first, or with null when there were too many to tell. */
+    listen: (listener: Listener): void => {
       listeners.push(listener);
     },
   };

@@ -5,6 +5,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { countryName } from "./country.ts";
+import type { NonprofitRecord } from "./record.ts";
 
 /** A part of a list. */
 type Part = { limit: number; offset: number };
@@ -91,17 +92,20 @@ export async function newestNonprofitId(store: Queryable): Promise<number> {
   return found?.newest ?? 0;
 }
 
+const itemColumns = [
+  "id",
+  "slug",
+  "name",
+  "city",
+  "region",
+  "country_code",
+  "verified",
+  "beneficiaries_per_year",
+] as const;
+
 /** What an HTML list shows of a nonprofit. `text` is the tagline, or else the first 240 characters of the mission. */
-export type ListItem = {
-  id: number;
-  slug: string;
-  name: string;
+export type ListItem = Pick<NonprofitRecord, (typeof itemColumns)[number]> & {
   text: string | null;
-  city: string | null;
-  region: string | null;
-  country_code: string | null;
-  verified: number;
-  beneficiaries_per_year: number | null;
 };
 
 /** List items by id; unknown ids are left out. Ask for about 1,000 at a time. */
@@ -109,25 +113,14 @@ export async function listItemsById(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, ListItem>> {
-  const own = [
-    "id",
-    "slug",
-    "name",
-    "city",
-    "region",
-    "country_code",
-    "verified",
-    "beneficiaries_per_year",
-  ] as const;
-  const columns = [...own, "tagline"] as const;
   // SQL, because the driver takes longer over each row and cell than over one JSON text of all.
   const { rows } = await store.raw.execute({
-    sql: `SELECT ${rowsAsJson([...own, "coalesce(tagline, substr(mission, 1, 240))"])} AS items
+    sql: `SELECT ${rowsAsJson([...itemColumns, "coalesce(tagline, substr(mission, 1, 240))"])} AS items
           FROM nonprofits
           WHERE id IN (SELECT value FROM json_each(?))`,
     args: [JSON.stringify(ids)],
   });
-  const found = rowsFromJson(nonprofits, columns, rows[0]?.["items"]);
+  const found = rowsFromJson(nonprofits, [...itemColumns, "tagline"], rows[0]?.["items"]);
   return new Map(found.map(({ tagline: text, ...item }) => [item.id, { ...item, text }]));
 }
 

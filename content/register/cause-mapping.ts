@@ -14,20 +14,13 @@ export type MappingTables = {
 export type MappedBy = "code" | "activity" | "name" | "none";
 export type Mapped = { causes: string[]; by: MappedBy };
 
-export type CauseMapping = {
-  /** By NTEE code, then by the older ACTIVITY codes, then by words of the name. */
-  american(codes: { ntee: string; activity: string; name: string }): Mapped;
-  /** By UK Charity Activity Tags and the ICNPTSO class, then by words of the name. */
-  british(codes: { ukcat: readonly string[]; icnptso: string; name: string }): Mapped;
-  /** By the purposes and beneficiaries that the Australian register marks, then by words of the name. */
-  australian(codes: { marked: ReadonlySet<string>; name: string }): Mapped;
-};
+export type CauseMapping = ReturnType<typeof causeMapping>;
 
 /** More than these blur what an organisation is for. */
 const causesMax = 4;
 
 /** Prepares the tables once. Throws when a table names a cause that does not exist. */
-export function causeMapping(tables: MappingTables): CauseMapping {
+export function causeMapping(tables: MappingTables) {
   const ntee = nteeTable(tables.ntee);
   const activity = new Map(tables.activity.map((row) => [row.activity_code, row.ntee_first]));
   const byName = nameTable(tables.keywords, tables.ntee);
@@ -40,17 +33,22 @@ export function causeMapping(tables: MappingTables): CauseMapping {
     return { causes: first(named), by: named.length > 0 ? "name" : "none" };
   };
   return {
-    american: ({ ntee: code, activity: old, name }) => {
+    /** By NTEE code, then by the older ACTIVITY codes, then by words of the name. */
+    american: (codes: { ntee: string; activity: string; name: string }): Mapped => {
+      const { ntee: code, activity: old, name } = codes;
       const coded = ntee(code);
       if (coded.length > 0) return complete(coded, "code", name);
       const olds = activityCodes(old, activity).flatMap((one) => ntee(activity.get(one) ?? ""));
       return complete(olds, "activity", name);
     },
-    british: ({ ukcat: tags, icnptso: kind, name }) => {
+    /** By UK Charity Activity Tags and the ICNPTSO class, then by words of the name. */
+    british: (codes: { ukcat: readonly string[]; icnptso: string; name: string }): Mapped => {
+      const { ukcat: tags, icnptso: kind, name } = codes;
       const found = [...(icnptso.get(kind) ?? []), ...tags.flatMap((tag) => ukcat.get(tag) ?? [])];
       return complete(primaryFirst(found), "code", name);
     },
-    australian: ({ marked, name }) => {
+    /** By the purposes and beneficiaries that the Australian register marks, then by words of the name. */
+    australian: ({ marked, name }: { marked: ReadonlySet<string>; name: string }): Mapped => {
       const found = acnc.filter(({ column }) => marked.has(column));
       // A charity that marks nearly everything says nothing with its beneficiaries.
       const purposes = marked.size > 14 ? found.filter(({ role }) => role === "primary") : found;

@@ -1,5 +1,5 @@
 import type { Manifest, Release } from "./manifest.ts";
-import { type Committed, commitRelease, type ReleaseDraft } from "./release.ts";
+import { type Committed, commitRelease } from "./release.ts";
 
 /**
  * The newest release that shows what was published before the newest changes of profiles, or before another version of
@@ -50,33 +50,30 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
          AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
     )
     .all(target);
-  const draft: ReleaseDraft = {
-    reason: `rollback to ${target}`,
-    files: notes.flatMap(({ path, digest, size }) =>
-      digest === null || size === null ? [] : [{ path, digest, size }],
-    ),
-    removed: notes.filter(({ digest }) => digest === null).map(({ path }) => path),
-    asOf: Number.MAX_SAFE_INTEGER,
-    state: {
-      held_at: target,
-      fast_sequence: aim.fast_sequence,
-      slow_sequence: aim.slow_sequence,
-      inputs_digest: aim.inputs_digest,
-    },
-    now,
-  };
-  return db.transaction(() => commitRollback(manifest, target, draft)).immediate();
-}
-
-/** All at once: a process that is killed in between must not leave files that no change can replace. */
-function commitRollback(manifest: Manifest, target: number, draft: ReleaseDraft): Committed {
-  const { db } = manifest;
-  const committed = commitRelease(manifest, draft);
-  // Pages of that release name its assets, which a newer site may have given up since.
-  db.query(
-    "UPDATE files SET doomed_at = NULL WHERE release <= ? AND path NOT LIKE 'pagefind/%'",
-  ).run(target);
-  // What was gone back to is old: the changes that are taken again after it must win.
-  db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
-  return committed;
+  // All at once: a process that is killed in between must not leave files that no change can replace.
+  const committing = db.transaction((): Committed => {
+    const committed = commitRelease(manifest, {
+      reason: `rollback to ${target}`,
+      files: notes.flatMap(({ path, digest, size }) =>
+        digest === null || size === null ? [] : [{ path, digest, size }],
+      ),
+      removed: notes.filter(({ digest }) => digest === null).map(({ path }) => path),
+      asOf: Number.MAX_SAFE_INTEGER,
+      state: {
+        held_at: target,
+        fast_sequence: aim.fast_sequence,
+        slow_sequence: aim.slow_sequence,
+        inputs_digest: aim.inputs_digest,
+      },
+      now,
+    });
+    // Pages of that release name its assets, which a newer site may have given up since.
+    db.query(
+      "UPDATE files SET doomed_at = NULL WHERE release <= ? AND path NOT LIKE 'pagefind/%'",
+    ).run(target);
+    // What was gone back to is old: the changes that are taken again after it must win.
+    db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
+    return committed;
+  });
+  return committing.immediate();
 }

@@ -4,15 +4,9 @@ import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
 import { cachedBodyBytesMax, type EncodedFile, encodeFile, shownTo } from "./encoded-file.ts";
 
-/** Answers from the bundle at once, or gives null: then the service is asked. */
-export type BundleServer = {
-  answer(request: Request): Response | null;
-};
+export type BundleServer = ReturnType<typeof createBundleServer>;
 
-export type BundleServerOptions = {
-  /** Called for each file that is served, for counting hits on discovery files and follow-throughs. */
-  onServed?: (urlPath: string, request: Request) => void;
-};
+type OnServed = (urlPath: string, request: Request) => void;
 
 /** With a query these are questions to the service; without one the bundle holds the answer. */
 const asksWithQuery = /^\/api\/(nonprofits|needs-enrichment|agents\/[a-z]+|enrichments\/stats)\/?$/;
@@ -34,11 +28,14 @@ const headersBytes = 1_024;
 const cachedBytes = ({ file }: EncodedFile): number =>
   headersBytes + (file.size <= cachedBodyBytesMax ? Math.ceil(file.size * 1.7) : 0);
 
-/** A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. */
+/**
+ * A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. `onServed`
+ * is called for each file that is served, for counting hits on discovery files and follow-throughs.
+ */
 export function createBundleServer(
   reader: BundleReader,
-  { onServed }: BundleServerOptions = {},
-): BundleServer {
+  { onServed }: { onServed?: OnServed } = {},
+) {
   const lookUp = openLookUp(reader);
   const redirected = (path: string): Response | null => {
     const bare = redirectOf(path);
@@ -63,7 +60,8 @@ export function createBundleServer(
     return page === null ? null : answerWith(reader, page, request, 404);
   };
   return {
-    answer: (request) => {
+    /** Answers from the bundle at once, or gives null: then the service is asked. */
+    answer: (request: Request): Response | null => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery } = splitUrl(request.url);
       if (alwaysLive.has(path) || (hasQuery && asksWithQuery.test(path))) return null;

@@ -1,13 +1,3 @@
-/** How a file of the bundle is sent, by whatever server. */
-export type FileHeaders = {
-  contentType: string;
-  cacheControl: string;
-  /** What a cache files the answer under, the narrowest first. */
-  surrogateKeys: readonly string[];
-  /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `xkey`. */
-  others: Readonly<Record<string, string>>;
-};
-
 const typesByExtension: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   json: "application/json",
@@ -95,19 +85,22 @@ const linked =
  * The headers of a file of the bundle, by its path without a leading slash. site/delivery/edge gives other servers the same
  * rules; test/site/delivery/edge-nginx.test.ts holds them together.
  */
-export function headersOf(path: string): FileHeaders {
+export function headersOf(path: string) {
   const surrogateKeys = surrogateKeysOf(path);
   const guarded = /\.(html|m?js)$/.test(path);
+  const others: Readonly<Record<string, string>> = {
+    ...always,
+    xkey: surrogateKeys.join(" "),
+    ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
+    ...(linked.test(path) ? { link: apiLinks } : {}),
+  };
   return {
     contentType: contentTypeOf(path),
     cacheControl: cacheRules.find(({ fits }) => fits.test(path))?.cacheControl ?? "no-cache",
+    /** What a cache files the answer under, the narrowest first. */
     surrogateKeys,
-    others: {
-      ...always,
-      xkey: surrogateKeys.join(" "),
-      ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
-      ...(linked.test(path) ? { link: apiLinks } : {}),
-    },
+    /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `xkey`. */
+    others,
   };
 }
 

@@ -129,7 +129,7 @@ export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingW
     () => purgeNew(manifest, config),
     (error) => config.log("purging failed", { error: String(error) }),
   );
-  return { ...work, notice: () => config.urls.length > 0 && work.notice() };
+  return { ...work, notice: () => void (config.urls.length > 0 && work.notice()) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import Lunr from "lunr";
+import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
@@ -115,20 +116,22 @@ export function lunrHead(start: string): LunrHead | null {
 }
 
 /** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */
-export type SearchDocument = {
+export type SearchDocument = ReturnType<typeof searchDocument>;
+
+const searchDocument = (one: NonprofitSummary) => ({
   /** Path of the profile, without the origin. */
-  url: string;
-  slug: string;
-  name: string;
-  tagline: string | null;
-  mission: string | null;
-  country: string | null;
-  region: string | null;
-  city: string | null;
+  url: `/nonprofits/${one.slug}`,
+  slug: one.slug,
+  name: one.name,
+  tagline: one.tagline,
+  mission: one.mission,
+  country: one.country,
+  region: one.region,
+  city: one.city,
   /** Names, the primary one first. */
-  causes: string[];
-  verified: boolean;
-};
+  causes: one.causes.map(causeName),
+  verified: one.verified === 1,
+});
 
 /** Documents loaded in one go: one query. */
 const documentsPerQuery = 1_000;
@@ -142,20 +145,7 @@ export async function searchDocuments(
   const documents: SearchDocument[] = [];
   for (let at = 0; at < ids.length; at += documentsPerQuery) {
     const summaries = await summariesById(store, ids.slice(at, at + documentsPerQuery));
-    for (const one of summaries) {
-      documents.push({
-        url: `/nonprofits/${one.slug}`,
-        slug: one.slug,
-        name: one.name,
-        tagline: one.tagline,
-        mission: one.mission,
-        country: one.country,
-        region: one.region,
-        city: one.city,
-        causes: one.causes.map(causeName),
-        verified: one.verified === 1,
-      });
-    }
+    documents.push(...summaries.map(searchDocument));
   }
   return documents;
 }

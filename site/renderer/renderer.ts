@@ -3,31 +3,27 @@ import { pathToFileURL } from "node:url";
 import type { RouteData } from "astro";
 import type { App } from "astro/app";
 import type { LocalsOf, PageLocals } from "#site/parts/page-locals.ts";
-import { type Asset, compiledEntry, readCompiled } from "./compile.ts";
+import { compiledEntry, readCompiled } from "./compile.ts";
 
 /** The compiled site, resident: renders one page from data, without Vite. */
-export type Renderer = {
-  /**
-   * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address plays no
-   * part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
-   */
-  render<Page extends keyof PageLocals>(page: Page, locals: LocalsOf<Page>): Promise<Uint8Array>;
-  /** SHA-256 in hex of all that the site was compiled from. Another digest makes every page stale. */
-  readonly digest: string;
-  /** Style sheets and other files that pages refer to, with paths inside the bundle. */
-  readonly assets: readonly Asset[];
-};
+export type Renderer = Awaited<ReturnType<typeof openRenderer>>;
 
 /** Opens a site that `compileSite` compiled. Any number of processes may open the same folder. */
-export async function openRenderer(compiledFolder: string): Promise<Renderer> {
+export async function openRenderer(compiledFolder: string) {
   const { digest, assets } = await readCompiled(compiledFolder);
   const entryUrl = pathToFileURL(resolve(compiledFolder, compiledEntry)).href;
   const { app } = (await import(entryUrl)) as { app: CompiledApp };
   const routes = new Map<string, Route>();
   return {
+    /** SHA-256 in hex of all that the site was compiled from. Another digest makes every page stale. */
     digest,
+    /** Style sheets and other files that pages refer to, with paths inside the bundle. */
     assets,
-    render: async (page, locals) => {
+    /**
+     * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address
+     * plays no part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
+     */
+    render: async <Page extends keyof PageLocals>(page: Page, locals: LocalsOf<Page>) => {
       let route = routes.get(page);
       if (route === undefined) routes.set(page, (route = await findRoute(app, page)));
       const { request, routeData, endpoint } = route;
