@@ -2,7 +2,7 @@ import { scaleLinear, scaleUtc } from "d3-scale";
 import { line } from "d3-shape";
 import { queryOf } from "#api/http/query.ts";
 import { dailyNumbers, daysDefault, daysMax, operatorHealth } from "#api/operator/health.ts";
-import type { OperatorHealth } from "#content/contract/operator.ts";
+import type { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { type Html, html, instant, linkList, notice, type Part, table } from "./layout.ts";
 import type { Page, Visit } from "./visit.ts";
 
@@ -85,12 +85,6 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
   // One day alone makes no line.
   const count = Math.min(Math.max(asked, 2), daysMax);
   const numbers = await dailyNumbers(context, count);
-  const { days } = numbers;
-  const drawn = (
-    id: string,
-    title: string,
-    series: readonly (readonly [string, readonly number[]])[],
-  ) => chart({ id, title, days, series: series.map(([name, values]) => ({ name, values })) });
   return {
     title: "Charts",
     place: "/desk/charts",
@@ -104,45 +98,56 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
         })),
       )}
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
-      <div class="charts">
-        ${drawn("enrichment", "Enrichment", [
-          ["sent by agents", numbers.submissions],
-          ["live at once", numbers.applied],
-        ])}
-        ${drawn("queries", "Queries", [
-          ["searches", numbers.searches],
-          ["recommendations", numbers.recommendations],
-          ["searches over MCP", numbers.mcp_searches],
-        ])}
-        ${drawn("recommendations", "Recommendations and what followed within a minute", [
-          ["recommendations", numbers.recommendations],
-          ["profiles opened", numbers.profiles_opened],
-          ["payments asked for", numbers.donate_requests],
-        ])}
-        ${drawn("donations", "Donations", [["donations", numbers.donations]])}
-        ${drawn("donated", "Donated, in USDC", [["USDC", numbers.donated_usdc]])}
-        ${drawn("refused", "Requests refused by a rate limit", [["refused", numbers.refused]])}
-      </div>`,
+      <div class="charts">${charts.map((one) => chart(one, numbers))}</div>`,
   };
 }
 
 /** Numbers by day, drawn as lines over the same days. At most three, so that each looks different. */
-export type Chart = {
+type Chart = {
   id: string;
   title: string;
-  /** "YYYY-MM-DD", the oldest first. */
-  days: readonly string[];
-  series: readonly { name: string; values: readonly number[] }[];
+  lines: Readonly<Record<string, Exclude<keyof DailyNumbers, "days">>>;
 };
+
+const charts: readonly Chart[] = [
+  {
+    id: "enrichment",
+    title: "Enrichment",
+    lines: { "sent by agents": "submissions", "live at once": "applied" },
+  },
+  {
+    id: "queries",
+    title: "Queries",
+    lines: {
+      searches: "searches",
+      recommendations: "recommendations",
+      "searches over MCP": "mcp_searches",
+    },
+  },
+  {
+    id: "recommendations",
+    title: "Recommendations and what followed within a minute",
+    lines: {
+      recommendations: "recommendations",
+      "profiles opened": "profiles_opened",
+      "payments asked for": "donate_requests",
+    },
+  },
+  { id: "donations", title: "Donations", lines: { donations: "donations" } },
+  { id: "donated", title: "Donated, in USDC", lines: { USDC: "donated_usdc" } },
+  { id: "refused", title: "Requests refused by a rate limit", lines: { refused: "refused" } },
+];
+
+type Series = readonly { name: string; values: readonly number[] }[];
 
 const width = 720;
 const height = 220;
 const edge = { top: 12, right: 12, bottom: 28, left: 56 };
-const seriesMax = 3;
 
 /** A picture for those who see it, and the same numbers as a table for everyone. */
-export function chart({ id, title, days, series }: Chart): Html {
-  const shown = series.slice(0, seriesMax);
+function chart({ id, title, lines }: Chart, numbers: DailyNumbers): Html {
+  const { days } = numbers;
+  const shown = Object.entries(lines).map(([name, column]) => ({ name, values: numbers[column] }));
   const sums = shown.map(
     ({ name, values }) => `${name}: ${readable(values.reduce((a, b) => a + b, 0))}`,
   );
@@ -181,7 +186,7 @@ const timeOf = (days: readonly string[]) =>
     .domain([instantOf(days[0] ?? "1970-01-01"), instantOf(days.at(-1) ?? "1970-01-02")])
     .range([edge.left, width - edge.right]);
 
-const scaleOf = (series: Chart["series"]) =>
+const scaleOf = (series: Series) =>
   scaleLinear()
     .domain([0, Math.max(1, ...series.flatMap(({ values }) => values))])
     .nice()
@@ -203,7 +208,7 @@ function pathOf(
 const ticksDown = 4;
 const ticksAcross = 6;
 
-function grid(days: readonly string[], series: Chart["series"]): Html[] {
+function grid(days: readonly string[], series: Series): Html[] {
   const y = scaleOf(series);
   const x = timeOf(days);
   const dayName = x.tickFormat(ticksAcross, "%d %b");

@@ -359,17 +359,20 @@ export const auditTable = (entries: readonly AuditEntry[], caption: string): Htm
       Object.entries(detail)
         .filter(([, value]) => value !== null && value !== "")
         .map(
-          ([name, value]) => html`<div>${name.replaceAll("_", " ")}: ${sent(brief(value))}</div>`,
+          ([name, value]) =>
+            html`<div>
+              ${name.replaceAll("_", " ")}:
+              ${sent(brief(typeof value === "string" ? value : JSON.stringify(value)))}
+            </div>`,
         ),
     ]),
   });
 
 const briefMax = 300;
 
-function brief(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > briefMax ? `${text.slice(0, briefMax).toWellFormed()}…` : text;
-}
+/** The beginning of a text. */
+export const brief = (text: string, lengthMax = briefMax): string =>
+  text.length > lengthMax ? `${text.slice(0, lengthMax).toWellFormed()}…` : text;
 
 /** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
 export type Form = {

@@ -5,6 +5,7 @@ import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/revi
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import {
   auditTable,
+  brief,
   flagList,
   type Html,
   html,
@@ -98,7 +99,7 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html =>
     ]),
   });
 
-const briefMax = 140;
+const askedMax = 140;
 
 /** The beginning of what would change. */
 function asked({ comparison, summary }: ReviewItem): Part {
@@ -107,7 +108,7 @@ function asked({ comparison, summary }: ReviewItem): Part {
     (change) =>
       html`<div>
         <strong>${change.field.replaceAll("_", " ")}</strong>
-        <bdi dir="auto">${brief(newIn(change))}</bdi>
+        <bdi dir="auto">${brief(newIn(change), askedMax)}</bdi>
       </div>`,
   );
 }
@@ -119,9 +120,6 @@ const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
     ? after.slice(before.length + 1)
     : after;
 };
-
-const brief = (text: string): string =>
-  text.length > briefMax ? `${text.slice(0, briefMax).toWellFormed()}…` : text;
 
 /** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
 export async function decisionNotice(
