@@ -5,7 +5,7 @@ import type { Clock } from "#content/contract/time.ts";
 import type { Activity } from "#content/operation/activity-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { RecommendationLog } from "#content/recommendation/log-store.ts";
-import type { Chain } from "./chain/chain.ts";
+import type { Chain } from "./chain/open-chain.ts";
 import type { Config } from "./config.ts";
 import type { ResponseCache } from "./http/response-cache.ts";
 import type { Log } from "./log.ts";

@@ -2,16 +2,17 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
-import type { Chain, ChainUnclear, SignatureState } from "./chain.ts";
+import type { ChainUnclear, SignatureState } from "./chain.ts";
 import { memoPrograms } from "./programs.ts";
 import { askFor, type Rpc, TransactionError } from "./rpc.ts";
 
 /** What can be asked about signatures and blockhashes. */
-export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "stillValid"> {
+export function lookups(rpc: Rpc) {
   const validAt = (blockhash: string, commitment: string) =>
     askFor(rpc, "isBlockhashValid", [blockhash, { commitment }], Valid);
   return {
-    statesOf: (txSignatures) =>
+    /** The outcome of signatures, in their order; searches the whole history. At most 256. */
+    statesOf: (txSignatures: readonly string[]) =>
       askFor(
         rpc,
         "getSignatureStatuses",
@@ -20,14 +21,19 @@ export function lookups(rpc: Rpc): Pick<Chain, "statesOf" | "signaturesOf" | "st
           .object({ value: z.array(Status).length(txSignatures.length) })
           .transform(({ value }) => value.map(stateOf)),
       ),
-    signaturesOf: (account, { limit, until }) =>
+    /** The newest signatures that touch an account (a token account, or a Solana Pay reference), newest first. */
+    signaturesOf: (account: string, { limit, until }: { limit: number; until?: string }) =>
       askFor(
         rpc,
         "getSignaturesForAddress",
         [account, { limit, until, commitment: "confirmed" }],
         Signatures,
       ),
-    stillValid: async (blockhash) => {
+    /**
+     * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
+     * never will; not to be asked within the first minute, because a node may lag behind the donor's.
+     */
+    stillValid: async (blockhash: string): Promise<Result<boolean, ChainUnclear>> => {
       // The newest block tells of young hashes; old ones are gone for good once the finalized block has outlived them.
       const [processed, finalized] = await Promise.all([
         validAt(blockhash, "processed"),

@@ -1,10 +1,10 @@
-import { fail, ok, type Result } from "#content/contract/result.ts";
+import { fail, ok } from "#content/contract/result.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import type { Chain } from "./chain.ts";
-import { caip2Of, networks, nameOf } from "#content/donation/network.ts";
+import type { Payment } from "./chain.ts";
+import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
 import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
 import { findLanded, lookups } from "./lookups.ts";
-import { openSponsor, readPayment } from "./payment.ts";
+import { type NotSponsored, openSponsor, readPayment } from "./payment.ts";
 import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
 
@@ -30,12 +30,12 @@ const bootMsDefault = 2_500;
  * Opens the chain of a network. Fails when a node serves another chain. Nodes that cannot be reached now are asked again
  * when they are needed; until one has shown the right genesis hash, everything is unclear.
  */
-export async function openChain(settings: ChainSettings): Promise<Result<Chain, BadChain>> {
+export async function openChain(settings: ChainSettings) {
   const { network, sponsorKey, commitment, clock, bootMs = bootMsDefault } = settings;
   const cluster = networks[network];
   const sponsor = sponsorKey === null ? null : openSponsor(sponsorKey);
   if (sponsorKey !== null && sponsor === null) {
-    return fail({
+    return fail<BadChain>({
       kind: "bad_sponsor_key",
       message:
         "ALMONER_FEE_PAYER_KEY: send a base58 secret key of 64 bytes, whose second half is the public key",
@@ -44,34 +44,38 @@ export async function openChain(settings: ChainSettings): Promise<Result<Chain, 
   const endpoints = settings.rpcUrls.map((url) => openEndpoint(url, cluster.genesis));
   const wrong = await wrongNode(endpoints, bootMs, settings.onTrouble);
   if (wrong !== null) {
-    return fail({
+    return fail<BadChain>({
       kind: "wrong_chain",
       message: `ALMONER_SOLANA_RPC_URLS: ${wrong.host} serves ${nameOf(wrong.genesis)} (genesis ${wrong.genesis}), but ALMONER_NETWORK is ${network}`,
     });
   }
   const rpc = openRpc(endpoints, settings);
-  const accounts = openTokenAccounts(rpc, cluster.mint, () => clock().getTime());
   return ok({
     cluster: cluster.cluster,
     network: cluster.network,
     caip2: caip2Of(cluster),
+    /** The token that counts as USDC. */
     mint: cluster.mint,
+    /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
-    tokenAccountOf: (wallet) => accounts.of(wallet),
-    canReceive: (wallet) => accounts.canReceive(wallet),
-    landed: (txSignature) => findLanded(rpc, txSignature, commitment),
+    ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
+    landed: (txSignature: string) => findLanded(rpc, txSignature, commitment),
     readPayment,
-    sponsored: (payment) =>
-      sponsor?.sign(payment) ??
-      fail({
-        kind: "not_sponsored",
-        why: "this directory has no sponsor: add ?payer=<your wallet>",
-      }),
-    simulate: (payment) => simulate(rpc, payment),
-    send: (payment) => send(rpc, payment),
+    /** Adds the sponsor's signature to a payment that the caller has checked. */
+    sponsored: (payment: Payment) => sponsor?.sign(payment) ?? fail(noSponsor),
+    simulate: (payment: Payment) => simulate(rpc, payment),
+    send: (payment: Payment) => send(rpc, payment),
     ...lookups(rpc),
   });
 }
+
+/** The chain as donations need it. Only files in api/chain know which libraries answer. Nothing in it throws. */
+export type Chain = Extract<Awaited<ReturnType<typeof openChain>>, { ok: true }>["value"];
+
+const noSponsor: NotSponsored = {
+  kind: "not_sponsored",
+  why: "this directory has no sponsor: add ?payer=<your wallet>",
+};
 
 /** The first node that serves another chain. One that does not answer in time may turn out so later; it is not used till then. */
 async function wrongNode(

@@ -3,14 +3,14 @@ import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "
 import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Chain, Payment } from "./chain.ts";
+import type { Payment } from "./chain.ts";
 import { memoPrograms, programs } from "./programs.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Takes a base64 transaction, legacy or v0, apart. Signatures are verified; nothing else is judged. */
+/** Takes a base64 transaction, legacy or v0, apart. Signatures are verified; nothing else is judged. Asks no node. */
 export function readPayment(
   text: string,
 ): Result<Payment, { kind: "payment_malformed"; why: string }> {
@@ -159,6 +159,8 @@ function transferOf(data: Buffer, accounts: readonly (string | undefined)[]): Pa
   return { source, destination, mint, authority, amount: data.readBigUInt64LE(1), decimals };
 }
 
+export type NotSponsored = { kind: "not_sponsored"; why: string };
+
 /**
  * The account that pays network fees for donors, by its secret key of 64 bytes: base58, or the JSON array that Solana's
  * own tools keep. Null when it is neither.
@@ -169,8 +171,9 @@ export function openSponsor(secretKey: string) {
   const address = keypair.publicKey.toBase58();
   return {
     address,
-    sign: (payment: Payment): ReturnType<Chain["sponsored"]> => {
-      const refused = (why: string) => fail({ kind: "not_sponsored" as const, why });
+    /** Refuses a payment whose fee payer is another, and one in which an instruction so much as names the sponsor. */
+    sign: (payment: Payment): Result<Payment & { tx_signature: string }, NotSponsored> => {
+      const refused = (why: string) => fail<NotSponsored>({ kind: "not_sponsored", why });
       const transaction = transactionOf(payment.bytes);
       if (transaction === null) return refused("the bytes are no Solana transaction");
       const { staticAccountKeys, compiledInstructions, addressTableLookups } = transaction.message;

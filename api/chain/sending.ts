@@ -17,7 +17,10 @@ export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null,
   return why === null ? ok(null) : fail({ kind: "payment_fails", why });
 }
 
-/** Sends a payment, without waiting until it lands. */
+/**
+ * Sends a payment, without waiting until it lands. Already known there counts as sent. `payment_fails` only when the one
+ * node that was asked refused it: once an attempt ended without an answer, all is unclear.
+ */
 export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
   const options = { preflightCommitment: "confirmed" };
   const sent = await attempt(rpc, "sendTransaction", payment, options, Signature);

@@ -17,23 +17,19 @@ const knownMs = { there: 60_000, absent: 5_000 } as const;
  */
 export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number) {
   const mintKey = new PublicKey(mint);
-  const addresses = new LRUCache<string, string>({ max: cachedMax });
+  const addresses = new LRUCache<string, string>({
+    max: cachedMax,
+    memoMethod: (wallet) => tokenAccount(new PublicKey(wallet), mintKey).toBase58(),
+  });
   const known = new LRUCache<string, boolean>({
     max: cachedMax,
     ttl: knownMs.there,
     ttlResolution: 0,
     perf: { now: clockMs },
   });
-  const of = (wallet: string): string => {
-    const cached = addresses.get(wallet);
-    if (cached !== undefined) return cached;
-    const address = tokenAccount(new PublicKey(wallet), mintKey).toBase58();
-    addresses.set(wallet, address);
-    return address;
-  };
   const ask = async (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
     const params = [
-      of(wallet),
+      addresses.memo(wallet),
       { encoding: "base64", commitment: "confirmed", dataSlice: { offset: 0, length: 109 } },
     ];
     const account = await askFor(rpc, "getAccountInfo", params, Account);
@@ -43,7 +39,9 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     return ok(there);
   };
   return {
-    of,
+    /** The token account of a wallet, which is a valid address. */
+    tokenAccountOf: (wallet: string): string => addresses.memo(wallet),
+    /** Whether that account exists on chain. Answers are cached for a minute. */
     canReceive: (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
       const there = known.get(wallet);
       if (there !== undefined) return Promise.resolve(ok(there));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Chain } from "#api/chain/chain.ts";
+import type { Chain } from "#api/chain/open-chain.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { ClientPayment } from "./payment.ts";
 import type { Pending, RecordedGift } from "./proof.ts";

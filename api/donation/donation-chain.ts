@@ -1,5 +1,5 @@
-import type { Chain, ChainUnclear } from "#api/chain/chain.ts";
-import { openChain } from "#api/chain/open-chain.ts";
+import type { ChainUnclear } from "#api/chain/chain.ts";
+import { type Chain, openChain } from "#api/chain/open-chain.ts";
 import { BadSetting, type Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";

@@ -2,6 +2,7 @@ import canonicalize from "canonicalize";
 import { decodeProtectedHeader } from "jose";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { DonationEvidence, Receipt, type SignedReceipt } from "#content/contract/donation.ts";
+import { objectIn } from "#content/contract/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
@@ -83,7 +84,7 @@ export type ClaimedReceipt = {
 
 /** Reads the JSON text of a receipt. Nothing of it is proven yet. */
 export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure> {
-  const { receipt: whole, signature } = parsed(text);
+  const { receipt: whole, signature } = objectIn(text) ?? {};
   if (whole === undefined) return none("it is not JSON with a member `receipt`");
   if (typeof signature !== "string") return none("it has no signature");
   const receipt = Receipt.safeParse(whole);
@@ -115,15 +116,6 @@ export async function verifyReceipt(
 }
 
 const none = (why: string): Result<never, ReceiptFailure> => fail({ kind: "not_a_receipt", why });
-
-function parsed(text: string): { receipt?: unknown; signature?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
 
 function keyIdOf(jws: string): string | null {
   try {

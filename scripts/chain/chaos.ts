@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { objectIn } from "#content/contract/json-object.ts";
 import { type Random, randomOf } from "#scripts/seed/random.ts";
 import type { Answer, Call } from "./json-rpc.ts";
 import type { Ledger } from "./ledger.ts";
@@ -73,13 +74,7 @@ function untilGivenUp(signal: AbortSignal, longestMs: number): Promise<void> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-function idIn(body: string): unknown {
-  try {
-    return (JSON.parse(body) as { id?: unknown }).id ?? null;
-  } catch {
-    return null;
-  }
-}
+const idIn = (body: string): unknown => objectIn(body)?.["id"] ?? null;
 
 /** What overloaded, limiting and sick nodes answer. */
 function failure(body: string, random: Random): Response {

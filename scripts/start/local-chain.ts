@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Chain } from "#api/chain/chain.ts";
+import type { Chain } from "#api/chain/open-chain.ts";
 import type { Config } from "#api/config.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";

@@ -1,7 +1,6 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Chain } from "#api/chain/chain.ts";
-import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
+import { type Chain, type ChainSettings, openChain } from "#api/chain/open-chain.ts";
 import { tokenAccount } from "#api/chain/programs.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { readTokenAccount } from "#scripts/chain/accounts.ts";

@@ -6,7 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import type { Chain } from "#api/chain/chain.ts";
+import type { Chain } from "#api/chain/open-chain.ts";
 import { programs, tokenAccount } from "#api/chain/programs.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";

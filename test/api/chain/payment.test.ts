@@ -8,7 +8,8 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import type { Chain, Payment } from "#api/chain/chain.ts";
+import type { Payment } from "#api/chain/chain.ts";
+import type { Chain } from "#api/chain/open-chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Chain } from "#api/chain/chain.ts";
+import type { Chain } from "#api/chain/open-chain.ts";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate, type DonateOutcome } from "#api/donation/donate.ts";
 import { sweepDonations } from "#api/donation/sweep.ts";

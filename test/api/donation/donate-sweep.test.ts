@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import bs58 from "bs58";
-import type { Chain } from "#api/chain/chain.ts";
+import type { Chain } from "#api/chain/open-chain.ts";
 import { type DonateContext, donateContext } from "#api/donation/context.ts";
 import { donate } from "#api/donation/donate.ts";
 import { type Swept, sweepDonations } from "#api/donation/sweep.ts";
