@@ -6,9 +6,8 @@ import { microUsdcFrom } from "#content/contract/money.ts";
 import { Chaos, openChaos } from "./chaos.ts";
 import { give, type Wish } from "./instructions.ts";
 import { Address, type Answer, RpcError, answerBody, codes } from "./json-rpc.ts";
-import { openJournal, openLedger } from "./ledger.ts";
+import { type SlotOptions, openJournal, openLedger, slotsAsOnMainnet } from "./ledger.ts";
 import { methods } from "./methods.ts";
-import { type SlotOptions, slotsAsOnMainnet } from "./slots.ts";
 import { usdcMint } from "./svm.ts";
 
 export type LocalChainOptions = {

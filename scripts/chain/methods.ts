@@ -17,9 +17,8 @@ import {
   method,
   withContext,
 } from "./json-rpc.ts";
-import type { Landing, Ledger, Refused, Trial } from "./ledger.ts";
+import { type Landing, type Ledger, type Refused, type Trial, blockhashSlots } from "./ledger.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
-import { blockhashSlots } from "./slots.ts";
 import type { Outcome, TransactionError } from "./svm.ts";
 import { memosOf, showTransaction, TransactionEncoding } from "./transaction-view.ts";
 

@@ -3,8 +3,7 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { memoPrograms, programs } from "#api/chain/programs.ts";
 import { tokenProgramName, uiTokenAmount } from "./accounts.ts";
-import type { Landing } from "./ledger.ts";
-import type { Slots } from "./slots.ts";
+import type { Landing, Slots } from "./ledger.ts";
 
 export const TransactionEncoding = z.enum(["json", "jsonParsed", "base64", "base58"]);
 type TransactionEncoding = z.infer<typeof TransactionEncoding>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { blockhashSlots, countSlots, slotsAsOnMainnet } from "#scripts/chain/slots.ts";
+import { blockhashSlots, countSlots, slotsAsOnMainnet } from "#scripts/chain/ledger.ts";
 
 // Slots, blockhashes and commitments come from the clock that is handed in.
 function aCount() {
