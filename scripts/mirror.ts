@@ -79,8 +79,8 @@ async function runOnce(
     .finally(() => progress.end());
   const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(2));
   if (json) {
-    const told = outcome.ok ? outcome.value : outcome.failure;
-    console.log(JSON.stringify({ ok: outcome.ok, ...told, seconds }));
+    const result = outcome.ok ? outcome.value : outcome.failure;
+    console.log(JSON.stringify({ ok: outcome.ok, ...result, seconds }));
   } else if (outcome.ok) console.log(describeReport(outcome.value, seconds));
   else console.error(describeFailure(outcome.failure));
   return outcome.ok;

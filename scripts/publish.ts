@@ -73,7 +73,7 @@ const command = defineCommand({
     }
     if (given.status === true) return showStatus(config, json);
     const bucket = bucketOf(given, config);
-    // A target that cannot be used is told before the work, not after it.
+    // A target that cannot be used is reported before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
     const by = await publish(given, config, log, bucket);
     // A running publisher fills the bucket of the settings by itself.

@@ -57,8 +57,8 @@ const command = defineCommand({
         stop,
       });
       progress.end();
-      const told = { added, from: start, profiles: done, seed_number: asked.seedNumber };
-      if (args.json === true) console.log(JSON.stringify(told));
+      const report = { added, from: start, profiles: done, seed_number: asked.seedNumber };
+      if (args.json === true) console.log(JSON.stringify(report));
       else console.log(`${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`);
       if (done < profiles) stopWith("Stopped before the end: the same command goes on from here.");
     } finally {

@@ -33,7 +33,7 @@ export function fileSize(file: string): number {
 }
 
 /**
- * The rows of a CSV file, gzipped or not, each with the line on which it ends. Only the columns asked for are kept; a
+ * The rows of a CSV file, gzipped or not, each with the line on which it ends. Only the columns of the format are read; a
  * header without them is refused. Memory does not grow with the file.
  */
 export async function* readCsv(

@@ -57,8 +57,8 @@ export async function askPublisher(
   const failed = failuresOf(manifest);
   if (failed.length > 0) process.exitCode = 1;
   if (json) {
-    const told = differing === null ? {} : { differing };
-    console.log(JSON.stringify({ release: current_release, held_at, ...told, failed }));
+    const changed = differing === null ? {} : { differing };
+    console.log(JSON.stringify({ release: current_release, held_at, ...changed, failed }));
   } else {
     console.log(`The running publisher is at release ${current_release}.`);
     if (verb === "rollback") console.log(heldMessage(held_at));

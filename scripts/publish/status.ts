@@ -32,7 +32,7 @@ async function statusOf(config: Config, withAllReleases: boolean) {
   const failed = manifest.db
     .query<{ key: string; error: string; failed_at: number }, []>("SELECT * FROM failures")
     .all();
-  const kept = releases(manifest, withAllReleases ? state.current_release : releasesShownMax);
+  const shown = releases(manifest, withAllReleases ? state.current_release : releasesShownMax);
   const { files, bytes } = manifest.db
     .query<{ files: number; bytes: number }, []>(
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM files",
@@ -42,7 +42,7 @@ async function statusOf(config: Config, withAllReleases: boolean) {
   manifest.close();
   const resident = isPublisherAlive(state, new Date());
   const waiting = await waitingOf(config, state);
-  return { ...state, resident, waiting, files, bytes, differing, failed, releases: kept };
+  return { ...state, resident, waiting, files, bytes, differing, failed, releases: shown };
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;
@@ -79,7 +79,7 @@ function examples(paths: readonly string[]): string {
   return `: ${paths.slice(0, examplesMax).join(", ")}${more}`;
 }
 
-/** Null when the store cannot be asked: what is published can be told all the same. */
+/** Null when the store cannot be asked: what is published can be shown all the same. */
 async function waitingOf(
   { databaseUrl: url, databaseToken: authToken }: Config,
   { fast_sequence, slow_sequence }: PublisherState,

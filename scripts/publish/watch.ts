@@ -28,7 +28,7 @@ const listDelayMs = 400;
 const besideServiceEveryMs = 1_500;
 /** A log line names this many of the files that a full build found to be different. */
 const differingPathsMax = 20;
-/** How long caches and buckets may still be told when the process was asked to stop. */
+/** How long caches and buckets may still be notified when the process was asked to stop. */
 const lastWordMs = 2_000;
 
 /** Publishes until the process is asked to stop, or until the service that started it is gone. */
@@ -88,13 +88,16 @@ async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal
   const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true, signal });
   progress.end();
   const { release, files, failed, differing } = outcome;
-  const told =
+  const difference =
     differing === null
       ? {}
       : { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
-  log.info({ release, files, failed: failed.length, ...told }, "bundle built");
+  log.info({ release, files, failed: failed.length, ...difference }, "bundle built");
   if (inStep && differing !== null && differing.length > 0) {
-    log.warn(told, "the bundle differed from what store and code produce; it has been corrected");
+    log.warn(
+      difference,
+      "the bundle differed from what store and code produce; it has been corrected",
+    );
   }
   publisher.tidy({ first }).catch((error: unknown) => {
     if (!signal.aborted) log.warn({ err: error }, "the bundle could not be cleaned up");
