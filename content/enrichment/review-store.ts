@@ -1,5 +1,16 @@
-import type { Row } from "@libsql/client";
-import { and, eq, isNull, sql } from "drizzle-orm";
+import {
+  and,
+  type Column,
+  eq,
+  getTableColumns,
+  gt,
+  isNull,
+  lt,
+  ne,
+  notExists,
+  sql,
+} from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import {
   type EnrichableField,
   isStructured,
@@ -9,47 +20,43 @@ import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { decideWaiting } from "./proposal-store.ts";
 import type { StoredSubmission } from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */
 export type QueuedSubmission = StoredSubmission & { slug: string; name: string };
 
-const columns = "s.*, n.slug, n.name";
+const columns = {
+  ...getTableColumns(submissions),
+  slug: nonprofits.slug,
+  name: nonprofits.name,
+};
+const ofNonprofit = eq(nonprofits.id, submissions.nonprofit_id);
+const isListed = ne(nonprofits.status, "withdrawn");
 
-const queued = (rows: readonly Row[]): QueuedSubmission[] =>
-  rows.map((row) => ({ ...row }) as unknown as QueuedSubmission);
+/** Says literally what the partial index submissions_for_review says, so that SQLite uses it. */
+const waitingProse = sql`${submissions.field_type} = 'prose' AND ${submissions.status} = 'pending'
+  AND ${submissions.audit_only} = 0`;
 
-const waitingProse = `s.field_type = 'prose' AND s.status = 'pending' AND s.audit_only = 0`;
+const prose = (store: Queryable, after: number, limit: number) =>
+  store.db
+    .select(columns)
+    .from(submissions)
+    .innerJoin(nonprofits, ofNonprofit)
+    .where(and(waitingProse, isListed, gt(submissions.id, after)))
+    .orderBy(submissions.id)
+    .limit(limit);
 
 /** Prose that waits for a person, oldest first, after a submission's id. Index: submissions_for_review. */
-export async function proseQueue(
+export const proseQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<QueuedSubmission[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns}
-          FROM submissions AS s INDEXED BY submissions_for_review
-          JOIN nonprofits AS n ON n.id = s.nonprofit_id
-          WHERE ${waitingProse} AND s.id > ? AND n.status <> 'withdrawn'
-          ORDER BY s.id
-          LIMIT ?`,
-    args: [after, limit],
-  });
-  return queued(rows);
-}
+): Promise<QueuedSubmission[]> => prose(store, after, limit).execute();
 
 /** How many texts wait; stops counting at `max`. */
 export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
-  countUpTo(
-    store,
-    max,
-    `SELECT 1
-     FROM submissions AS s INDEXED BY submissions_for_review
-     JOIN nonprofits AS n ON n.id = s.nonprofit_id
-     WHERE ${waitingProse} AND n.status <> 'withdrawn'`,
-  );
+  store.db.$count(prose(store, 0, max).as("waiting"));
 
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
 export type WaitingField = FieldOf & { slug: string; name: string; votes: StoredSubmission[] };
@@ -97,17 +104,44 @@ export const fieldVotes = (store: Queryable, one: FieldOf): Promise<StoredSubmis
 const ofField = ({ nonprofit_id, field }: { nonprofit_id: number; field: EnrichableField }) =>
   and(eq(submissions.nonprofit_id, nonprofit_id), eq(submissions.field, field));
 
-const disputing = (s: string) => `${s}.status = 'pending' AND ${s}.audit_only = 1
-  AND ${s}.field_type = 'structured' AND ${s}.confidence > 1 AND ${s}.reason IS NULL`;
+/** Says literally what the partial index submissions_disputing says, so that SQLite uses it. */
+const disputing = (
+  s: Record<"status" | "audit_only" | "field_type" | "confidence" | "reason", Column>,
+) => sql`${s.status} = 'pending' AND ${s.audit_only} = 1
+  AND ${s.field_type} = 'structured' AND ${s.confidence} > 1 AND ${s.reason} IS NULL`;
+
+/** Whether agents made the field of a submission live. */
+const madeByAgents = and(
+  eq(provenance.nonprofit_id, submissions.nonprofit_id),
+  eq(provenance.field, submissions.field),
+  eq(provenance.set_by, "consensus"),
+);
 
 /** The first submission of each field on which two or more agents contradict a value that agents made live. */
-const disputedFields = `FROM submissions AS s INDEXED BY submissions_disputing
-  JOIN nonprofits AS n ON n.id = s.nonprofit_id
-  JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
-  WHERE ${disputing("s")} AND p.set_by = 'consensus' AND n.status <> 'withdrawn' AND NOT EXISTS (
-    SELECT 1 FROM submissions AS e
-    WHERE e.nonprofit_id = s.nonprofit_id AND e.field = s.field AND e.id < s.id AND ${disputing("e")}
-  )`;
+const disputed = (store: Queryable, after: number, limit: number) => {
+  const earlier = alias(submissions, "earlier");
+  const isEarlier = and(
+    eq(earlier.nonprofit_id, submissions.nonprofit_id),
+    eq(earlier.field, submissions.field),
+    lt(earlier.id, submissions.id),
+    disputing(earlier),
+  );
+  return store.db
+    .select(columns)
+    .from(submissions)
+    .innerJoin(nonprofits, ofNonprofit)
+    .innerJoin(provenance, madeByAgents)
+    .where(
+      and(
+        disputing(submissions),
+        isListed,
+        gt(submissions.id, after),
+        notExists(store.db.select({ id: earlier.id }).from(earlier).where(isEarlier)),
+      ),
+    )
+    .orderBy(submissions.id)
+    .limit(limit);
+};
 
 /**
  * Fields whose live value agents contradict, by the first submission that does, after a submission's id. Index:
@@ -117,13 +151,9 @@ export async function disputes(
   store: Queryable,
   { after, limit }: { after: number; limit: number },
 ): Promise<WaitingField[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${columns} ${disputedFields} AND s.id > ? ORDER BY s.id LIMIT ?`,
-    args: [after, limit],
-  });
   const found: WaitingField[] = [];
-  for (const one of queued(rows)) {
-    const { nonprofit_id, field, slug, name } = one as QueuedSubmission & FieldOf;
+  for (const { nonprofit_id, field, slug, name } of await disputed(store, after, limit)) {
+    if (!isStructured(field)) continue;
     const votes = await disputingVotes(store, { nonprofit_id, field });
     found.push({ nonprofit_id, field, slug, name, votes });
   }
@@ -132,21 +162,18 @@ export async function disputes(
 
 /** On how many fields agents contradict what agents made live; stops counting at `max`. */
 export const disputesWaiting = (store: Queryable, max: number): Promise<number> =>
-  countUpTo(store, max, `SELECT 1 ${disputedFields}`);
+  store.db.$count(disputed(store, 0, max).as("waiting"));
 
 /** The submissions that contradict the live value of one field, oldest first. */
-export async function disputingVotes(store: Queryable, one: FieldOf): Promise<StoredSubmission[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT s.*
-          FROM submissions AS s
-          JOIN provenance AS p ON p.nonprofit_id = s.nonprofit_id AND p.field = s.field
-          WHERE s.nonprofit_id = ? AND s.field = ? AND ${disputing("s")} AND p.set_by = 'consensus'
-          ORDER BY s.id
-          LIMIT ${votesMax}`,
-    args: [one.nonprofit_id, one.field],
-  });
-  return rows.map((row) => ({ ...row }) as unknown as StoredSubmission);
-}
+export const disputingVotes = (store: Queryable, one: FieldOf): Promise<StoredSubmission[]> =>
+  store.db
+    .select(getTableColumns(submissions))
+    .from(submissions)
+    .innerJoin(provenance, madeByAgents)
+    .where(and(ofField(one), disputing(submissions)))
+    .orderBy(submissions.id)
+    .limit(votesMax)
+    .execute();
 
 type FieldRejection = FieldOf & { reason: string; at: number };
 
