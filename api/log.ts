@@ -17,7 +17,7 @@ export const openLog = ({ logLevel }: Pick<Config, "logLevel">): Logger =>
     pino.destination({ dest: 2, sync: true }),
   );
 
-/** What is logged of a query: its texts without personal data. Queryable for only when the level is logged. */
+/** What is logged of a query: its texts without personal data. Made only when the level is logged. */
 export const queryFacts = (asked: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(asked).map(([name, value]) => [

@@ -31,8 +31,7 @@ export function settlementOf(given: Given, { name, slug }: Nonprofit, place: Pla
     currency: "USDC",
     tx_signature: given.tx_signature,
     cluster: place.cluster,
-    explorer_url: explorerUrl(given.tx_signature, place.cluster),
-    receipt_url: receiptUrl(given, slug, place),
+    ...linksOf(given, slug, place),
     donation: {
       id: given.id,
       nonprofit: name,
@@ -69,9 +68,10 @@ const recentOf = (given: Given, slug: string, place: Place): RecentDonation => (
   tx_signature: given.tx_signature,
   donor: given.donor,
   settled_at: isoTime(given.settled_at),
-  explorer_url: explorerUrl(given.tx_signature, place.cluster),
-  receipt_url: receiptUrl(given, slug, place),
+  ...linksOf(given, slug, place),
 });
 
-const receiptUrl = ({ id }: Given, slug: string, { baseUrl }: Place): string =>
-  `${baseUrl}/api/donations/${slug}/${id}`;
+const linksOf = ({ id, tx_signature }: Given, slug: string, { baseUrl, cluster }: Place) => ({
+  explorer_url: explorerUrl(tx_signature, cluster),
+  receipt_url: `${baseUrl}/api/donations/${slug}/${id}`,
+});

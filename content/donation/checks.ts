@@ -130,7 +130,7 @@ export type Due = {
   wallet: string | null;
   /** The wallet that was in effect when the proof was first handed in; null when it is not known. */
   wallet_then: string | null;
-  /** Queryable for by the request that brought the proof; counts only for a transfer without our memo. */
+  /** What the request that brought the proof names; counts only for a transfer without our memo. */
   asked: MicroUsdc;
   /** When the proof was first handed in, milliseconds since 1970. */
   asked_at: number;
