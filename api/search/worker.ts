@@ -1,12 +1,25 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { openReader } from "#content/search/reader.ts";
+import { openEmbeddedClient } from "#content/store/embedded-client.ts";
+import { queryable } from "#content/store/open.ts";
 import { answerFrom, type AnswerSearch } from "./answer.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 
 // A thread of the search pool: it opens the store that it is given and answers questions in their order.
 
 const { url, baseUrl } = workerData as WorkerStart;
-let answer: AnswerSearch | undefined;
+let opening: Promise<AnswerSearch> | undefined;
+
+const pageCacheKb = 16_000;
+/** Waiting for a lock holds up this thread alone. */
+const lockWaitMs = 1_000;
+
+/** Searches over a connection that only reads. The tables are up to date: the service opened the store. */
+async function openSearch(): Promise<AnswerSearch> {
+  const client = openEmbeddedClient(url.slice("file:".length), { timeout: lockWaitMs });
+  await client.execute("PRAGMA query_only = 1");
+  await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
+  return answerFrom(queryable(client), baseUrl);
+}
 
 parentPort?.on("message", (question: WorkerQuestion) => {
   if (question === null) process.exit(0);
@@ -20,8 +33,12 @@ let answers = 0;
 async function respond({ id, query, version }: NonNullable<WorkerQuestion>): Promise<void> {
   if (++answers % answersPerCollection === 0) Bun.gc(true);
   try {
-    // Here, so that a store that cannot be opened is an error of the search alone.
-    answer ??= answerFrom(openReader(url), baseUrl);
+    // Here, so that a store that cannot be opened is an error of the search alone, and the next one tries again.
+    opening ??= openSearch();
+    const answer = await opening.catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
     const found = await answer(query, version);
     send({ id, answer: found }, [found.head.buffer, found.nonprofits.buffer]);
   } catch (error) {

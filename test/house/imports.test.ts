@@ -150,7 +150,6 @@ const notPure: Readonly<Record<string, string>> = {
   "content/feed/watch.ts": "looks for new changes every so often",
   "content/nonprofit/list-index.ts": "keeps the lists in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
-  "content/search/reader.ts": "holds the reader of the search index",
   "content/search/search.ts": "composes the searches of the two indexes",
 };
 
