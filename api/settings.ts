@@ -3,8 +3,23 @@ import { z } from "zod";
 import { donationMax, microUsdcFrom } from "#content/contract/money.ts";
 import { donationNetworks } from "#content/contract/transfer.ts";
 
-const described = <Shape extends z.ZodType>(shape: Shape, meaning: string, fallback: string) =>
-  shape.describe(`${meaning} (default: ${fallback})`).meta({ meaning, fallback });
+/** A setting with its meaning; `fallback` is what stands in its place where its own default does not say it. */
+const described = <Shape extends z.ZodType>(
+  meaning: string,
+  shape: Shape,
+  fallback = defaultOf(shape),
+) => shape.describe(`${meaning} (default: ${fallback})`).meta({ meaning, fallback });
+
+function defaultOf(shape: z.ZodType): string {
+  const value = shape instanceof z.ZodDefault ? String(shape.def.defaultValue) : "none";
+  return /[a-z* ]/.test(value) && value !== "none" ? `\`${value}\`` : value;
+}
+
+const text = z.string().optional();
+
+/** A text of this form; `form` says what to send. */
+const matching = (pattern: RegExp, form: string) =>
+  z.string().regex(pattern, `send ${form}`).optional();
 
 const whole = (min: number, max: number, fallback: number) =>
   z
@@ -89,217 +104,173 @@ const operators = z
 export const settings = z
   .object({
     ALMONER_DATA_DIR: described(
-      z.string().default(".almoner"),
       "folder of the store, the releases and the generated keys",
+      z.string().default(".almoner"),
       "`.almoner` in the working folder",
     ),
     ALMONER_DATABASE_URL: described(
-      z
-        .string()
-        .regex(/^(file:|https?:\/\/|libsql:\/\/)./, "send a file:, http(s): or libsql: URL")
-        .optional(),
       "where the store is: a `file:`, `http(s):` or `libsql:` URL",
+      matching(/^(file:|https?:\/\/|libsql:\/\/)./, "a file:, http(s): or libsql: URL"),
       "a file in the data folder",
     ),
-    ALMONER_DATABASE_TOKEN: described(
-      z.string().optional(),
-      "token of the database server",
-      "none",
-    ),
+    ALMONER_DATABASE_TOKEN: described("token of the database server", text),
     ALMONER_PORT: described(
-      whole(0, 65_535, 8080),
       "port on which the service listens; 0 takes a free one",
-      "8080",
+      whole(0, 65_535, 8080),
     ),
     ALMONER_HOST: described(
-      z.string().default("127.0.0.1"),
       "address on which the service listens",
-      "127.0.0.1",
+      z.string().default("127.0.0.1"),
     ),
     ALMONER_BASE_URL: described(
-      origin.optional(),
       "origin in absolute URLs; an input of the build",
+      origin.optional(),
       "`http://localhost:<port>`",
     ),
     ALMONER_READS_PER_MINUTE: described(
-      whole(0, 100_000_000, 600),
       "service reads that one client may make in a minute; 0 for no limit",
-      "600",
+      whole(0, 100_000_000, 600),
     ),
     ALMONER_TRUSTED_HOPS: described(
-      whole(0, 16, 0),
       "proxies in front whose X-Forwarded-For is trusted",
-      "0",
+      whole(0, 16, 0),
     ),
     ALMONER_NETWORK: described(
-      choice(donationNetworks).default("local"),
       "network on which donations are made: `local`, `solana-devnet` or `solana`",
-      "`local`",
+      choice(donationNetworks).default("local"),
     ),
     ALMONER_SOLANA_RPC_URLS: described(
-      urls.optional(),
       "RPC endpoints, comma-separated; required unless the network is `local`",
+      urls.optional(),
       "the local chain",
     ),
     ALMONER_CHAIN_PORT: described(
-      whole(0, 65_535, 8899),
       "port of the local chain, which `bun start` runs when no RPC endpoints are set; 0 takes a free one",
+      whole(0, 65_535, 8899),
       "8899, or a free one when that is taken",
     ),
     ALMONER_FEE_PAYER_KEY: described(
-      z
-        .string()
-        .regex(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "send a base58 secret key of 64 bytes")
-        .optional(),
       "base58 key that sponsors network fees",
+      matching(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "a base58 secret key of 64 bytes"),
       "none: donors pay the fee; generated for `local` only",
     ),
     ALMONER_COMMITMENT: described(
-      choice(["confirmed", "finalized"]).default("confirmed"),
       "when a transfer counts: `confirmed` or `finalized`",
-      "`confirmed`",
+      choice(["confirmed", "finalized"]).default("confirmed"),
     ),
     ALMONER_DONATION_WINDOW_S: described(
-      whole(60, 604_800, 3_600),
       "maximum age of a transfer that is proven without our memo, in seconds",
-      "3600",
+      whole(60, 604_800, 3_600),
     ),
     ALMONER_SPONSORED_MINIMUM: described(
-      usdc.prefault("0.1"),
       "smallest donation, in USDC, for which the sponsor pays the network fee",
+      usdc.prefault("0.1"),
       "0.1",
     ),
     ALMONER_ADMIN_TOKENS: described(
-      operators.optional(),
       "operators as `name:token`, comma-separated",
+      operators.optional(),
       "one is generated, stored and printed once",
     ),
     ALMONER_SIGNING_KEY: described(
-      z.string().optional(),
       "Ed25519 private key (PKCS#8, PEM or base64) of snapshots and receipts",
+      text,
       "generated and stored on first start",
     ),
     ALMONER_CONSENSUS: described(
-      choice(["agents", "networks"]).default("agents"),
       "what counts as agreement: two `agents`, or two agents on two `networks`",
-      "`agents`",
+      choice(["agents", "networks"]).default("agents"),
     ),
     ALMONER_WALLET_HOLD_HOURS: described(
-      whole(1, 8_760, 72),
       "hours between the approval of a changed wallet and the moment it takes effect",
-      "72",
+      whole(1, 8_760, 72),
     ),
     ALMONER_RECOMMENDATION_PHASE: described(
-      choice(["1", "2", "3"]).default("1"),
       "phase of recommendation governance: 1, 2 or 3",
-      "1",
+      choice(["1", "2", "3"]).default("1"),
     ),
     ALMONER_RECOMMENDATION_LOG_DAYS: described(
-      whole(1, 3_650, 90),
       "days for which calls to recommend, and the visits that followed, are kept",
-      "90",
+      whole(1, 3_650, 90),
     ),
     ALMONER_PUBLISH_WAIT_MS: described(
-      whole(0, 30_000, 1_000),
       "how long a write waits for its change to be published, in milliseconds",
-      "1000",
+      whole(0, 30_000, 1_000),
     ),
     ALMONER_RELEASES_KEPT: described(
-      whole(1, 100_000, 200),
       "releases kept for a rollback; a change makes up to four: profile, lists, feed, search",
-      "200",
+      whole(1, 100_000, 200),
     ),
     ALMONER_REBUILD_SCHEDULE: described(
-      schedule.default("0 3 * * *"),
       "cron expression (UTC) of the full rebuild; `off` for none",
-      "`0 3 * * *`",
+      schedule.default("0 3 * * *"),
     ),
     ALMONER_PRECOMPRESS: described(
-      choice(["on", "off"]).default("off"),
       "whether the exported folder also holds compressed files (`.br`, `.gz`) for web servers: `on` or `off`",
-      "`off`",
+      choice(["on", "off"]).default("off"),
     ),
     ALMONER_SEARCH_INDEX: described(
-      choice(["on", "off"]).default("on"),
       "whether to build a search index for people, in the background: `on` or `off`",
-      "`on`",
+      choice(["on", "off"]).default("on"),
     ),
     ALMONER_S3_URL: described(
-      z
-        .string()
-        .regex(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/.*)?$/, "send s3://bucket or s3://bucket/prefix")
-        .optional(),
       "bucket that every release is uploaded to: `s3://bucket/prefix`",
-      "none",
+      matching(/^s3:\/\/[a-z0-9][a-z0-9.-]{1,62}(\/.*)?$/, "s3://bucket or s3://bucket/prefix"),
     ),
     ALMONER_S3_EXTENSIONLESS: described(
-      choice(["on", "off"]).default("off"),
       "whether to store pages in the bucket also under keys without an extension: `on` or `off`",
-      "`off`",
+      choice(["on", "off"]).default("off"),
     ),
     ALMONER_S3_ENDPOINT: described(
-      origin.optional(),
       "origin of an S3-compatible store",
+      origin.optional(),
       "`S3_ENDPOINT`, `AWS_ENDPOINT_URL`; or Amazon's",
     ),
     ALMONER_S3_REGION: described(
-      z
-        .string()
-        .regex(/^[\w-]{1,64}$/, "send a name like eu-north-1")
-        .optional(),
       "region of the bucket",
+      matching(/^[\w-]{1,64}$/, "a name like eu-north-1"),
       "`S3_REGION`, `AWS_REGION`; or us-east-1",
     ),
     ALMONER_S3_ACCESS_KEY_ID: described(
-      z.string().optional(),
       "access key that may write to the bucket",
+      text,
       "`S3_ACCESS_KEY_ID` or `AWS_…`",
     ),
     ALMONER_S3_SECRET_ACCESS_KEY: described(
-      z.string().optional(),
       "secret of that key",
+      text,
       "`S3_SECRET_ACCESS_KEY` or `AWS_…`",
     ),
     ALMONER_S3_SESSION_TOKEN: described(
-      z.string().optional(),
       "token of a temporary key",
+      text,
       "`S3_SESSION_TOKEN` or `AWS_…`",
     ),
     ALMONER_PURGE_URLS: described(
-      urls.optional(),
       "caches to purge after each release, comma-separated",
-      "none",
+      urls.optional(),
     ),
     ALMONER_PURGE_MODE: described(
-      choice(["url", "xkey", "xkey-soft"]).default("url"),
       "how caches are purged: by `url`, or by surrogate key (`xkey`, `xkey-soft`)",
-      "`url`",
+      choice(["url", "xkey", "xkey-soft"]).default("url"),
     ),
     ALMONER_PURGE_HEADER: described(
-      z
-        .string()
-        .regex(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "send a header like `Fastly-Key: secret`")
-        .optional(),
       "header sent with each PURGE, for caches that want a key",
-      "none",
+      matching(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "a header like `Fastly-Key: secret`"),
     ),
     ALMONER_WEBHOOK_URLS: described(
-      receivers.optional(),
       "addresses that receive webhooks about changed profiles and donations, comma-separated; no other host is contacted",
+      receivers.optional(),
       "none: nothing is sent",
     ),
     ALMONER_WEBHOOK_SECRET: described(
-      z
-        .string()
-        .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, "send whsec_ and 24 to 64 bytes in base64")
-        .optional(),
       "secret that signs webhooks: `whsec_` and 24 to 64 bytes in base64",
+      matching(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, "whsec_ and 24 to 64 bytes in base64"),
       "generated and stored when webhooks are on",
     ),
     ALMONER_LOG_LEVEL: described(
-      choice(["silent", "error", "warn", "info", "debug"]).default("info"),
       "what is logged to stderr: `silent`, `error`, `warn`, `info`, `debug` (searches, too)",
-      "`info`",
+      choice(["silent", "error", "warn", "info", "debug"]).default("info"),
     ),
   })
   .superRefine((all, context) => {
