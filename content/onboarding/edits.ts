@@ -1,12 +1,9 @@
 import { z } from "zod";
 import { CauseId } from "#content/contract/cause.ts";
-import { onboardingLengthMax } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryName } from "#content/nonprofit/country.ts";
 import { objectIn } from "#content/contract/json-object.ts";
-import type { OnboardingRequest } from "./read.ts";
-import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
-import { checkValue } from "#content/enrichment/value.ts";
+import { type OnboardingRequest, readField } from "./read.ts";
 
 /** What an operator changes of a request while approving it. Null: the value is not taken over. */
 export type OnboardingEdits = {
@@ -47,54 +44,15 @@ export function readEdits(value: string | null, { thisYear }: { thisYear: number
   if (value === null || value.trim() === "") return ok({});
   const parsed = EditBody.safeParse(objectIn(value));
   if (!parsed.success) return fail({ message: howToEdit });
-  const { name, country, causes, ...texts } = parsed.data;
+  const { causes, ...texts } = parsed.data;
   const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
-  const parts = [
-    editedName(name),
-    editedCountry(country),
-    ...(["mission", "website", "city"] as const).map((field) =>
-      editedText(field, texts[field], thisYear),
-    ),
-  ];
-  for (const part of parts) {
-    if (!part.ok) return part;
-    Object.assign(edits, part.value);
+  for (const [field, given] of Object.entries(texts)) {
+    const isGiven = typeof given === "string";
+    const read = isGiven ? readField(field as keyof typeof texts, given, thisYear) : ok(null);
+    if (!read.ok) return fail({ message: read.failure.message });
+    Object.assign(edits, { [field === "country" ? "country_code" : field]: read.value });
   }
   return ok(edits);
-}
-
-function editedName(given: string | undefined): Edited {
-  if (given === undefined) return ok({});
-  const name = given.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
-  const usable =
-    name !== "" &&
-    characterCount(name) <= onboardingLengthMax.name &&
-    unsafeCharacter(name, { prose: false }) === null;
-  return usable
-    ? ok({ name })
-    : fail({ message: "name cannot be used: send the organisation's name, with letters." });
-}
-
-function editedCountry(given: string | null | undefined): Edited {
-  if (given === undefined) return ok({});
-  if (given === null) return ok({ country_code: null });
-  const country_code = countryCode(given);
-  return country_code === null
-    ? fail({ message: "country is unknown: send an English country name or a two-letter code." })
-    : ok({ country_code });
-}
-
-function editedText(
-  field: "mission" | "website" | "city",
-  given: string | null | undefined,
-  thisYear: number,
-): Edited {
-  if (given === undefined) return ok({});
-  if (given === null) return ok({ [field]: null });
-  const checked = checkValue(field, given, { thisYear });
-  return checked.ok
-    ? ok({ [field]: checked.value.value })
-    : fail({ message: checked.failure.message });
 }
 
 const howToEdit =

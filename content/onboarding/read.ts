@@ -43,31 +43,28 @@ export function readOnboarding(
   { thisYear }: { thisYear: number },
 ): Result<ReadOnboarding, Wrong[]> {
   const wrongs: Wrong[] = missing(sent);
-  const take = <Value>(field: string, read: Result<Value, { message: string }>): Value | null => {
+  const take = (field: Field): string | null => {
+    const text = sent[field];
+    const read = text === null ? ok(null) : readField(field, text, thisYear);
     if (!read.ok) wrongs.push({ path: field, message: read.failure.message });
     return read.ok ? read.value : null;
   };
-  const own = (field: Enrichable) =>
-    sent[field] === null ? null : take(field, liveValue(field, sent[field], thisYear));
-  const line = (field: Line) =>
-    sent[field] === null ? null : take(field, checkedLine(field, sent[field]));
   const request = {
-    claim_slug:
-      sent.claim_slug === null
-        ? null
-        : take("claim_slug", checkedLine("claim_slug", slugIn(sent.claim_slug))),
-    name: sent.name === null ? null : take("name", checkedName(sent.name)),
-    contact_email: own("contact_email") ?? "",
-    contact_name: line("contact_name"),
-    usdc_wallet: sent.usdc_wallet === null ? null : take("usdc_wallet", walletIn(sent.usdc_wallet)),
-    mission: own("mission"),
-    website: own("website"),
-    country_code: sent.country === null ? null : take("country", knownCountry(sent.country)),
-    city: own("city"),
-    registration_number: line("registration_number"),
+    claim_slug: take("claim_slug"),
+    name: take("name"),
+    contact_email: take("contact_email") ?? "",
+    contact_name: take("contact_name"),
+    usdc_wallet: take("usdc_wallet"),
+    mission: take("mission"),
+    website: take("website"),
+    country_code: take("country"),
+    city: take("city"),
+    registration_number: take("registration_number"),
   };
-  const proof = take("wallet_signature", proofIn(sent));
-  return wrongs.length > 0 ? fail(wrongs.slice(0, wrongsMax)) : ok({ request, proof });
+  const proof = proofIn(sent);
+  if (!proof.ok) wrongs.push({ path: "wallet_signature", message: proof.failure.message });
+  if (wrongs.length > 0 || !proof.ok) return fail(wrongs.slice(0, wrongsMax));
+  return ok({ request, proof: proof.value });
 }
 
 /** What is asked for: with claim_slug a listing, claimed already or not; otherwise a new profile. */
@@ -80,9 +77,6 @@ export const onboardingType = (
     ? "change"
     : "claim";
 };
-
-type Enrichable = "contact_email" | "mission" | "website" | "city";
-type Line = "claim_slug" | "contact_name" | "registration_number";
 
 function missing({ claim_slug, name, country, contact_email }: OnboardingBody): Wrong[] {
   const wrongs: Wrong[] = [];
@@ -102,22 +96,29 @@ function missing({ claim_slug, name, country, contact_email }: OnboardingBody): 
   return wrongs;
 }
 
-function liveValue(field: Enrichable, text: string, thisYear: number) {
-  const checked = checkValue(field, text, { thisYear });
-  return checked.ok ? ok(checked.value.value) : checked;
-}
+/** What a field holds once it is read, or why it cannot be used. */
+type Reader = (text: string, thisYear: number) => Result<string, { message: string }>;
+
+const live =
+  (field: "contact_email" | "mission" | "website" | "city"): Reader =>
+  (text, thisYear) => {
+    const checked = checkValue(field, text, { thisYear });
+    return checked.ok ? ok(checked.value.value) : checked;
+  };
+
+const line =
+  (field: "claim_slug" | "contact_name" | "registration_number"): Reader =>
+  (text) => {
+    const trimmed = text.normalize("NFC").trim();
+    const most = lengthMax[field];
+    if (characterCount(trimmed) > most)
+      return fail({ message: `${field} has at most ${most} characters.` });
+    const unsafe = checkLine(field, trimmed);
+    return unsafe === null ? ok(trimmed) : fail({ message: unsafe });
+  };
 
 /** People paste the address of a profile where its slug is asked for. */
 const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?.[1] ?? text;
-
-function checkedLine(field: Line, text: string): Result<string, { message: string }> {
-  const line = text.normalize("NFC").trim();
-  const most = lengthMax[field];
-  if (characterCount(line) > most)
-    return fail({ message: `${field} has at most ${most} characters.` });
-  const unsafe = checkLine(field, line);
-  return unsafe === null ? ok(line) : fail({ message: unsafe });
-}
 
 function checkedName(text: string): Result<string, { message: string }> {
   const name = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
@@ -143,6 +144,25 @@ function walletIn(text: string): Result<string, { message: string }> {
   const wallet = readWallet(text);
   return wallet.ok ? ok(wallet.value.address) : wallet;
 }
+
+const readers = {
+  claim_slug: (text, thisYear) => line("claim_slug")(slugIn(text), thisYear),
+  name: checkedName,
+  contact_email: live("contact_email"),
+  contact_name: line("contact_name"),
+  usdc_wallet: walletIn,
+  mission: live("mission"),
+  website: live("website"),
+  country: knownCountry,
+  city: live("city"),
+  registration_number: line("registration_number"),
+} satisfies Record<string, Reader>;
+
+type Field = keyof typeof readers;
+
+/** One field of a request as it is stored, or what is wrong with it: a country becomes its code. */
+export const readField = (field: Field, text: string, thisYear: number) =>
+  (readers[field] as Reader)(text, thisYear);
 
 const noSignature = "wallet_signature is a base58 signature of 64 bytes.";
 
