@@ -15,7 +15,7 @@ function defaultOf(shape: z.ZodType): string {
   return /[a-z* ]/.test(value) && value !== "none" ? `\`${value}\`` : value;
 }
 
-const text = z.string().optional();
+const anyText = z.string().optional();
 
 /** A text of this form; `form` says what to send. */
 const matching = (pattern: RegExp, form: string) =>
@@ -113,7 +113,7 @@ export const settings = z
       matching(/^(file:|https?:\/\/|libsql:\/\/)./, "a file:, http(s): or libsql: URL"),
       "a file in the data folder",
     ),
-    ALMONER_DATABASE_TOKEN: described("token of the database server", text),
+    ALMONER_DATABASE_TOKEN: described("token of the database server", anyText),
     ALMONER_PORT: described(
       "port on which the service listens; 0 takes a free one",
       whole(0, 65_535, 8080),
@@ -174,7 +174,7 @@ export const settings = z
     ),
     ALMONER_SIGNING_KEY: described(
       "Ed25519 private key (PKCS#8, PEM or base64) of snapshots and receipts",
-      text,
+      anyText,
       "generated and stored on first start",
     ),
     ALMONER_CONSENSUS: described(
@@ -233,17 +233,17 @@ export const settings = z
     ),
     ALMONER_S3_ACCESS_KEY_ID: described(
       "access key that may write to the bucket",
-      text,
+      anyText,
       "`S3_ACCESS_KEY_ID` or `AWS_…`",
     ),
     ALMONER_S3_SECRET_ACCESS_KEY: described(
       "secret of that key",
-      text,
+      anyText,
       "`S3_SECRET_ACCESS_KEY` or `AWS_…`",
     ),
     ALMONER_S3_SESSION_TOKEN: described(
       "token of a temporary key",
-      text,
+      anyText,
       "`S3_SESSION_TOKEN` or `AWS_…`",
     ),
     ALMONER_PURGE_URLS: described(

@@ -162,7 +162,7 @@ type Field = keyof typeof readers;
 
 /** One field of a request as it is stored, or what is wrong with it: a country becomes its code. */
 export const readField = (field: Field, text: string, thisYear: number) =>
-  (readers[field] as Reader)(text, thisYear);
+  readers[field](text, thisYear);
 
 const noSignature = "wallet_signature is a base58 signature of 64 bytes.";
 
