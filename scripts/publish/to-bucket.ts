@@ -63,7 +63,7 @@ export async function bringToBucket(
     });
     // It was set in a callback, which the compiler does not see.
     (progress as Progress | null)?.end();
-    await purgeRelease({ changed: touched.map((path) => ({ path })) }, purgeConfigOf(config, log));
+    await purgeRelease(touched, purgeConfigOf(config, log));
     if (asked.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
     else show(asked.to, outcome);
     return outcome.release > 0;

@@ -21,12 +21,6 @@ export type PurgeConfig = {
   log: BundleContext["log"];
 };
 
-/** What of a release a cache has to know; `removed` may be left out. */
-export type PurgedPaths = {
-  changed: readonly { path: string }[];
-  removed?: readonly string[] | undefined;
-};
-
 export type PurgeOutcome = { requests: number; failed: number; leftToExpire: number };
 
 const urlsMax = 5_000;
@@ -38,15 +32,14 @@ const timeoutMs = 5_000;
 const retryDefault: RetryOptions = { triesMax: 3, firstMs: 100, factor: 5 };
 
 /**
- * Tells every cache what a release changed. Never throws and never takes long to give up: what a cache did not hear of
+ * Tells every cache which paths a release changed. Never throws and never takes long to give up: what a cache did not hear of
  * expires by its max-age, and is logged. Beyond `keysMax` keys all is purged; beyond `urlsMax` URLs the rest expires.
  */
 export async function purgeRelease(
-  { changed, removed = [] }: PurgedPaths,
+  paths: readonly string[],
   config: PurgeConfig,
 ): Promise<PurgeOutcome> {
   const outcome: PurgeOutcome = { requests: 0, failed: 0, leftToExpire: 0 };
-  const paths = [...changed.map(({ path }) => path), ...removed];
   if (paths.length === 0 || config.urls.length === 0) return outcome;
   const wanted = config.mode === "url" ? byUrl(paths, outcome) : byKey(paths, config.mode);
   const requests = config.urls.flatMap((url) => wanted.map((one) => ({ ...one, cache: url })));
@@ -148,7 +141,10 @@ async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> 
        WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,
     )
     .all(purged, current_release, inFolder, Math.min(exported_release, purged));
-  await purgeRelease({ changed }, config);
+  await purgeRelease(
+    changed.map(({ path }) => path),
+    config,
+  );
   manifest.setState({
     purged_release: current_release,
     purged_in_folder: Math.max(inFolder, Math.min(exported_release, current_release)),

@@ -226,7 +226,7 @@ export function startUploader(
       }
       if (uploaded + removed > 0) log("uploaded", { release, uploaded, removed });
       for (const { path, error } of failed) log("a file could not be uploaded", { path, error });
-      await purgeRelease({ changed: touched.map((path) => ({ path })) }, purge);
+      await purgeRelease(touched, purge);
     },
     (error) => {
       log("uploading failed; trying again", { error: String(error) });
