@@ -84,7 +84,7 @@ export function logRecommendations(
       await eventLoopTurn();
     }
     // A follow-up is looked for when the call before it is sure to be stored.
-    if (await followUps.write()) soon();
+    if (await followUps.write()) scheduleFlush();
   };
   let turn: Promise<void> = Promise.resolve();
   const flush = () => {
@@ -94,7 +94,7 @@ export function logRecommendations(
     turn = mine.catch(() => undefined);
     return mine;
   };
-  const soon = () => {
+  const scheduleFlush = () => {
     timer ??= setTimeout(() => void flush().catch(onError), flushAfterMs);
     timer.unref();
   };
@@ -102,11 +102,11 @@ export function logRecommendations(
     add: (call) => {
       followUps.called(call.client, call.called_at.getTime());
       if (calls.length < waitingCallsMax) calls.push(call);
-      soon();
+      scheduleFlush();
     },
     isFollowed: (atMs) => followUps.isAnyFollowed(atMs),
     follow: (followUp, { elsewhere = false } = {}) => {
-      if (followUps.take(followUp, elsewhere)) soon();
+      if (followUps.take(followUp, elsewhere)) scheduleFlush();
     },
     flush,
   };
