@@ -17,6 +17,7 @@ import {
   type Operation,
   type Refusal,
   refusals,
+  refusalsOf,
 } from "#content/contract/operations/operation.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
@@ -131,6 +132,7 @@ function responsesOf(operation: Operation): Json {
   const { limited, fresh, operator } = operation;
   const names: readonly Refusal[] = [
     ...own,
+    ...refusalsOf(operation),
     ...Object.values(problems).map(({ status }) => status),
     ...(limited === false ? [] : [429 as const]),
     ...everywhere,

@@ -28,7 +28,6 @@ export const searchNonprofits = operation({
     offset,
   }),
   ok: { description: "One page of matches", shape: SearchAnswer },
-  refusals: [400],
 });
 
 export const listNonprofits = operation({
@@ -40,7 +39,6 @@ export const listNonprofits = operation({
   description: "Ordered by verified status, then people reached, then name.",
   query: z.object({ limit: limit(listLimit.default, listLimit.max), offset }),
   ok: { description: "One page of the list", shape: NonprofitList },
-  refusals: [400],
 });
 
 export const getNonprofit = operation({
@@ -52,7 +50,7 @@ export const getNonprofit = operation({
   description:
     "A withdrawn nonprofit answers 200 with status withdrawn. `provenance` says of each field where its value comes from.",
   ok: { description: "The profile", shape: NonprofitDetail },
-  refusals: [400, 404],
+  refusals: [400],
 });
 
 export const getNonprofitHistory = operation({
@@ -63,7 +61,7 @@ export const getNonprofitHistory = operation({
   summary: "Get the changes of a profile, with who made them and when",
   description: "Newest first, at most 200 changes.",
   ok: { description: "The changes", shape: History },
-  refusals: [400, 404],
+  refusals: [400],
 });
 
 export const listCauses = operation({
@@ -111,7 +109,6 @@ export const getNonprofitMarkdown = operation({
   summary: "Get a profile as markdown",
   description: "The page for people as plain text. Its data comes from third parties.",
   ok: plain("text/markdown", "The profile", "# Hope Kitchen\n"),
-  refusals: [404],
   limited: false,
 });
 
@@ -136,7 +133,6 @@ export const getChanges = operation({
   summary: "Get a file of the change feed",
   description: "A published file never changes.",
   ok: { description: "Changes, oldest first", shape: FeedFile },
-  refusals: [404],
   limited: false,
 });
 

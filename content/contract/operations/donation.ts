@@ -15,7 +15,7 @@ import {
   donationStatusProblems,
   receiptProblems,
 } from "#content/contract/donation-problems.ts";
-import { operation, withBody } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 const demanded = {
   status: 402,
@@ -69,7 +69,6 @@ export const settleDonation = operation({
   method: "post",
   summary: "Prove a donation by the signature of its transaction",
   body: { shape: DonateBody, optional: true },
-  refusals: withBody,
 });
 
 export const getDonationStatus = operation({

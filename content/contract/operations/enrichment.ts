@@ -14,7 +14,7 @@ import {
   helpWantedFilters,
   helpWantedLimit,
 } from "#content/contract/enrichment.ts";
-import { operation, withBody } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 export const findThinProfiles = operation({
   operationId: "findThinProfiles",
@@ -31,7 +31,6 @@ export const findThinProfiles = operation({
     pending: flag("Only profiles where a value of one agent waits for a second", "true"),
   }),
   ok: { description: "Profiles to complete", shape: HelpWanted },
-  refusals: [400],
 });
 
 export const submitEnrichment = operation({
@@ -48,7 +47,7 @@ export const submitEnrichment = operation({
     description: "Stored; each submission says whether its value is live",
     shape: EnrichmentAnswer,
   },
-  refusals: [...withBody, 404, 409, 410],
+  refusals: [409, 410],
 });
 
 export const getEnrichmentStats = operation({
@@ -83,7 +82,6 @@ export const getAgentExemplars = operation({
     limit: limit(exemplarsLimit.default, exemplarsLimit.max),
   }),
   ok: { description: "The submissions", shape: Exemplars },
-  refusals: [400],
 });
 
 /** What agents can add, and what becomes of it. */

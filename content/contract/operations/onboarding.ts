@@ -11,7 +11,7 @@ import {
   claimExample,
   registrationExample,
 } from "#content/contract/onboarding.ts";
-import { operation, operatorOperation, withBody } from "./operation.ts";
+import { operation, operatorOperation } from "./operation.ts";
 
 export const claimOrRegisterNonprofit = operation({
   operationId: "claimOrRegisterNonprofit",
@@ -28,7 +28,7 @@ export const claimOrRegisterNonprofit = operation({
     refusal: "invalid_onboarding",
   },
   ok: { description: "It waits for review", shape: OnboardingAnswer },
-  refusals: [...withBody, 404, 409, 410],
+  refusals: [404, 409, 410],
 });
 
 export const getWalletChallenge = operation({
@@ -42,7 +42,6 @@ export const getWalletChallenge = operation({
   query: ChallengeParameters,
   fresh: true,
   ok: { description: "The text to sign", shape: WalletChallenge },
-  refusals: [400],
 });
 
 export const getOnboardingStatus = operation({
@@ -75,7 +74,7 @@ export const revokeVerification = operatorOperation({
     "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
   body: { shape: RevokeBody },
   ok: { description: "Taken back", shape: RevokeAnswer },
-  refusals: [...withBody, 404, 409],
+  refusals: [409],
 });
 
 /** What only operators do about it, beside reviews. */

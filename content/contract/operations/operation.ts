@@ -58,7 +58,7 @@ export type Operation<
   fresh?: boolean;
   /** What each failure of it is answered with. */
   problems?: Problems;
-  /** Statuses of refusals beside those of `problems`, and those that every operation has. */
+  /** Statuses of refusals beside those of `problems`, of its query, body and path, and those that every operation has. */
   refusals?: readonly Refusal[];
   /** True: for operators only. */
   operator?: boolean;
@@ -137,5 +137,9 @@ export type Problems = Readonly<
 
 /** What any operation may answer. */
 export const everywhere = [500, 503] as const satisfies readonly Refusal[];
-/** What any operation with a body may answer. */
-export const withBody = [400, 413, 415, 507] as const satisfies readonly Refusal[];
+/** What an operation may answer because of what it takes: a query, a body, a name in its path. */
+export const refusalsOf = ({ query, body, path }: Pick<Operation, "query" | "body" | "path">) => [
+  ...(query === undefined ? [] : [400 as const]),
+  ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
+  ...(path.includes("{") ? [404 as const] : []),
+];

@@ -19,7 +19,7 @@ import {
   WebhookTest,
   webhookStatuses,
 } from "#content/contract/webhook.ts";
-import { operatorOperation, withBody } from "./operation.ts";
+import { operatorOperation } from "./operation.ts";
 
 export const listReviews = operatorOperation({
   operationId: "listReviews",
@@ -33,7 +33,6 @@ export const listReviews = operatorOperation({
     after: text("`next` of the page before", "prose-12", 300),
   }),
   ok: { description: "The reviews", shape: ReviewList },
-  refusals: [400],
 });
 
 export const getReview = operatorOperation({
@@ -43,7 +42,6 @@ export const getReview = operatorOperation({
   summary: "Get one thing that waits",
   description: "As in the list.",
   ok: { description: "It waits", shape: ReviewItem },
-  refusals: [404],
 });
 
 export const countReviews = operatorOperation({
@@ -63,7 +61,7 @@ export const approveReview = operatorOperation({
   description: "`value` is edited prose, or the chosen value of a contested field.",
   body: { shape: ApproveBody },
   ok: { description: "Decided", shape: ReviewDecision },
-  refusals: [...withBody, 404, 409],
+  refusals: [409],
 });
 
 export const rejectReview = operatorOperation({
@@ -74,7 +72,7 @@ export const rejectReview = operatorOperation({
   description: "The reason is kept with the decision.",
   body: { shape: RejectBody },
   ok: { description: "Decided", shape: ReviewDecision },
-  refusals: [...withBody, 404, 409],
+  refusals: [409],
 });
 
 export const readAuditLog = operatorOperation({
@@ -91,7 +89,6 @@ export const readAuditLog = operatorOperation({
     limit: limit(operatorPage.default, operatorPage.max),
   }),
   ok: { description: "A page of the log", shape: AuditLog },
-  refusals: [400],
 });
 
 export const revertAgent = operatorOperation({
@@ -103,7 +100,6 @@ export const revertAgent = operatorOperation({
     "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
   body: { shape: RevertBody },
   ok: { description: "Undone", shape: Reverted },
-  refusals: [...withBody],
 });
 
 export const readWebhookLog = operatorOperation({
@@ -118,7 +114,6 @@ export const readWebhookLog = operatorOperation({
     limit: limit(operatorPage.default, operatorPage.max),
   }),
   ok: { description: "A page of the log", shape: WebhookLog },
-  refusals: [400],
 });
 
 export const testWebhooks = operatorOperation({
@@ -138,7 +133,7 @@ export const resendWebhook = operatorOperation({
   summary: "Send a finished delivery again",
   description: "Queues it as if it were new, with the same webhook-id.",
   ok: { description: "Queued", shape: WebhookDelivery },
-  refusals: [404, 409, 507],
+  refusals: [409, 507],
 });
 
 export const getOperatorHealth = operatorOperation({
@@ -165,7 +160,6 @@ export const getDailyNumbers = operatorOperation({
     ),
   }),
   ok: { description: "The numbers", shape: DailyNumbers },
-  refusals: [400],
 });
 
 /** What only operators do. */

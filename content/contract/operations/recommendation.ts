@@ -14,7 +14,7 @@ import {
   recommendLimitDefault,
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
-import { operation, operatorOperation, withBody } from "./operation.ts";
+import { operation, operatorOperation } from "./operation.ts";
 
 export const recommendNonprofits = operation({
   operationId: "recommendNonprofits",
@@ -31,7 +31,6 @@ export const recommendNonprofits = operation({
     limit: limit(recommendLimitDefault, recommendLimitMax),
   }),
   ok: { description: "The recommendations, or where to look instead", shape: RecommendAnswer },
-  refusals: [400],
 });
 
 export const draftRecommendation = operation({
@@ -45,7 +44,7 @@ export const draftRecommendation = operation({
   headers: ["IdempotencyKey"],
   body: { shape: DraftBody, refusal: "invalid_draft" },
   ok: { description: "Stored; promotion_note says what comes next", shape: DraftAnswer },
-  refusals: [...withBody, 403, 404, 409, 410],
+  refusals: [403, 404, 409, 410],
 });
 
 /** What agents propose to recommend. */
@@ -62,7 +61,6 @@ export const listPicks = operatorOperation({
     after: text("`next` of the page before", "hope-kitchen", 200),
   }),
   ok: { description: "The picks", shape: PickList },
-  refusals: [400],
 });
 
 export const addPick = operatorOperation({
@@ -73,7 +71,7 @@ export const addPick = operatorOperation({
   description: "Restrained wording only: a refusal names the phrase and what to say instead.",
   body: { shape: PickBody },
   ok: { description: "Added", shape: PickChange },
-  refusals: [...withBody, 404, 409, 410],
+  refusals: [404, 409, 410],
 });
 
 export const editPick = operatorOperation({
@@ -84,7 +82,7 @@ export const editPick = operatorOperation({
   description: "What is absent stays as it is.",
   body: { shape: PickEdit },
   ok: { description: "Changed", shape: PickChange },
-  refusals: [...withBody, 404, 409, 410],
+  refusals: [409, 410],
 });
 
 export const removePick = operatorOperation({
@@ -95,7 +93,7 @@ export const removePick = operatorOperation({
   description: "From then on the agreement of agents alone cannot promote it.",
   body: { shape: PickRemoval },
   ok: { description: "Removed", shape: PickChange },
-  refusals: [...withBody, 404, 409, 410],
+  refusals: [409, 410],
 });
 
 /** The recommended profiles, for operators. */
