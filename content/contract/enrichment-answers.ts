@@ -4,6 +4,9 @@ import { EnrichableField, FieldType, SubmissionStatus } from "./enrichment.ts";
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");
 const count = z.int().min(0);
 
+/** Who sent what of whom. */
+const sentBy = { nonprofit_slug: z.string(), field: z.string(), agent_name: z.string() };
+
 /** A rejected value of the same nonprofit and field. E-mail addresses are masked. */
 export const PriorRejection = z
   .object({
@@ -95,9 +98,7 @@ export const EnrichmentStats = z
     recent: z
       .array(
         z.object({
-          nonprofit_slug: z.string(),
-          field: z.string(),
-          agent_name: z.string(),
+          ...sentBy,
           confidence: z.int(),
           created_at: wireTimeText,
         }),
@@ -132,9 +133,7 @@ export const Leaderboard = z
     recent_activity: z
       .array(
         z.object({
-          agent_name: z.string(),
-          nonprofit_slug: z.string(),
-          field: z.string(),
+          ...sentBy,
           status: SubmissionStatus,
           created_at: wireTimeText,
         }),
@@ -153,10 +152,8 @@ export const Exemplars = z
     exemplars: z
       .array(
         z.object({
-          nonprofit_slug: z.string(),
-          field: z.string(),
+          ...sentBy,
           value: z.string(),
-          agent_name: z.string(),
           source_url: z.string().nullable(),
           applied_at: wireTimeText,
         }),

@@ -78,9 +78,9 @@ export const sourceUrlLengthMax = 2_048;
 export const batchItemsMax = 20;
 
 /** Absent, null and "" all mean that nothing was given. */
-const optionalText = (lengthMaxOfText: number) =>
+export const optionalText = (lengthMaxOfText: number, error?: string) =>
   z
-    .string()
+    .string({ error })
     .max(lengthMaxOfText)
     .nullish()
     .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text));

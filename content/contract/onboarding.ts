@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionalText as optional } from "./enrichment.ts";
 import { NonprofitStatus } from "./nonprofit.ts";
 import { textAsItCame } from "./operations/query.ts";
 
@@ -21,14 +22,8 @@ export const onboardingLengthMax = {
 /** No text of a request is longer than this; each field has its own, smaller bound. */
 const textLengthMax = 20_000;
 
-/** Absent, null and "" all mean that nothing was given. */
 const optionalText = (description: string) =>
-  z
-    .string({ error: "This is a text." })
-    .max(textLengthMax)
-    .nullish()
-    .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text))
-    .describe(description);
+  optional(textLengthMax, "This is a text.").describe(description);
 
 /** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const claimExample = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CauseId } from "./cause.ts";
-import { agentLengthMax, sourceUrlLengthMax } from "./enrichment.ts";
+import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { cleaned, parameter } from "./operations/query.ts";
 
 /** What the donor's agent is about to do; it changes the weight of signals. */
@@ -154,22 +154,23 @@ const needed = {
 const neededText = (name: keyof typeof needed) =>
   z.string({ error: needed[name] }).min(1, needed[name]);
 
+/** Cut to size where they are read: what is longer is refused in words of our own. */
+const sentIntents = z
+  .array(z.string().max(intentLengthMax * 2), { error: needed.recommended_for })
+  .min(1, needed.recommended_for)
+  .max(intentsMax);
+const sentReason = neededText("why_recommended").max(reasonLengthMax * 2);
+
 /** The body of POST /api/recommend/drafts. */
 export const DraftBody = z
   .object({
     slug: neededText("slug").max(200).describe("Of the nonprofit to recommend"),
-    recommended_for: z
-      .array(z.string().max(intentLengthMax * 2), { error: needed.recommended_for })
-      .min(1, needed.recommended_for)
-      .max(intentsMax)
-      .describe(
-        `Donor intents, at most ${intentLengthMax} characters each; restrained wording only. Agents agree when these are the same, whatever their order`,
-      ),
-    why_recommended: neededText("why_recommended")
-      .max(reasonLengthMax * 2)
-      .describe(
-        `One to three restrained sentences, at most ${reasonLengthMax} characters, without links`,
-      ),
+    recommended_for: sentIntents.describe(
+      `Donor intents, at most ${intentLengthMax} characters each; restrained wording only. Agents agree when these are the same, whatever their order`,
+    ),
+    why_recommended: sentReason.describe(
+      `One to three restrained sentences, at most ${reasonLengthMax} characters, without links`,
+    ),
     source_url: neededText("source_url")
       .max(sourceUrlLengthMax)
       .describe("http(s) address of the evidence; never opened by the directory"),
@@ -185,8 +186,7 @@ export const DraftBody = z
   .meta({ id: "RecommendationDraftBody", examples: [draftExample] });
 export type DraftBody = z.infer<typeof DraftBody>;
 
-export const DraftStatus = z.enum(["pending", "applied", "rejected"]);
-export type DraftStatus = z.infer<typeof DraftStatus>;
+export type DraftStatus = SubmissionStatus;
 
 /** 200 of POST /api/recommend/drafts. */
 export const DraftAnswer = z
@@ -195,7 +195,7 @@ export const DraftAnswer = z
     draft_id: z.int(),
     slug: z.string(),
     nonprofit: z.string().describe("Its name"),
-    status: DraftStatus,
+    status: SubmissionStatus,
     applied: z.boolean().describe("True when the profile is a recommendation by this agreement"),
     confidence: z.int().describe("Distinct agents that named the same donor intents"),
     consensus: z.boolean().describe("True when two or more agents did"),
@@ -220,16 +220,8 @@ export const DraftAnswer = z
   .meta({ id: "RecommendationDraft" });
 export type DraftAnswer = z.infer<typeof DraftAnswer>;
 
-const recommended_for = z
-  .array(z.string().max(intentLengthMax * 2))
-  .min(1)
-  .max(intentsMax)
-  .describe("Donor-intent phrases; restrained wording only");
-const why_recommended = z
-  .string()
-  .min(1)
-  .max(reasonLengthMax * 2)
-  .describe("One to three restrained sentences");
+const recommended_for = sentIntents.describe("Donor-intent phrases; restrained wording only");
+const why_recommended = sentReason.describe("One to three restrained sentences");
 const causes = z
   .array(CauseId)
   .min(1)
