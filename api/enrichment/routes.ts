@@ -14,7 +14,7 @@ import {
 } from "#content/contract/operations/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { helpWantedAnswer, helpWantedTotals } from "#content/enrichment/needs-store.ts";
+import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-store.ts";
 import { agentRefusals, proposalCall, proposalContext } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
@@ -91,9 +91,9 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
         cause: query.cause ?? null,
         pending: query.pending !== undefined,
       };
-      const totals = await helpWantedTotals(store);
+      const totals = await needsTotals(store);
       const { baseUrl } = config;
-      const answer = await helpWantedAnswer(store, asked, {
+      const answer = await needsAnswer(store, asked, {
         baseUrl,
         totals,
         secondOpinions: config.consensus,

@@ -77,7 +77,7 @@ export const ThinProfile = z
 export type ThinProfile = z.infer<typeof ThinProfile>;
 
 /** 200 of GET /api/needs-enrichment. */
-export const HelpWanted = z
+export const Needs = z
   .object({
     message: z.string(),
     total_enrichments_received: count,
@@ -85,7 +85,7 @@ export const HelpWanted = z
     nonprofits: z.array(ThinProfile),
   })
   .meta({ id: "HelpWanted" });
-export type HelpWanted = z.infer<typeof HelpWanted>;
+export type Needs = z.infer<typeof Needs>;
 
 /** 200 of GET /api/enrichments/stats. */
 export const EnrichmentStats = z

@@ -68,9 +68,9 @@ export const lengthMax: Readonly<Record<EnrichableField, number>> = {
 };
 
 /** Fields by whose absence GET /api/needs-enrichment can be filtered. */
-export const helpWantedFilters = ["mission", "description", "website", "contact_email"] as const;
-export type HelpWantedFilter = (typeof helpWantedFilters)[number];
-export const helpWantedLimit = { default: 10, max: 50 } as const;
+export const needsFilters = ["mission", "description", "website", "contact_email"] as const;
+export type NeedsFilter = (typeof needsFilters)[number];
+export const needsLimit = { default: 10, max: 50 } as const;
 export const exemplarsLimit = { default: 20, max: 100 } as const;
 
 export const agentLengthMax = 128;

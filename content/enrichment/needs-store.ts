@@ -1,16 +1,8 @@
 import { asc, gte } from "drizzle-orm";
 import { z } from "zod";
 import { causeIds } from "#content/contract/cause.ts";
-import type {
-  HelpWanted,
-  SecondOpinion,
-  ThinProfile,
-} from "#content/contract/enrichment-answers.ts";
-import {
-  enrichableFields,
-  helpWantedLimit,
-  type HelpWantedFilter,
-} from "#content/contract/enrichment.ts";
+import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
+import { enrichableFields, needsLimit, type NeedsFilter } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
@@ -28,11 +20,11 @@ import type { ConsensusMode } from "./consensus.ts";
 import { submissionCount } from "./leaderboard-store.ts";
 import { dayPivot, rotate } from "./rotation.ts";
 
-export type HelpWantedQuery = {
+export type NeedsQuery = {
   /** "YYYY-MM-DD": equals rotate daily. */
   day: string;
   limit: number;
-  field: HelpWantedFilter | null;
+  field: NeedsFilter | null;
   cause: string | null;
   /** Only profiles that wait for a second agent. */
   pending: boolean;
@@ -49,7 +41,7 @@ const examinedMax = 20_000;
  * each day. Whole groups of equals are rotated in memory; only the one that the limit cuts is entered at the day's
  * pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
  */
-export async function helpWantedIds(store: Queryable, asked: HelpWantedQuery): Promise<number[]> {
+export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<number[]> {
   const { limit } = asked;
   const cause = asked.cause?.trim().toLowerCase() ?? null;
   if (cause !== null && !causeIds.includes(cause)) return [];
@@ -78,7 +70,7 @@ type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" 
 
 async function places(
   store: Queryable,
-  { field, cause, pending }: HelpWantedQuery,
+  { field, cause, pending }: NeedsQuery,
   range: Range | null,
   count: number,
 ): Promise<Place[]> {
@@ -138,7 +130,7 @@ function pendingWalk(range: Range | null): Walk {
 /** Where the day begins among equals: at the place of a nonprofit picked by the day. */
 async function pivotOf(
   store: Queryable,
-  { day, pending }: HelpWantedQuery,
+  { day, pending }: NeedsQuery,
 ): Promise<Omit<Place, "list_order">> {
   const id = 1 + dayPivot(day, await newestNonprofitId(store));
   if (pending) return { name_key: "", nonprofit_id: id };
@@ -168,44 +160,41 @@ function groups(places_: readonly Place[]): Place[][] {
   return found;
 }
 
-export type HelpWantedTotals = Pick<
-  HelpWanted,
-  "total_enrichments_received" | "second_opinions_available"
->;
+export type NeedsTotals = Pick<Needs, "total_enrichments_received" | "second_opinions_available">;
 
 /** The default question: what GET /api/needs-enrichment without parameters asks on that day. */
-export const helpWantedDefault = (day: string): HelpWantedQuery => ({
+export const needsDefault = (day: string): NeedsQuery => ({
   day,
-  limit: helpWantedLimit.default,
+  limit: needsLimit.default,
   field: null,
   cause: null,
   pending: false,
 });
 
 /** The numbers as of now. The bundle takes those of the last checkpoint, so that it depends on nothing but the store. */
-export const helpWantedTotals = async (store: Queryable): Promise<HelpWantedTotals> => ({
+export const needsTotals = async (store: Queryable): Promise<NeedsTotals> => ({
   total_enrichments_received: await submissionCount(store),
   second_opinions_available: await store.db.$count(pendingFields),
 });
 
 /** The totals of the last checkpoint: a fact of the store, written with `saveDirectoryFact`. */
-export async function storedHelpWantedTotals(store: Queryable): Promise<HelpWantedTotals> {
+export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> {
   const stored = await directoryFact(store, "help_wanted_totals");
   return stored === null
     ? { total_enrichments_received: 0, second_opinions_available: 0 }
-    : (JSON.parse(stored) as HelpWantedTotals);
+    : (JSON.parse(stored) as NeedsTotals);
 }
 
 /**
  * GET /api/needs-enrichment. Pending submissions change without a change of public data, so the bundle leaves second
  * opinions out (`secondOpinions: null`); the service shows what its mode of consensus wants.
  */
-export async function helpWantedAnswer(
+export async function needsAnswer(
   store: Queryable,
-  asked: HelpWantedQuery,
-  shown: { baseUrl: string; totals: HelpWantedTotals; secondOpinions: ConsensusMode | null },
-): Promise<HelpWanted> {
-  const ids = await helpWantedIds(store, asked);
+  asked: NeedsQuery,
+  shown: { baseUrl: string; totals: NeedsTotals; secondOpinions: ConsensusMode | null },
+): Promise<Needs> {
+  const ids = await needsIds(store, asked);
   const records = await recordsById(store, ids, { summaries: true });
   const opinions =
     shown.secondOpinions === null

@@ -4,7 +4,7 @@ import { every } from "#content/runtime/every.ts";
 import type { Config } from "#api/config.ts";
 import { type Clock, isoDay } from "#content/contract/time.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { helpWantedTotals } from "#content/enrichment/needs-store.ts";
+import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { checkpointCounters } from "#content/operation/activity-store.ts";
@@ -168,7 +168,7 @@ export async function turnDay(store: Store, now: Date): Promise<void> {
   const day = isoDay(now.getTime());
   if ((await directoryFact(store, "publication_day")) === day) return;
   await checkpointCounters(store, now);
-  const totals = JSON.stringify(await helpWantedTotals(store));
+  const totals = JSON.stringify(await needsTotals(store));
   await store.write(async (tx) => {
     await saveDirectoryFact(tx, { name: "help_wanted_totals", value: totals, now });
     await saveDirectoryFact(tx, { name: "publication_day", value: day, now });

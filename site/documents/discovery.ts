@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { helpWantedDefault, helpWantedIds } from "#content/enrichment/needs-store.ts";
+import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
@@ -42,15 +42,15 @@ export async function llmsText({ store, baseUrl }: Source): Promise<string> {
 const queuedFields: readonly string[] = ["mission", "description"];
 
 /** The foremost of those that want help, of which the guide shows other ten each day. */
-const helpWantedPool = 200;
-const helpWantedShown = 10;
+const needsPool = 200;
+const needsShown = 10;
 
 /** agents.md: the guide, with the profiles that want help today. */
 export async function agentsGuide(source: Source): Promise<string> {
   const { store, baseUrl } = source;
   const day = await publicationDay(source);
-  const foremost = { ...helpWantedDefault(day), limit: helpWantedPool };
-  const ids = shareOfDay(await helpWantedIds(store, foremost), day, helpWantedShown);
+  const foremost = { ...needsDefault(day), limit: needsPool };
+  const ids = shareOfDay(await needsIds(store, foremost), day, needsShown);
   const records = await recordsById(store, ids, { summaries: true });
   const wanted = records.map((one) => ({ slug: one.slug, name: one.name, needs: thinFields(one) }));
   const queued = (fields: readonly string[]) =>
@@ -64,7 +64,8 @@ export async function agentsGuide(source: Source): Promise<string> {
     base_url: baseUrl,
     example_slug: example?.slug ?? (await anySlug(source)),
     example_field: queued(example?.needs ?? []) ?? "tagline",
-    help_wanted: items.length === 0 ? "None today: every profile is complete." : items.join("\n"),
+    needs_enrichment:
+      items.length === 0 ? "None today: every profile is complete." : items.join("\n"),
   });
 }
 

@@ -46,7 +46,7 @@ export const keyOf = {
   /** GET /api/stats. */
   stats: "stats-json" as DocumentKey,
   /** GET /api/needs-enrichment, without parameters. */
-  helpWanted: "help-wanted" as DocumentKey,
+  needs: "help-wanted" as DocumentKey,
   sitemapIndex: "sitemap-index" as DocumentKey,
   sitemapPages: "sitemap-pages" as DocumentKey,
   sitemap: (chunk: number): DocumentKey => `sitemap ${chunk}`,

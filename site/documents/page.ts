@@ -1,10 +1,6 @@
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
-import {
-  helpWantedAnswer,
-  helpWantedDefault,
-  storedHelpWantedTotals,
-} from "#content/enrichment/needs-store.ts";
+import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
@@ -91,7 +87,7 @@ export const discoveryFiles: Singles = {
 };
 export const discovery = singles("discovery", discoveryFiles);
 
-export const helpWantedPath = "api/needs-enrichment.json";
+export const needsPath = "api/needs-enrichment.json";
 
 /** Answers and sitemaps, each a kind of its own. */
 export const answers = Object.entries({
@@ -100,7 +96,7 @@ export const answers = Object.entries({
   })),
   // The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store.
   [keyOf.stats]: single("/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
-  [keyOf.helpWanted]: single("/api/needs-enrichment.json", helpWantedOf),
+  [keyOf.needs]: single("/api/needs-enrichment.json", needsOf),
   [keyOf.sitemapPages]: single("/sitemaps/pages.xml", async (source) => ({
     items: await sitemapPaths(source),
   })),
@@ -113,10 +109,10 @@ export const answers = Object.entries({
  * GET /api/needs-enrichment without parameters, for readers of the bundle alone. The day that turns the rotation and
  * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
  */
-async function helpWantedOf({ store, baseUrl }: Source) {
-  const query = helpWantedDefault(await publicationDay({ store }));
-  const totals = await storedHelpWantedTotals(store);
+async function needsOf({ store, baseUrl }: Source) {
+  const query = needsDefault(await publicationDay({ store }));
+  const totals = await storedNeedsTotals(store);
   return {
-    answer: await helpWantedAnswer(store, query, { baseUrl, totals, secondOpinions: null }),
+    answer: await needsAnswer(store, query, { baseUrl, totals, secondOpinions: null }),
   };
 }

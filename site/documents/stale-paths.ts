@@ -7,11 +7,7 @@ import type { DocumentKey } from "./document.ts";
 const listedFields: ReadonlySet<string> = new Set([...summaryColumns, "causes", "status"]);
 
 /** Fields that help-wanted shows or sorts by, beside the moves in its list. */
-const helpWantedFields: ReadonlySet<string> = new Set([
-  ...listedFields,
-  "description",
-  "contact_email",
-]);
+const needsFields: ReadonlySet<string> = new Set([...listedFields, "description", "contact_email"]);
 
 /** Which documents a change makes stale. `lists` are those whose pages all have to be looked at again. */
 export type Stale = { keys: DocumentKey[]; lists: string[] };
@@ -20,7 +16,7 @@ const touches = (change: Change, fields: ReadonlySet<string>): boolean =>
   change.fields.some((field) => fields.has(field));
 
 /** Fields that may move a nonprofit in the list of those that want help, though it keeps its place elsewhere. */
-const helpWantedOrder: ReadonlySet<string> = new Set([
+const needsOrder: ReadonlySet<string> = new Set([
   "verified",
   "status",
   "beneficiaries_per_year",
@@ -29,20 +25,20 @@ const helpWantedOrder: ReadonlySet<string> = new Set([
 
 /**
  * The profile job: the profile itself, the cause pages where it keeps its place, and help-wanted when it stands there
- * (`helpWanted`, the slugs on it; null when no one knows) or may come to. `places` holds the place (from 0) of the
+ * (`needs`, the slugs on it; null when no one knows) or may come to. `places` holds the place (from 0) of the
  * nonprofit in each of its lists. Everything else waits for the list job.
  */
 export function staleAtOnce(
   change: Change,
   places: ReadonlyMap<string, number>,
-  helpWanted: ReadonlySet<string> | null,
+  needs: ReadonlySet<string> | null,
 ): DocumentKey[] {
   if (change.nonprofit_id === null) return [];
   const causes = keptPages(change, places).filter(([list]) => list.startsWith("cause:"));
   const keys = [keyOf.profile(change.nonprofit_id), ...causes.map(([, key]) => key)];
-  const mayMove = change.moved_lists.includes("thin") || touches(change, helpWantedOrder);
-  const stands = helpWanted?.has(change.slug ?? "") ?? true;
-  if (mayMove || (stands && touches(change, helpWantedFields))) keys.push(keyOf.helpWanted);
+  const mayMove = change.moved_lists.includes("thin") || touches(change, needsOrder);
+  const stands = needs?.has(change.slug ?? "") ?? true;
+  if (mayMove || (stands && touches(change, needsFields))) keys.push(keyOf.needs);
   return keys;
 }
 
@@ -63,7 +59,7 @@ export function staleLater(change: Change, places: ReadonlyMap<string, number>):
   if (moved.length > 0 || touches(change, new Set(["verified", "beneficiaries_per_year"]))) {
     keys.push(...directoryKeys, keyOf.causes, keyOf.sitemapPages);
   }
-  if (touches(change, helpWantedFields) || change.moved_lists.includes("thin")) {
+  if (touches(change, needsFields) || change.moved_lists.includes("thin")) {
     keys.push(keyOf.discovery("agents"));
   }
   const kept = keptPages(change, places).filter(([list]) => list !== "thin");
@@ -85,7 +81,7 @@ function keptPages(
 /** Documents that show numbers of the whole directory, or the day. */
 const directoryKeys: DocumentKey[] = [
   keyOf.stats,
-  keyOf.helpWanted,
+  keyOf.needs,
   ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
   ...(["home", "causes", "countries", "statistics", "agents"] as const).map(keyOf.page),
 ];

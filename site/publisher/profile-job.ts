@@ -1,7 +1,7 @@
 import { publishFiles } from "#site/bundle/export-release.ts";
-import type { HelpWanted } from "#content/contract/enrichment-answers.ts";
+import type { Needs } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
-import { helpWantedPath } from "#site/documents/page.ts";
+import { needsPath } from "#site/documents/page.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";
@@ -71,19 +71,19 @@ async function staleKeys(
   const placed = changes.filter(needsPlaces).flatMap(({ nonprofit_id }) => nonprofit_id ?? []);
   const places: Awaited<ReturnType<typeof lists.places>> =
     placed.length === 0 ? new Map() : await lists.places([...new Set(placed)], "cause");
-  const helpWanted = helpWantedSlugs(context);
+  const needs = needsSlugs(context);
   const keys = new Set<DocumentKey>();
   for (const change of changes) {
     const own = places.get(change.nonprofit_id ?? 0) ?? new Map<string, number>();
-    for (const key of staleAtOnce(change, own, helpWanted)) keys.add(key);
+    for (const key of staleAtOnce(change, own, needs)) keys.add(key);
   }
   return keys;
 }
 
 /** Who stands in the published list of profiles that want help; null when there is none. */
-function helpWantedSlugs({ manifest, blobs }: PublisherContext): ReadonlySet<string> | null {
-  const file = manifest.find(helpWantedPath);
+function needsSlugs({ manifest, blobs }: PublisherContext): ReadonlySet<string> | null {
+  const file = manifest.find(needsPath);
   if (file === null || !blobs.has(file.digest)) return null;
-  const { nonprofits } = JSON.parse(blobs.read(file.digest).toString()) as HelpWanted;
+  const { nonprofits } = JSON.parse(blobs.read(file.digest).toString()) as Needs;
   return new Set(nonprofits.map(({ slug }) => slug));
 }

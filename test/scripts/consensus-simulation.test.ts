@@ -13,7 +13,7 @@ import {
   type StructuredField,
   structuredFields,
 } from "#content/contract/enrichment.ts";
-import { helpWantedAnswer } from "#content/enrichment/needs-store.ts";
+import { needsAnswer } from "#content/enrichment/needs-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -203,7 +203,7 @@ async function opinionsIn(store: Store, mode: ConsensusMode): Promise<string[]> 
   const query = { day: "2026-01-05", limit: 50, field: null, cause: null, pending: false };
   const totals = { total_enrichments_received: 0, second_opinions_available: 0 };
   const shown = { baseUrl: "https://almoner.example", totals, secondOpinions: mode };
-  const { nonprofits } = await helpWantedAnswer(store, query, shown);
+  const { nonprofits } = await needsAnswer(store, query, shown);
   return nonprofits
     .flatMap(({ slug, second_opinion_needed = [] }) =>
       second_opinion_needed.map(({ field, pending_value }) => `${slug} ${field} ${pending_value}`),

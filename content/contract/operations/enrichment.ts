@@ -4,15 +4,15 @@ import {
   EnrichmentAnswer,
   EnrichmentStats,
   Exemplars,
-  HelpWanted,
+  Needs,
   Leaderboard,
 } from "#content/contract/enrichment-answers.ts";
 import {
   EnrichmentBody,
   enrichableFields,
   exemplarsLimit,
-  helpWantedFilters,
-  helpWantedLimit,
+  needsFilters,
+  needsLimit,
 } from "#content/contract/enrichment.ts";
 import { operation } from "./operation.ts";
 
@@ -25,12 +25,12 @@ export const findThinProfiles = operation({
   description:
     "Claimed ones first, then by people reached, then a rotation that changes daily. `second_opinion_needed` lists values of one agent that wait for a second.",
   query: z.object({
-    limit: limit(helpWantedLimit.default, helpWantedLimit.max),
-    field: choice("field", helpWantedFilters, "Only profiles without this field", "website"),
+    limit: limit(needsLimit.default, needsLimit.max),
+    field: choice("field", needsFilters, "Only profiles without this field", "website"),
     cause,
     pending: flag("Only profiles where a value of one agent waits for a second", "true"),
   }),
-  ok: { description: "Profiles to complete", shape: HelpWanted },
+  ok: { description: "Profiles to complete", shape: Needs },
 });
 
 export const submitEnrichment = operation({

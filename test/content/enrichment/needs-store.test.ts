@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   Exemplars,
   EnrichmentStats,
-  HelpWanted,
+  Needs,
   History,
   Leaderboard,
 } from "#content/contract/enrichment-answers.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import {
-  type HelpWantedQuery,
-  helpWantedAnswer,
-  helpWantedDefault,
-  helpWantedIds,
-  helpWantedTotals,
+  type NeedsQuery,
+  needsAnswer,
+  needsDefault,
+  needsIds,
+  needsTotals,
 } from "#content/enrichment/needs-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -47,13 +47,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const ask = (query: Partial<HelpWantedQuery> = {}) =>
-  helpWantedIds(service.store, { ...helpWantedDefault("2026-06-01"), limit: 50, ...query });
+const ask = (query: Partial<NeedsQuery> = {}) =>
+  needsIds(service.store, { ...needsDefault("2026-06-01"), limit: 50, ...query });
 
 const isWanted = (record: (typeof records)[number]) =>
   record.status !== "withdrawn" && thinFields(record).length > 0;
 
-describe("help wanted", () => {
+describe("needs enrichment", () => {
   test("lists each thin profile once; claimed first, then reach", async () => {
     const ids = await ask({ limit: 200 });
     const wanted = records.filter(isWanted);
@@ -108,7 +108,7 @@ describe("help wanted", () => {
       );
     await send("bot-1", "Oslo");
     await send("bot-2", "Bergen");
-    const answer = HelpWanted.parse(
+    const answer = Needs.parse(
       await (await service.get("/api/needs-enrichment?pending=true")).json(),
     );
     expect(answer).toMatchObject({ total_enrichments_received: 2, second_opinions_available: 1 });
@@ -134,14 +134,14 @@ describe("help wanted", () => {
       thin?.id ?? 0,
     ]);
     await send("bot-3", "Oslo");
-    expect((await helpWantedTotals(service.store)).second_opinions_available).toBe(0);
+    expect((await needsTotals(service.store)).second_opinions_available).toBe(0);
   });
 
   test("the bundle's file does not depend on pending submissions", async () => {
     const totals = { total_enrichments_received: 1, second_opinions_available: 2 };
     const shown = { baseUrl: "https://a.example", totals, secondOpinions: null };
-    const file = await helpWantedAnswer(service.store, helpWantedDefault("2026-06-01"), shown);
-    expect(HelpWanted.parse(file).nonprofits).toHaveLength(10);
+    const file = await needsAnswer(service.store, needsDefault("2026-06-01"), shown);
+    expect(Needs.parse(file).nonprofits).toHaveLength(10);
     expect(JSON.stringify(file)).not.toContain("second_opinion_needed");
     expect(file).toMatchObject(totals);
   });
@@ -157,7 +157,7 @@ describe("help wanted", () => {
       expect(((await response.json()) as { parameter: string }).parameter).toBe(parameter ?? "");
     }
     const capped = await service.get("/api/needs-enrichment?limit=1000");
-    expect(HelpWanted.parse(await capped.json()).nonprofits).toHaveLength(50);
+    expect(Needs.parse(await capped.json()).nonprofits).toHaveLength(50);
   });
 });
 
