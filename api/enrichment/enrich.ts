@@ -138,7 +138,7 @@ const rejectionOf = (field: string, one: Rejection): PriorRejection => ({
   rejected_value: publicValue(field, one.value),
   reason: one.reason ?? "",
   winning_value: one.winning_value === null ? null : publicValue(field, one.winning_value),
-  rejected_at: wireTime(new Date(one.decided_at)),
+  rejected_at: wireTime(new Date(one.decided_at ?? 0)),
 });
 
 function summary(submissions: readonly EnrichmentSubmission[]): string {

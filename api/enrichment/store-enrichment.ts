@@ -14,6 +14,7 @@ import {
   type FieldState,
   fieldState,
   insertSubmission,
+  liveValue,
   type NewSubmission,
   type OwnSubmission,
   priorRejections,
@@ -84,10 +85,16 @@ async function storeItems(
   let sequence: number | null = null;
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
-    const live = target.live(item.field);
-    const state = await fieldState(tx, fresh, { live });
-    const stored = await storeSubmission({ tx, job, target, fresh, live, state });
-    items.push(described(stored));
+    const live = liveValue(target, item.field);
+    const state = await fieldState(tx, fresh);
+    const stored = await storeSubmission({ tx, job, fresh, live, state });
+    const { id, field, field_type, status, audit_only, confidence, reason } = stored.submission;
+    items.push({
+      ...{ id, field, field_type, status, audit_only, confidence, reason },
+      corroborates: reason === corroborates,
+      rivals: stored.rivals,
+      prior_rejections: await priorRejections(tx, fresh),
+    });
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
   return ok({ slug: target.slug, name: target.name, items, sequence });
@@ -97,7 +104,6 @@ async function storeItems(
 type Submitted = {
   tx: WriteTransaction;
   job: EnrichJob;
-  target: EnrichTarget;
   fresh: NewSubmission;
   /** What the profile holds, null for nothing. */
   live: string | null;
@@ -110,8 +116,6 @@ type Stored = {
   sequence: number | null;
   /** Other agents' values are pending too. */
   rivals: boolean;
-  /** What was rejected on this field, as of after this submission. */
-  rejections: readonly Rejection[];
 };
 
 const newSubmission = (
@@ -153,13 +157,18 @@ async function storeSubmission(one: Submitted): Promise<Stored> {
   });
   switch (decision.kind) {
     case "audit":
-      return unchanged(state, await audit(one, decision.corroborates));
+      return unchanged(await audit(one, decision.corroborates));
     case "queued": {
       const queued = { ...fresh, network: null, confidence: agentCount(state) };
-      return unchanged(state, await insertSubmission(tx, queued));
+      return unchanged(await insertSubmission(tx, queued));
     }
-    case "pending":
-      return wait(one, decision);
+    case "pending": {
+      await replaceOwn(one, decision.replaces);
+      const mine = { ...fresh, confidence: decision.confidence };
+      // Alone with its value there is no other submission to bring up to date.
+      if (mine.confidence > 1) await setConfidence(tx, mine);
+      return { ...unchanged(await insertSubmission(tx, mine)), rivals: state.rivals };
+    }
     case "applied": {
       await replaceOwn(one, decision.replaces);
       const { confidence } = decision;
@@ -175,11 +184,10 @@ const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
 /** For a submission that makes nothing live and competes with none. */
-const unchanged = ({ rejections }: FieldState, submission: OwnSubmission): Stored => ({
+const unchanged = (submission: OwnSubmission): Stored => ({
   submission,
   sequence: null,
   rivals: false,
-  rejections,
 });
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
@@ -196,20 +204,6 @@ async function audit(
   return submission;
 }
 
-async function wait(
-  one: Submitted,
-  { replaces, confidence }: Extract<Decision, { kind: "pending" }>,
-): Promise<Stored> {
-  const { tx, fresh, state } = one;
-  await replaceOwn(one, replaces);
-  const mine = { ...fresh, confidence };
-  // Alone with its value there is no other submission to bring up to date.
-  if (confidence > 1) await setConfidence(tx, mine);
-  const submission = await insertSubmission(tx, mine);
-  const rejections = replaces === null ? state.rejections : await priorRejections(tx, fresh);
-  return { submission, sequence: null, rivals: state.rivals, rejections };
-}
-
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
 async function replaceOwn({ tx, fresh }: Submitted, replaces: number | null): Promise<void> {
   const earlier = replaces === null ? null : await submissionById(tx, replaces);
@@ -222,25 +216,17 @@ async function replaceOwn({ tx, fresh }: Submitted, replaces: number | null): Pr
 
 /** Makes the value of `mine`, which is stored, live with all that agree on it. */
 async function apply(
-  { tx, job, target, state }: Submitted,
+  { tx, job, fresh: { nonprofit_id }, state }: Submitted,
   mine: OwnSubmission,
-  { confidence, winner, replaces }: Extract<Decision, { kind: "applied" }>,
+  { confidence, winner }: Extract<Decision, { kind: "applied" }>,
 ): Promise<Stored> {
   const { field, normalised_value } = mine;
   if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
   const earliest = mine.id < winner ? mine : state.votes.find(({ id }) => id === winner);
-  const sequence = await applyAgreed(tx, {
-    nonprofit_id: target.id,
-    field,
-    value: earliest?.value ?? mine.value,
-    normalised_value,
-    confidence,
-    now: job.now,
-  });
-  const submission = { ...mine, confidence, status: "applied" as const };
-  const isNews = state.rivals || replaces !== null;
-  const rejections = isNews ? await priorRejections(tx, mine) : state.rejections;
-  return { submission, sequence, rivals: false, rejections };
+  const value = earliest?.value ?? mine.value;
+  const agreed = { nonprofit_id, field, value, normalised_value, confidence, now: job.now };
+  const sequence = await applyAgreed(tx, agreed);
+  return { ...unchanged({ ...mine, confidence, status: "applied" }), sequence };
 }
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
@@ -263,14 +249,10 @@ async function repeat(one: Submitted, own: OwnSubmission): Promise<Stored> {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decideAgain(one, own);
   }
-  const { tx, target, state } = one;
   const isLive = own.status === "applied";
-  const submission = {
-    ...own,
-    confidence: Math.max(own.confidence, isLive ? 1 : state.agent_count),
-  };
-  const sequence = isLive ? await newestChangeOf(tx, target.id) : null;
-  return { ...unchanged(state, submission), sequence };
+  const agents = Math.max(own.confidence, isLive ? 1 : one.state.agent_count);
+  const sequence = isLive ? await newestChangeOf(one.tx, one.fresh.nonprofit_id) : null;
+  return { ...unchanged({ ...own, confidence: agents }), sequence };
 }
 
 /**
@@ -287,18 +269,5 @@ async function decideAgain(one: Submitted, own: OwnSubmission): Promise<Stored> 
   const { field_type } = own;
   const decision = decide({ field_type, live: null, pending: state.votes, mine, mode: job.mode });
   if (decision.kind === "applied") return apply(one, mine, decision);
-  return { ...unchanged(state, mine), rivals: state.rivals };
+  return { ...unchanged(mine), rivals: state.rivals };
 }
-
-const described = ({ submission, rivals, rejections }: Stored): StoredItem => ({
-  id: submission.id,
-  field: submission.field,
-  field_type: submission.field_type,
-  status: submission.status,
-  audit_only: submission.audit_only,
-  confidence: submission.confidence,
-  reason: submission.reason,
-  corroborates: submission.reason === corroborates,
-  rivals,
-  prior_rejections: rejections,
-});

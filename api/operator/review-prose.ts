@@ -6,7 +6,7 @@ import {
   applyProse,
   proseQueue,
   proseWaiting,
-  rejectOtherProse,
+  rejectAll,
 } from "#content/enrichment/review-store.ts";
 import {
   rejectSubmission,
@@ -85,7 +85,7 @@ export const proseReviews = openQueue<Waiting>({
     await applyProse(tx, { id, edited: text === submission.value ? null : text, at });
     if (!isRow(field)) {
       const reason = "another text was accepted";
-      await rejectOtherProse(tx, { nonprofit_id, field, winning_value: text, reason, at });
+      await rejectAll(tx, "texts", { nonprofit_id, field, winning_value: text, reason, at });
     }
     const sequence = await newestChangeOf(tx, record.id);
     return ok({ slug: record.slug, sequence, message: `The ${field} is accepted.` });

@@ -11,8 +11,7 @@ import {
   disputingVotes,
   type FieldOf,
   fieldVotes,
-  rejectDisputes,
-  rejectPending,
+  rejectAll,
   type WaitingField,
 } from "#content/enrichment/review-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
@@ -71,9 +70,14 @@ export const contestedReviews = openQueue<WaitingField>({
     return ok({ slug, sequence, message: `The ${field} is set; other values are rejected.` });
   },
 
-  reject: async (tx, waiting, { reason, now }) => {
-    const rejected = await rejectPending(tx, { ...waiting, reason, at: now.getTime() });
-    return ok({ slug: waiting.slug, sequence: null, message: `${rejected} values are rejected.` });
+  reject: async (tx, { nonprofit_id, field, slug }, { reason, now }) => {
+    const rejected = await rejectAll(tx, "votes", {
+      nonprofit_id,
+      field,
+      reason,
+      at: now.getTime(),
+    });
+    return ok({ slug, sequence: null, message: `${rejected} values are rejected.` });
   },
 });
 
@@ -117,7 +121,7 @@ export const disputeReviews = openQueue<Disputed>({
   },
 
   reject: async (tx, { nonprofit_id, field, slug }, { reason, now }) => {
-    await rejectDisputes(tx, { nonprofit_id, field, reason, at: now.getTime() });
+    await rejectAll(tx, "disputes", { nonprofit_id, field, reason, at: now.getTime() });
     return ok({ slug, sequence: null, message: `${field} stays as it is.` });
   },
 });

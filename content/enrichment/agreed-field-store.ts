@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
 import { and, eq, gt } from "drizzle-orm";
-import { z } from "zod";
 import {
   type EnrichableField,
   isStructured,
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveField, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { query } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { provenance } from "#content/store/tables/nonprofits.ts";
 import { rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
+import { rejectAll } from "./review-store.ts";
+import { ofField, votesOn } from "./submission-store.ts";
 import { comparedValue } from "./value.ts";
 
 export type Agreed = {
@@ -65,32 +64,21 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
   return sequence;
 }
 
-const Winner = z.object({
-  id: z.number(),
-  agent_name: z.string(),
-  source_url: z.string().nullable(),
-});
-const ofField = `nonprofit_id = ? AND field = ? AND ${inConsensus}`;
-
-/**
- * The winners, earliest first, are applied; all others are rejected with the winning value. In SQL, because every second
- * submission may come here and drizzle takes three times as long. Index: submissions_by_field.
- */
+/** The winners, earliest first, are applied; all others are rejected with the winning value. Index: submissions_by_field. */
 async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
-  const { nonprofit_id, field, normalised_value, confidence, value, now } = agreed;
+  const { normalised_value, confidence, value, now } = agreed;
   const at = now.getTime();
-  const winners = await query(
-    tx,
-    `UPDATE submissions SET status = 'applied', confidence = ?, applied_at = ?, decided_at = ?, network = NULL
-     WHERE ${ofField} AND normalised_value = ?
-     RETURNING id, agent_name, source_url`,
-    [confidence, at, at, nonprofit_id, field, normalised_value],
-    Winner,
-  );
-  await tx.raw.execute({
-    sql: `UPDATE submissions SET status = 'rejected', reason = ?, winning_value = ?, decided_at = ?, network = NULL
-          WHERE ${ofField}`,
-    args: [rejectionReasons.outvoted, value, at, nonprofit_id, field],
+  const { id, agent_name, source_url } = submissions;
+  const winners = await tx.db
+    .update(submissions)
+    .set({ ...decided({ status: "applied", reason: null, at }), confidence, applied_at: at })
+    .where(and(votesOn(agreed), eq(submissions.normalised_value, normalised_value)))
+    .returning({ id, agent_name, source_url });
+  await rejectAll(tx, "votes", {
+    ...agreed,
+    reason: rejectionReasons.outvoted,
+    at,
+    winning_value: value,
   });
   return winners.toSorted((a, b) => a.id - b.id);
 }
@@ -161,14 +149,7 @@ export async function revertField(
   const reverted = await tx.db
     .update(submissions)
     .set({ ...decided({ status: "rejected", reason, at: now.getTime() }), winning_value: null })
-    .where(
-      and(
-        eq(submissions.nonprofit_id, nonprofit_id),
-        eq(submissions.field, field),
-        eq(submissions.status, "applied"),
-        isField,
-      ),
-    )
+    .where(and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField))
     .returning({ normalised_value: submissions.normalised_value });
   const agreed = new Set(reverted.map(({ normalised_value }) => normalised_value));
   if (!holdsAgreed(record, field, agreed)) return null;

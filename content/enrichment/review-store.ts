@@ -8,21 +8,17 @@ import {
   lt,
   ne,
   notExists,
+  type SQL,
   sql,
 } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
-import {
-  type EnrichableField,
-  isStructured,
-  type StructuredField,
-} from "#content/contract/enrichment.ts";
+import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
 import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { inConsensus } from "#content/nonprofit/pending-store.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { decideWaiting } from "./proposal-store.ts";
-import type { StoredSubmission } from "./submission-store.ts";
+import { type Field, ofField, type StoredSubmission, votesOn } from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */
 export type QueuedSubmission = StoredSubmission & { slug: string; name: string };
@@ -78,13 +74,7 @@ export async function contestedFields(
     .where(and(sql`${pendingFields.pending} > 1`, isAfter))
     .orderBy(nonprofit_id, field)
     .limit(limit);
-  const found: WaitingField[] = [];
-  for (const { field: name, ...row } of fields) {
-    if (!isStructured(name)) continue;
-    const one = { ...row, field: name };
-    found.push({ ...one, votes: await fieldVotes(store, one) });
-  }
-  return found;
+  return withVotes(store, fields, fieldVotes);
 }
 
 /** On how many fields agents disagree; stops counting at `max`. */
@@ -92,17 +82,14 @@ export const contestedWaiting = (store: Queryable, max: number): Promise<number>
   countUpTo(store, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
 /** The pending submissions of one field that take part in consensus, oldest first. */
-export const fieldVotes = (store: Queryable, one: FieldOf): Promise<StoredSubmission[]> =>
+export const fieldVotes = (store: Queryable, one: Field): Promise<StoredSubmission[]> =>
   store.db
     .select()
     .from(submissions)
-    .where(and(ofField(one), sql.raw(inConsensus)))
+    .where(votesOn(one))
     .orderBy(submissions.id)
     .limit(votesMax)
     .execute();
-
-const ofField = ({ nonprofit_id, field }: { nonprofit_id: number; field: EnrichableField }) =>
-  and(eq(submissions.nonprofit_id, nonprofit_id), eq(submissions.field, field));
 
 /** Says literally what the partial index submissions_disputing says, so that SQLite uses it. */
 const disputing = (
@@ -147,25 +134,17 @@ const disputed = (store: Queryable, after: number, limit: number) => {
  * Fields whose live value agents contradict, by the first submission that does, after a submission's id. Index:
  * submissions_disputing.
  */
-export async function disputes(
+export const disputes = async (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<WaitingField[]> {
-  const found: WaitingField[] = [];
-  for (const { nonprofit_id, field, slug, name } of await disputed(store, after, limit)) {
-    if (!isStructured(field)) continue;
-    const votes = await disputingVotes(store, { nonprofit_id, field });
-    found.push({ nonprofit_id, field, slug, name, votes });
-  }
-  return found;
-}
+): Promise<WaitingField[]> => withVotes(store, await disputed(store, after, limit), disputingVotes);
 
 /** On how many fields agents contradict what agents made live; stops counting at `max`. */
 export const disputesWaiting = (store: Queryable, max: number): Promise<number> =>
   store.db.$count(disputed(store, 0, max).as("waiting"));
 
 /** The submissions that contradict the live value of one field, oldest first. */
-export const disputingVotes = (store: Queryable, one: FieldOf): Promise<StoredSubmission[]> =>
+export const disputingVotes = (store: Queryable, one: Field): Promise<StoredSubmission[]> =>
   store.db
     .select(getTableColumns(submissions))
     .from(submissions)
@@ -175,58 +154,56 @@ export const disputingVotes = (store: Queryable, one: FieldOf): Promise<StoredSu
     .limit(votesMax)
     .execute();
 
-type FieldRejection = FieldOf & { reason: string; at: number };
-
-/** Rejects what contradicts a live value that an operator confirmed. Answers how many submissions that were. */
-export const rejectDisputes = (
-  tx: WriteTransaction,
-  { reason, at, ...field }: FieldRejection,
-): Promise<number> => {
-  const which = and(ofField(field), eq(submissions.audit_only, 1), isNull(submissions.reason));
-  return decideWaiting(tx, submissions, which, { status: "rejected", reason, at });
-};
-
-/** Rejects all that is pending for a field. Answers how many submissions that were. */
-export const rejectPending = (
-  tx: WriteTransaction,
-  { reason, at, ...field }: FieldRejection,
-): Promise<number> => {
-  const which = and(ofField(field), sql.raw(inConsensus));
-  return decideWaiting(tx, submissions, which, { status: "rejected", reason, at });
-};
-
-/** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
-export async function applyProse(
-  tx: WriteTransaction,
-  { id, edited, at }: { id: number; edited: string | null; at: number },
-): Promise<void> {
-  const applied = { status: "applied", reason: null, at } as const;
-  const also = { applied_at: at, winning_value: edited };
-  await decideWaiting(tx, submissions, eq(submissions.id, id), applied, also);
+async function withVotes(
+  store: Queryable,
+  fields: readonly (Field & { slug: string; name: string })[],
+  votesOf: typeof fieldVotes,
+): Promise<WaitingField[]> {
+  const found: WaitingField[] = [];
+  for (const { nonprofit_id, field, slug, name } of fields) {
+    if (!isStructured(field)) continue;
+    const one = { nonprofit_id, field };
+    found.push({ ...one, slug, name, votes: await votesOf(store, one) });
+  }
+  return found;
 }
 
-/** Rejects the other texts that wait for a field which now has one. Answers how many. */
-export const rejectOtherProse = (
+/** What of a field can be rejected: the votes on it, what contradicts its live value, or the texts for it. */
+const groups = {
+  votes: votesOn,
+  disputes: (field: Field) =>
+    and(ofField(field), eq(submissions.audit_only, 1), isNull(submissions.reason)),
+  texts: (field: Field) => and(ofField(field), eq(submissions.audit_only, 0)),
+} as const satisfies Record<string, (field: Field) => SQL | undefined>;
+
+/** Rejects all of a group that waits for a field. Answers how many submissions that were. */
+export const rejectAll = (
   tx: WriteTransaction,
+  group: keyof typeof groups,
   {
     reason,
     at,
-    winning_value,
+    winning_value = null,
     ...field
-  }: {
-    nonprofit_id: number;
-    field: EnrichableField;
-    winning_value: string;
-    reason: string;
-    at: number;
-  },
-): Promise<number> => {
-  const which = and(ofField(field), eq(submissions.audit_only, 0));
-  return decideWaiting(
+  }: Field & { reason: string; at: number; winning_value?: string | null },
+): Promise<number> =>
+  decideWaiting(
     tx,
     submissions,
-    which,
+    groups[group](field),
     { status: "rejected", reason, at },
     { winning_value },
   );
-};
+
+/** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
+export const applyProse = (
+  tx: WriteTransaction,
+  { id, edited, at }: { id: number; edited: string | null; at: number },
+): Promise<number> =>
+  decideWaiting(
+    tx,
+    submissions,
+    eq(submissions.id, id),
+    { status: "applied", reason: null, at },
+    { applied_at: at, winning_value: edited },
+  );

@@ -1,7 +1,7 @@
 import type { InValue, Row as DriverRow } from "@libsql/client";
 import { type Column, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
 
 /**
@@ -16,6 +16,20 @@ export async function query<Row>(
 ): Promise<Row[]> {
   const { rows } = await store.raw.execute({ sql: statement, args: [...args] });
   return rows.map((row) => shape.parse(row));
+}
+
+/** The shape of these columns of a table, for `query` and `queryPacked`: the table says what their values are. */
+export function rowShape<
+  Table extends SQLiteTable,
+  Name extends keyof Table["$inferSelect"] & string,
+>(table: Table, names: readonly Name[]): z.ZodType<Pick<Table["$inferSelect"], Name>> {
+  const columns = getTableColumns(table);
+  const valueOf = (name: Name): z.ZodType => {
+    const value = columns[name]?.dataType === "number" ? z.number() : z.string();
+    return columns[name]?.notNull === true ? value : value.nullable();
+  };
+  const shape: z.ZodType = z.object(Object.fromEntries(names.map((name) => [name, valueOf(name)])));
+  return shape as z.ZodType<Pick<Table["$inferSelect"], Name>>;
 }
 
 /**
