@@ -1,4 +1,4 @@
-import { and, countDistinct, eq, inArray, type SQL } from "drizzle-orm";
+import { and, countDistinct, inArray, type SQL, sql } from "drizzle-orm";
 import type { SubmissionStatus } from "#content/contract/enrichment.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import type { submissions } from "#content/store/tables/enrichment.ts";
@@ -22,10 +22,6 @@ export const decided = ({ status, reason, at }: ProposalDecision) => ({
   network: null,
 });
 
-/** Which proposals still wait, as a condition: a decision that came first stands. */
-const waiting = (table: Proposals, ...which: (SQL | undefined)[]): SQL | undefined =>
-  and(eq(table.status, "pending"), ...which);
-
 /** How many distinct agents stand behind these proposals, those that were rejected left out. */
 export async function agentsBehind(
   store: Queryable,
@@ -39,7 +35,10 @@ export async function agentsBehind(
   return row?.agents ?? 0;
 }
 
-/** Decides proposals that wait; `also` are columns that only this table has. Answers how many were decided. */
+/**
+ * Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. Answers
+ * how many were decided.
+ */
 export async function decideWaiting<Table extends Proposals>(
   tx: WriteTransaction,
   table: Table,
@@ -50,6 +49,7 @@ export async function decideWaiting<Table extends Proposals>(
   const { rowsAffected } = await tx.db
     .update<Proposals>(table)
     .set({ ...also, ...decided(decision) })
-    .where(waiting(table, which));
+    // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
+    .where(and(sql`${table.status} = 'pending'`, which));
   return rowsAffected;
 }
