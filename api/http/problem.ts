@@ -133,23 +133,6 @@ function hasCode(error: unknown, code: string): boolean {
   return false;
 }
 
-/** A query parameter that cannot be used. */
-export type BadParameter = {
-  kind: "invalid_parameter";
-  parameter: string;
-  message: string;
-  /** The values it may have, for closed lists. */
-  allowed?: readonly string[];
-};
-
-export const parameterRefusal = ({ parameter, message, allowed }: BadParameter): Refusal => ({
-  status: 400,
-  code: "invalid_parameter",
-  detail: message,
-  errors: [{ path: parameter, message }],
-  extra: { parameter, ...(allowed === undefined ? {} : { allowed }) },
-});
-
 /**
  * The answer to whatever was thrown. What no one expected is logged once with its cause, and sent to no one. `help` is
  * added to a refused request, for example a body that could be sent.
@@ -166,13 +149,6 @@ export function answerError(
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422; the contract says 400.
   if (error instanceof ValidationError) return problem(invalidParameter(error));
-  if (code === "PARSE") {
-    return problem({
-      status: 400,
-      code: "invalid_json",
-      detail: "The body is not valid JSON. Send one JSON value in UTF-8.",
-    });
-  }
   const refusal = storeRefusal(error);
   if (refusal !== null) {
     log.warn({ code: refusal.code }, "the store refused");
@@ -190,11 +166,17 @@ export function answerError(
 const unknownPath = (): Response =>
   new Response(null, { status: 404, headers: { "x-no-such-path": "1" } });
 
+/** A query parameter that cannot be used: it is named and, for a closed list, the values it may have. */
 function invalidParameter({ all, valueError }: ValidationError): Refusal {
   const { values } = (valueError ?? {}) as { values?: readonly string[] };
   const [first] = all;
   const parameter = first !== undefined && "path" in first ? first.path : "";
   const message = first?.summary ?? "The query is not valid.";
-  const allowed = values === undefined ? {} : { allowed: values };
-  return parameterRefusal({ kind: "invalid_parameter", parameter, message, ...allowed });
+  return {
+    status: 400,
+    code: "invalid_parameter",
+    detail: message,
+    errors: [{ path: parameter, message }],
+    extra: { parameter, ...(values === undefined ? {} : { allowed: values }) },
+  };
 }
