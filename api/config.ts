@@ -7,9 +7,6 @@ type Raw = z.infer<typeof settings>;
 /** The settings of one process, parsed and completed. Nothing else in the project reads the environment. */
 export type Config = ReturnType<typeof completed>;
 
-/** Which bucket follows the releases, and how it is written. */
-export type S3Settings = ReturnType<typeof s3Of>;
-
 /** A setting that cannot be used: the message names the variable and says what to send. */
 export class BadSetting extends Error {
   override name = "BadSetting";
@@ -92,7 +89,7 @@ function chainOf({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is not set here is read where the AWS tools and Bun read it. Throws BadSetting when a bucket lacks its keys. */
+/** Which bucket follows the releases, and how it is written. What is not set here is read where the AWS tools and Bun read it. Throws BadSetting when a bucket lacks its keys. */
 function s3Of(raw: Raw, env: Environment) {
   /** The first of these variables that is set. */
   const first = (...names: string[]) => names.map((name) => env[name]).find(Boolean);

@@ -13,7 +13,7 @@ import type { Operation, ParamsOf } from "#content/contract/operations/operation
 import * as operations from "#content/contract/operations/operator.ts";
 import * as picks from "#content/contract/operations/recommendation.ts";
 import { daysLimit } from "#content/contract/operator.ts";
-import { nonprofitNotFound } from "#content/contract/problem.ts";
+import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
 import type { PickChange } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
@@ -54,8 +54,6 @@ export type Action<Path extends string = string, Value = unknown> = {
   /** Checks the body and does it. A body that cannot be used is refused as `invalid_review`. */
   perform(context: OperatorContext, given: Unchecked<Path>): Promise<Result<Value, Refusal>>;
 };
-
-const errorsMax = 10;
 
 function action<
   Path extends string,
@@ -101,10 +99,8 @@ const reading = <
   action(operation, async (context, { query }) => ok(await read(context, query)), {});
 
 /** Why a body cannot be used; `help` says what to send. */
-function unusableBody({ issues }: z.ZodError, help: string): Refusal {
-  const errors = issues
-    .slice(0, errorsMax)
-    .map(({ path, message }) => ({ path: path.join("."), message }));
+function unusableBody(error: z.ZodError, help: string): Refusal {
+  const errors = wrongsOf(error);
   const detail = `${help} ${errors[0]?.path ?? ""}: ${errors[0]?.message ?? ""}`;
   return { status: 400, code: "invalid_review", detail, errors };
 }
