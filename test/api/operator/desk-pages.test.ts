@@ -71,7 +71,7 @@ describe("what organisations ask for", () => {
     expect(page.$("table").text()).toContain("passed");
     expect((await live(slug)).usdc_wallet).toBeNull();
     const refused = await ada.send(page, "Approve", { "value.country": "Nowhere" });
-    expect(alerts(refused)).toContain("country is unknown");
+    expect(alerts(refused)).toContain("No country has this name or code");
     expect(refused.$("input[name='value.country']").val()).toBe("Nowhere");
     await ada.send(page, "Approve");
     expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet, city: "Oslo" });
