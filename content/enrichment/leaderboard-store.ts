@@ -38,13 +38,7 @@ export async function enrichmentStats(store: Queryable): Promise<EnrichmentStats
       count: counted(`status:${status}`),
     })),
     by_field: EnrichableField.options.map((field) => ({ field, count: counted(`field:${field}`) })),
-    recent: recent.map(({ nonprofit_slug, field, agent_name, confidence, created_at }) => ({
-      nonprofit_slug,
-      field,
-      agent_name,
-      confidence,
-      created_at,
-    })),
+    recent: recent.map(({ status: _, ...shown }) => shown),
   };
 }
 
@@ -83,21 +77,12 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       unique_agents: totals?.count ?? 0,
       nonprofits_improved: (await counters(store)).get("nonprofits_improved") ?? 0,
     },
-    top_agents: top.map((agent) => ({
-      agent_name: agent.agent_name,
-      submissions: agent.submissions,
-      applied: agent.applied,
-      nonprofits_touched: agent.nonprofits_touched,
-      last_seen: wireTime(new Date(agent.last_seen)),
-      flags: agentFlags(agent.agent_id),
+    top_agents: top.map(({ agent_id, last_seen, ...shown }) => ({
+      ...shown,
+      last_seen: wireTime(new Date(last_seen)),
+      flags: agentFlags(agent_id),
     })),
-    recent_activity: recent.map(({ agent_name, nonprofit_slug, field, status, created_at }) => ({
-      agent_name,
-      nonprofit_slug,
-      field,
-      status,
-      created_at,
-    })),
+    recent_activity: recent.map(({ confidence: _, ...shown }) => shown),
   };
 }
 

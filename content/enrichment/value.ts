@@ -81,9 +81,10 @@ export function checkValue(
 ): Result<UsableValue, Unusable> {
   const unsafe = unusableText(field, raw);
   if (unsafe !== null) return fail({ message: unsafe });
-  const value = clean[field](raw);
-  const problem = value === "" ? emptied[field] : checks[field]?.(value, thisYear);
-  if (problem !== undefined && problem !== null) return fail({ message: problem });
+  const value = (clean[field] ?? trimmed)(raw);
+  if (value === "") return fail({ message: emptied[field] ?? `${field} is empty.` });
+  const problem = checks[field]?.(value, thisYear) ?? null;
+  if (problem !== null) return fail({ message: problem });
   return ok({ value, normalised_value: comparedValue(field, value) });
 }
 
@@ -120,18 +121,13 @@ function unusableText(field: EnrichableField, raw: string): string | null {
 
 const trimmed = (raw: string): string => raw.normalize("NFC").trim();
 
-/** The value as it goes live; "" when it is none of its kind. */
-const clean: Readonly<Record<EnrichableField, (raw: string) => string>> = {
+/** The value as it goes live, where that is not the text as it was sent; "" when it is none of its kind. */
+const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
   website: (raw) => readWebsite(raw)?.live ?? "",
-  contact_email: trimmed,
   city: normalise.city,
   region: normalise.region,
   founded_year: normalise.founded_year,
-  mission: trimmed,
-  description: trimmed,
-  tagline: (raw) => normalise.tagline(raw),
-  programme: trimmed,
-  impact_metric: trimmed,
+  tagline: normalise.tagline,
 };
 
 const notAWebsite =
@@ -141,17 +137,14 @@ const notAnEmail = "contact_email is one e-mail address, like office@hope-kitche
 const noYear = (thisYear: number) =>
   `founded_year holds a year of four digits between ${foundedFrom} and ${thisYear}, like "1998".`;
 
-const emptied: Readonly<Record<EnrichableField, string>> = {
+const noCity = "city holds no name.";
+const noRegion = "region holds no name.";
+const emptied: Partial<Record<EnrichableField, string>> = {
   website: notAWebsite,
   contact_email: notAnEmail,
-  city: "city holds no name.",
-  region: "region holds no name.",
+  city: noCity,
+  region: noRegion,
   founded_year: 'founded_year holds a year of four digits, like "1998".',
-  mission: "mission is empty.",
-  description: "description is empty.",
-  tagline: "tagline is empty.",
-  programme: "programme is empty.",
-  impact_metric: "impact_metric is empty.",
 };
 
 /** What is checked of a cleaned value; null when it is usable. */
@@ -162,8 +155,8 @@ const checks: Partial<Record<EnrichableField, (value: string, thisYear: number) 
         ? notAWebsite
         : null,
     contact_email: (value) => (isEmail(value) ? null : notAnEmail),
-    city: (value) => (/\p{L}/u.test(value) ? null : emptied.city),
-    region: (value) => (/[\p{L}\p{N}]/u.test(value) ? null : emptied.region),
+    city: (value) => (/\p{L}/u.test(value) ? null : noCity),
+    region: (value) => (/[\p{L}\p{N}]/u.test(value) ? null : noRegion),
     founded_year: (value, thisYear) =>
       Number(value) >= foundedFrom && Number(value) <= thisYear ? null : noYear(thisYear),
     programme: (value) => refusalOf(itemFrom("programme", value)),

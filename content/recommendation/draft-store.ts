@@ -1,4 +1,16 @@
-import { and, countDistinct, desc, eq, getTableColumns, gt, like, ne, or, sql } from "drizzle-orm";
+import {
+  and,
+  countDistinct,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  like,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { agentsBehind, decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -116,6 +128,16 @@ export async function draftById(store: Queryable, id: number): Promise<StoredDra
 }
 
 const withNonprofit = { ...getTableColumns(drafts), slug: nonprofits.slug, name: nonprofits.name };
+
+const queued = (store: Queryable, which: SQL | undefined, limit: number) =>
+  store.db
+    .select(withNonprofit)
+    .from(drafts)
+    .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
+    .where(which)
+    .orderBy(drafts.id)
+    .limit(limit);
+
 /** Says literally what the partial index drafts_for_review says, so that SQLite uses it. */
 const forReview = and(sql`${drafts.status} = 'pending'`, sql`${nonprofits.status} <> 'withdrawn'`);
 
@@ -123,27 +145,11 @@ const forReview = and(sql`${drafts.status} = 'pending'`, sql`${nonprofits.status
 export const draftQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<QueuedDraft[]> =>
-  store.db
-    .select(withNonprofit)
-    .from(drafts)
-    .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
-    .where(and(forReview, gt(drafts.id, after)))
-    .orderBy(drafts.id)
-    .limit(limit)
-    .execute();
+): Promise<QueuedDraft[]> => queued(store, and(forReview, gt(drafts.id, after)), limit).execute();
 
 /** How many wait for an operator; stops counting at `max`. Index: drafts_for_review. */
 export const waitingDraftCount = (store: Queryable, max: number): Promise<number> =>
-  store.db.$count(
-    store.db
-      .select({ id: drafts.id })
-      .from(drafts)
-      .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
-      .where(forReview)
-      .limit(max)
-      .as("waiting"),
-  );
+  store.db.$count(queued(store, forReview, max).as("waiting"));
 
 /** Drafts of an agent that went live by agreement, by id. Reads the whole table: for an operator's command. */
 export const agreedDraftsOf = (
@@ -151,14 +157,7 @@ export const agreedDraftsOf = (
   agentId: string,
   limit: number,
 ): Promise<QueuedDraft[]> =>
-  store.db
-    .select(withNonprofit)
-    .from(drafts)
-    .innerJoin(nonprofits, eq(nonprofits.id, drafts.nonprofit_id))
-    .where(and(eq(drafts.agent_id, agentId), agreed))
-    .orderBy(drafts.id)
-    .limit(limit)
-    .execute();
+  queued(store, and(eq(drafts.agent_id, agentId), agreed), limit).execute();
 
 export type NewDraft = Omit<StoredDraft, "id" | "reason" | "decided_at">;
 
@@ -200,25 +199,30 @@ export async function applyAgreeing(
 }
 
 /** Takes back, with the recommendation of a nonprofit, the agreement that made it. */
-export async function rejectApplied(
+export const rejectApplied = (
   tx: WriteTransaction,
   nonprofit_id: number,
-  { decided_by, ...decision }: Omit<DraftClosing, "status">,
-): Promise<void> {
-  await tx.db
-    .update(drafts)
-    .set({ ...decided({ status: "rejected", ...decision }), decided_by })
-    .where(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "applied")));
-}
+  decision: Omit<DraftClosing, "status">,
+): Promise<void> =>
+  takeBack(tx, and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "applied")), decision);
 
 /** Takes back agreement on these donor intents: one draft's, or with a null id that of all. */
-export async function rejectAgreed(
+export const rejectAgreed = (
   tx: WriteTransaction,
   { id, ...same }: SameIntents & { id: number | null },
+  decision: Omit<DraftClosing, "status">,
+): Promise<void> =>
+  takeBack(
+    tx,
+    and(sameIntents(same), agreed, id === null ? undefined : eq(drafts.id, id)),
+    decision,
+  );
+
+async function takeBack(
+  tx: WriteTransaction,
+  which: SQL | undefined,
   { decided_by, ...decision }: Omit<DraftClosing, "status">,
 ): Promise<void> {
-  await tx.db
-    .update(drafts)
-    .set({ ...decided({ status: "rejected", ...decision }), decided_by })
-    .where(and(sameIntents(same), agreed, id === null ? undefined : eq(drafts.id, id)));
+  const rejected = { ...decided({ status: "rejected", ...decision }), decided_by };
+  await tx.db.update(drafts).set(rejected).where(which);
 }
