@@ -27,12 +27,7 @@ import {
   type ProposalContext,
   type ProposalRefusal,
 } from "./proposal.ts";
-import {
-  type EnrichOutcome,
-  type StoredItem,
-  type StoreFailure,
-  storeEnrichment,
-} from "./store-enrichment.ts";
+import { type EnrichOutcome, type StoredItem, storeEnrichment } from "./store-enrichment.ts";
 
 /** What the verb works with; the service fills it from its own context. */
 export type EnrichContext = ProposalContext & {
@@ -42,10 +37,7 @@ export type EnrichContext = ProposalContext & {
 
 export type EnrichCall = ProposalCall & { slug: string; body: EnrichmentBody };
 
-export type EnrichFailure =
-  | StoreFailure
-  | ProposalRefusal
-  | { kind: "invalid_enrichment"; errors: Wrong[] };
+export type EnrichFailure = ProposalRefusal | { kind: "invalid_enrichment"; errors: Wrong[] };
 
 /**
  * Takes what an agent found out about a nonprofit: stores it, and makes a structured value live when two agents agree.

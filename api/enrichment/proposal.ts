@@ -29,8 +29,14 @@ export type ProposalCall = {
   network: string | null;
 };
 
+/** Why the transaction stores nothing of a proposal. */
+export type ProposalFailure =
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "nonprofit_withdrawn"; slug: string }
+  | { kind: "idempotency_key_reused" };
+
 export type ProposalRefusal =
-  | { kind: "idempotency_key_reused" }
+  | ProposalFailure
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
 /** A proposal as it goes into a transaction. */

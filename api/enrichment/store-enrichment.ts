@@ -29,7 +29,7 @@ import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import type { Admitted } from "./proposal.ts";
+import type { Admitted, ProposalFailure } from "./proposal.ts";
 
 /** One request to enrich, read and checked, as it goes into a transaction. */
 export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
@@ -52,16 +52,11 @@ export type StoredItem = Pick<
   prior_rejections: readonly Rejection[];
 };
 
-export type StoreFailure =
-  | { kind: "nonprofit_not_found"; slug: string }
-  | { kind: "nonprofit_withdrawn"; slug: string }
-  | { kind: "idempotency_key_reused" };
-
 /** Stores all submissions of a request, or none of it, inside the caller's transaction. */
 export const storeEnrichment = (
   tx: WriteTransaction,
   job: EnrichJob,
-): Promise<Result<EnrichOutcome, StoreFailure>> => {
+): Promise<Result<EnrichOutcome, ProposalFailure>> => {
   const { request, slug, idempotencyKey, now } = job;
   const once = {
     route: "enrich",
@@ -76,7 +71,7 @@ export const storeEnrichment = (
 async function storeItems(
   tx: WriteTransaction,
   job: EnrichJob,
-): Promise<Result<EnrichOutcome, StoreFailure>> {
+): Promise<Result<EnrichOutcome, ProposalFailure>> {
   const { request, slug } = job;
   const target = await enrichTarget(tx, slug);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });

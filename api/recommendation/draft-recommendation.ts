@@ -3,6 +3,7 @@ import {
   type Admitted,
   type ProposalCall,
   type ProposalContext,
+  type ProposalFailure,
   type ProposalRefusal,
 } from "#api/enrichment/proposal.ts";
 import type {
@@ -46,7 +47,6 @@ export type DraftContext = ProposalContext & {
 };
 
 export type DraftRefusal =
-  | DraftFailure
   | ProposalRefusal
   | { kind: "drafts_not_open" }
   | { kind: "invalid_draft"; errors: PickFault[] }
@@ -117,11 +117,6 @@ const noteOf = (
       ? "This draft was rejected."
       : draftNote(decision, mode);
 
-export type DraftFailure =
-  | { kind: "nonprofit_not_found"; slug: string }
-  | { kind: "nonprofit_withdrawn"; slug: string }
-  | { kind: "idempotency_key_reused" };
-
 /** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
 export type DraftOutcome = {
   draft_id: number;
@@ -144,7 +139,7 @@ export type DraftJob = Admitted & {
 export const storeDraft = (
   tx: WriteTransaction,
   job: DraftJob,
-): Promise<Result<DraftOutcome, DraftFailure>> => {
+): Promise<Result<DraftOutcome, ProposalFailure>> => {
   const { request, idempotencyKey, now } = job;
   const once = {
     route: "draft",
@@ -159,7 +154,7 @@ export const storeDraft = (
 async function storeNew(
   tx: WriteTransaction,
   job: DraftJob,
-): Promise<Result<DraftOutcome, DraftFailure>> {
+): Promise<Result<DraftOutcome, ProposalFailure>> {
   const { slug, sensitive_claims } = job.request;
   const record = await recordBySlug(tx, slug);
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });

@@ -24,7 +24,7 @@ const lookalikes = [
 export const isMixedScript = (id: string): boolean =>
   lookalikes.filter((script) => script.test(id)).length > 1;
 
-/** What an operator and readers of the leaderboard are told of an id. */
+/** What an operator and readers of the leaderboard see beside an id. */
 export const agentFlags = (id: string): string[] => (isMixedScript(id) ? ["mixed_script_id"] : []);
 
 /** Who sends: the id in the form in which ids are compared, and a name for people. */

@@ -128,7 +128,7 @@ export async function saveLeaderboard(store: Store, now: Date): Promise<void> {
   await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
 }
 
-/** The leaderboard as it was last kept, null before the first time. */
+/** The leaderboard as it was last stored, null before the first time. */
 export async function storedLeaderboard(store: Queryable): Promise<Leaderboard | null> {
   const value = await directoryFact(store, name);
   return value === null ? null : (Leaderboard.safeParse(JSON.parse(value)).data ?? null);

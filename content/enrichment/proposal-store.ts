@@ -1,6 +1,6 @@
-import { and, countDistinct, inArray, type SQL, sql } from "drizzle-orm";
+import { and, type SQL, sql } from "drizzle-orm";
 import type { SubmissionStatus } from "#content/contract/enrichment.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 import type { submissions } from "#content/store/tables/enrichment.ts";
 import type { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 
@@ -21,19 +21,6 @@ export const decided = ({ status, reason, at }: ProposalDecision) => ({
   decided_at: at,
   network: null,
 });
-
-/** How many distinct agents stand behind these proposals, those that were rejected left out. */
-export async function agentsBehind(
-  store: Queryable,
-  table: Proposals,
-  ...which: (SQL | undefined)[]
-): Promise<number> {
-  const [row] = await store.db
-    .select({ agents: countDistinct(table.agent_id) })
-    .from(table)
-    .where(and(inArray(table.status, ["pending", "applied"]), ...which));
-  return row?.agents ?? 0;
-}
 
 /**
  * Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. Answers

@@ -11,7 +11,7 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { agentsBehind, decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
+import { decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -111,14 +111,17 @@ export async function refusedDrafts(
 
 /** How many distinct agents' drafts stand behind the same donor intents: those that wait and those that agreed. */
 export const agentsBehindDraft = (store: Queryable, same: SameIntents): Promise<number> =>
-  agentsBehind(store, drafts, sameIntents(same));
+  agentsOf(store, and(sameIntents(same), ne(drafts.status, "rejected")));
 
 /** How many distinct agents' drafts made a recommendation by agreement. Index: drafts_by_nonprofit. */
-export async function agentsAgreed(store: Queryable, same: SameIntents): Promise<number> {
+export const agentsAgreed = (store: Queryable, same: SameIntents): Promise<number> =>
+  agentsOf(store, and(sameIntents(same), agreed));
+
+async function agentsOf(store: Queryable, which: SQL | undefined): Promise<number> {
   const [row] = await store.db
     .select({ agents: countDistinct(drafts.agent_id) })
     .from(drafts)
-    .where(and(sameIntents(same), agreed));
+    .where(which);
   return row?.agents ?? 0;
 }
 

@@ -121,7 +121,7 @@ function onlyForOperator({
   return refused ? "refused_before" : null;
 }
 
-/** What the sender of a draft is told of it. */
+/** Says to the sender of a draft what it waits for. */
 export function draftNote(decision: DraftDecision, mode: ConsensusMode): string {
   if (decision.kind === "operator") return operatorNotes[decision.because];
   if (decision.kind === "promoted") {

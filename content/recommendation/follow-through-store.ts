@@ -199,7 +199,7 @@ export async function openedByRank(
     .orderBy(sql`${follow.rank} IS NULL`, asc(follow.rank));
 }
 
-/** When the oldest call was that is still kept, in milliseconds since 1970; null for none. */
+/** When the oldest call was that is still stored, in milliseconds since 1970; null for none. */
 export async function oldestCall(store: Queryable): Promise<number | null> {
   const [oldest] = await store.db
     .select({ called_at: recommendationLog.called_at })
