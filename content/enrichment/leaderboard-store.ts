@@ -38,7 +38,13 @@ export async function enrichmentStats(store: Queryable): Promise<EnrichmentStats
       count: counted(`status:${status}`),
     })),
     by_field: EnrichableField.options.map((field) => ({ field, count: counted(`field:${field}`) })),
-    recent: recent.map(({ status: _, ...shown }) => shown),
+    recent: recent.map(({ nonprofit_slug, field, agent_name, confidence, created_at }) => ({
+      nonprofit_slug,
+      field,
+      agent_name,
+      confidence,
+      created_at,
+    })),
   };
 }
 
@@ -82,7 +88,13 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       last_seen: wireTime(new Date(last_seen)),
       flags: agentFlags(agent_id),
     })),
-    recent_activity: recent.map(({ confidence: _, ...shown }) => shown),
+    recent_activity: recent.map(({ agent_name, nonprofit_slug, field, status, created_at }) => ({
+      agent_name,
+      nonprofit_slug,
+      field,
+      status,
+      created_at,
+    })),
   };
 }
 
