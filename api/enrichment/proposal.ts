@@ -6,7 +6,8 @@ import { idempotencyKeyReused } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
-import type { Store } from "#content/store/open.ts";
+import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
 
 // What agents propose and others confirm comes in alike: values of fields here, drafts in api/recommendation.
 
@@ -73,6 +74,21 @@ export async function admit(
   if (!allowed) return fail({ kind: "agent_rate_limited", agent_id, retryAfterMs });
   return ok({ idempotencyKey, network: mode === "networks" ? network : null, mode, now: clock() });
 }
+
+/**
+ * Stores a proposal inside the caller's transaction, once for an agent's Idempotency-Key. `identity`: what makes two
+ * requests the same, plain data.
+ */
+export const storeOnce = <Value, Failure>(
+  tx: WriteTransaction,
+  route: string,
+  { idempotencyKey, now, request }: Admitted & { request: { agent_id: string } },
+  identity: unknown,
+  store: () => Promise<Result<Value, Failure>>,
+): Promise<Result<Value, Failure | { kind: "idempotency_key_reused" }>> => {
+  const digest = () => requestDigest(identity);
+  return answerOnce(tx, { route, sender: request.agent_id, idempotencyKey, digest, now }, store);
+};
 
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
 

@@ -27,9 +27,8 @@ import {
 } from "#content/enrichment/submission-store.ts";
 import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import type { Admitted, ProposalFailure } from "./proposal.ts";
+import { type Admitted, type ProposalFailure, storeOnce } from "./proposal.ts";
 
 /** One request to enrich, read and checked, as it goes into a transaction. */
 export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
@@ -56,17 +55,8 @@ export type StoredItem = Pick<
 export const storeEnrichment = (
   tx: WriteTransaction,
   job: EnrichJob,
-): Promise<Result<EnrichOutcome, ProposalFailure>> => {
-  const { request, slug, idempotencyKey, now } = job;
-  const once = {
-    route: "enrich",
-    sender: request.agent_id,
-    idempotencyKey,
-    digest: () => requestDigest([slug, request]),
-    now,
-  };
-  return answerOnce(tx, once, () => storeItems(tx, job));
-};
+): Promise<Result<EnrichOutcome, ProposalFailure>> =>
+  storeOnce(tx, "enrich", job, [job.slug, job.request], () => storeItems(tx, job));
 
 async function storeItems(
   tx: WriteTransaction,

@@ -5,6 +5,7 @@ import {
   type ProposalContext,
   type ProposalFailure,
   type ProposalRefusal,
+  storeOnce,
 } from "#api/enrichment/proposal.ts";
 import type {
   DraftAnswer,
@@ -14,10 +15,9 @@ import type {
 } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { wireTime } from "#content/contract/time.ts";
-import { type ConsensusMode, rejectionReasons } from "#content/enrichment/consensus.ts";
+import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import {
   agentsBehindDraft,
   insertDraft,
@@ -95,7 +95,10 @@ function answerOf(
     consensus: confidence > 1,
     sensitive_claims,
     phase,
-    promotion_note: noteOf(status, decision, mode),
+    promotion_note:
+      decision.kind === "applied"
+        ? "This draft was applied before: the profile is recommended."
+        : draftNote(decision, mode),
     prior_rejections: refused.map(({ agent_name, recommended_for, reason, decided_at }) => ({
       agent: agent_name,
       recommended_for,
@@ -105,17 +108,6 @@ function answerOf(
     profile_url: `${baseUrl}/nonprofits/${slug}`,
   };
 }
-
-const noteOf = (
-  status: DraftAnswer["status"],
-  decision: DraftDecision | { kind: "applied" },
-  mode: ConsensusMode,
-): string =>
-  decision.kind === "applied"
-    ? "This draft was applied before: the profile is recommended."
-    : status === "rejected"
-      ? "This draft was rejected."
-      : draftNote(decision, mode);
 
 /** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
 export type DraftOutcome = {
@@ -139,17 +131,8 @@ export type DraftJob = Admitted & {
 export const storeDraft = (
   tx: WriteTransaction,
   job: DraftJob,
-): Promise<Result<DraftOutcome, ProposalFailure>> => {
-  const { request, idempotencyKey, now } = job;
-  const once = {
-    route: "draft",
-    sender: request.agent_id,
-    idempotencyKey,
-    digest: () => requestDigest(request),
-    now,
-  };
-  return answerOnce(tx, once, () => storeNew(tx, job));
-};
+): Promise<Result<DraftOutcome, ProposalFailure>> =>
+  storeOnce(tx, "draft", job, job.request, () => storeNew(tx, job));
 
 async function storeNew(
   tx: WriteTransaction,

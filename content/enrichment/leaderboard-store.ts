@@ -157,17 +157,14 @@ export async function exemplars(
   store: Queryable,
   { field, limit }: { field: EnrichableField | null; limit: number },
 ): Promise<Exemplars> {
-  const found: { at: number; row: Exemplars["exemplars"][number] }[] = [];
+  const found = new Map<string, { at: number; row: Exemplars["exemplars"][number] }>();
   for (const one of exemplarFields) {
     if (field !== null && field !== one) continue;
+    const { value, winning_value, agent_name, source_url, decided_at } = submissions;
     const rows = await store.db
       .select({
         nonprofit_slug: nonprofits.slug,
-        value: submissions.value,
-        winning_value: submissions.winning_value,
-        agent_name: submissions.agent_name,
-        source_url: submissions.source_url,
-        decided_at: submissions.decided_at,
+        ...{ value, winning_value, agent_name, source_url, decided_at },
       })
       .from(submissions)
       .innerJoin(nonprofits, eq(nonprofits.id, submissions.nonprofit_id))
@@ -179,25 +176,19 @@ export async function exemplars(
           ne(nonprofits.status, "withdrawn"),
         ),
       )
-      .orderBy(desc(submissions.decided_at), submissions.id)
+      .orderBy(desc(decided_at), submissions.id)
       .limit(limit * 3);
-    for (const { nonprofit_slug, agent_name, source_url, ...row } of rows) {
-      const at = row.decided_at ?? 0;
+    for (const { decided_at: decidedAt, winning_value: edited, ...row } of rows) {
+      const at = decidedAt ?? 0;
+      const key = `${row.nonprofit_slug} ${one} ${at}`;
+      if (found.has(key)) continue;
       // What a reviewer made of a prose text is what went live.
-      const value = row.winning_value ?? row.value;
+      const live = edited ?? row.value;
       const applied_at = wireTime(new Date(at));
-      found.push({
-        at,
-        row: { nonprofit_slug, field: one, value, agent_name, source_url, applied_at },
-      });
+      found.set(key, { at, row: { ...row, field: one, value: live, applied_at } });
     }
   }
-  const seen = new Set<string>();
-  const once = found.filter(({ at, row }) => {
-    const key = `${row.nonprofit_slug} ${row.field} ${at}`;
-    return !seen.has(key) && seen.add(key);
-  });
-  const shown = once.toSorted((a, b) => b.at - a.at).slice(0, limit);
+  const shown = [...found.values()].toSorted((a, b) => b.at - a.at).slice(0, limit);
   return {
     message: "Submissions that went live. Use them as templates for the form of a value.",
     hint: "A structured field needs a second agent with the same value; name the page where you found it in source_url.",
