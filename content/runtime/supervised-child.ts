@@ -25,6 +25,7 @@ export type Child = {
 };
 
 const graceMs = 4_000;
+const channelClosed = "ERR_IPC_CHANNEL_CLOSED";
 
 /** Starts a script in a process of its own. It must end by itself when its channel to this process is gone. */
 export function startChild<Message>(options: ChildOptions<Message>): Child {
@@ -40,8 +41,13 @@ export function startChild<Message>(options: ChildOptions<Message>): Child {
   return {
     pid: child.pid,
     send: (message) => {
-      // One that has ended hears nothing, and anyone who waits for its answer is told of the end.
-      if (child.exitCode === null && child.signalCode === null) child.send(message);
+      try {
+        child.send(message);
+      } catch (error) {
+        // One that has ended hears nothing, and anyone who waits for its answer is told of the end.
+        if (!(error instanceof Error && "code" in error && error.code === channelClosed))
+          throw error;
+      }
     },
     stop: async () => {
       child.kill("SIGTERM");
