@@ -129,7 +129,7 @@ export function createApp(context: Context): App {
 /** What a file of the bundle answers to, which stands before the service. */
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 
-/** Which limit a request counts toward; null for what is never limited. Source: decisions.md, "Limits". */
+/** Which limit a request counts toward; null for what is never limited. Source: the decisions of the spec, "Limits". */
 function policyOf(method: string, path: string): Policy | null {
   if (path === "/healthz") return null;
   if (path.startsWith("/api/donate/")) return "donate";

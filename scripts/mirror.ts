@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
 import { fail } from "#content/contract/result.ts";
-import { publicKeyOf } from "#content/feed/keys.ts";
+import { publicKeyOf } from "#content/feed/signing-keys.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { openMirrorFolder } from "./mirror/folder.ts";

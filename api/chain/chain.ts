@@ -1,5 +1,5 @@
 import type { Commitment } from "#content/contract/transfer.ts";
-import type { PaymentFacts } from "#content/donation/checks.ts";
+import type { PaymentFacts } from "#content/donation/payment-checks.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
 export type ChainUnclear = { kind: "chain_unclear"; why: string };

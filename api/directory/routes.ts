@@ -18,7 +18,7 @@ import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts"
 import { causeList, idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
-import { directoryNumbers } from "#content/operation/directory-store.ts";
+import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
 
 type DirectoryContext = Pick<
   Context,

@@ -51,7 +51,7 @@ const asking = {
 
 /**
  * Without a proof answers what to pay, with one what the chain holds. Demands a payment only where no money has moved.
- * Source: decisions.md, "Donation".
+ * Source: the decisions of the spec, "Donation".
  */
 export async function donate(
   context: DonateContext,

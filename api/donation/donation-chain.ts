@@ -6,7 +6,7 @@ import type { Secrets } from "#api/secrets.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { Landed } from "#content/contract/transfer.ts";
-import { sampleTrouble } from "#content/operation/directory-store.ts";
+import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Store } from "#content/store/open.ts";

@@ -2,7 +2,7 @@ import type { Payment } from "#api/chain/chain.ts";
 import { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { isSound, judgePayment, type PaymentDue } from "#content/donation/checks.ts";
+import { isSound, judgePayment, type PaymentDue } from "#content/donation/payment-checks.ts";
 import { intentOf, isBroadcasting } from "#content/donation/intent-store.ts";
 import { asksToPay, readMemo } from "#content/donation/memo.ts";
 import { type DonateTarget, donationsOf } from "#content/donation/store.ts";
@@ -43,7 +43,7 @@ type Outcome = Result<RecordedGift | Pending, PaymentFailure>;
 
 /**
  * Takes a signed payment: checks it, adds the sponsor's signature where that is missing, broadcasts it and records what
- * landed. Nothing is sent before every check has passed. Source: facts on x402; decisions.md, "Donation".
+ * landed. Nothing is sent before every check has passed. Source: facts on x402; the decisions of the spec, "Donation".
  */
 export async function takePayment(context: DonateContext, call: PaymentCall): Promise<Outcome> {
   const read = context.chain.readPayment(call.payment.transaction);

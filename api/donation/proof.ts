@@ -3,7 +3,12 @@ import type { PendingDonation, Settlement } from "#content/contract/donation.ts"
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { settlementOf } from "#content/donation/answers.ts";
-import { type Due, type Gift, judgeProof, type ProofRefusal } from "#content/donation/checks.ts";
+import {
+  type Due,
+  type Gift,
+  judgeProof,
+  type ProofRefusal,
+} from "#content/donation/payment-checks.ts";
 import {
   closeIntent,
   type DonationIntent,

@@ -31,7 +31,7 @@ import {
   recentDonations,
 } from "#content/donation/store.ts";
 import { base58Bytes } from "#content/contract/base58.ts";
-import { openSigner } from "#content/feed/keys.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { type BadProof, demanded, paymentHeaderOf, pending, recorded } from "./answers.ts";
@@ -100,7 +100,7 @@ function readProof(headers: Headers, body: unknown): Result<DonateCall["proof"],
   return ok({ kind: "signature", tx_signature });
 }
 
-/** Source: decisions.md, "recent_donations item". */
+/** Source: the decisions of the spec, "recent_donations item". */
 const recentMax = 50;
 
 /**

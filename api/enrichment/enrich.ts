@@ -27,7 +27,7 @@ import {
   type ProposalContext,
   type ProposalRefusal,
 } from "./proposal.ts";
-import { type EnrichOutcome, type StoredItem, storeEnrichment } from "./store-enrichment.ts";
+import { type EnrichOutcome, type StoredItem, storeEnrichment } from "./decide-submissions.ts";
 
 /** What the verb works with; the service fills it from its own context. */
 export type EnrichContext = ProposalContext & {

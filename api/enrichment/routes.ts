@@ -15,7 +15,7 @@ import {
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
-import { directoryFact } from "#content/operation/directory-store.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { agentRefusals, proposalCall, proposalContext } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
 

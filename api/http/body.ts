@@ -1,6 +1,6 @@
 import { Refused } from "./problem.ts";
 
-/** Source: promises.md, 16. */
+/** Source: the promises of the spec, 16. */
 export const bodyBytesMax = 65_536;
 const depthMax = 8;
 

@@ -76,7 +76,7 @@ const titles: Readonly<Record<number, string>> = problemTitles;
 
 /**
  * RFC 9457 problem+json. `error` repeats `detail`, because published clients read that name. Never cached.
- * Source: decisions.md, "Errors".
+ * Source: the decisions of the spec, "Errors".
  */
 export function problem({ status, code, detail, errors, extra, headers }: Refusal): Response {
   const body = {

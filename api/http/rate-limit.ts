@@ -9,17 +9,17 @@ import { type Hits, openWindows, type Taken, type Window, type Windows } from ".
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: decisions.md, "Limits". */
+/** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: the decisions of the spec, "Limits". */
 export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60 } as const;
 export type Policy = keyof typeof requestsPerMinute | "read";
 
-/** Submissions that one agent may make. Source: decisions.md, "Limits". */
+/** Submissions that one agent may make. Source: the decisions of the spec, "Limits". */
 export const agentWindows: readonly Window[] = [
   { policy: "agent-minute", limit: 120, windowMs: minuteMs, grainMs: 1 },
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
 
-/** Failed attempts to be an operator before a client is locked out. Source: promises.md, 10. */
+/** Failed attempts to be an operator before a client is locked out. Source: the promises of the spec, 10. */
 const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minuteMs, grainMs: 1 };
 
 export type Allowance = Taken & { limit: number; windowMs: number };

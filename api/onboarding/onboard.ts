@@ -48,7 +48,7 @@ export type OnboardFailure =
 
 /**
  * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
- * is public before an operator approves it. A refused request stores nothing. Source: spec, "Onboarding"; decisions.md.
+ * is public before an operator approves it. A refused request stores nothing. Source: spec, "Onboarding"; its decisions.
  */
 export async function onboard(
   context: OnboardContext,

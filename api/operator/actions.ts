@@ -20,8 +20,8 @@ import { readAudit } from "#content/operation/audit-store.ts";
 import { dailyNumbers, type HealthContext, operatorHealth } from "./health.ts";
 import { addToPicks, editPick, listPicks, type PickFailure, removePick } from "./picks.ts";
 import { revertAgent } from "./revert.ts";
-import type { ReviewFailure } from "./review-queue.ts";
-import { decideReview, findReview, listReviews, reviewQueues } from "./review.ts";
+import type { ReviewFailure } from "./open-queue.ts";
+import { decideReview, findReview, listReviews, reviewQueues } from "./review-queues.ts";
 import { type RevokeFailure, revokeVerification } from "./revoke-verification.ts";
 
 /** What operators' work needs of the service; a command without one hands in its own. */

@@ -17,7 +17,7 @@ import {
   oldestPendingWebhook,
   refusedSince,
   storeBytes,
-} from "#content/operation/directory-store.ts";
+} from "#content/operation/directory-facts-store.ts";
 import { deliveriesWith } from "#content/operation/webhook-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Store } from "#content/store/open.ts";

@@ -15,7 +15,7 @@ type OperatorCheck = Pick<Context, "secrets"> & {
   readonly activity: Pick<Context["activity"], "count">;
 };
 
-/** Finds the operator of a token in constant time, and counts failures. Source: promises.md, 10. */
+/** Finds the operator of a token in constant time, and counts failures. Source: the promises of the spec, 10. */
 export function checkToken(
   { secrets, limits, activity }: OperatorCheck,
   request: Request,

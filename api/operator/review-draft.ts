@@ -21,7 +21,7 @@ import {
   type StoredPick,
 } from "#content/recommendation/pick-store.ts";
 import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
-import { sensitiveClaims } from "#content/recommendation/wording.ts";
+import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import {
   numberAt,
@@ -30,7 +30,7 @@ import {
   sourceGiven,
   unusable,
   wordingPassed,
-} from "./review-queue.ts";
+} from "./open-queue.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
 export const draftReviews = openQueue<QueuedDraft>({

@@ -10,7 +10,7 @@ import {
   logWallet,
   type WalletHold,
 } from "#content/onboarding/wallet-hold-store.ts";
-import { hexKey, instantAt, openQueue } from "./review-queue.ts";
+import { hexKey, instantAt, openQueue } from "./open-queue.ts";
 
 const hourMs = 3_600_000;
 
@@ -64,7 +64,7 @@ export const holdReviews = openQueue<WalletHold & { slug: string; name: string }
   }),
 
   /** A hold that ends at this instant has ended: what is due takes effect before anyone can stop it. */
-  applyDue: async (tx, key, now) => {
+  applyDue: async (tx, _, { key, now }) => {
     const hold = await holdById(tx, key);
     if (hold?.status === "held") await applyDueHolds(tx, now, hold.nonprofit_id);
   },

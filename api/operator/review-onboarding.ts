@@ -9,7 +9,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { countryName } from "#content/nonprofit/country.ts";
-import { onboardingChecks } from "#content/onboarding/checks.ts";
+import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
 import { editable, type OnboardingEdits, readEdits } from "#content/onboarding/edits.ts";
 import { onboardingOutcome, type OnboardingOutcome } from "#content/onboarding/outcome.ts";
@@ -33,7 +33,7 @@ import {
   instantAt,
   openQueue,
   unusable,
-} from "./review-queue.ts";
+} from "./open-queue.ts";
 
 type Waiting = { one: Onboarding; record: NonprofitRecord | null };
 
@@ -68,7 +68,8 @@ export const onboardingReviews = openQueue<Waiting>({
 
   item: async (store, { one, record }) => itemOf(one, record, await checksFor(store, one, record)),
 
-  applyDue: async (tx, key, now) => {
+  applyDue: async (tx, decision, { key, now }) => {
+    if (decision === "rejected") return;
     const one = await onboardingById(tx, key);
     if (one?.nonprofit_id != null) await applyDueHolds(tx, now, one.nonprofit_id);
   },

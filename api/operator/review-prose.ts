@@ -25,7 +25,7 @@ import {
   openQueue,
   type ReviewFailure,
   unusable,
-} from "./review-queue.ts";
+} from "./open-queue.ts";
 
 type Waiting = { submission: StoredSubmission; record: NonprofitRecord };
 

@@ -13,7 +13,7 @@ import {
   logWallet,
   applyDueHolds,
 } from "#content/onboarding/wallet-hold-store.ts";
-import { isLive, type ReviewContext } from "./review.ts";
+import { isLive, type ReviewContext } from "./review-queues.ts";
 
 export type RevokeFailure =
   | { kind: "nonprofit_not_found"; slug: string }

@@ -26,7 +26,7 @@ import {
   noRecommendationDisclosure,
   recommendationDisclosure,
   trustSignals,
-} from "#content/recommendation/words.ts";
+} from "#content/recommendation/answer-sentences.ts";
 import { type SearchWord, searchWords } from "#content/search/query.ts";
 
 export type RecommendFailure = { kind: "nothing_asked" };

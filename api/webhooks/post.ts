@@ -4,7 +4,7 @@ import type { Clock } from "#content/contract/time.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { isPublicHost } from "#content/nonprofit/website.ts";
 import { isPublicAddress } from "#content/operation/public-address.ts";
-import { retryAfterMs } from "#content/operation/webhook-events.ts";
+import { retryAfterMs } from "#content/operation/webhook-retries.ts";
 import type { Post } from "./deliveries.ts";
 
 const timeoutMsDefault = 10_000;

@@ -6,14 +6,13 @@ import { changesPerMessageMax } from "#content/contract/webhook.ts";
 import { feedEntries } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openLease } from "#content/operation/lease-store.ts";
+import { changesEvent, donationEvent } from "#content/operation/webhook-events.ts";
 import {
-  changesEvent,
-  donationEvent,
   isGivenUp,
   pauseMs,
   retryDelayMs,
   webhookAgeMaxMs,
-} from "#content/operation/webhook-events.ts";
+} from "#content/operation/webhook-retries.ts";
 import {
   type Attempted,
   dropUnlisted,

@@ -53,7 +53,7 @@ export const fieldTypeOf = (field: EnrichableField): FieldType =>
 
 export const isStructured = (field: string): field is StructuredField => structured.has(field);
 
-/** Longest values in characters. Source: decisions.md, "Enrichment". */
+/** Longest values in characters. Source: the decisions of the spec, "Enrichment". */
 export const lengthMax: Readonly<Record<EnrichableField, number>> = {
   tagline: 160,
   mission: 1_000,

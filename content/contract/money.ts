@@ -4,7 +4,7 @@ import type { MicroUsdc } from "./transfer.ts";
 const perUsdc = 1_000_000n;
 const decimals = 6;
 
-/** Source: spec, "Limits"; decisions.md, "Donation". */
+/** Source: spec, "Limits"; its decisions, "Donation". */
 export const donationMax = micro(10_000n * perUsdc);
 export const donationDefault = micro(perUsdc);
 

@@ -6,7 +6,7 @@ import { objectIn } from "#content/contract/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
-import { type PublicKey, type Signer, verifyDetached } from "#content/feed/keys.ts";
+import { type PublicKey, type Signer, verifyDetached } from "#content/feed/signing-keys.ts";
 import { clusterOfChain, explorerUrl } from "./network.ts";
 import { usdcNumber } from "#content/contract/money.ts";
 

@@ -24,7 +24,7 @@ const notWallets = new Map([
   ["1nc1nerator11111111111111111111111111111111", "the incinerator"],
 ]);
 
-/** Reads a Solana address: base58 of 32 bytes, at which someone can hold money. Source: decisions.md, "Onboarding". */
+/** Reads a Solana address: base58 of 32 bytes, at which someone can hold money. Source: the decisions of the spec, "Onboarding". */
 export function readWallet(text: string): Result<Wallet, { message: string }> {
   const address = text.trim();
   const bytes = base58Bytes(address, 32);

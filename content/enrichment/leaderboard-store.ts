@@ -11,13 +11,13 @@ import {
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { directoryFact } from "#content/operation/directory-store.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { agents, enrichmentCounts, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { agentFlags } from "./agent.ts";
 
-/** Source: spec, "Limits"; decisions.md, "Leaderboard and exemplars". */
+/** Source: spec, "Limits"; its decisions, "Leaderboard and exemplars". */
 const recentMax = 10;
 const topAgentsMax = 50;
 const recentActivityMax = 20;

@@ -6,12 +6,12 @@ import { enrichableFields, needsLimit, type NeedsFilter } from "#content/contrac
 import { wireTime } from "#content/contract/time.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
-import { inConsensus } from "#content/nonprofit/pending-store.ts";
+import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { directoryFact } from "#content/operation/directory-store.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues, query } from "#content/store/query.ts";
 import { pendingFields } from "#content/store/tables/enrichment.ts";

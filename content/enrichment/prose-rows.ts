@@ -52,7 +52,7 @@ const nameLengthMax = 120;
 
 /**
  * Reads the value of a programme or impact_metric: a JSON object with the fields of a program or a metric, or plain
- * text ("text"). "wrong" for an object that lacks what the row needs. Source: decisions.md, "Enrichment".
+ * text ("text"). "wrong" for an object that lacks what the row needs. Source: the decisions of the spec, "Enrichment".
  */
 export function itemFrom(field: "programme" | "impact_metric", value: string): ReadItem {
   const object = objectIn(value);

@@ -27,7 +27,7 @@ export type EnrichmentRequest = Agent & { items: ReadItem[] };
 
 /**
  * Reads the body of POST /api/enrich/{slug}: one submission, a batch, or both. One bad item refuses the whole, and every
- * bad one is named by its path. Source: decisions.md, "Enrichment".
+ * bad one is named by its path. Source: the decisions of the spec, "Enrichment".
  */
 export function readEnrichment(
   body: EnrichmentBody,

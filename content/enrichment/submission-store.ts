@@ -1,7 +1,7 @@
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { type EnrichableField, enrichableFields } from "#content/contract/enrichment.ts";
-import { inConsensus } from "#content/nonprofit/pending-store.ts";
+import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { jsonOf, packed, query, queryPacked, rowShape } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";

@@ -72,7 +72,7 @@ const plainEmail = z.email();
 /**
  * Checks and cleans a submitted value. Text without control, bidi and stray tag characters, within the field's length;
  * a website is http(s) with a public host, an e-mail address parses, a year lies between 1000 and `thisYear`. Nothing
- * is fetched. Source: decisions.md, "Enrichment"; promises.md, 12 and 14.
+ * is fetched. Source: the decisions of the spec, "Enrichment"; the promises of the spec, 12 and 14.
  */
 export function checkValue(
   field: EnrichableField,
@@ -182,7 +182,7 @@ type Submitted = { field: string; value: string; agent_id: string; agent_name: s
 
 /**
  * True for obvious test data: it is accepted, but kept out of the leaderboard, agents.md and second opinions.
- * Source: decisions.md, "Enrichment".
+ * Source: the decisions of the spec, "Enrichment".
  */
 export function isTestData({ field, value, agent_id, agent_name }: Submitted): boolean {
   const onExampleHost =

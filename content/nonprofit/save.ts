@@ -10,7 +10,7 @@ import { columnNames, insertMany, inValues, query } from "#content/store/query.t
 import type { WriteTransaction } from "#content/store/open.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
-import { fillPending, refreshPending } from "./pending-store.ts";
+import { fillPending, refreshPending } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
 
 /** A nonprofit as it was (null: new) and as it shall be. */

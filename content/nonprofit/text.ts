@@ -12,7 +12,7 @@ export const fold = (text: string): string =>
 /**
  * The first character that no field may hold, as "U+202E", or null. Refused: control characters, bidi controls, stray tag
  * characters, invisible formatting, lone surrogates and noncharacters. Prose keeps line breaks, tabs, ZWJ, ZWNJ and the
- * tags of flag emoji. Source: promises.md, 12. Linear in the length.
+ * tags of flag emoji. Source: the promises of the spec, 12. Linear in the length.
  */
 export function unsafeCharacter(text: string, { prose }: { prose: boolean }): string | null {
   const checked = prose ? text.replaceAll(flagEmoji, "").replaceAll(proseOnly, "") : text;

@@ -44,7 +44,7 @@ const isPublicAddress = ({ protocol, username, password, hostname }: URL): boole
 /**
  * Turns a website into its comparison form: scheme, default port, `www.`, fragment and tracking parameters do not
  * matter; host and path in lower case; a trailing slash matters except at the root. "" for text that is no public
- * website. Source: spec, "Normalisation applied before comparing values", and decisions.md, "Comparing".
+ * website. Source: spec, "Normalisation applied before comparing values", and its decisions, "Comparing".
  */
 export function comparedWebsite(raw: string): string {
   const website = readWebsite(raw);

@@ -112,7 +112,7 @@ export function maskEmail(address: string): string {
   return at < 1 ? `${first}…` : `${first}…${address.slice(at)}`;
 }
 
-/** A value as it may be public: contact_email is never. Source: decisions.md, "Shapes". */
+/** A value as it may be public: contact_email is never. Source: the decisions of the spec, "Shapes". */
 export const publicValue = (field: string, value: string): string =>
   field === "contact_email" ? maskEmail(value) : value;
 

@@ -36,7 +36,7 @@ export type Approving = {
 
 /**
  * The profile as it is after approval. A claim fills what is empty; a change of a claimed profile also replaces what
- * stands; a registration makes a profile. A wallet takes effect at once only where there is none. Source: decisions.md,
+ * stands; a registration makes a profile. A wallet takes effect at once only where there is none. Source: the decisions of the spec,
  * "Onboarding"; docs/decisions/0063.
  */
 export function onboardingOutcome(

@@ -36,7 +36,7 @@ export type ReadOnboarding = { request: OnboardingRequest; proof: WalletProofSen
 
 /**
  * Reads the body of POST /api/onboard: a claim needs claim_slug and contact_email, a registration name, country and
- * contact_email. Every fault is named by its field. Source: decisions.md, "Onboarding".
+ * contact_email. Every fault is named by its field. Source: the decisions of the spec, "Onboarding".
  */
 export function readOnboarding(
   sent: OnboardingBody,

@@ -16,7 +16,7 @@ import {
   directoryFact,
   donationCount,
   liveCounters,
-} from "./directory-store.ts";
+} from "./directory-facts-store.ts";
 
 /** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
 export type ActivityKind =

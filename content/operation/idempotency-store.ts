@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
 
-/** Answers are honoured for 24 h. Source: decisions.md. */
+/** Answers are honoured for 24 h. Source: the decisions of the spec. */
 const keptMs = 86_400_000;
 const sweptMax = 20;
 

@@ -11,7 +11,7 @@ import {
 } from "#content/enrichment/consensus.ts";
 import { checkSourceUrl, isTestData } from "#content/enrichment/value.ts";
 import { checkPickText, normaliseIntents, type PickFault, type PickText } from "./pick-text.ts";
-import { sensitiveClaims } from "./wording.ts";
+import { sensitiveClaims } from "./wording-faults.ts";
 
 /** A draft as it is stored: checked and cleaned. */
 export type DraftRequest = PickText & {

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
-import { describeFaults, wordingFaults } from "./wording.ts";
+import { describeFaults, wordingFaults } from "./wording-faults.ts";
 
 /** The words of a recommendation. */
 export type PickText = { recommended_for: string[]; why_recommended: string };

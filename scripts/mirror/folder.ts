@@ -15,7 +15,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { BundlePath } from "#content/contract/feed.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
-import { PublicKey } from "#content/feed/keys.ts";
+import { PublicKey } from "#content/feed/signing-keys.ts";
 
 /** What a mirror remembers between two runs. */
 export const MirrorState = z.object({

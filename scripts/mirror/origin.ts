@@ -7,7 +7,7 @@ import {
   isManifestPath,
   ManifestShard,
 } from "#content/contract/feed.ts";
-import { KeySet, type PublicKey, verifyDetached } from "#content/feed/keys.ts";
+import { KeySet, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
 import { retry } from "#content/runtime/retry.ts";
 
 /** Why a run left the folder as it was. What was gathered stays for the next run. */

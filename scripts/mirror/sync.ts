@@ -7,7 +7,7 @@ import {
   isManifestPath,
 } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { PublicKey } from "#content/feed/keys.ts";
+import type { PublicKey } from "#content/feed/signing-keys.ts";
 import type { MirrorFolder, MirrorState } from "./folder.ts";
 import { type Gathering, gather, install, type Misfits, newestOf } from "./gather.ts";
 import {

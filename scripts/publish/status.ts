@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore } from "#content/store/open.ts";
-import { firstChangeAfter } from "#content/operation/directory-store.ts";
+import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { differingFiles } from "#site/publisher/full-build.ts";
 import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";

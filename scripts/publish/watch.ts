@@ -8,7 +8,7 @@ import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { checkpointCounters } from "#content/operation/activity-store.ts";
-import { directoryFact } from "#content/operation/directory-store.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { stopSignal } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";

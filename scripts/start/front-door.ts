@@ -10,7 +10,7 @@ import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import type { BundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
-import { createFirstPages, type FirstPages } from "#site/delivery/first-pages.ts";
+import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
 
 /** Answers what the bundle holds; null leaves the request to the service. */
 export type FrontDoor = (request: Request) => Response | null | Promise<Response | null>;

@@ -12,7 +12,7 @@ import {
   type ReceiptFailure,
   verifyReceipt,
 } from "#content/donation/receipt.ts";
-import { KeySet, PublicKey, publicKeyOf } from "#content/feed/keys.ts";
+import { KeySet, PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
 
 /** A receipt that the directory signed. */
 export type Checked = {

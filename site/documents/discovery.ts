@@ -5,7 +5,7 @@ import { shareOfDay } from "#content/enrichment/rotation.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { directoryFact, directoryNumbers } from "#content/operation/directory-store.ts";
+import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { grouped } from "#site/parts/words.ts";
 import type { Source } from "./document.ts";
 import { markdownLine } from "#site/parts/markdown.ts";

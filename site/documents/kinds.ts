@@ -4,7 +4,7 @@ import { feed, snapshotPart } from "./feed.ts";
 import { keyOf } from "./keys.ts";
 import { listPage } from "./list-page.ts";
 import { lunr } from "./lunr.ts";
-import { answers, discovery, page } from "./page.ts";
+import { answers, discovery, page } from "./single-pages.ts";
 import { profile, profileHistory, profileMarkdown } from "./profile.ts";
 import { sitemap } from "./sitemap.ts";
 

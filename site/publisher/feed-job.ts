@@ -4,7 +4,7 @@ import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import type { FeedDraft, PublisherContext } from "./context.ts";
 import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
-import { keySetOf, type Signer } from "#content/feed/keys.ts";
+import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
 import { snapshotParts } from "./draft-feed.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 

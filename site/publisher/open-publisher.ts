@@ -5,7 +5,7 @@ import { systemClock } from "#content/contract/time.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { sampleTrouble } from "#content/operation/directory-store.ts";
+import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { bringExportInStep, checkExport } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
@@ -22,7 +22,7 @@ import { detectRestoredStore } from "./detect-restored-store.ts";
 import { openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { PublisherContext } from "./context.ts";
 import { workApart, workHere } from "./background-worker.ts";
-import { openSigner } from "#content/feed/keys.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
 
 export type PublisherSettings = {
   dataDir: string;

@@ -1,7 +1,7 @@
 import { publishFiles } from "#site/bundle/export-release.ts";
 import type { Needs } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
-import { needsPath } from "#site/documents/page.ts";
+import { needsPath } from "#site/documents/single-pages.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { type EnrichJob, storeEnrichment } from "#api/enrichment/store-enrichment.ts";
+import { type EnrichJob, storeEnrichment } from "#api/enrichment/decide-submissions.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";

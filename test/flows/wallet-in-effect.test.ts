@@ -3,7 +3,7 @@ import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
 import { onboardingKeys } from "#api/onboarding/routes.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
-import { decideReview } from "#api/operator/review.ts";
+import { decideReview } from "#api/operator/review-queues.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";
 import { donateTarget } from "#content/donation/store.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
-import { liveCounters } from "#content/operation/directory-store.ts";
+import { liveCounters } from "#content/operation/directory-facts-store.ts";
 import { dailyHashKeyOf } from "#api/secrets.ts";
 import { userAgentHash } from "#api/http/client.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";

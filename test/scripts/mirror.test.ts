@@ -14,7 +14,7 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { openMirrorFolder } from "#scripts/mirror/folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";
-import { publicKeyOf } from "#content/feed/keys.ts";
+import { publicKeyOf } from "#content/feed/signing-keys.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 import { type Meddle, serveFolder, type StaticServer } from "#test/support/static-server.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { receiptOf, signReceipt, signedAnswer } from "#content/donation/receipt.ts";
 import type { Receipt } from "#content/contract/donation.ts";
-import { keySetOf, openSigner, type Signer } from "#content/feed/keys.ts";
+import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";

@@ -1,5 +1,5 @@
 import { openListIndex } from "#content/nonprofit/list-index.ts";
-import { discovery } from "#site/documents/page.ts";
+import { discovery } from "#site/documents/single-pages.ts";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { aRenderer, textOf } from "./compiled-site.ts";

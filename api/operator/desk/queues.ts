@@ -1,5 +1,5 @@
 import { placeWith, queryOf } from "#api/http/query.ts";
-import { listReviews, reviewQueues, waitingMax } from "#api/operator/review.ts";
+import { listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { placeWith, queryOf } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
-import { findReview, listReviews } from "#api/operator/review.ts";
+import { findReview, listReviews } from "#api/operator/review-queues.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";

@@ -167,7 +167,7 @@ export async function signInPage(
   });
 }
 
-/** Takes the form to sign in. A client with five failures in a minute is not looked at. Source: promises.md, 10. */
+/** Takes the form to sign in. A client with five failures in a minute is not looked at. Source: the promises of the spec, 10. */
 export async function signIn(context: Context, request: Request): Promise<Response> {
   const form = await formOf(request);
   const next = isPlace(form.text("next")) ? form.text("next") : "/desk";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { micro } from "#content/contract/money.ts";
 import { SignedReceipt } from "#content/contract/donation.ts";
-import { openSigner } from "#content/feed/keys.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
 import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { type Donation, recordDonation } from "#content/donation/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";

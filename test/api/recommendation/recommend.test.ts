@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { wordingFaults } from "#content/recommendation/wording.ts";
+import { wordingFaults } from "#content/recommendation/wording-faults.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";

@@ -10,7 +10,7 @@ import {
   setDonationNetwork,
 } from "#content/donation/store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { liveCounters } from "#content/operation/directory-store.ts";
+import { liveCounters } from "#content/operation/directory-facts-store.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
 const [devnet, mainnet] = ["solana:devnet", "solana:mainnet"];

@@ -6,7 +6,7 @@ import {
   paymentChecks,
   type PaymentDue,
   type PaymentFacts,
-} from "#content/donation/checks.ts";
+} from "#content/donation/payment-checks.ts";
 import { ok } from "#content/contract/result.ts";
 
 const due: PaymentDue = {

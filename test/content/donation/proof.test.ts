@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { writeMemo } from "#content/donation/memo.ts";
-import { type Due, judgeProof, proofChecks } from "#content/donation/checks.ts";
+import { type Due, judgeProof, proofChecks } from "#content/donation/payment-checks.ts";
 import { micro } from "#content/contract/money.ts";
 import { fail, ok } from "#content/contract/result.ts";
 import type { Credit, Landed } from "#content/contract/transfer.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { emailHost } from "#content/onboarding/contact-email.ts";
-import { onboardingChecks } from "#content/onboarding/checks.ts";
+import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { editable, readEdits } from "#content/onboarding/edits.ts";
 import { onboardingOutcome } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";

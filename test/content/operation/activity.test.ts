@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { checkpointCounters, countActivity } from "#content/operation/activity-store.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { storedCounters } from "#content/operation/directory-store.ts";
+import { storedCounters } from "#content/operation/directory-facts-store.ts";
 
 let folder: string;
 let store: Store;

@@ -5,7 +5,7 @@ import {
   retryAfterMs,
   retryDelayMs,
   webhookAttemptsMax,
-} from "#content/operation/webhook-events.ts";
+} from "#content/operation/webhook-retries.ts";
 
 const hourMs = 3_600_000;
 

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import {
   recommendationDisclosure,
   noRecommendationDisclosure,
-} from "#content/recommendation/words.ts";
+} from "#content/recommendation/answer-sentences.ts";
 import {
   editorialPoints,
   editorialSteps,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { checkPickText } from "#content/recommendation/pick-text.ts";
 import { readDraft } from "#content/recommendation/draft.ts";
-import { sensitiveClaims } from "#content/recommendation/wording.ts";
+import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
 import { wrongsOf } from "#content/contract/problem.ts";
 import { DraftBody, draftExample } from "#content/contract/recommendation.ts";
 

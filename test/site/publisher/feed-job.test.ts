@@ -15,7 +15,7 @@ import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { type FeedJob, openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
-import { KeySet, openSigner, verifyDetached } from "#content/feed/keys.ts";
+import { KeySet, openSigner, verifyDetached } from "#content/feed/signing-keys.ts";
 import { aDirectory, aSigningKey, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;

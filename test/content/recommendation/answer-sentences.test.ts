@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { trustSignals } from "#content/recommendation/words.ts";
+import { trustSignals } from "#content/recommendation/answer-sentences.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 describe("the trust signals of a profile", () => {

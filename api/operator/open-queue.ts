@@ -8,7 +8,7 @@ import {
 } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import { describeFaults, wordingFaults } from "#content/recommendation/wording.ts";
+import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
 /** One kind of review, whatever waits in it. */
@@ -19,7 +19,7 @@ export type ReviewQueue = {
   find(store: Queryable, key: string, now: Date): Promise<ReviewItem | null>;
   /** How many wait. Stops counting at `max`. */
   count(store: Queryable, max: number): Promise<number>;
-  decide(tx: WriteTransaction, decision: "approved" | "rejected", deciding: Deciding): Outcome;
+  decide(tx: WriteTransaction, decision: Decision, deciding: Deciding): Outcome;
 };
 
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
@@ -37,8 +37,8 @@ type QueueOf<Waiting> = {
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
   refresh?(store: Queryable, waiting: Waiting): Promise<Waiting>;
   item(store: Queryable, waiting: Waiting, now: Date): Described | Promise<Described>;
-  /** Lets what is due take effect before a decision about it. */
-  applyDue?(tx: WriteTransaction, key: string, now: Date): Promise<void>;
+  /** Lets what is due take effect before a decision that depends on it. */
+  applyDue?(tx: WriteTransaction, decision: Decision, deciding: Deciding): Promise<void>;
   approve: Decide<Waiting>;
   reject: Decide<Waiting>;
 };
@@ -50,6 +50,7 @@ type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "created_at"> & {
   created_at: number;
 };
 
+type Decision = "approved" | "rejected";
 type Outcome = Promise<Result<Decided, ReviewFailure>>;
 type Decide<Waiting> = (tx: WriteTransaction, waiting: Waiting, deciding: Deciding) => Outcome;
 
@@ -103,9 +104,8 @@ export function openQueue<Waiting>(queue: QueueOf<Waiting>): ReviewQueue {
       return itemOf(store, waiting, now);
     },
     decide: async (tx, decision, deciding) => {
-      const { key, now } = deciding;
-      await queue.applyDue?.(tx, key, now);
-      const found = await find(tx, key);
+      await queue.applyDue?.(tx, decision, deciding);
+      const found = await find(tx, deciding.key);
       if (!found.ok) return found;
       const decide = decision === "approved" ? queue.approve : queue.reject;
       return decide(tx, found.value, deciding);

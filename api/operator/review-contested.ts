@@ -18,7 +18,7 @@ import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { checksOf, numberAt, openQueue, unusable } from "./review-queue.ts";
+import { checksOf, numberAt, openQueue, unusable } from "./open-queue.ts";
 
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 

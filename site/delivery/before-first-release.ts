@@ -1,6 +1,6 @@
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
-import { discoveryFiles, pages } from "#site/documents/page.ts";
+import { discoveryFiles, pages } from "#site/documents/single-pages.ts";
 import type { BundleFile, DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
 import { renderKeys } from "#site/documents/document.ts";

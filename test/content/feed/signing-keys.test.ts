@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { keySetOf, KeySet, openSigner, publicKeyOf, verifyDetached } from "#content/feed/keys.ts";
+import {
+  keySetOf,
+  KeySet,
+  openSigner,
+  publicKeyOf,
+  verifyDetached,
+} from "#content/feed/signing-keys.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

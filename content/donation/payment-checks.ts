@@ -166,7 +166,7 @@ const formerWalletMs = 24 * 3_600_000;
 
 /**
  * What makes a landed transfer a gift to this nonprofit. The first check that fails names the refusal; all of them mean
- * that money has moved or was lost on the way, so none may lead to another demand for payment. Source: decisions.md.
+ * that money has moved or was lost on the way, so none may lead to another demand for payment. Source: the decisions of the spec.
  */
 export const proofChecks = {
   not_confirmed: ({ landed }: Claim, due: Due) =>

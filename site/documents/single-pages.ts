@@ -8,7 +8,7 @@ import {
   directoryFact,
   directoryStats,
   storedCounters,
-} from "#content/operation/directory-store.ts";
+} from "#content/operation/directory-facts-store.ts";
 import { agentsGuide, llmsText, publicationDay, workflows } from "./discovery.ts";
 import { type SingleDocument, single, singles, type Source } from "./document.ts";
 import { keyOf } from "./keys.ts";

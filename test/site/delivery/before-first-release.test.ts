@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { createFirstPages, type FirstPages } from "#site/delivery/first-pages.ts";
+import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
 import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -12,8 +12,8 @@ import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
 import { onboardingReviews } from "./review-onboarding.ts";
 import { proseReviews } from "./review-prose.ts";
-import type { ReviewFailure, ReviewQueue } from "./review-queue.ts";
-import { contestedReviews, disputeReviews } from "./review-values.ts";
+import type { ReviewFailure, ReviewQueue } from "./open-queue.ts";
+import { contestedReviews, disputeReviews } from "./review-contested.ts";
 
 export type ReviewContext = {
   store: Store;
