@@ -9,6 +9,13 @@ import {
   recordDonation,
   setDonationNetwork,
 } from "#content/donation/store.ts";
+import {
+  caip2Of,
+  clusterOfChain,
+  nameOf,
+  networks,
+  wordsOfCluster,
+} from "#content/donation/network.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
 
@@ -70,4 +77,14 @@ test("what was given on a test network counts nowhere once the directory settles
   await setDonationNetwork(store, mainnet, now);
   expect(await told()).toEqual([1, 2_000_000, 1, 1, 1, [1]]);
   for (const id of ids) expect((await donationById(store, 1, id))?.id).toBe(id);
+});
+
+test("each network is known by its genesis hash, and explained by its cluster", () => {
+  for (const one of Object.values(networks)) {
+    expect(nameOf(one.genesis)).toBe(one.cluster);
+    expect(clusterOfChain(caip2Of(one))).toBe(one.cluster);
+    expect(wordsOfCluster(one.cluster)).toBe(one.words);
+  }
+  expect(nameOf("1".repeat(44))).toBe("an unknown chain");
+  expect(clusterOfChain("solana:unheard-of")).toBe("local");
 });
