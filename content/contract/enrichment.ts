@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { otherType } from "./problem.ts";
 
 /** The fields that agents can complete, in the contract's order. */
 export const enrichableFields = [
@@ -78,16 +79,15 @@ export const sourceUrlLengthMax = 2_048;
 export const batchItemsMax = 20;
 
 /** Absent, null and "" all mean that nothing was given. */
-export const optionalText = (lengthMaxOfText: number, error?: string) =>
-  z
-    .string({ error })
+export const optionalText = (lengthMaxOfText: number, shape = z.string()) =>
+  shape
     .max(lengthMaxOfText)
     .nullish()
     .transform((text) => (text === undefined || text === null || text.trim() === "" ? null : text));
 
 const field = EnrichableField.describe("The field that the value completes");
 const value = z
-  .string({ error: 'value is a text; send a year as "1998", an object as JSON in a string.' })
+  .string(otherType('value is a text; send a year as "1998", an object as JSON in a string.'))
   .min(1)
   .describe("The data as text; for programme and impact_metric a JSON object in a string, or text");
 const source_url = optionalText(sourceUrlLengthMax).describe(
@@ -113,7 +113,7 @@ export const EnrichmentBody = z
     value: value.optional(),
     source_url,
     agent_id: z
-      .string({ error: "agent_id is required: a stable text that names your agent." })
+      .string(otherType("agent_id is required: a stable text that names your agent."))
       .min(1)
       .max(agentLengthMax)
       .describe("Stable id of the agent; distinct ids count toward consensus"),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { optionalText as optional } from "./enrichment.ts";
 import { NonprofitStatus } from "./nonprofit.ts";
 import { textAsItCame } from "./operations/query.ts";
+import { otherType } from "./problem.ts";
 
 export const onboardingTypes = ["claim", "registration", "change"] as const;
 export type OnboardingType = (typeof onboardingTypes)[number];
@@ -23,7 +24,7 @@ export const onboardingLengthMax = {
 const textLengthMax = 20_000;
 
 const optionalText = (description: string) =>
-  optional(textLengthMax, "This is a text.").describe(description);
+  optional(textLengthMax, z.string(otherType("This is a text."))).describe(description);
 
 /** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const claimExample = {

@@ -37,6 +37,14 @@ export const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
     message: message.slice(0, 300),
   }));
 
+/**
+ * What a shape says of a value that is absent or of another type. A text instead of this would stand in the place of what
+ * is said of one that is too long, too.
+ */
+export const otherType = (words: string) => ({
+  error: ({ code }: z.core.$ZodRawIssue) => (code === "invalid_type" ? words : undefined),
+});
+
 /** Titles of refusals, by their status. */
 export const problemTitles = {
   400: "Bad request",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { cleaned, parameter } from "./operations/query.ts";
+import { otherType } from "./problem.ts";
 
 /** What the donor's agent is about to do; it changes the weight of signals. */
 export const intents = ["discover", "donate", "compare", "verify"] as const;
@@ -152,11 +153,11 @@ const needed = {
 };
 
 const neededText = (name: keyof typeof needed) =>
-  z.string({ error: needed[name] }).min(1, needed[name]);
+  z.string(otherType(needed[name])).min(1, needed[name]);
 
 /** Cut to size where they are read: what is longer is refused in words of our own. */
 const sentIntents = z
-  .array(z.string().max(intentLengthMax * 2), { error: needed.recommended_for })
+  .array(z.string().max(intentLengthMax * 2), otherType(needed.recommended_for))
   .min(1, needed.recommended_for)
   .max(intentsMax);
 const sentReason = neededText("why_recommended").max(reasonLengthMax * 2);
