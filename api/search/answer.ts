@@ -1,34 +1,22 @@
 import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
-import { searchIn, type SearchPage } from "#content/search/search.ts";
+import type { Search, SearchPage } from "#content/search/search.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { EncodedBody } from "#api/http/encoded-body.ts";
 
-/** A SearchAnswer in JSON, in UTF-8, but for the array of nonprofits, which stands in it twice. */
-export type SearchBytes = {
-  head: Uint8Array<ArrayBuffer>;
-  nonprofits: Uint8Array<ArrayBuffer>;
-};
-
 /** Answers as of the change with the number `version` or a later one. */
-export type AnswerSearch = (query: SearchQuery, version: number) => Promise<SearchBytes>;
+export type AnswerSearch = (query: SearchQuery, version: number) => Promise<EncodedBody>;
 
-/** Searches a store. `baseUrl` has no trailing slash. */
-export function answerFrom(store: Queryable, baseUrl: string): AnswerSearch {
-  const search = searchIn(store);
+/** What `search` finds, as a SearchAnswer in JSON. `baseUrl` has no trailing slash. */
+export function answerFrom(store: Queryable, search: Search, baseUrl: string): AnswerSearch {
   return async (query, version) => {
     const page = await search(query, version);
     const head = JSON.stringify(answerHead(query, page, baseUrl)).slice(0, -1);
-    return {
-      head: utf8.encode(`${head},"nonprofits":`),
-      nonprofits: utf8.encode(JSON.stringify(await summariesById(store, page.ids))),
-    };
+    const nonprofits = utf8.encode(JSON.stringify(await summariesById(store, page.ids)));
+    const parts = [utf8.encode(`${head},"nonprofits":`), nonprofits, results, nonprofits, end];
+    return new EncodedBody(parts, "application/json");
   };
 }
-
-/** The whole answer, with the array kept once. */
-export const answerBody = ({ head, nonprofits }: SearchBytes): EncodedBody =>
-  new EncodedBody([head, nonprofits, results, nonprofits, end], "application/json");
 
 const utf8 = new TextEncoder();
 const results = utf8.encode(',"results":');

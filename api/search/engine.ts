@@ -2,10 +2,11 @@ import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
+import { searchIn } from "#content/search/search.ts";
 import type { Store } from "#content/store/open.ts";
 import type { SearchEngine } from "#api/context.ts";
 import type { EncodedBody } from "#api/http/encoded-body.ts";
-import { answerBody, answerFrom, type AnswerSearch } from "./answer.ts";
+import { answerFrom, type AnswerSearch } from "./answer.ts";
 import { openPool } from "./pool.ts";
 
 export type SearchOptions = {
@@ -29,10 +30,12 @@ export function openSearch(
   { databaseUrl: url, baseUrl, threads = threadsFor(availableParallelism()) }: SearchOptions,
 ): SearchEngine {
   if (!store.embedded || threads === 0) {
-    return { find: cachedAnswers(watch, answerFrom(store, baseUrl)), close: async () => {} };
+    const answer = answerFrom(store, searchIn(store), baseUrl);
+    return { find: cachedAnswers(watch, answer), close: async () => {} };
   }
-  const pool = openPool({ url, baseUrl, threads });
-  return { find: cachedAnswers(watch, pool.answer), close: pool.close };
+  const pool = openPool({ url, threads });
+  const answer = answerFrom(store, pool.search, baseUrl);
+  return { find: cachedAnswers(watch, answer), close: pool.close };
 }
 
 const cacheBytesMax = 24 * 1024 * 1024;
@@ -48,8 +51,7 @@ export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine[
   const cache = new LRUCache<string, EncodedBody, Question>({
     maxSize: cacheBytesMax,
     sizeCalculation: ({ bytesKept }) => bytesKept + bytesPerEntry,
-    fetchMethod: async (_key, _stale, { context: { query, version } }) =>
-      answerBody(await answer(query, version)),
+    fetchMethod: (_key, _stale, { context: { query, version } }) => answer(query, version),
   });
   return async (query) => {
     if (!watch.isFresh()) await watch.refresh();

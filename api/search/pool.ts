@@ -1,15 +1,15 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
+import type { Search, SearchPage } from "#content/search/search.ts";
 import { Refused } from "#api/http/problem.ts";
-import type { SearchBytes, AnswerSearch } from "./answer.ts";
 
 /** What a thread is started with. */
-export type WorkerStart = { url: string; baseUrl: string };
+export type WorkerStart = { url: string };
 
 /** Null ends the thread: never in the middle of a query, for that would end the whole process. */
 export type WorkerQuestion = { id: number; query: SearchQuery; version: number } | null;
 
-export type WorkerAnswer = { id: number; answer: SearchBytes } | { id: number; failure: string };
+export type WorkerAnswer = { id: number; page: SearchPage } | { id: number; failure: string };
 
 const overload = {
   status: 503,
@@ -18,7 +18,7 @@ const overload = {
   headers: { "retry-after": "1" },
 };
 
-type Waiting = PromiseWithResolvers<SearchBytes> & {
+type Waiting = PromiseWithResolvers<SearchPage> & {
   timer: ReturnType<typeof setTimeout>;
 };
 type Thread = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
@@ -50,19 +50,19 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
       waiting.reject(new Error(`search thread lost: ${reason}`));
   }
 
-  const answer: AnswerSearch = (query, version) => {
+  const search: Search = (query, version = 0) => {
     const thread = threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
     if (thread.waiting.size >= waitingMax) return Promise.reject(new Refused(overload));
     const id = ++lastId;
     const timer = setTimeout(() => replace(thread, "no answer in time"), answerWaitMs);
-    const waiting = { ...Promise.withResolvers<SearchBytes>(), timer };
+    const waiting = { ...Promise.withResolvers<SearchPage>(), timer };
     thread.waiting.set(id, waiting);
     thread.worker.postMessage({ id, query, version } satisfies WorkerQuestion, []);
     return waiting.promise;
   };
 
   return {
-    answer,
+    search,
     close: async () => {
       closed = true;
       for (const thread of threads) end(thread);
@@ -81,7 +81,7 @@ function startThread(start: WorkerStart, onLost: (reason: string) => void): Thre
   worker.on("message", (message: WorkerAnswer) => {
     const waiting = take(thread, message.id);
     if ("failure" in message) waiting?.reject(new Error(`search failed: ${message.failure}`));
-    else waiting?.resolve(message.answer);
+    else waiting?.resolve(message.page);
   });
   worker.on("error", ({ message }: Error) => onLost(message));
   worker.on("exit", () => {

@@ -1,24 +1,24 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
+import { type Search, searchIn } from "#content/search/search.ts";
 import { queryable } from "#content/store/open.ts";
-import { answerFrom, type AnswerSearch } from "./answer.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 
-// A thread of the search pool: it opens the store that it is given and answers questions in their order.
+// A thread of the search pool: it opens the store that it is given and searches it, one question after another.
 
-const { url, baseUrl } = workerData as WorkerStart;
-let opening: Promise<AnswerSearch> | undefined;
+const { url } = workerData as WorkerStart;
+let opening: Promise<Search> | undefined;
 
 const pageCacheKb = 16_000;
 /** Waiting for a lock holds up this thread alone. */
 const lockWaitMs = 1_000;
 
 /** Searches over a connection that only reads. The tables are up to date: the service opened the store. */
-async function openSearch(): Promise<AnswerSearch> {
+async function openSearch(): Promise<Search> {
   const client = openEmbeddedClient(url.slice("file:".length), { timeout: lockWaitMs });
   await client.execute("PRAGMA query_only = 1");
   await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
-  return answerFrom(queryable(client), baseUrl);
+  return searchIn(queryable(client));
 }
 
 parentPort?.on("message", (question: WorkerQuestion) => {
@@ -35,16 +35,14 @@ async function respond({ id, query, version }: NonNullable<WorkerQuestion>): Pro
   try {
     // Here, so that a store that cannot be opened is an error of the search alone, and the next one tries again.
     opening ??= openSearch();
-    const answer = await opening.catch((error: unknown) => {
+    const search = await opening.catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
-    const found = await answer(query, version);
-    send({ id, answer: found }, [found.head.buffer, found.nonprofits.buffer]);
+    send({ id, page: await search(query, version) });
   } catch (error) {
     send({ id, failure: String(error) });
   }
 }
 
-const send = (message: WorkerAnswer, moved: ArrayBuffer[] = []): void =>
-  parentPort?.postMessage(message, moved);
+const send = (message: WorkerAnswer): void => parentPort?.postMessage(message, []);

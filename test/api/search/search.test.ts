@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import type { EncodedBody } from "#api/http/encoded-body.ts";
+import { EncodedBody } from "#api/http/encoded-body.ts";
 import { answerFrom } from "#api/search/answer.ts";
 import { cachedAnswers, openSearch } from "#api/search/engine.ts";
 import { openPool } from "#api/search/pool.ts";
@@ -170,7 +170,7 @@ describe("answers that are kept", () => {
     const service = await aService();
     const { store } = service;
     const asked: (string | null)[] = [];
-    const answerHere = answerFrom(store, "https://almoner.example");
+    const answerHere = answerFrom(store, searchIn(store), "https://almoner.example");
     const find = cachedAnswers(watchChanges(store), (query, version) => {
       asked.push(query.q);
       return answerHere(query, version);
@@ -189,11 +189,11 @@ describe("answers that are kept", () => {
 
   test("of a thousand different searches of 12 kB each are all kept", async () => {
     const service = await aService();
-    const nonprofits = new TextEncoder().encode(JSON.stringify("x".repeat(12_000)));
+    const half = new TextEncoder().encode(JSON.stringify("x".repeat(12_000)));
     let asked = 0;
     const find = cachedAnswers(watchChanges(service.store), async () => {
       asked++;
-      return { head: new TextEncoder().encode('{"total":0,"nonprofits":'), nonprofits };
+      return new EncodedBody([half, half], "application/json");
     });
     const different = Array.from({ length: 1_000 }, (_, n) => ({ ...anyQuery, q: `word ${n}` }));
     for (const query of [...different, ...different]) await find(query);
@@ -204,7 +204,11 @@ describe("answers that are kept", () => {
   test("are not kept of a search that failed", async () => {
     const service = await aService();
     let failing = true;
-    const answerHere = answerFrom(service.store, "https://almoner.example");
+    const answerHere = answerFrom(
+      service.store,
+      searchIn(service.store),
+      "https://almoner.example",
+    );
     const find = cachedAnswers(watchChanges(service.store), (query, version) =>
       failing ? Promise.reject(new Error("thread lost")) : answerHere(query, version),
     );
@@ -263,8 +267,8 @@ const rewrite = (
 
 test("more searches than can wait are refused, and those that wait are answered", async () => {
   const { context } = shared;
-  const { databaseUrl: url, baseUrl } = context.config;
-  const pool = openPool({ url, baseUrl, threads: 1 });
+  const { databaseUrl: url } = context.config;
+  const pool = openPool({ url, threads: 1 });
   const query = {
     q: "lantern",
     cause: null,
@@ -274,7 +278,7 @@ test("more searches than can wait are refused, and those that wait are answered"
     offset: 0,
   };
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 600 }, () => pool.answer(query, 0)),
+    Array.from({ length: 600 }, () => pool.search(query, 0)),
   );
   const refused = outcomes.filter(({ status }) => status === "rejected");
   expect(refused).toHaveLength(100);
@@ -285,7 +289,7 @@ test("more searches than can wait are refused, and those that wait are answered"
 });
 
 test("a search that a thread cannot do is an error of that search alone", async () => {
-  const pool = openPool({ url: "file:/nowhere/at/all/store.db", baseUrl: "", threads: 1 });
+  const pool = openPool({ url: "file:/nowhere/at/all/store.db", threads: 1 });
   const query = {
     q: "lantern",
     cause: null,
@@ -294,7 +298,7 @@ test("a search that a thread cannot do is an error of that search alone", async 
     limit: 1,
     offset: 0,
   };
-  const [outcome] = await Promise.allSettled([pool.answer(query, 0)]);
+  const [outcome] = await Promise.allSettled([pool.search(query, 0)]);
   expect(outcome?.status).toBe("rejected");
   await pool.close();
 });
