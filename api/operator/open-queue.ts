@@ -33,7 +33,9 @@ type QueueOf<Waiting> = {
   count: ReviewQueue["count"];
   page(store: Queryable, page: QueuePage): Promise<Waiting[]>;
   /** Null when nothing has this key, and why not when it was decided. */
-  find(store: Queryable, key: string): Promise<Result<Waiting, ReviewFailure> | null>;
+  find: Find<Waiting>;
+  /** As `find`, of what can be decided, where that is more than what waits. */
+  findToDecide?: Find<Waiting>;
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
   refresh?(store: Queryable, waiting: Waiting): Promise<Waiting>;
   item(store: Queryable, waiting: Waiting, now: Date): Described | Promise<Described>;
@@ -42,6 +44,11 @@ type QueueOf<Waiting> = {
   approve: Decide<Waiting>;
   reject: Decide<Waiting>;
 };
+
+type Find<Waiting> = (
+  store: Queryable,
+  key: string,
+) => Promise<Result<Waiting, ReviewFailure> | null>;
 
 /** A review as its queue describes it: `place` is its place there, `created_at` in milliseconds since 1970. */
 type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "created_at"> & {
@@ -79,9 +86,13 @@ export type ReviewFailure =
 /** A queue from what is different in it. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
 export function openQueue<Waiting>(queue: QueueOf<Waiting>): ReviewQueue {
   const { kind } = queue;
-  const find = async (store: Queryable, key: string): Promise<Result<Waiting, ReviewFailure>> => {
-    const found = queue.key.test(key) ? await queue.find(store, key) : null;
-    return found ?? fail({ kind: "review_not_found", id: `${kind}-${key}` });
+  const find = async (
+    store: Queryable,
+    key: string,
+    look = queue.find,
+  ): Promise<Result<Waiting, ReviewFailure>> => {
+    const found = queue.key.test(key) ? await look(store, key) : null;
+    return found ?? notWaiting(kind, key);
   };
   const itemOf = async (store: Queryable, waiting: Waiting, now: Date): Promise<ReviewItem> => {
     const { key, place, created_at, ...item } = await queue.item(store, waiting, now);
@@ -105,13 +116,16 @@ export function openQueue<Waiting>(queue: QueueOf<Waiting>): ReviewQueue {
     },
     decide: async (tx, decision, deciding) => {
       await queue.applyDue?.(tx, decision, deciding);
-      const found = await find(tx, deciding.key);
+      const found = await find(tx, deciding.key, queue.findToDecide);
       if (!found.ok) return found;
       const decide = decision === "approved" ? queue.approve : queue.reject;
       return decide(tx, found.value, deciding);
     },
   };
 }
+
+export const notWaiting = (kind: ReviewKind, key: string) =>
+  fail({ kind: "review_not_found", id: `${kind}-${key}` } as const);
 
 /** The value of an approval cannot be used; `message` says what to send. */
 export const unusable = (message: string) =>

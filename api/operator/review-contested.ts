@@ -18,7 +18,7 @@ import { checkValue } from "#content/enrichment/value.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { checksOf, numberAt, openQueue, unusable } from "./open-queue.ts";
+import { checksOf, notWaiting, numberAt, openQueue, unusable } from "./open-queue.ts";
 
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 
@@ -32,7 +32,7 @@ export const contestedReviews = openQueue<WaitingField>({
   count: contestedWaiting,
   page: (store, { after, limit }) =>
     contestedFields(store, { after: fieldFrom(after ?? ""), limit }),
-  find: (store, key) => fieldWith(store, key, fieldVotes),
+  find: (store, key) => waitingField(store, key, fieldVotes),
 
   item: (_, waiting, now) => {
     const { field, votes } = waiting;
@@ -83,7 +83,11 @@ export const contestedReviews = openQueue<WaitingField>({
 
 type Disputed = WaitingField & { record: NonprofitRecord };
 
-/** Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. */
+/**
+ * Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. One who
+ * knows better than all agents need not wait for them: approval asks only whether agents made the value live, rejection
+ * whether anyone contradicts it.
+ */
 export const disputeReviews = openQueue<Disputed>({
   kind: "revert",
   key: fieldKey,
@@ -97,7 +101,8 @@ export const disputeReviews = openQueue<Disputed>({
       return record === undefined ? [] : [{ ...one, record }];
     });
   },
-  find: (store, key) => fieldWith(store, key, disputingVotes),
+  find: (store, key) => waitingField(store, key, disputingVotes),
+  findToDecide: (store, key) => fieldWith(store, key, disputingVotes),
 
   item: (_, waiting, now) => {
     const { field, record } = waiting;
@@ -114,14 +119,17 @@ export const disputeReviews = openQueue<Disputed>({
     };
   },
 
-  approve: async (tx, { nonprofit_id, field, slug }, { reason, now }) => {
+  approve: async (tx, { nonprofit_id, field, slug, record }, { key, reason, now }) => {
+    if (record.status === "withdrawn") return notWaiting("revert", key);
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
     const sequence = await revertField(tx, { nonprofit_id, field, reason: why, now });
+    if (sequence === null) return notWaiting("revert", key);
     return ok({ slug, sequence, message: `${field} is empty, and agents can agree on it again.` });
   },
 
-  reject: async (tx, { nonprofit_id, field, slug }, { reason, now }) => {
-    await rejectAll(tx, "disputes", { nonprofit_id, field, reason, at: now.getTime() });
+  reject: async (tx, { nonprofit_id, field, slug }, { key, reason, now }) => {
+    const disputed = { nonprofit_id, field, reason, at: now.getTime() };
+    if ((await rejectAll(tx, "disputes", disputed)) === 0) return notWaiting("revert", key);
     return ok({ slug, sequence: null, message: `${field} stays as it is.` });
   },
 });
@@ -133,12 +141,18 @@ function fieldFrom(key: string): FieldOf | null {
 }
 
 /** A field with the votes on it; null without any, or when the nonprofit is withdrawn. */
+async function waitingField(store: Queryable, key: string, votesOn: typeof fieldVotes) {
+  const found = await fieldWith(store, key, votesOn);
+  const { votes = [], record } = found?.value ?? {};
+  return votes.length === 0 || record?.status === "withdrawn" ? null : found;
+}
+
+/** A field with the votes on it, if any; null when no nonprofit has it. */
 async function fieldWith(store: Queryable, key: string, votesOn: typeof fieldVotes) {
   const field = fieldFrom(key);
   const [record] = field === null ? [] : await recordsById(store, [field.nonprofit_id]);
-  if (field === null || record === undefined || record.status === "withdrawn") return null;
+  if (field === null || record === undefined) return null;
   const votes = await votesOn(store, field);
-  if (votes.length === 0) return null;
   return ok({ ...field, slug: record.slug, name: record.name, votes, record });
 }
 

@@ -208,6 +208,36 @@ describe("a live value that agents contradict", () => {
     expect(again.prior_rejections[0]).toMatchObject({ reason: "reverted: moved" });
     expect((await submit(slug, "bot-c", "city", "Bergen")).status).toBe("applied");
   });
+
+  test("can be emptied before anyone contradicts it, but not confirmed, and only once", async () => {
+    const slug = await aSlug();
+    const name = `revert-${(await live(slug)).id}-city`;
+    for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
+    expect((await decide(name, "reject", { reason: "right" })).status).toBe(404);
+    expect((await decide(name, "approve")).status).toBe(200);
+    expect((await live(slug)).city).toBeNull();
+    expect((await decide(name, "approve")).status).toBe(404);
+  });
+
+  test("is left as it is when this store does not know who agreed on it", async () => {
+    const slug = await aSlug();
+    const { id } = await live(slug);
+    for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
+    for (const agent of ["bot-c", "bot-d"]) await submit(slug, agent, "city", "Bergen");
+    await service.store.write((tx) =>
+      tx.raw.execute({
+        sql: "UPDATE submissions SET status = 'rejected' WHERE status = 'applied' AND nonprofit_id = ?",
+        args: [id],
+      }),
+    );
+    const answer = await decide(`revert-${id}-city`, "approve");
+    expect([answer.status, (await live(slug)).city]).toEqual([404, "Oslo"]);
+    const logged = await service.store.raw.execute({
+      sql: "SELECT 1 FROM audit_log WHERE subject = ?",
+      args: [`revert-${id}-city`],
+    });
+    expect(logged.rows).toHaveLength(0);
+  });
 });
 
 test("revert undoes what one agent's agreement made live, and keeps the log", async () => {
