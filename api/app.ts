@@ -23,7 +23,6 @@ import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.t
 import { searchRoutes } from "./search/routes.ts";
 import { submitEnrichment } from "#content/contract/operations/enrichment.ts";
 import { claimOrRegisterNonprofit } from "#content/contract/operations/onboarding.ts";
-import { draftRecommendation } from "#content/contract/operations/recommendation.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -147,7 +146,7 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
     headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
   });
 
-const helped = [submitEnrichment, claimOrRegisterNonprofit, draftRecommendation];
+const helped = [submitEnrichment, claimOrRegisterNonprofit];
 
 /** What to send instead, for anyone who sent something to these routes that they cannot take, or left out the slug. */
 function helpAt(path: string, { config }: Pick<Context, "config">): Record<string, unknown> {

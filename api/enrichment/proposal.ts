@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { Context } from "#api/context.ts";
-import { idempotencyKeyOf, networkOf } from "#api/http/client.ts";
+import { isUsableKey, networkOf } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
-import { idempotencyKeyReused } from "#content/contract/problem.ts";
+import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
@@ -38,6 +38,7 @@ export type ProposalFailure =
 
 export type ProposalRefusal =
   | ProposalFailure
+  | { kind: "invalid_idempotency_key" }
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
 /** A proposal as it goes into a transaction. */
@@ -60,16 +61,19 @@ export const proposalContext = ({ store, clock, config, limits }: Context): Prop
 });
 
 export const proposalCall = (context: Context, request: Request): ProposalCall => ({
-  idempotencyKey: idempotencyKeyOf(request),
+  idempotencyKey: request.headers.get("idempotency-key"),
   network: consensusNetwork(context, request),
 });
 
-/** Lets a request of an agent in, unless the agent has sent too many. */
+/** Lets a request of an agent in, unless its Idempotency-Key cannot be used or the agent has sent too many. */
 export async function admit(
   { clock, mode, takeAgent }: ProposalContext,
   { idempotencyKey, network }: ProposalCall,
   { agent_id, proposals }: { agent_id: string; proposals: number },
 ): Promise<Result<Admitted, ProposalRefusal>> {
+  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
+    return fail({ kind: "invalid_idempotency_key" });
+  }
   const { allowed, retryAfterMs } = await takeAgent(agent_id, proposals);
   if (!allowed) return fail({ kind: "agent_rate_limited", agent_id, retryAfterMs });
   return ok({ idempotencyKey, network: mode === "networks" ? network : null, mode, now: clock() });
@@ -94,6 +98,7 @@ const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en")
 
 /** What agents read wherever they write: the same of every route. */
 export const agentRefusals = {
+  invalid_idempotency_key: invalidIdempotencyKey,
   idempotency_key_reused: idempotencyKeyReused,
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import type { Config } from "#api/config.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
-import { Refused } from "./problem.ts";
 
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
@@ -64,17 +63,8 @@ export const dailyHash = (key: Uint8Array, day: string, text: string): string =>
 export const bearerOf = (request: Request): string | null =>
   /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 
-/**
- * The Idempotency-Key of a request, null without one: printable, so that it is the same thing to every proxy on its way.
- * Throws Refused (400) for one that cannot be used.
- */
-export function idempotencyKeyOf(request: Request): string | null {
-  const key = request.headers.get("idempotency-key");
-  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  const detail =
-    "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.";
-  throw new Refused({ status: 400, code: "invalid_idempotency_key", detail });
-}
+/** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
+export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 
 const knownMax = 2_000;
 const knownLengthMax = 500;

@@ -15,12 +15,13 @@ export const pathOf = <const Path extends string>({ path }: { path: Path }) =>
 
 /**
  * What Elysia reads and checks for an operation: the handler's `query` and `body` hold what the contract makes of them. Of
- * a repeated parameter the first counts; unknown ones are ignored. A body is looked at last, after an operator's token.
+ * a repeated parameter the first counts; unknown ones are ignored. A body is looked at last, after an operator's token;
+ * `help` goes with the refusal of one that does not fit.
  */
-export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>({
-  query,
-  body,
-}: Pick<Operation<string, Query, Body>, "query" | "body">) => ({
+export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>(
+  { query, body }: Pick<Operation<string, Query, Body>, "query" | "body">,
+  help: Record<string, unknown> = {},
+) => ({
   query: query as Query,
   // Elysia's own reading makes a list of what is repeated.
   transform: (context: { request: Request; query: unknown }) => {
@@ -28,7 +29,7 @@ export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>({
   },
   body: (body?.refusal === undefined
     ? undefined
-    : refusing(body.shape, body.refusal)) as BodySchema<Body>,
+    : refusing(body.shape, body.refusal, help)) as BodySchema<Body>,
 });
 
 type BodySchema<Shape extends z.ZodObject> = {
@@ -36,14 +37,14 @@ type BodySchema<Shape extends z.ZodObject> = {
 };
 
 /** The shape as Elysia takes it, which refuses in our words. */
-const refusing = (shape: z.ZodObject, code: string) => ({
+const refusing = (shape: z.ZodObject, code: string, extra: Record<string, unknown>) => ({
   "~standard": {
     version: 1,
     vendor: "zod",
     validate: (given: unknown) => {
       const read = shape.safeParse(given);
       if (read.success) return { value: read.data };
-      throw new Refused({ code, ...unusableBody(wrongsOf(read.error)) });
+      throw new Refused({ code, ...unusableBody(wrongsOf(read.error)), extra });
     },
   },
 });

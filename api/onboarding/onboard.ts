@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isUsableKey } from "#api/http/client.ts";
 import { type OnboardingRequest, readOnboarding } from "#content/onboarding/read.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
 import type { Clock } from "#content/contract/time.ts";
@@ -8,11 +9,7 @@ import {
   type Issuer,
   type ProofFailure,
 } from "#content/onboarding/wallet-challenge.ts";
-import type {
-  OnboardingAnswer,
-  OnboardingBody,
-  OnboardingType,
-} from "#content/contract/onboarding.ts";
+import type { OnboardingAnswer, OnboardingType } from "#content/contract/onboarding.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -39,12 +36,13 @@ export type OnboardContext = {
   statusToken: (submissionId: string) => string;
 };
 
-export type OnboardCall = { body: OnboardingBody; idempotencyKey: string | null };
+export type OnboardCall = { body: unknown; idempotencyKey: string | null };
 
 export type OnboardFailure =
   | StoreOnboardingFailure
   | ProofFailure
-  | { kind: "invalid_onboarding"; errors: Wrong[] };
+  | { kind: "invalid_onboarding"; errors: Wrong[] }
+  | { kind: "invalid_idempotency_key" };
 
 /**
  * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
@@ -58,6 +56,10 @@ export async function onboard(
   const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
   const { request, proof } = read.value;
+  const { idempotencyKey } = call;
+  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
+    return fail({ kind: "invalid_idempotency_key" });
+  }
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
   const { issuer } = context;
   // An old request is answered as it was, although its challenge has expired by now: so this is judged inside.
@@ -76,7 +78,7 @@ export async function onboard(
       duplicates,
       digest: requestDigest([request, proof?.signature ?? null]),
       statusDigest: digestOf(context.statusToken(id)),
-      idempotencyKey: call.idempotencyKey,
+      idempotencyKey,
       now,
     }),
   );

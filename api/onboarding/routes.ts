@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
-import { bearerOf, idempotencyKeyOf } from "#api/http/client.ts";
+import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
@@ -12,7 +12,7 @@ import {
   getWalletChallenge,
 } from "#content/contract/operations/onboarding.ts";
 import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
-import { idempotencyKeyReused } from "#content/contract/problem.ts";
+import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
@@ -28,18 +28,14 @@ export const onboardRoutes = (context: Context) => {
   const verb = { store, clock, baseUrl, ...keys };
   const answers = answersTo(baseUrl);
   return new Elysia()
-    .post(
-      pathOf(claimOrRegisterNonprofit),
-      async ({ body, request }) => {
-        const idempotencyKey = idempotencyKeyOf(request);
-        const outcome = await onboard(verb, { body, idempotencyKey });
-        if (isForm(request.headers.get("content-type"))) {
-          return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
-        }
-        return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
-      },
-      schemaOf(claimOrRegisterNonprofit),
-    )
+    .post(pathOf(claimOrRegisterNonprofit), async ({ body, request }) => {
+      const idempotencyKey = request.headers.get("idempotency-key");
+      const outcome = await onboard(verb, { body, idempotencyKey });
+      if (isSentByForm(request)) {
+        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
+      }
+      return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+    })
     .get(
       pathOf(getWalletChallenge),
       ({ query }) => {
@@ -59,6 +55,8 @@ export const onboardRoutes = (context: Context) => {
         : refuse(statusAnswers, outcome.failure);
     });
 };
+
+const isSentByForm = (request: Request): boolean => isForm(request.headers.get("content-type"));
 
 /** The body of the form at /onboard as a browser sends it that runs no script. */
 export const onboardForm = async (request: Request): Promise<Record<string, string>> =>
@@ -93,6 +91,7 @@ const answersTo = (baseUrl: string) => {
       detail:
         "This nonprofit is withdrawn from its register: its profile can no longer be claimed.",
     },
+    invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,
     wallet_challenge_unknown: {
       status: 400,

@@ -117,7 +117,7 @@ export const recommendDraftRoutes = (context: Context) => {
           const outcome = await draftRecommendation(verb, call);
           return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
         },
-        schemaOf(draftOperation),
+        schemaOf(draftOperation, helpFor(draftOperation, config.baseUrl)),
       )
   );
 };

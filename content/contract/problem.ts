@@ -65,6 +65,13 @@ export const problemTitles = {
   507: "Storage full",
 } as const;
 
+/** The answer to an Idempotency-Key of other characters, or of too many. */
+export const invalidIdempotencyKey = {
+  status: 400,
+  detail:
+    "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.",
+} as const;
+
 /** The answer to an Idempotency-Key that came with another request before, wherever it was sent. */
 export const idempotencyKeyReused = {
   status: 409,

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import {
-  type OnboardingBody,
+  OnboardingBody,
   type OnboardingType,
   onboardingLengthMax as lengthMax,
   whatToOnboard,
 } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { type Wrong, wrongsMax } from "#content/contract/problem.ts";
+import { type Wrong, wrongsMax, wrongsOf } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/donation/wallet.ts";
@@ -39,9 +39,12 @@ export type ReadOnboarding = { request: OnboardingRequest; proof: WalletProofSen
  * contact_email. Every fault is named by its field. Source: the decisions of the spec, "Onboarding".
  */
 export function readOnboarding(
-  sent: OnboardingBody,
+  body: unknown,
   { thisYear }: { thisYear: number },
 ): Result<ReadOnboarding, Wrong[]> {
+  const parsed = OnboardingBody.safeParse(body);
+  if (!parsed.success) return fail(wrongsOf(parsed.error));
+  const sent = parsed.data;
   const wrongs: Wrong[] = missing(sent);
   const take = (field: Field): string | null => {
     const text = sent[field];

@@ -79,7 +79,12 @@ const lookAgain = () => service.context.curated.lookAgain();
 describe("phase 1", () => {
   test("takes no drafts, and says whose picks these are", async () => {
     await open("1");
-    expect(await refused(send())).toEqual([403, "drafts_not_open"]);
+    const closed = await send();
+    expect([closed.status, await closed.json()]).toEqual([
+      403,
+      expect.not.objectContaining({ example: expect.anything() }),
+    ]);
+    expect(await refused(send({ slug: 7 }))).toEqual([403, "drafts_not_open"]);
     expect((await recommended()).editorial_disclosure).toContain("phase 1");
     await curate(service, aNonprofit({ slug: "picked", causes: ["education"] }));
     lookAgain();
@@ -211,7 +216,11 @@ describe("phase 2", () => {
     await service.add(gone);
     expect(await refused(send({ slug: "nobody" }))).toEqual([404, "nonprofit_not_found"]);
     expect(await refused(send({ slug: "gone" }))).toEqual([410, "nonprofit_withdrawn"]);
-    expect(await refused(send({ source_url: undefined }))).toEqual([400, "invalid_draft"]);
+    const unsourced = await send({ source_url: undefined });
+    expect([unsourced.status, await unsourced.json()]).toEqual([
+      400,
+      expect.objectContaining({ code: "invalid_draft", example: expect.anything() }),
+    ]);
     expect(await refused(send({ why_recommended: "Top-rated." }))).toEqual([
       400,
       "wording_claims_too_much",

@@ -25,7 +25,6 @@ export const claimOrRegisterNonprofit = operation({
   body: {
     shape: OnboardingBody,
     examples: { claim: { ...claimExample }, registration: { ...registrationExample } },
-    refusal: "invalid_onboarding",
   },
   ok: { description: "It waits for review", shape: OnboardingAnswer },
   refusals: [404, 409, 410],

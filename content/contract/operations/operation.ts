@@ -28,7 +28,7 @@ export type Operation<
   query?: Query;
   /** Names of components.parameters that are headers. */
   headers?: readonly string[];
-  /** `refusal`: the code of the refusal of one that does not fit; `optional`: the request may come without one. */
+  /** `refusal`: the code of the refusal of one that does not fit, where the route itself need not see it; `optional`: the request may come without one. */
   body?: {
     shape: Body;
     refusal?: string;

@@ -429,7 +429,9 @@ describe("Idempotency-Key", () => {
   });
   test("a key of odd characters is refused", async () => {
     const body = { field: "city", value: "Oslo", agent_id: "bot-k" };
-    expect((await send(body, { "idempotency-key": "a b" })).status).toBe(400);
+    const refused = await (await send(body, { "idempotency-key": "a b" })).json();
+    expect(refused).toMatchObject({ status: 400, code: "invalid_idempotency_key" });
+    expect(refused).not.toHaveProperty("example");
   });
 });
 

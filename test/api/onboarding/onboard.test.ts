@@ -410,14 +410,28 @@ describe("the status page's answer", () => {
   });
 });
 
+test("what is wrong with the request comes before what is wrong with its key, which needs no example", async () => {
+  const key = { "idempotency-key": "a b" };
+  const send = async (body: object) =>
+    (await service.post("/api/onboard", body, { ...key, "x-forwarded-for": "10.11.0.1" })).json();
+  expect(await send({ ...claim, website: "none" })).toMatchObject({
+    code: "invalid_onboarding",
+    example: { method: "POST" },
+  });
+  const refused = await send(claim);
+  expect(refused).toMatchObject({ code: "invalid_idempotency_key" });
+  expect(refused).not.toHaveProperty("example");
+});
+
 describe("a form of a browser without a script", () => {
-  const sendForm = (fields: Record<string, string>) =>
+  const sendForm = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
     service.app.handle(
       new Request("http://localhost/api/onboard", {
         method: "POST",
         headers: {
           "content-type": "application/x-www-form-urlencoded",
           "x-forwarded-for": `10.10.0.${made++}`,
+          ...headers,
         },
         body: new URLSearchParams(fields),
       }),
@@ -467,6 +481,18 @@ describe("a form of a browser without a script", () => {
     expect([unknown.status, await unknown.text()]).toEqual([
       404,
       expect.stringContaining("No nonprofit has this claim_slug"),
+    ]);
+    const long = await sendForm({ ...claim, mission: "x".repeat(25_000) });
+    expect([long.status, long.headers.get("content-type"), await long.text()]).toEqual([
+      400,
+      "text/plain; charset=utf-8",
+      "Nothing was stored. mission: Too big: expected string to have <=20000 characters\n\nGo back and correct it: what you typed is still there.\n",
+    ]);
+    const keyed = await sendForm(claim, { "idempotency-key": "a b" });
+    expect([keyed.status, keyed.headers.get("content-type"), await keyed.text()]).toEqual([
+      400,
+      "text/plain; charset=utf-8",
+      expect.stringContaining("Idempotency-Key cannot be used"),
     ]);
     expect((await sendForm({ ...claim, mission: "x".repeat(70_000) })).status).toBe(413);
     expect(await stored()).toBe(count);
