@@ -15,7 +15,7 @@ const lockWaitMs = 1_000;
 
 /** Searches over a connection that only reads. The tables are up to date: the service opened the store. */
 async function openSearch(): Promise<Search> {
-  const client = openEmbeddedClient(url.slice("file:".length), { timeout: lockWaitMs });
+  const client = openEmbeddedClient(url, { timeout: lockWaitMs });
   await client.execute("PRAGMA query_only = 1");
   await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
   return searchIn(queryable(client));

@@ -5,7 +5,7 @@ import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
 import { retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
-import { openEmbeddedClient } from "./embedded-client.ts";
+import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
 
 type Db = LibSQLDatabase;
 
@@ -60,12 +60,12 @@ const migrationsFolder = join(import.meta.dirname, "migrations");
 /** Opens the store and brings its tables up to date. Throws with the URL when it cannot be opened. */
 export async function openStore(options: OpenOptions): Promise<Store> {
   const embedded = options.url.startsWith("file:");
-  if (embedded) mkdirSync(dirname(options.url.slice("file:".length)), { recursive: true });
+  if (embedded) mkdirSync(dirname(filePathOf(options.url)), { recursive: true });
   const { url, authToken } = options;
   const connect = (): Client =>
     embedded
       ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
-        openEmbeddedClient(url.slice("file:".length), { timeout: 20 })
+        openEmbeddedClient(url, { timeout: 20 })
       : createClient({ url, ...(authToken === undefined ? {} : { authToken }) });
   // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
   const writer = connect();
@@ -85,9 +85,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     await retryWhileBusy(migrating, 10_000, reconnectWriter);
   }
   const checkpoints =
-    embedded && options.checkpointsApart === true
-      ? checkpointApart(options.url.slice("file:".length))
-      : null;
+    embedded && options.checkpointsApart === true ? checkpointApart(filePathOf(options.url)) : null;
   const busyWaitMs = options.busyWaitMs ?? 1_000;
   let last: Promise<unknown> = Promise.resolve();
   let committed = 0;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
 import { openStore } from "#content/store/open.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { differingFiles } from "#site/publisher/full-build.ts";
@@ -85,7 +86,7 @@ async function waitingOf(
   { fast_sequence, slow_sequence }: PublisherState,
 ): Promise<Waiting | null> {
   // Asking must not make a store.
-  if (url.startsWith("file:") && !existsSync(url.slice("file:".length))) return null;
+  if (url.startsWith("file:") && !existsSync(filePathOf(url))) return null;
   try {
     const store = await openStore({ url, authToken, migrated: true });
     try {
