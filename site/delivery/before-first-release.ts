@@ -53,11 +53,11 @@ const unavailable = (): Response =>
     headers: { "retry-after": retryAfterSeconds, "content-type": "text/plain; charset=utf-8" },
   });
 
-/** The documents of the pages that are there before the first release, by path. */
+/** The documents of the pages that are there before the first release, by their shortest path. */
 const pageKeys = new Map(
-  Object.entries({ ...pages, ...discoveryFiles }).flatMap(([key, { paths }]) =>
-    paths.flatMap((path) => urlPathsOf(path).map((urlPath) => [urlPath, key] as const)),
-  ),
+  Object.entries({ ...pages, ...discoveryFiles })
+    .filter(([key]) => key !== keyOf.page("not-found"))
+    .flatMap(([key, { paths }]) => paths.map((path) => [urlPathsOf(path)[0], key] as const)),
 );
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {

@@ -36,3 +36,7 @@ test("without a wallet the profile stands in, and no one is kept there", async (
   expect(answer?.headers.get("cache-control")).toBe("no-store");
   expect(await ask("/donate/nobody")).toBeNull();
 });
+
+test.each(["/404", "/404.html", "/index.html"])("%s is of a release", async (path) => {
+  expect(await ask(path)).toBeNull();
+});
