@@ -58,27 +58,34 @@ const weight = ({ reasons, name_similarity }: Duplicate): number =>
   (reasons.includes("near_name") ? 1 : 0) +
   name_similarity;
 
-/** Indexes: registrations_org_id, registrations_without_org_id. */
+/** Index: registrations_org_id. Of numbers whose register has no code, SQLite walks through all that have none. */
 async function sameRegistration(
   store: Queryable,
   { registration, country_code }: Sought,
 ): Promise<number[]> {
   if (registration === null) return [];
-  const { org_id, registration_number } = registration;
-  const isSame =
-    org_id === null
-      ? and(
-          eq(sql.raw(indexedNumber), comparedNumber(registration_number)),
-          isNull(registrations.org_id),
-          eq(registrations.country_code, country_code ?? ""),
-        )
-      : eq(registrations.org_id, org_id);
+  const isSame = isRegistration(registration, country_code);
+  if (isSame === undefined) return [];
   const found = await store.db
     .select({ id: registrations.nonprofit_id })
     .from(registrations)
     .where(isSame)
     .limit(sameSiteMax);
   return found.map(({ id }) => id);
+}
+
+/** Undefined for a number of which neither register nor country is known: it may be anyone's. */
+function isRegistration(
+  { org_id, registration_number }: RegistrationNumber,
+  country: string | null,
+) {
+  if (org_id !== null) return eq(registrations.org_id, org_id);
+  if (country === null) return undefined;
+  return and(
+    eq(sql.raw(indexedNumber), comparedNumber(registration_number)),
+    isNull(registrations.org_id),
+    eq(registrations.country_code, country),
+  );
 }
 
 const indexedNumber =
