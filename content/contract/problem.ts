@@ -41,7 +41,7 @@ export const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
  * What a shape says of a value that is absent or of another type. A text instead of this would stand in the place of what
  * is said of one that is too long, too.
  */
-export const otherType = (words: string) => ({
+export const otherType = (words: string | undefined) => ({
   error: ({ code }: z.core.$ZodRawIssue) => (code === "invalid_type" ? words : undefined),
 });
 

@@ -152,30 +152,29 @@ const needed = {
   agent_id: "agent_id is required: a stable text that names your agent.",
 };
 
-const neededText = (name: keyof typeof needed) =>
-  z.string(otherType(needed[name])).min(1, needed[name]);
-
-/** Cut to size where they are read: what is longer is refused in words of our own. */
-const sentIntents = z
-  .array(z.string().max(intentLengthMax * 2), otherType(needed.recommended_for))
-  .min(1, needed.recommended_for)
-  .max(intentsMax);
-const sentReason = neededText("why_recommended").max(reasonLengthMax * 2);
+/** Texts of a body, cut to size where they are read; `words` are said when they are missing or empty. */
+const sentText = (words?: string) => z.string(otherType(words)).min(1, words);
+const sentReason = (words?: string) => sentText(words).max(reasonLengthMax * 2);
+const sentIntents = (words?: string) =>
+  z
+    .array(z.string().max(intentLengthMax * 2), otherType(words))
+    .min(1, words)
+    .max(intentsMax);
 
 /** The body of POST /api/recommend/drafts. */
 export const DraftBody = z
   .object({
-    slug: neededText("slug").max(200).describe("Of the nonprofit to recommend"),
-    recommended_for: sentIntents.describe(
+    slug: sentText(needed.slug).max(200).describe("Of the nonprofit to recommend"),
+    recommended_for: sentIntents(needed.recommended_for).describe(
       `Donor intents, at most ${intentLengthMax} characters each; restrained wording only. Agents agree when these are the same, whatever their order`,
     ),
-    why_recommended: sentReason.describe(
+    why_recommended: sentReason(needed.why_recommended).describe(
       `One to three restrained sentences, at most ${reasonLengthMax} characters, without links`,
     ),
-    source_url: neededText("source_url")
+    source_url: sentText(needed.source_url)
       .max(sourceUrlLengthMax)
       .describe("http(s) address of the evidence; never opened by the directory"),
-    agent_id: neededText("agent_id")
+    agent_id: sentText(needed.agent_id)
       .max(agentLengthMax)
       .describe("Stable id of the agent; distinct ids count toward consensus"),
     agent_name: z
@@ -221,8 +220,8 @@ export const DraftAnswer = z
   .meta({ id: "RecommendationDraft" });
 export type DraftAnswer = z.infer<typeof DraftAnswer>;
 
-const recommended_for = sentIntents.describe("Donor-intent phrases; restrained wording only");
-const why_recommended = sentReason.describe("One to three restrained sentences");
+const recommended_for = sentIntents().describe("Donor-intent phrases; restrained wording only");
+const why_recommended = sentReason().describe("One to three restrained sentences");
 const causes = z
   .array(CauseId)
   .min(1)

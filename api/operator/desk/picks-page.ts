@@ -231,5 +231,5 @@ const bodyOf = ({ recommended_for, why_recommended, causes }: Typed) => ({
 const faultsOf = ({ errors = [] }: Refusal): string =>
   errors
     .slice(0, 3)
-    .map(({ path, message }) => `${path.replaceAll(/[._]/g, " ")}: ${message}.`)
+    .map(({ path, message }) => `${path.replaceAll(/[[._\]]+/g, " ").trim()}: ${message}.`)
     .join(" ");

@@ -179,7 +179,8 @@ export async function decidePage(visit: Sent, id: string): Promise<Page | Respon
   // It may still be decided otherwise, unless somebody did meanwhile.
   const waiting = await findReview(context, id);
   if (waiting !== null) return itemPage(visit, waiting, { ...refused(failure, unusable), entered });
-  return notTaken(visit, id, failure.detail);
+  const gone = "Nothing waits under this id any more.";
+  return notTaken(visit, id, failure.code === "invalid_review" ? gone : failure.detail);
 }
 
 /** Another operator was faster, or the thing went away. Nothing was done. */

@@ -246,6 +246,14 @@ describe("recommendations", () => {
     const refused = await ada.send(page, "Recommend it", typed);
     expect(refused.status).toBe(400);
     expect(refused.$("#why").val()).toBe(typed.why_recommended);
+    const long = await ada.send(page, "Recommend it", {
+      ...typed,
+      recommended_for: "x".repeat(321),
+      why_recommended: "",
+    });
+    expect(alerts(long)).toBe(
+      "recommended for 0: Too big: expected string to have <=320 characters. why recommended: Too small: expected string to have >=1 characters.",
+    );
     const added = await ada.send(refused, "Recommend it", {
       why_recommended: "It keeps a library.",
     });

@@ -144,6 +144,9 @@ describe("prose", () => {
     expect(alerts(refused)).toContain("Say why");
     await ada.send(refused, "Reject", { reason: "Not a mission" });
     expect((await live(slug)).mission).toBeNull();
+    const late = shown((await ada.send(page, "Reject", { reason: "" })).$("main").text());
+    expect(late).toContain("Nothing waits under this id any more.");
+    expect(late).not.toContain("Send");
     const gone = await grace.get(`/desk/reviews/prose-${id}`);
     expect(alerts(gone)).toContain(`prose-${id} was rejected by ada`);
     expect(alerts(gone)).toContain("Not a mission");
