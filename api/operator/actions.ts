@@ -69,14 +69,14 @@ function action<
     given: Given<Path, Query, Body>,
   ) => Promise<Result<Value, Failure>>,
   refusals: FailureTable<Failure>,
-  /** What to send instead of a body that cannot be used. */
-  help = "",
+  /** `help`: what to send instead of a body that cannot be used; `bodyless`: none stands for an empty one. */
+  { help = "", bodyless = false } = {},
 ): Action<Path, Value> {
   return {
     operation,
     perform: async (context, { operator, params, query, body }) => {
-      const read = operation.body?.shape.safeParse(body ?? {});
-      if (read?.success === false) return fail(unusableBody(read.error, help));
+      const read = operation.body?.shape.safeParse(bodyless ? (body ?? {}) : body);
+      if (read?.success === false) return fail(invalidReview(read.error, help));
       // An operation that takes none of them is never asked for them.
       const checked = { query: query as z.output<Query>, body: read?.data as z.output<Body> };
       const outcome = await run(context, { operator, params, ...checked });
@@ -99,7 +99,7 @@ const reading = <
   action(operation, async (context, { query }) => ok(await read(context, query)), {});
 
 /** Why a body cannot be used; `help` says what to send. */
-function unusableBody(error: z.ZodError, help: string): Refusal {
+function invalidReview(error: z.ZodError, help: string): Refusal {
   const errors = wrongsOf(error);
   const detail = `${help} ${errors[0]?.path ?? ""}: ${errors[0]?.message ?? ""}`;
   return { status: 400, code: "invalid_review", detail, errors };
@@ -184,11 +184,13 @@ async function shown<Failure>(
 /** This many submissions are undone in one request: about two seconds of work. */
 const revertedPerRequest = 500;
 
-const decisionHelp =
-  'Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve.';
-const pickHelp =
-  'Send {"slug": "…", "recommended_for": ["donors interested in …"], "why_recommended": "…"} to add, without slug to edit.';
-const reasonHelp = 'Send {"reason": "…"}.';
+const decisionHelp = {
+  help: 'Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve.',
+  bodyless: true,
+};
+const pickHelp = {
+  help: 'Send {"slug": "…", "recommended_for": ["donors interested in …"], "why_recommended": "…"} to add, without slug to edit.',
+};
 
 /** All that operators do. */
 export const actions = {
@@ -231,7 +233,7 @@ export const actions = {
       return ok(done);
     },
     {},
-    'Send {"agent_id": "…", "reason": "…"}.',
+    { help: 'Send {"agent_id": "…", "reason": "…"}.' },
   ),
   revokeVerification: action(
     onboarding.revokeVerification,
@@ -240,7 +242,10 @@ export const actions = {
       return revokeVerification(context, { slug, operator, reason, takeBackValues });
     },
     revokeRefusals,
-    'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
+    {
+      help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
+      bodyless: true,
+    },
   ),
   getOperatorHealth: reading(operations.getOperatorHealth, operatorHealth),
   getDailyNumbers: reading(operations.getDailyNumbers, (context, { days = daysLimit.default }) =>
@@ -265,7 +270,7 @@ export const actions = {
     (context, { params: { slug }, body: { reason }, operator }) =>
       shown(context, removePick(context, { slug, reason, operator })),
     pickRefusals,
-    reasonHelp,
+    { help: 'Send {"reason": "…"}.' },
   ),
   readWebhookLog: reading(operations.readWebhookLog, (context, query) =>
     readDeliveries(webhooks(context), query),

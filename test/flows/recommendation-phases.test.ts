@@ -98,7 +98,7 @@ describe("phase 1", () => {
   test("operators add, edit and remove picks", async () => {
     await open("1");
     const body = { slug: "wells", recommended_for: ["wells"], why_recommended: "Mends wells." };
-    const post = (path: string, sent: object, by: keyof typeof tokens = "ada") =>
+    const post = (path: string, sent: object | null, by: keyof typeof tokens = "ada") =>
       service.post(`/api/admin/picks${path}`, sent, as(by));
     const claims = await post("", { ...body, why_recommended: "The best wells." });
     expect(claims.status).toBe(400);
@@ -111,6 +111,8 @@ describe("phase 1", () => {
     expect(await slugs()).toEqual(["wells"]);
     expect(await slugs("cause=health")).toEqual([]);
     expect((await post("/wells", { causes: ["health"] })).status).toBe(200);
+    // No body is no edit without changes, by which the words of agents would become the operator's own.
+    expect(await refused(post("/wells", null))).toEqual([400, "invalid_review"]);
     expect(await slugs("cause=health")).toEqual(["wells"]);
     expect(await slugs()).toEqual([]);
     expect(await refused(post("/pumps", { why_recommended: "x" }))).toEqual([
