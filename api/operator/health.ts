@@ -1,4 +1,4 @@
-import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
+import type { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "#api/context.ts";
@@ -116,7 +116,6 @@ async function freeBytes(dataDir: string): Promise<number | null> {
 }
 
 const dayMs = 86_400_000;
-export const { max: daysMax, default: daysDefault } = daysLimit;
 
 /** What happened on each of the last days, today so far included. Days are those of UTC. */
 export async function dailyNumbers(

@@ -1,8 +1,8 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { line } from "d3-shape";
 import { queryOf } from "#api/http/query.ts";
-import { dailyNumbers, daysDefault, daysMax, operatorHealth } from "#api/operator/health.ts";
-import type { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
+import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
+import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { type Html, html, instant, linkList, notice, type Part, table } from "./layout.ts";
 import type { Page, Visit } from "./visit.ts";
 
@@ -77,13 +77,13 @@ const webhooks = ({ webhooks: { receivers, pending, failed } }: OperatorHealth):
     : html`${receivers} receivers, ${pending} messages on their way, ${failed} given up.
         <a href="/desk/webhooks">The log</a>`;
 
-const spans = [7, 30, 90, daysMax] as const;
+const spans = [7, 30, 90, daysLimit.max] as const;
 
 /** /desk/charts: what happened over time. */
 export async function chartsPage({ context, request }: Visit): Promise<Page> {
-  const asked = queryOf(request.url).number("days") ?? daysDefault;
+  const asked = queryOf(request.url).number("days") ?? daysLimit.default;
   // One day alone makes no line.
-  const count = Math.min(Math.max(asked, 2), daysMax);
+  const count = Math.min(Math.max(asked, 2), daysLimit.max);
   const numbers = await dailyNumbers(context, count);
   return {
     title: "Charts",
