@@ -89,7 +89,10 @@ function chainOf({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Which bucket follows the releases, and how it is written. What is not set here is read where the AWS tools and Bun read it. Throws BadSetting when a bucket lacks its keys. */
+/**
+ * Which bucket follows the releases, and how it is written. What is not set here is read where the AWS tools and Bun
+ * read it. Throws BadSetting when a bucket lacks its keys.
+ */
 function s3Of(raw: Raw, env: Environment) {
   /** The first of these variables that is set. */
   const first = (...names: string[]) => names.map((name) => env[name]).find(Boolean);

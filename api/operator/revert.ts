@@ -19,8 +19,8 @@ const perTransaction = 50;
 /**
  * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
  * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and
- * changes stays. Prose that an operator
- * accepted stays too. Safe to repeat, and to be gone on with after `submissionsMax` of them, which is looked at every 50.
+ * changes stays, and so does prose that an operator accepted. Safe to repeat, and to be gone on with after
+ * `submissionsMax` of them, which is looked at every 50.
  */
 export async function revertAgent(
   { store, clock }: { store: Store; clock: Clock },

@@ -201,5 +201,5 @@ function keypairOf(words: string): Keypair {
 /** Holds the local chain's SOL, and may make USDC. */
 export const faucetKeypair = keypairOf("almoner local faucet");
 
-/** The local chain's USDC. Its address stands in api/chain/clusters.ts. */
+/** The local chain's USDC. Its address is in content/donation/network.ts. */
 export const usdcMint = keypairOf("almoner local usdc").publicKey;

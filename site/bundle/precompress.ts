@@ -94,8 +94,7 @@ const concurrency = 4;
 
 /**
  * Brings the siblings of a whole export in step with its files, after a first build or when they were switched on:
- * makes those that are missing or old, removes those whose file is gone. Files may
- * change meanwhile.
+ * makes those that are missing or old, removes those whose file is gone. Files may change meanwhile.
  */
 export async function precompressFolder(folder: string): Promise<PrecompressOutcome> {
   const outcome: PrecompressOutcome = { compressed: 0, removed: 0 };
