@@ -72,7 +72,7 @@ export const startWalletSweep = ({
   every(
     async () => {
       const applied = await applyDueWallets(store, clock());
-      if (applied > 0) log.info({ settled: applied }, "changed wallets took effect");
+      if (applied > 0) log.info({ applied }, "changed wallets took effect");
     },
     {
       everyMs,

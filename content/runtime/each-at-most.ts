@@ -11,7 +11,7 @@ export async function eachAtMost<Item>(
   await Promise.all(Array.from({ length: limit }, next));
 }
 
-/** Whoever takes an item takes it from all others. */
+/** Each item is given to one of those who iterate over it. */
 async function* iteratedOnce<Item>(items: Iterable<Item> | AsyncIterable<Item>) {
   yield* items;
 }

@@ -54,13 +54,13 @@ const initial = {
   search_inputs: "",
   /** The feed's epoch when the feed was last published: another store has another. */
   epoch: "",
-  /** Milliseconds of the newest sign of life of the running publisher. */
+  /** When the running publisher last said that it runs, in milliseconds. */
   seen_at: 0,
   /** Process number of the publisher that worked here last. */
   pid: 0,
 };
 export type PublisherState = typeof initial & {
-  /** Releases up to here were told to caches, and how far they were in the folder for other web servers then. */
+  /** Of releases up to here caches were purged, and how far they were in the folder for other web servers then. */
   purged_release?: number;
   purged_in_folder?: number;
 };

@@ -83,7 +83,7 @@ function metricsOf({ impact_metrics }: NonprofitDetail): string {
 // Bare addresses become links in most dialects, so the colon of "https://" and the dot of "www." count too.
 const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./i;
 const activeAll = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./gi;
-/** Anything but Latin letters and what parts sentences: nearly all texts have none of it, and are told at once. */
+/** Anything but Latin letters and what parts sentences: nearly all texts have none of it, and are recognised at once. */
 const unusual = /[^A-Za-z0-9À-ɏ ,.;:'"()/%?’“”–—-]/;
 const startsPlainly = /^[A-Za-zÀ-ɏ]/;
 /** What means something only at the start of a line: bullets, rules, underlines, numbers of a list. */

@@ -42,7 +42,7 @@ type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob 
 
 /**
  * Renders the whole bundle again, with the list of search indexes, the feed and the signed list. What differed is noted
- * in the manifest, for who asks later.
+ * in the manifest.
  */
 export async function buildBundle(
   { context, feedJob, searchJob }: Jobs,
@@ -50,7 +50,7 @@ export async function buildBundle(
   options: BuildOptions,
 ): Promise<FullBuildOutcome> {
   if (options.kinds !== undefined) return buildDocuments(context, settings, options);
-  // What merely lags behind, search indexes and the snapshot, must not be told as a difference.
+  // What merely lags behind, search indexes and the snapshot, must not count as a difference.
   if (context.manifest.state().current_release > 0) {
     await searchJob.run();
     await feedJob.run({});

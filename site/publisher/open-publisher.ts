@@ -104,7 +104,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const searchJob = openSearchJob(context, { pagefind, makeIndexes });
   return {
     context,
-    /** What tells mirrors of the releases; to run after each job that made one. */
+    /** Publishes the feed and the signed list for mirrors; to run after each job that made one. */
     feedJob,
     /** What keeps search indexes in step; to run when no one waits. */
     searchJob,
