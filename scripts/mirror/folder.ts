@@ -136,19 +136,3 @@ export async function digestOfFile(path: string): Promise<string | null> {
     throw error;
   }
 }
-
-/** Runs `work` for each item, at most `limit` at a time; the first error stops the rest and is thrown. */
-export async function eachLimited<Item>(
-  items: Iterable<Item>,
-  limit: number,
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
-  // An error in one of the loops ends the generator, and so the others.
-  const waiting = (function* () {
-    yield* items;
-  })();
-  const hand = async () => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: limit }, hand));
-}

@@ -9,7 +9,8 @@ import {
 } from "#content/contract/feed.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import { shardOf } from "#site/bundle/signed-list.ts";
-import { digestOfFile, eachLimited, type MirrorFolder } from "./folder.ts";
+import { eachAtMost } from "#content/runtime/each-at-most.ts";
+import { digestOfFile, type MirrorFolder } from "./folder.ts";
 import { type Origin, type SignedList, shardFrom } from "./origin.ts";
 
 /** Shards at a time, and files at a time in each: a few dozen requests on the way together. */
@@ -38,10 +39,10 @@ export async function gather(gathering: Gathering, list: BundleManifest): Promis
   const misfits: Misfits = new Map();
   const snapshots: ManifestEntry[] = [];
   const shards = changedShards(gathering, list).filter(({ sha256 }) => !gathering.done.has(sha256));
-  await eachLimited(shards, shardsAtOnce, async (reference) => {
+  await eachAtMost(shardsAtOnce, shards, async (reference) => {
     if (!(await fetched(gathering, reference, misfits))) return;
     const lacking = await lackingFiles(gathering, reference);
-    await eachLimited(lacking, filesAtOnce, async (file) => {
+    await eachAtMost(filesAtOnce, lacking, async (file) => {
       if (file.path === feedPaths.snapshot) snapshots.push(file);
       else await fetched(gathering, file, misfits);
     });
@@ -171,7 +172,7 @@ export async function install(
         ({ path, sha256 }) =>
           exportRank(path) === rank && !left.has(path) && mirror.isStaged(sha256),
       );
-      await eachLimited(ranked, filesInstalledAtOnce, ({ path, sha256 }) =>
+      await eachAtMost(filesInstalledAtOnce, ranked, ({ path, sha256 }) =>
         mirror.put(path, sha256),
       );
       changed += ranked.length;
