@@ -19,7 +19,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/nonprofit", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/search", /^(zod$|node:|lru-cache$|libsql$|@libsql\/client)/],
+  ["content/search", /^(zod$|node:|lru-cache$|@libsql\/client)/],
   [
     "content/donation",
     /^(zod$|node:|@noble\/curves\/|canonicalize$|jose$|drizzle-orm|@libsql\/client)/,
