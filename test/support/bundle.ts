@@ -1,21 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Blobs, openBlobs } from "#site/bundle/blobs.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
+import { exportCommitted } from "#site/bundle/export-release.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
-
-/** Shows in a folder what a release changed. */
-export function exportRelease(
-  { exported, blobs }: { exported: ExportFolder; blobs: Blobs },
-  { changed, removed }: Pick<Committed, "changed" | "removed">,
-): void {
-  for (const { path, digest } of changed) exported.put(path, blobs.pathOf(digest));
-  for (const path of removed) exported.remove(path);
-}
 
 /** An empty bundle in a temporary folder: manifest, blobs and export, without anything that renders. */
 export function aBundle() {
@@ -29,8 +21,8 @@ export function aBundle() {
     manifest,
     blobs,
     exported,
-    /** Makes a release; a body of null removes the path. */
-    publish(files: Record<string, string | null>): Committed {
+    /** Makes a release and shows it; a body of null removes the path. */
+    publish(files: Record<string, string | null>, shownIn: ExportFolder = exported): Committed {
       const { kept, removed } = storeFiles(
         { blobs },
         Object.entries(files).map(([path, body]) => ({ path, body })),
@@ -43,7 +35,7 @@ export function aBundle() {
         state: {},
         now: new Date("2026-06-01T12:00:00Z"),
       });
-      exportRelease({ exported, blobs }, committed);
+      exportCommitted({ manifest, exported: shownIn, blobs }, committed);
       return committed;
     },
     close() {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { aBundle, exportRelease, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { compressedExport, openWebExport, precompressFolder } from "#site/bundle/precompress.ts";
 import type { ExportFolder } from "#site/bundle/export-folder.ts";
 
@@ -31,10 +31,7 @@ const same = (body: string) => ({ plain: body, br: body, gz: body });
 
 describe("an export with siblings", () => {
   const publish = (files: Record<string, string | null>) =>
-    exportRelease(
-      { exported: compressedExport(bundle.exported), blobs: bundle.blobs },
-      bundle.publish(files),
-    );
+    bundle.publish(files, compressedExport(bundle.exported));
 
   test("keeps them in step with each release", () => {
     publish({ "a.html": page("one"), "data.json": JSON.stringify({ text: page("one") }) });
@@ -93,7 +90,7 @@ describe("a whole folder", () => {
 describe("the folder that web servers show", () => {
   const open = (precompress: boolean) => openWebExport(bundle.exported.folder, { precompress });
   const show = (exported: ExportFolder, files: Record<string, string | null>) =>
-    exportRelease({ exported, blobs: bundle.blobs }, bundle.publish(files));
+    bundle.publish(files, exported);
 
   test("gets its siblings when they are switched on, and loses them when they are switched off", async () => {
     show(await open(false), { "a.html": page("one"), "snapshot/n.ndjson.gz": page("packed") });

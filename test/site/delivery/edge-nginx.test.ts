@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { aBundle, exportRelease, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { compressedExport } from "#site/bundle/precompress.ts";
@@ -197,7 +197,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
 
     test("siblings are sent as they are", async () => {
       const exported = compressedExport(bundle.exported);
-      exportRelease({ exported, blobs: bundle.blobs }, bundle.publish({ "sib.html": page("one") }));
+      bundle.publish({ "sib.html": page("one") }, exported);
       expect(existsSync(join(bundle.exported.folder, "sib.html.br"))).toBe(true);
       const answer = await get("/sib", { "accept-encoding": "br" });
       expect(answer.headers.get("content-encoding")).toBe("br");
@@ -219,23 +219,9 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
 
   test("a second version of the same second and length is no 304", async () => {
     const exported = monotonicMtime(bundle.exported);
-    const show = (body: string) =>
-      exportRelease(
-        { exported, blobs: bundle.blobs },
-        {
-          changed: [
-            {
-              path: "quick.html",
-              digest: bundle.blobs.put(new TextEncoder().encode(body)),
-              size: 0,
-            },
-          ],
-          removed: [],
-        },
-      );
     const etags = new Set<string>();
     for (const body of ["aaaa", "bbbb", "cccc", "aaaa", "dddd"]) {
-      show(body);
+      bundle.publish({ "quick.html": body }, exported);
       const answer = await get("/quick", { "if-none-match": [...etags].join(", ") });
       expect([answer.status, await answer.text()]).toEqual([200, body]);
       etags.add(answer.headers.get("etag") ?? "");
