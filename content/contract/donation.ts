@@ -122,6 +122,7 @@ export const DonationStatusParameters = z.object({
   memo: textAsItCame(
     "The memo of a payment requirement, 32 characters",
     "AAAADAAAJiWgahLUwAAAKlRm3EkL9mXq",
+    { minLength: 32, maxLength: 32 },
   ),
 });
 

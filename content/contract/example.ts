@@ -9,6 +9,7 @@ const origin = "https://almoner.example";
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const mint = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const memo = "AAAADAAAJiWgahLUwAAAKlRm3EkL9mXq";
+const reference = "9mXGxjSwYwZ2QhTzLNJoHyr5PNyCrUjdQr5cYoWp5Jmi";
 const donation_id = "mC4l0bUq8dWm3s1Yc7RkZg";
 const tx_signature =
   "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
@@ -44,7 +45,13 @@ const values: Readonly<Record<string, Json>> = {
   founded_year: 1998,
   annual_budget_usd: 48_000,
   usdc_wallet: wallet,
-  registration_number: "530196605",
+  verified: 1,
+  "NonprofitDetail.status": "claimed",
+  "NonprofitDetail.signature": tx_signature,
+  "Registration.type": "NGO number",
+  "Registration.registration_number": "218/051",
+  identifiers: [],
+  registration_number: "218/051",
   causes: ["food-security"],
   cause: "food-security",
   "Cause.id": "food-security",
@@ -66,6 +73,17 @@ const values: Readonly<Record<string, Json>> = {
   // Of recommendations.
   "RecommendQuery.q": null,
   "RecommendQuery.country": null,
+  "RecommendQuery.limit": 3,
+  "SearchRedirect.url": `${origin}/api/search?cause=food-security`,
+  "SearchRedirect.message": "The whole directory may hold more: search it.",
+  "RecommendationDraft.message":
+    "Thank you: the draft is stored and waits. promotion_note says what comes next.",
+  "RecommendationDraft.phase": 3,
+  "RecommendationDraft.promotion_note":
+    "Waits for a second agent that names the same donor intents with a source (1 of 2), or for the operator.",
+  "RecommendationDraft.consensus": false,
+  "RecommendationDraft.prior_rejections": [],
+  "PickChange.message": "The profile is recommended now.",
   "Recommendation.donate_url": `${origin}/donate/${slug}`,
   recommended_for: ["donors interested in food security"],
   why_recommended: "Cooks every day and publishes its accounts.",
@@ -105,10 +123,16 @@ const values: Readonly<Record<string, Json>> = {
   consensus: false,
   release: null,
   action: "Research city yourself. If you find the same value, POST it to enrich_url.",
-  promotion_note: "Waits for a second agent that finds the same value.",
+  promotion_note:
+    "Awaiting consensus: 1 agent has submitted this city. It goes live when a second, different agent submits the same value.",
+  prior_rejections: [],
   note: "Credit goes to Research Bot on the leaderboard once a value is live.",
   hint: "Send values in this form.",
-  message: "What was done, and what comes next.",
+  "EnrichmentAnswer.message":
+    "Thank you: 1 received, 0 applied, 1 pending. Each promotion_note says what comes next.",
+  "HelpWanted.message": "These profiles lack data.",
+  "Leaderboard.message": "Agents by the values of theirs that went live.",
+  "Exemplars.message": "Submissions that went live. Use them as templates for the form of a value.",
   reason: "The source says otherwise.",
   flags: [],
   enrich_url: `${origin}/api/enrich/${slug}`,
@@ -117,10 +141,13 @@ const values: Readonly<Record<string, Json>> = {
   "DonationRecord.id": donation_id,
   "RecentDonation.id": donation_id,
   "DonationStatus.status": "received",
+  "DonationStatus.retry_after_s": 60,
+  "PendingDonation.retry_after_s": 2,
   "PaymentOptionV1.description": `Donation of 2.5 USDC to ${slug}`,
   "DonationEvidence.source": "HzMoc78z1VNNf9nwD4Czt6CDYEb9LVD8KQVGP46FEmyJ",
   "DonationEvidence.network": "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-  "PendingDonation.message": "Send the same request again; do not pay again.",
+  "PendingDonation.message":
+    "The chain does not show this transaction yet. Send the same request again; do not pay again.",
   "Receipt.id": donation_id,
   tx_signature,
   tx_hash: tx_signature,
@@ -137,14 +164,14 @@ const values: Readonly<Record<string, Json>> = {
   mint,
   asset: mint,
   memo,
-  reference: "9mXGxjSwYwZ2QhTzLNJoHyr5PNyCrUjdQr5cYoWp5Jmi",
+  reference,
   feePayer: "9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde",
   donor: "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2",
   destination: "7UX2i7SucgLMQcfZ75s3VXmZZY4YRUyJN9X1RgfMoDUi",
   network: "solana",
   cluster: "mainnet",
   resource: `${origin}/api/donate/${slug}?amount=2.5`,
-  solana_pay: `solana:${wallet}?amount=2.5&spl-token=${mint}&memo=${memo}`,
+  solana_pay: `solana:${wallet}?amount=2.5&spl-token=${mint}&reference=${reference}&memo=${memo}&label=Hope%20Kitchen`,
   status_url: `${origin}/api/donate/${slug}/status?memo=${memo}`,
   receipt_url: `${origin}/api/donations/${slug}/${donation_id}`,
   explorer_url: `https://explorer.solana.com/tx/${tx_signature}`,
@@ -154,14 +181,17 @@ const values: Readonly<Record<string, Json>> = {
   signature:
     "eyJhbGciOiJFZERTQSIsImtpZCI6IjRLajJ2In0..hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6d",
   code: "payment_required",
-  error: "No money has moved. Pay with an x402 client, or transfer USDC and POST {tx_signature}.",
+  error:
+    "No money has moved. Pay with an x402 client, or transfer USDC to the recipient with this memo and POST {tx_signature}.",
   // Of onboarding.
   submission_id: "4f1c9a0b7d2e6f8a3b5c",
   "OnboardingAnswer.status_url": `${origin}/onboard/status#mK3v0uQ1yZ7w9xS5tR2pN8aB4cD6eF1gH3jL0kM7nPs`,
   expires_at: "2026-05-04T10:15:00Z",
   "WalletChallenge.message":
-    "Sign exactly this text with the wallet's key, and send it to POST /api/onboard.",
-  "OnboardingAnswer.message": "Your claim waits for review; status_url shows its status.",
+    "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",
+  "OnboardingAnswer.message":
+    "Your claim waits for review. Nothing is public before a reviewer approves it; status_url shows its status.",
+  "OnboardingStatus.message": "A reviewer has not decided yet. Nothing of it is public.",
   "OnboardingStatus.reason": null,
   "OnboardingStatus.reviewed_at": null,
   "OnboardingStatus.wallet": {
@@ -185,6 +215,7 @@ const values: Readonly<Record<string, Json>> = {
   "ReviewItem.kind": "prose",
   "ReviewItem.checks": [{ name: "form", outcome: "passed", message: "It is a city." }],
   "ReviewDecision.id": "prose-12",
+  "ReviewDecision.message": "The text is live.",
   required: false,
   cursor: "prose:12",
   summary: "Approve to make the value live, reject to refuse it.",

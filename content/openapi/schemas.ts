@@ -78,7 +78,7 @@ export const idOf = (shape: z.ZodType): string => {
 export function describedParameter(parameter: z.ZodType): { [name: string]: Json } {
   // What is read from a text is described by what is made of it.
   const shape = parameter instanceof z.ZodPipe ? (parameter.def.out as z.ZodType) : parameter;
-  const { description, examples } = shape.meta() ?? {};
+  const { description, examples, ...shown } = shape.meta() ?? {};
   const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
   const schema = z.toJSONSchema(shape, {
     io: "input",
@@ -88,7 +88,7 @@ export function describedParameter(parameter: z.ZodType): { [name: string]: Json
   return {
     description: description ?? "",
     ...(shape.safeParse(undefined).success ? {} : { required: true }),
-    schema: without(schema, ["$schema"]),
+    schema: { ...without(schema, ["$schema"]), ...without(shown, ["id"]) },
     ...(example === undefined ? {} : { example }),
   };
 }

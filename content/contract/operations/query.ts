@@ -70,14 +70,18 @@ export const text = (description: string, example: string, lengthMax = textLengt
       .meta({ examples: [example] }),
   );
 
-/** A text as it came. An absent one is read as empty: the operation itself says what is wrong with it. */
-export const textAsItCame = (description: string, example: string) =>
+/** A text as it came, absent as empty: the operation itself says what is wrong with it. `bounds` are shown, not held. */
+export const textAsItCame = (
+  description: string,
+  example: string,
+  bounds: { minLength?: number; maxLength?: number } = {},
+) =>
   z.preprocess(
     (given) => given ?? "",
     z
       .string()
       .describe(description)
-      .meta({ examples: [example] }),
+      .meta({ examples: [example], ...bounds }),
   );
 
 /** One of a closed list; a refusal names the list. */

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { exampleOf } from "#content/contract/example.ts";
 import { operations } from "#content/openapi/document.ts";
-import { idOf } from "#content/openapi/schemas.ts";
+import { DonationStatusParameters, PaymentRequirements } from "#content/contract/donation.ts";
+import { describedParameter, idOf } from "#content/openapi/schemas.ts";
 import { claimExample, registrationExample } from "#content/contract/onboarding.ts";
-import { draftExample } from "#content/contract/recommendation.ts";
+import { DraftAnswer, draftExample } from "#content/contract/recommendation.ts";
+import { draftNote } from "#content/recommendation/draft.ts";
 import { reviewKinds } from "#content/contract/review.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { curate } from "#test/support/curate.ts";
@@ -66,6 +68,22 @@ const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const claimExampleOf = (claim_slug: string) => ({ ...claimExample, claim_slug });
 const aPick = { slug: "thin", recommended_for: ["wells"], why_recommended: "Mends wells." };
 const submission = { field: "city", value: "Bergen", agent_id: "scout-1", agent_name: "Scout" };
+
+test("the length of a memo is described, though the operation itself refuses another", () => {
+  expect(describedParameter(DonationStatusParameters.shape.memo)).toMatchObject({
+    required: true,
+    schema: { minLength: 32, maxLength: 32 },
+  });
+});
+
+test("the examples of a gift and a draft are what the service would answer", () => {
+  const { solana_pay } = PaymentRequirements.parse(exampleOf(PaymentRequirements));
+  const named = ["amount", "spl-token", "reference", "memo", "label"];
+  expect([...new URL(solana_pay).searchParams.keys()]).toEqual(named);
+  const { phase, promotion_note } = DraftAnswer.parse(exampleOf(DraftAnswer));
+  const waiting = draftNote({ kind: "awaiting", confidence: 1 }, "agents");
+  expect([phase, promotion_note]).toEqual([3, waiting]);
+});
 
 test("every route is described, and every described operation of the service is a route", () => {
   const files = new Set(["getNonprofitMarkdown", "getChangeState", "getChanges"]);
