@@ -35,7 +35,8 @@ import {
   unusable,
 } from "./open-queue.ts";
 
-type Waiting = { one: Onboarding; record: NonprofitRecord | null };
+/** `rivals` are further requests for the same profile. */
+type Waiting = { one: Onboarding; record: NonprofitRecord | null; rivals: number };
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
 export const onboardingReviews = openQueue<Waiting>({
@@ -45,9 +46,7 @@ export const onboardingReviews = openQueue<Waiting>({
 
   page: async (store, { after, limit }) => {
     const found = await onboardingQueue(store, { after: instantAt(after), limit });
-    const ids = [...new Set(found.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
-    const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
-    return found.map((one) => ({ one, record: records.get(one.nonprofit_id ?? 0) ?? null }));
+    return waitingOf(store, found);
   },
 
   find: async (store, key) => {
@@ -56,17 +55,17 @@ export const onboardingReviews = openQueue<Waiting>({
     if (one.status !== "pending_review") {
       return fail({ kind: "review_decided", status: one.status });
     }
-    const [record = null] =
-      one.nonprofit_id === null ? [] : await recordsById(store, [one.nonprofit_id]);
-    return ok({ one, record });
+    const [waiting] = await waitingOf(store, [one]);
+    return waiting === undefined ? null : ok(waiting);
   },
 
-  refresh: async (store, { one, record }) => {
-    const duplicates = await findDuplicates(store, soughtFor(one.request, record));
-    return { one: { ...one, duplicates }, record };
+  refresh: async (store, { one, ...rest }) => {
+    const duplicates = await findDuplicates(store, soughtFor(one.request, rest.record));
+    return { one: { ...one, duplicates }, ...rest };
   },
 
-  item: async (store, { one, record }) => itemOf(one, record, await checksFor(store, one, record)),
+  item: async (store, waiting) =>
+    itemOf(waiting.one, waiting.record, await checksFor(store, waiting)),
 
   applyDue: async (tx, decision, { key, now }) => {
     if (decision === "rejected") return;
@@ -90,6 +89,17 @@ export const onboardingReviews = openQueue<Waiting>({
     return ok({ slug, sequence: null, message: "It is rejected; the sender sees the reason." });
   },
 });
+
+async function waitingOf(store: Queryable, found: readonly Onboarding[]): Promise<Waiting[]> {
+  const ids = [...new Set(found.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
+  const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
+  const pending = await pendingByNonprofit(store, ids);
+  return found.map((one) => ({
+    one,
+    record: records.get(one.nonprofit_id ?? 0) ?? null,
+    rivals: Math.max(0, (pending.get(one.nonprofit_id ?? 0) ?? 0) - 1),
+  }));
+}
 
 /** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
 async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting["record"]) {
@@ -134,7 +144,7 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: Onb
   return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
 }
 
-type Accepting = Waiting & { edits: OnboardingEdits };
+type Accepting = Pick<Waiting, "one" | "record"> & { edits: OnboardingEdits };
 
 /** Writes all that an approval brings about: profile, wallet or its hold, and the end of the review. */
 async function approved(
@@ -185,14 +195,12 @@ function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): st
 
 async function checksFor(
   store: Queryable,
-  { type, request, duplicates, nonprofit_id, wallet_signature }: Onboarding,
-  profile: NonprofitRecord | null,
+  { one, record: profile, rivals }: Waiting,
 ): Promise<ReviewCheck[]> {
+  const { type, request, duplicates, nonprofit_id, wallet_signature } = one;
   const { contact_email: contactEmail, usdc_wallet: wallet } = request;
   const known = profile === null ? null : { nonprofitId: profile.id, contactEmail };
   const held = wallet === null || profile === null ? null : await heldOf(store, profile.id);
-  const id = nonprofit_id ?? 0;
-  const waiting = (await pendingByNonprofit(store, [id])).get(id) ?? 0;
   return onboardingChecks({
     type,
     request,
@@ -200,7 +208,7 @@ async function checksFor(
     proven: wallet_signature !== null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
-    rivals: Math.max(0, waiting - 1),
+    rivals,
     stoppedFor: known === null ? null : await stoppedFrom(store, known),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
