@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { operations } from "#content/openapi/document.ts";
 import { sampleFiles } from "#test/support/bundle.ts";
 import { headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 
@@ -116,4 +117,31 @@ describe("the addresses of a static host that can proxy", () => {
   ])("%s ends at %s", (target, end) => {
     expect(answeredBy(target)).toBe(end);
   });
+
+  // What a release holds.
+  const inFiles = [
+    "listNonprofits",
+    "getNonprofit",
+    "getNonprofitHistory",
+    "getNonprofitMarkdown",
+    "listCauses",
+    "getChangeState",
+    "getChanges",
+  ];
+  const ofService = operations.filter(({ operationId }) => !inFiles.includes(operationId));
+  test.each(ofService.map(({ method, path }) => [method, path] as const))(
+    "%s %s is asked of the service",
+    (_, path) => {
+      const target = path.replaceAll(/\{\w+\}/g, "water-for-all");
+      expect(answeredBy(target)).toBe(`${service}${target}`);
+      expect(rules.find(({ from }) => fits(from, target) !== null)?.status).toMatch(/^200/);
+    },
+  );
+
+  test.each(["/healthz", "/mcp", "/desk", "/desk/reviews/1"])(
+    "%s is asked of the service",
+    (path) => {
+      expect(answeredBy(path)).toBe(`${service}${path}`);
+    },
+  );
 });
