@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand } from "citty";
@@ -45,11 +45,16 @@ const command = defineCommand({
   },
 });
 
-/** Runs a tool of the project and answers what it printed. */
-async function runTool(tool: string, ...args: string[]): Promise<{ out: string; code: number }> {
+/** One line per step; what it printed is shown only when it failed. */
+async function runStep({
+  name,
+  command: [tool = "", ...rest],
+}: (typeof steps)[number]): Promise<boolean> {
+  const startedMs = performance.now();
   const bin = new URL(`../node_modules/.bin/${tool}`, import.meta.url).pathname;
-  const child = Bun.spawn([bin, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
+  const child = Bun.spawn([bin, ...rest], {
+    stdout: "pipe",
+    stderr: "pipe",
     env: { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NO_COLOR: "1" },
   });
   const [out, err, code] = await Promise.all([
@@ -57,68 +62,103 @@ async function runTool(tool: string, ...args: string[]): Promise<{ out: string; 
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  return { out: `${out}${err}`, code };
-}
-
-/** One line per step; what it printed is shown only when it failed. */
-async function runStep({
-  name,
-  command: [tool = "", ...args],
-}: (typeof steps)[number]): Promise<boolean> {
-  const startedMs = performance.now();
-  const { out, code } = await runTool(tool, ...args);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
-  if (code !== 0) console.log(out);
+  if (code !== 0) console.log(`${out}${err}`);
   return code === 0;
 }
 
 type TestCounts = { passed: number; failed: number; skipped: number };
 
-/** Whole flows and commands work in processes of their own, where no lines are counted. They take longest: they come first. */
-const uncounted = ["./test/flows/", "./test/scripts/"];
-const counted = ["./test/api/", "./test/content/", "./test/house/", "./test/site/"];
+/** Files of one process: few enough to share the cores evenly, enough to load the code seldom. */
+const filesOfRun = 3;
 
-/** Runs all tests, shows what they print, and counts them from the machine-readable reports. */
+/** Rooms whose tests take longest come first, so that no core waits at the end. */
+const slowestFirst = ["test/flows/", "test/scripts/", "test/site/", "test/api/", "test/"];
+
+/** Runs all tests, a process for each core, shows what they print, and counts them from the machine-readable reports. */
 async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
-    const coverage = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`];
-    const runs = [
-      await runFiles(join(folder, "uncounted.xml"), uncounted),
-      await runFiles(join(folder, "counted.xml"), [...coverage, ...counted]),
-    ];
-    const gaps = coverageGaps(await readFile(join(folder, "lcov.info"), "utf8").catch(() => ""));
-    for (const gap of gaps) console.log(`FAILED coverage: ${gap}`);
-    return {
-      passed: sum(runs.map(({ passed }) => passed)),
-      failed: sum(runs.map(({ failed }) => failed)) + gaps.length,
-      skipped: sum(runs.map(({ skipped }) => skipped)),
+    const runs = inRuns(await testFiles());
+    const counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
+    const waiting = [...runs.entries()];
+    const core = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [number, files] = next;
+        const { passed, failed, skipped } = await runFiles(files, join(folder, String(number)));
+        counts.passed += passed;
+        counts.failed += failed;
+        counts.skipped += skipped;
+      }
     };
+    await Promise.all(Array.from({ length: availableParallelism() }, core));
+    const gaps = await coverageGaps(runs.map((_, number) => join(folder, `${number}/lcov.info`)));
+    for (const gap of gaps) console.log(`FAILED coverage: ${gap}`);
+    counts.failed += gaps.length;
+    return counts;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Tests of these folders, in a process for each core. */
-async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
-  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const parallel = `--parallel=${availableParallelism()}`;
-  const { out, code } = await runTool(
-    "bun",
-    "test",
-    parallel,
-    "--timeout=60000",
-    ...reporter,
-    ...args,
+/** Whole flows and commands work in processes of their own, where no lines are counted: only slower. */
+const isCounted = (file: string): boolean => !/test\/(?:flows|scripts)\//.test(file);
+
+const coverage = (folder: string): string[] => [
+  "--coverage",
+  "--coverage-reporter=lcov",
+  `--coverage-dir=${folder}`,
+];
+
+/** Tests of these files in a process of their own; what it printed appears when it has ended, unmixed with others'. */
+async function runFiles(files: readonly string[], folder: string): Promise<TestCounts> {
+  const report = join(folder, "report.xml");
+  await mkdir(folder);
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      "test",
+      "--timeout=60000",
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      ...(files.some(isCounted) ? coverage(folder) : []),
+      ...files,
+    ],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } },
   );
-  console.log(out.trimEnd());
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  console.log(`${out}${err}`.trimEnd());
   const counts = countsOf(await readFile(report, "utf8").catch(() => ""));
-  const isCounted = counts.passed + counts.failed + counts.skipped > 0;
-  if ((code === 0 && isCounted) || counts.failed > 0) return counts;
-  // A run that broke off reports no failed test, or nothing; it failed all the same.
-  console.log(`FAILED with exit code ${code}`);
-  return { ...counts, failed: 1 };
+  const told = counts.passed + counts.failed + counts.skipped > 0;
+  if ((code !== 0 || !told) && counts.failed === 0) {
+    // A run that broke off tells of no failed test, or of nothing; it failed all the same.
+    console.log(`FAILED with exit code ${code}: ${files.join(" ")}`);
+    counts.failed = 1;
+  }
+  return counts;
+}
+
+async function testFiles(): Promise<string[]> {
+  const found = await Array.fromAsync(
+    new Bun.Glob("test/**/*.test.ts").scan({ cwd: process.cwd() }),
+  );
+  // The clients that tests speak with bring tests of their own.
+  return found.filter((path) => !path.includes("node_modules/"));
+}
+
+function inRuns(files: readonly string[]): string[][] {
+  const place = (file: string) => slowestFirst.findIndex((room) => file.startsWith(room));
+  const ordered = files.toSorted((a, b) => place(a) - place(b) || a.localeCompare(b));
+  const runs: string[][] = [];
+  for (let at = 0; at < ordered.length; at += filesOfRun) {
+    runs.push(ordered.slice(at, at + filesOfRun).map((file) => `./${file}`));
+  }
+  return runs;
 }
 
 function countsOf(report: string): TestCounts {
@@ -146,13 +186,11 @@ function isPure(path: string): boolean {
 }
 
 /** Which rooms are tested less than they should be, with the files that lack most. Empty when all is well. */
-function coverageGaps(lcov: string): string[] {
-  const files = lcov.split("end_of_record").map((record) => {
-    const [, path = ""] = /SF:(.+)/.exec(record) ?? [];
-    const number = (name: string) =>
-      Number(new RegExp(`^${name}:(\\d+)`, "m").exec(record)?.[1] ?? 0);
-    return { path, lines: number("LF"), hit: number("LH") };
-  });
+async function coverageGaps(lcovPaths: readonly string[]): Promise<string[]> {
+  const reports = await Promise.all(
+    lcovPaths.map((path) => readFile(path, "utf8").catch(() => "")),
+  );
+  const files = filesOf(reports);
   return floors.flatMap(({ name, holds, percent }) => {
     const own = files.filter(({ path }) => holds(path));
     const [lines, hit] = [sum(own.map((file) => file.lines)), sum(own.map((file) => file.hit))];
@@ -167,5 +205,24 @@ function coverageGaps(lcov: string): string[] {
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** A line counts as run when any process ran it. */
+function filesOf(reports: readonly string[]): { path: string; lines: number; hit: number }[] {
+  const files = new Map<string, Map<string, boolean>>();
+  for (const record of reports.flatMap((lcov) => lcov.split("end_of_record"))) {
+    const path = /SF:(.+)/.exec(record)?.[1];
+    if (path === undefined) continue;
+    const lines = files.get(path) ?? new Map<string, boolean>();
+    for (const [, line = "", runs] of record.matchAll(/^DA:(\d+),(\d+)/gm)) {
+      lines.set(line, lines.get(line) === true || Number(runs) > 0);
+    }
+    files.set(path, lines);
+  }
+  return [...files].map(([path, lines]) => ({
+    path,
+    lines: lines.size,
+    hit: [...lines.values()].filter(Boolean).length,
+  }));
+}
 
 await runCommand(command);
