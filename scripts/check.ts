@@ -71,7 +71,7 @@ async function runStep({
 type TestCounts = { passed: number; failed: number; skipped: number };
 
 /** Files of one process: few enough to share the cores evenly, enough to load the code seldom. */
-const filesOfRun = 3;
+const filesOfRun = 6;
 
 /** Rooms whose tests take longest come first, so that no core waits at the end. */
 const slowestFirst = ["test/flows/", "test/scripts/", "test/site/", "test/api/", "test/"];
