@@ -88,7 +88,7 @@ export function checkValue(
   return ok({ value, normalised_value: comparedValue(field, value) });
 }
 
-/** Checks the address at which an agent found a value: any http(s) URL, never opened. Null is none. */
+/** Checks the address at which an agent found a value: any http(s) URL, never opened. Null when none was given. */
 export function checkSourceUrl(raw: string | null): Result<string | null, Unusable> {
   if (raw === null) return ok(null);
   const text = raw.trim();

@@ -1,4 +1,4 @@
-import type { Html } from "./layout.ts";
+import type { Html } from "./html.ts";
 
 /** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
 const contentSecurityPolicy =

@@ -3,7 +3,8 @@ import { line } from "d3-shape";
 import { queryOf } from "#api/http/query.ts";
 import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
 import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
-import { type Html, html, instant, linkList, notice, type Part, table } from "./layout.ts";
+import { instant, linkList, notice, table } from "./layout.ts";
+import { type Html, html, type Part } from "./html.ts";
 import type { Page, Visit } from "./visit.ts";
 
 /** /desk/health: what an operator looks at first. */

@@ -1,58 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Context } from "#api/context.ts";
-import { formFields, isForm } from "#api/http/body.ts";
-import { Refused } from "#api/http/problem.ts";
 import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
-
-/** A piece of HTML that is safe to send: only `html` makes one, and what is put into it is escaped. */
-export class Html {
-  readonly #text: string;
-  /** For `html` and for text that is known to be markup, like a chart's path. */
-  constructor(text: string) {
-    this.#text = text;
-  }
-  toString(): string {
-    return this.#text;
-  }
-}
-
-/** What may stand in a template: text and numbers are escaped, pieces of HTML are not; null, undefined and false are nothing. */
-export type Part = Html | string | number | null | undefined | false | readonly Part[];
-
-/**
- * A template of HTML in which every value is escaped, for text and for quoted attributes alike. Values never stand in
- * an unquoted attribute, in a script or in a style: there escaping would not be enough. Throws when one does.
- */
-export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
-  let text = strings[0] ?? "";
-  for (const [at, value] of values.entries()) {
-    if (isUnquoted(text)) throw new Error(`a value in an unquoted attribute: …${text.slice(-40)}`);
-    text += rendered(value) + (strings[at + 1] ?? "");
-  }
-  return new Html(text);
-}
-
-/** Whether what comes next would be the value of an attribute without quotes: after the = of a tag that is open. */
-function isUnquoted(text: string): boolean {
-  if (!/=\s*$/.test(text.slice(-20))) return false;
-  const tag = text.slice(text.lastIndexOf("<")).replaceAll(/"[^"]*"/g, "");
-  // A quote that is left is open: what comes next stands in it.
-  return tag.startsWith("<") && !tag.includes(">") && !tag.includes('"');
-}
-
-function rendered(part: Part): string {
-  if (part instanceof Html) return part.toString();
-  if (typeof part === "string") return Bun.escapeHTML(part);
-  if (typeof part === "number") return String(part);
-  if (part === null || part === undefined || part === false) return "";
-  if (!Array.isArray(part)) throw new TypeError("a value that is no part of a page");
-  return part.map(rendered).join("");
-}
+import { type Html, html, type Part } from "./html.ts";
 
 /** The stylesheet, and its address, which changes with its content. */
 export const style = ["../../../content/editorial/house.css", "desk.css"]
@@ -373,33 +326,3 @@ const briefMax = 300;
 /** The beginning of a text. */
 export const brief = (text: string, lengthMax = briefMax): string =>
   text.length > lengthMax ? `${text.slice(0, lengthMax).toWellFormed()}…` : text;
-
-/** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
-export type Form = {
-  /** A field, trimmed; "" when it is absent. */
-  text(name: string): string;
-  has(name: string): boolean;
-};
-
-/** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
-export async function formOf(request: Request): Promise<Form> {
-  if (!isForm(request.headers.get("content-type"))) {
-    const detail = "The desk takes forms as browsers send them.";
-    throw new Refused({ status: 415, code: "no_form", detail });
-  }
-  const fields = await formFields(request);
-  return { text: (name) => fields.get(name) ?? "", has: (name) => fields.has(name) };
-}
-
-/**
- * Whether a form was sent by a page of this very origin, as far as the browser says: by Sec-Fetch-Site, and by Origin,
- * which is the configured one or that of the host that was asked. Beside the form's token, not in its place.
- */
-export function isOwnOrigin({ config }: Pick<Context, "config">, request: Request): boolean {
-  const site = request.headers.get("sec-fetch-site");
-  if (site !== null && site !== "same-origin" && site !== "none") return false;
-  const origin = request.headers.get("origin");
-  if (origin === null) return true;
-  const host = request.headers.get("host") ?? new URL(request.url).host;
-  return [config.baseUrl, `http://${host}`, `https://${host}`].includes(origin);
-}

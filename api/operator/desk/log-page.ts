@@ -1,7 +1,8 @@
 import { placeWith, type Query, queryOf } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
-import { auditTable, field, form, type Html, html, nextLink, notice } from "./layout.ts";
+import { auditTable, field, form, nextLink, notice } from "./layout.ts";
+import { type Html, html } from "./html.ts";
 import { type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 100;

@@ -4,19 +4,9 @@ import { actions } from "#api/operator/actions.ts";
 import { findPick, listPicks } from "#api/operator/picks.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
-import {
-  field,
-  form,
-  type Form,
-  type Html,
-  html,
-  instant,
-  nextLink,
-  type Part,
-  profileLink,
-  sent,
-  table,
-} from "./layout.ts";
+import { field, form, instant, nextLink, profileLink, sent, table } from "./layout.ts";
+import { type Form } from "./read-form.ts";
+import { type Html, html, type Part } from "./html.ts";
 import { redirect } from "./answer.ts";
 import { decisionNotice } from "./queues.ts";
 import { notHere, type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";

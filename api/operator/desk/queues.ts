@@ -7,15 +7,13 @@ import {
   auditTable,
   brief,
   flagList,
-  type Html,
-  html,
   instant,
   nextLink,
   notice,
-  type Part,
   profileLink,
   table,
 } from "./layout.ts";
+import { type Html, html, type Part } from "./html.ts";
 import { notHere, type Page, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;

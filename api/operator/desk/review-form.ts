@@ -1,7 +1,9 @@
 import { placeWith } from "#api/http/query.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
-import { field, form, type Form, html, type Html, type Part } from "./layout.ts";
+import { field, form } from "./layout.ts";
+import { type Form } from "./read-form.ts";
+import { html, type Html, type Part } from "./html.ts";
 
 /** What an operator typed, to be shown again when it could not be taken. */
 export type Entered = { value: string; choice: string; reason: string; decision: string };

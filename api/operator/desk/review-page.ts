@@ -10,16 +10,14 @@ import {
   checkList,
   details,
   flagList,
-  type Html,
-  html,
   instant,
   notice,
-  type Part,
   profileLink,
   sent,
   sentLink,
   table,
 } from "./layout.ts";
+import { type Html, html, type Part } from "./html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
 import { type Entered, enteredIn, reviewForms, valueOf } from "./review-form.ts";
 import { notHere, type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";

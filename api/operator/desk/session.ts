@@ -5,7 +5,9 @@ import { requestPath } from "#api/http/route.ts";
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { pageAnswer, redirect } from "./answer.ts";
-import { formOf, frame, html, isOwnOrigin, notice, tokenField } from "./layout.ts";
+import { frame, notice, tokenField } from "./layout.ts";
+import { formOf, isOwnOrigin } from "./read-form.ts";
+import { html } from "./html.ts";
 
 /** An operator who signed in to the desk. */
 export type Session = { operator: string; id: string; until: Date };

@@ -2,16 +2,9 @@ import { networks } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
 import { pageAnswer } from "./answer.ts";
-import {
-  type Form,
-  type Part,
-  type Place,
-  formOf,
-  frame,
-  html,
-  isOwnOrigin,
-  notice,
-} from "./layout.ts";
+import { type Place, frame, notice } from "./layout.ts";
+import { type Form, formOf, isOwnOrigin } from "./read-form.ts";
+import { type Part, html } from "./html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signIn, signInPage } from "./session.ts";
 
 /** An operator's request for a page of the desk. */

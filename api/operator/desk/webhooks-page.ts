@@ -2,18 +2,8 @@ import { actions } from "#api/operator/actions.ts";
 import { placeWith, queryOf } from "#api/http/query.ts";
 import { readDeliveries } from "#api/webhooks/deliveries.ts";
 import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
-import {
-  form,
-  type Html,
-  html,
-  instant,
-  linkList,
-  nextLink,
-  notice,
-  sent,
-  table,
-  tokenField,
-} from "./layout.ts";
+import { form, instant, linkList, nextLink, notice, sent, table, tokenField } from "./layout.ts";
+import { type Html, html } from "./html.ts";
 import { type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
