@@ -39,15 +39,19 @@ function prepareOnce(database: Database.Database): void {
     max: statementsMax,
     memoMethod: (sql) => {
       const forget = () => statements.delete(sql);
-      return forgottenOnFailure(prepare(sql), forget);
+      return asked(prepare(sql), forget);
     },
   });
   const prepared = (sql: string) => (isReusable.test(sql) ? statements.memo(sql) : prepare(sql));
   database.prepare = prepared as typeof database.prepare;
 }
 
-/** One that failed for a lock stays active until it is freed, and its connection reads what the file held then. */
-function forgottenOnFailure(statement: Database.Statement, forget: () => void): Database.Statement {
+/**
+ * What the library asks of a statement before each execution is asked once, for each answer of the driver takes
+ * microseconds. One that failed for a lock stays active until it is freed, and its connection reads what the file held
+ * then, so it is forgotten.
+ */
+function asked(statement: Database.Statement, forget: () => void): Database.Statement {
   const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
   const watched = <Answer>(execute: () => Answer): Answer => {
     try {
@@ -57,6 +61,15 @@ function forgottenOnFailure(statement: Database.Statement, forget: () => void): 
       throw error;
     }
   };
+  const columns = statement.columns();
+  statement.safeIntegers(true);
+  if (columns.length > 0) statement.raw(true);
+  statement.safeIntegers = () => statement;
+  statement.raw = () => {
+    if (columns.length === 0) throw new Error("this statement does not answer rows");
+    return statement;
+  };
+  statement.columns = () => columns;
   statement.all = (...args) => watched(() => all(...args));
   statement.run = (...args) => watched(() => run(...args));
   return statement;
