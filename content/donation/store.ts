@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { and, count, eq, getTableColumns, sql } from "drizzle-orm";
-import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
+import { and, count, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { z } from "zod";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, unpacked } from "#content/store/query.ts";
+import { query, rowShape } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { micro } from "#content/contract/money.ts";
 
@@ -13,12 +14,6 @@ export type Donation = Omit<typeof donations.$inferSelect, "amount_micro_usdc"> 
   /** What arrived. */
   amount_micro_usdc: MicroUsdc;
 };
-
-const columns = Object.keys(getTableColumns(donations)) as (keyof Donation)[];
-
-// In SQL, and packed into one column: proofs are recorded inside a transaction that holds the write lock, and drizzle
-// takes ten times as long. Money leaves the store as text: a double would round what a whale gives.
-const packedDonation = `json_set(${jsonOf(columns)}, '$.amount_micro_usdc', CAST(amount_micro_usdc AS TEXT)) AS packed`;
 
 /** `fresh`: this call recorded it; otherwise it was there already. */
 export type Recorded = { donation: Donation; fresh: boolean };
@@ -32,12 +27,10 @@ export async function recordDonation(
   given: Omit<Donation, "id">,
 ): Promise<Recorded> {
   const donation = { ...given, id: idOf(given) };
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `INSERT INTO donations (${columns.join(", ")})
-          VALUES (${columns.map(() => "?").join(", ")})
-          ON CONFLICT DO NOTHING`,
-    args: columns.map((name) => donation[name]),
-  });
+  const { rowsAffected } = await tx.db
+    .insert(donations)
+    .values({ ...donation, amount_micro_usdc: sql`${donation.amount_micro_usdc}` })
+    .onConflictDoNothing();
   if (rowsAffected === 1) return { donation, fresh: true };
   const there = (await donationsOf(tx, given.tx_signature)).find(
     ({ destination }) => destination === given.destination,
@@ -55,11 +48,14 @@ const perTransactionMax = 64;
 
 /** What one transaction gave. Index: one_credit_per_transfer. */
 export const donationsOf = (store: Queryable, txSignature: string): Promise<Donation[]> =>
-  select(store, `WHERE tx_signature = ? LIMIT ${perTransactionMax}`, [txSignature]);
+  select(store, eq(donations.tx_signature, txSignature)).limit(perTransactionMax).then(inMicro);
 
 /** What was given for a memo, the oldest first. Index: donations_by_memo. */
 export const donationsFor = (store: Queryable, memo: string): Promise<Donation[]> =>
-  select(store, `WHERE memo = ? ORDER BY settled_at LIMIT ${perTransactionMax}`, [memo]);
+  select(store, eq(donations.memo, memo))
+    .orderBy(donations.settled_at)
+    .limit(perTransactionMax)
+    .then(inMicro);
 
 /** One donation of a nonprofit, null when it has none by this id. */
 export async function donationById(
@@ -67,8 +63,11 @@ export async function donationById(
   nonprofitId: number,
   id: string,
 ): Promise<Donation | null> {
-  const [found] = await select(store, "WHERE id = ? AND nonprofit_id = ?", [id, nonprofitId]);
-  return found ?? null;
+  const found = await select(
+    store,
+    and(eq(donations.id, id), eq(donations.nonprofit_id, nonprofitId)),
+  );
+  return inMicro(found)[0] ?? null;
 }
 
 const factName = "donation_network";
@@ -92,7 +91,7 @@ export async function donationTotals(
       total: sql<string>`CAST(coalesce(sum(amount_micro_usdc), 0) AS TEXT)`,
     })
     .from(donations)
-    .where(and(eq(donations.nonprofit_id, nonprofitId), sql.raw(countsHere)));
+    .where(givenHere(nonprofitId));
   return { count: row?.count ?? 0, total: micro(BigInt(row?.total ?? 0)) };
 }
 
@@ -102,24 +101,25 @@ export const recentDonations = (
   nonprofitId: number,
   limit: number,
 ): Promise<Donation[]> =>
-  select(store, `WHERE nonprofit_id = ? AND ${countsHere} ORDER BY settled_at DESC, id LIMIT ?`, [
-    nonprofitId,
-    limit,
-  ]);
+  select(store, givenHere(nonprofitId))
+    .orderBy(desc(donations.settled_at), donations.id)
+    .limit(limit)
+    .then(inMicro);
 
-async function select(
-  store: Queryable,
-  where: string,
-  args: (string | number)[],
-): Promise<Donation[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT ${packedDonation} FROM donations ${where}`,
-    args,
-  });
-  return unpacked<Omit<Donation, "amount_micro_usdc"> & { amount_micro_usdc: string }>(rows).map(
-    (row) => ({ ...row, amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)) }),
-  );
-}
+const givenHere = (nonprofitId: number) =>
+  and(eq(donations.nonprofit_id, nonprofitId), sql.raw(countsHere));
+
+/** Money leaves the store as text: a double would round what a whale gives. */
+const columns = {
+  ...getTableColumns(donations),
+  amount_micro_usdc: sql<string>`CAST(amount_micro_usdc AS TEXT)`,
+};
+
+const select = (store: Queryable, where: SQL | undefined) =>
+  store.db.select(columns).from(donations).where(where);
+
+const inMicro = (rows: Awaited<ReturnType<typeof select>>): Donation[] =>
+  rows.map((row) => ({ ...row, amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)) }));
 
 /**
  * Says on which chain the directory settles (CAIP-2). What was given on another one, on a test network before it went
@@ -142,19 +142,17 @@ export async function setDonationNetwork(store: Store, network: string, now: Dat
   );
 }
 
-/** What a donation needs to know of a nonprofit. */
-export type DonateTarget = {
-  id: number;
-  slug: string;
-  name: string;
-  status: NonprofitStatus;
-  /** The wallet in effect at the asked instant, null without one. */
-  usdc_wallet: string | null;
-  /** Where else it takes donations. Third-party text. */
-  donation_url: string | null;
-};
+const targetRow = rowShape(nonprofits, [
+  "id",
+  "slug",
+  "name",
+  "status",
+  "usdc_wallet", // The one in effect at the asked instant, null without one.
+  "donation_url", // Where else it takes donations. Third-party text.
+]);
 
-const targetColumns = ["id", "slug", "name", "status", "donation_url"];
+/** What a donation needs to know of a nonprofit. */
+export type DonateTarget = z.infer<typeof targetRow>;
 
 /** The nonprofit with this slug, withdrawn ones too; null when there is none. Index: nonprofits_slug. */
 export const donateTarget = (
@@ -192,18 +190,18 @@ export const donateTargetById = (
  * In SQL and not through drizzle: 5,000 requests for payment a second read nothing else. A held change of wallet counts
  * from the millisecond at which its hold ends, whether or not it is public yet.
  */
-async function targetsWhere(
+const targetsWhere = (
   store: Queryable,
   { where, value, now }: { where: string; value: string | number; now: Date },
-): Promise<DonateTarget[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT json_insert(${jsonOf(targetColumns)}, '$.usdc_wallet', coalesce(
-            (SELECT wallet FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held' AND effective_at <= ?1),
-            usdc_wallet
-          )) AS packed
-          FROM nonprofits AS n
-          WHERE ${where}`,
-    args: [now.getTime(), value],
-  });
-  return unpacked<DonateTarget>(rows);
-}
+): Promise<DonateTarget[]> =>
+  query(
+    store,
+    `SELECT id, slug, name, status, donation_url, coalesce(
+       (SELECT wallet FROM wallet_holds AS h WHERE h.nonprofit_id = n.id AND h.status = 'held' AND effective_at <= ?1),
+       usdc_wallet
+     ) AS usdc_wallet
+     FROM nonprofits AS n
+     WHERE ${where}`,
+    [now.getTime(), value],
+    targetRow,
+  );

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type EnrichableField, enrichableFields } from "#content/contract/enrichment.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, packed, query, queryPacked, rowShape } from "#content/store/query.ts";
+import { jsonOf, jsonText, query, rowShape } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { decideWaiting } from "./proposal-store.ts";
@@ -26,14 +26,14 @@ const targetColumns = [
   ...enrichableFields.filter((field) => !isRowField(field)),
 ] as const;
 const targetRow = rowShape(nonprofits, targetColumns);
-const targetSql = `SELECT ${packed(targetColumns)} FROM nonprofits WHERE slug = ?`;
+const targetSql = `SELECT ${targetColumns.join(", ")} FROM nonprofits WHERE slug = ?`;
 
 /** What enrichment needs to know of a nonprofit. */
 export type EnrichTarget = z.infer<typeof targetRow>;
 
 /** The nonprofit with this slug, a withdrawn one too. Index: nonprofits_slug. */
 export async function enrichTarget(store: Queryable, slug: string): Promise<EnrichTarget | null> {
-  const [found] = await queryPacked(store, targetSql, [slug], targetRow);
+  const [found] = await query(store, targetSql, [slug], targetRow);
   return found ?? null;
 }
 
@@ -106,14 +106,20 @@ const fieldStateSql = `SELECT json_object(
     )
   ),
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
-) AS packed`;
+) AS state`;
 
 /** What is known of a field when a value for it comes in. Indexes: submissions_by_agent, submissions_by_field. */
 export async function fieldState(store: Queryable, one: Value): Promise<FieldState> {
   const { nonprofit_id, field, normalised_value, agent_id } = one;
   const args = [nonprofit_id, field, normalised_value, agent_id];
-  const [state] = await queryPacked(store, fieldStateSql, args, FieldState);
-  if (state === undefined) throw new Error(`nothing is known of ${field}`);
+  const [found] = await query(
+    store,
+    fieldStateSql,
+    args,
+    z.object({ state: jsonText(FieldState) }),
+  );
+  if (found === undefined) throw new Error(`nothing is known of ${field}`);
+  const { state } = found;
   // Among so many there is another value: the same one from two agents would have gone live.
   const isCrowded = state.votes.length >= votesMax;
   const votes = isCrowded ? await votesThatMatter(store, one) : state.votes;

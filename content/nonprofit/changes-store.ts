@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { jsonOf, query, queryPacked } from "#content/store/query.ts";
+import { jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicFields, publicValue } from "./wire.ts";
@@ -75,28 +75,28 @@ export async function newestChangeOf(
 const changesMax = 200;
 const agreedMax = 400;
 
-/** A nonprofit with its changes and what went live of it, as SQL packs them. */
+const Change = z.object({
+  sequence: z.number(),
+  kind: z.enum(["added", "changed", "withdrawn", "restored"]),
+  fields: z.array(z.string()),
+  origin: z.string(),
+  changed_at: z.number(),
+});
+
+const Agreed = z.object({
+  field: z.string(),
+  value: z.string(),
+  agent_name: z.string(),
+  source_url: z.string().nullable(),
+  applied_at: z.number(),
+});
+
+/** A nonprofit with its changes and what went live of it. */
 const Found = z.object({
   id: z.number(),
   slug: z.string(),
-  changes: z.array(
-    z.object({
-      sequence: z.number(),
-      kind: z.enum(["added", "changed", "withdrawn", "restored"]),
-      fields: z.array(z.string()),
-      origin: z.string(),
-      changed_at: z.number(),
-    }),
-  ),
-  agreed: z.array(
-    z.object({
-      field: z.string(),
-      value: z.string(),
-      agent_name: z.string(),
-      source_url: z.string().nullable(),
-      applied_at: z.number(),
-    }),
-  ),
+  changes: jsonText(z.array(Change)),
+  agreed: jsonText(z.array(Agreed)),
 });
 type Found = z.infer<typeof Found>;
 
@@ -105,9 +105,8 @@ const agreedColumns = ["field", "value", "agent_name", "source_url", "applied_at
 /** Of prose that a reviewer edited, what the reviewer made of it went live; the rest was never public. */
 const liveValue = "iif(field_type = 'prose', coalesce(winning_value, value), value)";
 
-const historiesSql = `SELECT json_object(
-    'id', n.id, 'slug', n.slug,
-    'changes', (
+const historiesSql = `SELECT n.id, n.slug,
+    (
       SELECT json_group_array(json_object(
         'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at
       )) FROM (
@@ -116,16 +115,15 @@ const historiesSql = `SELECT json_object(
         ORDER BY sequence DESC
         LIMIT ${changesMax}
       )
-    ),
-    'agreed', (
+    ) AS changes,
+    (
       SELECT json_group_array(${jsonOf(agreedColumns)}) FROM (
         SELECT id, field, ${liveValue} AS value, agent_name, source_url, applied_at FROM submissions
         WHERE nonprofit_id = n.id AND applied_at IS NOT NULL
         ORDER BY applied_at DESC, id
         LIMIT ${agreedMax}
       )
-    )
-  ) AS packed
+    ) AS agreed
   FROM json_each(?) AS w
   CROSS JOIN nonprofits AS n ON n.id = w.value`;
 
@@ -138,7 +136,7 @@ export async function historiesOf(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, History>> {
-  const found = await queryPacked(store, historiesSql, [JSON.stringify(ids)], Found);
+  const found = await query(store, historiesSql, [JSON.stringify(ids)], Found);
   return new Map(found.map((one) => [one.id, historyOf(one)]));
 }
 

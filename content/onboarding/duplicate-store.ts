@@ -7,7 +7,7 @@ import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { inValues, jsonOf, query, queryPacked } from "#content/store/query.ts";
+import { inValues, jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits, registrations } from "#content/store/tables/nonprofits.ts";
 
 /** What is known of an organisation that may be in the directory already. `id` is its own, null for a new one. */
@@ -205,9 +205,14 @@ const wordsMax = 16;
 /** In SQL, as one JSON text: fetching row by row takes several times as long. */
 async function named(store: Queryable, from: string, args: readonly InValue[]): Promise<Named[]> {
   const row = jsonOf(Object.keys(Named.shape));
-  const statement = `SELECT json_group_array(${row}) AS packed FROM (${from})`;
-  const [found = []] = await queryPacked(store, statement, args, z.array(Named));
-  return found;
+  const statement = `SELECT json_group_array(${row}) AS named FROM (${from})`;
+  const [found] = await query(
+    store,
+    statement,
+    args,
+    z.object({ named: jsonText(z.array(Named)) }),
+  );
+  return found?.named ?? [];
 }
 
 function profilesOf(store: Queryable, ids: readonly number[]) {

@@ -1,4 +1,4 @@
-import type { InValue, Row as DriverRow } from "@libsql/client";
+import type { InValue } from "@libsql/client";
 import { type Column, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
@@ -18,7 +18,7 @@ export async function query<Row>(
   return rows.map((row) => shape.parse(row));
 }
 
-/** The shape of these columns of a table, for `query` and `queryPacked`: the table says what their values are. */
+/** The shape of these columns of a table, for `query`: the table says what their values are. */
 export function rowShape<
   Table extends SQLiteTable,
   Name extends keyof Table["$inferSelect"] & string,
@@ -91,30 +91,16 @@ export async function countUpTo(store: Queryable, max: number, rowsSql: string):
   return Number(rows[0]?.["found"] ?? 0);
 }
 
-/**
- * Columns packed into one, for statements that run thousands of times a second: the embedded driver describes each
- * column of each statement to JavaScript, 3.5 µs apiece, which for a table of 19 is more than the query itself.
- */
-export const packed = (columns: readonly string[]): string => `${jsonOf(columns)} AS packed`;
-
 /** Columns as one JSON object, in SQL. */
 export const jsonOf = (columns: readonly string[]): string =>
   `json_object(${columns.map((column) => `'${column}', ${column}`).join(", ")})`;
 
-/** The rows that were packed. The caller names the columns and so the type. */
-export const unpacked = <Packed>(rows: readonly DriverRow[]): Packed[] =>
-  rows.map((row) => JSON.parse(String(row["packed"])) as Packed);
-
-/** As `query`, of rows that SQL packs into one column named `packed`; each is parsed by its shape. */
-export async function queryPacked<Row>(
-  store: Queryable,
-  statement: string,
-  args: readonly InValue[],
-  shape: z.ZodType<Row>,
-): Promise<Row[]> {
-  const { rows } = await store.raw.execute({ sql: statement, args: [...args] });
-  return unpacked(rows).map((row) => shape.parse(row));
-}
+/** A column of JSON text, parsed. */
+export const jsonText = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .string()
+    .transform((text): unknown => JSON.parse(text))
+    .pipe(shape);
 
 /**
  * Many rows as one JSON text of arrays, in SQL, for `rowsFromJson`: over each row and each cell the driver takes longer
