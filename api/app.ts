@@ -21,8 +21,8 @@ import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardForm, onboardRoutes } from "./onboarding/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
-import { submitEnrichment } from "#content/contract/operations/enrichment.ts";
-import { claimOrRegisterNonprofit } from "#content/contract/operations/onboarding.ts";
+import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
+import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 
 /** The whole service without a socket. */
 export type App = {
@@ -146,7 +146,10 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
     headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
   });
 
-const helped = [submitEnrichment, claimOrRegisterNonprofit];
+const helped = [
+  enrichmentOperations.submitEnrichment,
+  onboardingOperations.claimOrRegisterNonprofit,
+];
 
 /** What to send instead, for anyone who sent something to these routes that they cannot take, or left out the slug. */
 function helpAt(path: string, { config }: Pick<Context, "config">): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
-import * as onboarding from "#content/contract/operations/onboarding.ts";
-import * as operations from "#content/contract/operations/operator.ts";
+import { verificationOperations } from "#content/contract/operations/onboarding.ts";
+import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import { type AuditEntry, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import type { Reverted } from "#content/contract/review.ts";
 import { pick } from "./review/picks.ts";
@@ -152,7 +152,7 @@ const revoke = defineCommand({
     const slug = neededOption("slug", args.slug, "give the slug of the profile.");
     const reason = neededOption("reason", args.reason, "say why, for the audit log.");
     const asked = { params: { slug }, body: { reason, take_back_values: args.values === true } };
-    await change(args, slug, onboarding.revokeVerification, asked, (revoked) => {
+    await change(args, slug, verificationOperations.revokeVerification, asked, (revoked) => {
       const { taken_back, stopped_hold } = revoked;
       const fields = taken_back.length === 0 ? "nothing" : taken_back.join(", ");
       const hold = stopped_hold ? "\nThe held change of its wallet is stopped." : "";

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { webhookSecretOf } from "#api/secrets.ts";
-import * as operations from "#content/contract/operations/operator.ts";
+import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import {
   type WebhookDelivery,
   webhookStatuses,

@@ -6,12 +6,8 @@ import { problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import {
-  getHealth,
-  getNonprofit,
-  getNonprofitHistory,
-  getStats,
-  listCauses,
-  listNonprofits,
+  directoryOperations as directory,
+  serviceOperations as service,
 } from "#content/contract/operations/directory.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
@@ -30,30 +26,30 @@ export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
   const numbers = numbersOf(context);
   return new Elysia()
-    .get(pathOf(getHealth), ({ set }) => {
+    .get(pathOf(service.getHealth), ({ set }) => {
       // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
       set.headers["cache-control"] = "no-store";
       return { status: "ok" };
     })
     .get(
-      pathOf(listNonprofits),
+      pathOf(directory.listNonprofits),
       ({ query }) => page(context, query.limit, query.offset),
-      schemaOf(listNonprofits),
+      schemaOf(directory.listNonprofits),
     )
-    .get(pathOf(getNonprofit), async ({ params: { slug }, request }) => {
+    .get(pathOf(directory.getNonprofit), async ({ params: { slug }, request }) => {
       const answer = await profile(context, slug);
       if (answer === null) return unknownSlug();
       const step = { action: "profile", slug, form: "json" } as const;
       noteFollowUp(context, request, step, { elsewhere: true });
       return answer;
     })
-    .get(pathOf(getNonprofitHistory), async ({ params }) => {
+    .get(pathOf(directory.getNonprofitHistory), async ({ params }) => {
       // The same bytes as the bundle's file, but as of now.
       const answer = await historyAnswer(store, params.slug);
       return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
     })
-    .get(pathOf(listCauses), () => causes(context))
-    .get(pathOf(getStats), numbers);
+    .get(pathOf(directory.listCauses), () => causes(context))
+    .get(pathOf(directory.getStats), numbers);
 };
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });

@@ -1,11 +1,5 @@
 import { pathOf, schemaOf } from "#api/http/route.ts";
-import {
-  getDonationHistory,
-  getDonationReceipt,
-  getDonationStatus,
-  initiateDonation,
-  settleDonation,
-} from "#content/contract/operations/donation.ts";
+import { donationOperations as operations } from "#content/contract/operations/donation.ts";
 import {
   donateProblems,
   donationHistoryProblems,
@@ -66,24 +60,24 @@ export const donateRoutes = (context: Context) => {
   };
   return new Elysia()
     .get(
-      pathOf(initiateDonation),
+      pathOf(operations.initiateDonation),
       ({ request, params, query }) => answer(request, params.slug, query, undefined),
-      schemaOf(initiateDonation),
+      schemaOf(operations.initiateDonation),
     )
     .post(
-      pathOf(settleDonation),
+      pathOf(operations.settleDonation),
       ({ request, params, query, body }) => answer(request, params.slug, query, body),
-      schemaOf(settleDonation),
+      schemaOf(operations.settleDonation),
     )
     .get(
-      pathOf(getDonationStatus),
+      pathOf(operations.getDonationStatus),
       async ({ params, query, set }) => {
         const outcome = await donationStatus(giving, { slug: params.slug, memo: query.memo });
         if (!outcome.ok) return refuse(donationStatusProblems, outcome.failure);
         set.headers["cache-control"] = "no-store";
         return outcome.value;
       },
-      schemaOf(getDonationStatus),
+      schemaOf(operations.getDonationStatus),
     );
 };
 
@@ -116,7 +110,7 @@ export const donationRoutes = ({
 }: Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">) => {
   const opening = openSigner(secrets.signingKey);
   return new Elysia()
-    .get(pathOf(getDonationHistory), async ({ params: { slug } }) => {
+    .get(pathOf(operations.getDonationHistory), async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
       const totals = await donationTotals(store, target.id);
@@ -124,7 +118,7 @@ export const donationRoutes = ({
       const place = { cluster: chain.cluster, baseUrl };
       return encodedJson(historyOf(target, { ...totals, recent }, place), freshCacheControl);
     })
-    .get(pathOf(getDonationReceipt), async ({ params: { slug, donation_id } }) => {
+    .get(pathOf(operations.getDonationReceipt), async ({ params: { slug, donation_id } }) => {
       const record = await recordBySlug(store, slug);
       if (record === null) return refuse(receiptProblems, { kind: "nonprofit_not_found" });
       const donation = await donationById(store, record.id, donation_id);

@@ -5,13 +5,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import {
-  findThinProfiles,
-  getAgentExemplars,
-  getAgentLeaderboard,
-  getEnrichmentStats,
-  submitEnrichment,
-} from "#content/contract/operations/enrichment.ts";
+import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
@@ -25,7 +19,7 @@ export const enrichRoutes = (context: Context) => {
   const verb = { ...proposalContext(context), waitForPublication };
   const answers = answersTo(config.baseUrl);
   return new Elysia().post(
-    pathOf(submitEnrichment),
+    pathOf(operations.submitEnrichment),
     async ({ params: { slug }, body, request }) => {
       const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
       if (!outcome.ok) return refuse(answers, outcome.failure);
@@ -35,12 +29,12 @@ export const enrichRoutes = (context: Context) => {
       if (live > 0) activity.count("enrich:applied", live);
       return outcome.value;
     },
-    schemaOf(submitEnrichment),
+    schemaOf(operations.submitEnrichment),
   );
 };
 
 const answersTo = (baseUrl: string) => {
-  const extra = helpFor(submitEnrichment, baseUrl);
+  const extra = helpFor(operations.submitEnrichment, baseUrl);
   const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
   return {
     nonprofit_not_found: ({ slug }) => ({
@@ -63,26 +57,26 @@ const answersTo = (baseUrl: string) => {
 /** GET /api/agents/leaderboard and GET /api/agents/exemplars. */
 export const agentRoutes = ({ store }: Pick<Context, "store">) =>
   new Elysia()
-    .get(pathOf(getAgentLeaderboard), async () =>
+    .get(pathOf(operations.getAgentLeaderboard), async () =>
       encodedJson(await leaderboard(store), freshCacheControl),
     )
     .get(
-      pathOf(getAgentExemplars),
+      pathOf(operations.getAgentExemplars),
       async ({ query: { field = null, limit } }) =>
         encodedJson(await exemplars(store, { field, limit }), freshCacheControl),
-      schemaOf(getAgentExemplars),
+      schemaOf(operations.getAgentExemplars),
     );
 
 /** GET /api/enrichments/stats. */
 export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>
-  new Elysia().get(pathOf(getEnrichmentStats), async () =>
+  new Elysia().get(pathOf(operations.getEnrichmentStats), async () =>
     encodedJson(await enrichmentStats(store), freshCacheControl),
   );
 
 /** GET /api/needs-enrichment. */
 export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
   new Elysia().get(
-    pathOf(findThinProfiles),
+    pathOf(operations.findThinProfiles),
     async ({ query }) => {
       const asked = {
         day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
@@ -100,5 +94,5 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
       });
       return encodedJson(answer, freshCacheControl);
     },
-    schemaOf(findThinProfiles),
+    schemaOf(operations.findThinProfiles),
   );

@@ -11,7 +11,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { getNonprofit, getStats } from "#content/contract/operations/directory.ts";
+import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
@@ -133,10 +133,10 @@ async function readResource(ask: Ask, uri: string) {
   const slug = uri.startsWith(profilePrefix) ? uri.slice(profilePrefix.length) : "";
   const call =
     uri === statsResource.uri
-      ? callOf(getStats, {})
+      ? callOf(operations.getStats, {})
       : slug === ""
         ? null
-        : callOf(getNonprofit, { slug });
+        : callOf(operations.getNonprofit, { slug });
   const answer = call === null ? null : await asked(ask, call);
   if (answer === null || (!answer.ok && answer.value["status"] === notFound)) {
     throw new McpError(resourceNotFound, "There is no such resource.");

@@ -6,11 +6,7 @@ import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import {
-  claimOrRegisterNonprofit,
-  getOnboardingStatus,
-  getWalletChallenge,
-} from "#content/contract/operations/onboarding.ts";
+import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -28,7 +24,7 @@ export const onboardRoutes = (context: Context) => {
   const verb = { store, clock, baseUrl, ...keys };
   const answers = answersTo(baseUrl);
   return new Elysia()
-    .post(pathOf(claimOrRegisterNonprofit), async ({ body, request }) => {
+    .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
       const idempotencyKey = request.headers.get("idempotency-key");
       const outcome = await onboard(verb, { body, idempotencyKey });
       if (isSentByForm(request)) {
@@ -37,16 +33,16 @@ export const onboardRoutes = (context: Context) => {
       return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
     })
     .get(
-      pathOf(getWalletChallenge),
+      pathOf(operations.getWalletChallenge),
       ({ query }) => {
         const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, query.wallet);
         return outcome.ok
           ? encodedJson(outcome.value, "no-store")
           : refuse(challengeAnswers, outcome.failure);
       },
-      schemaOf(getWalletChallenge),
+      schemaOf(operations.getWalletChallenge),
     )
-    .get(pathOf(getOnboardingStatus), async ({ request }) => {
+    .get(pathOf(operations.getOnboardingStatus), async ({ request }) => {
       const asking = { store, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
       const outcome = await onboardingStatus(asking, bearerOf(request) ?? "");
@@ -77,7 +73,7 @@ const plain = ({ status, detail }: { status: number; detail: string }): Response
 };
 
 const answersTo = (baseUrl: string) => {
-  const extra = helpFor(claimOrRegisterNonprofit, baseUrl);
+  const extra = helpFor(operations.claimOrRegisterNonprofit, baseUrl);
   const challenge = `${baseUrl}/api/onboard/challenge?wallet=…`;
   return {
     invalid_onboarding: ({ errors }) => ({ ...unusableBody(errors), extra }),

@@ -8,10 +8,10 @@ import {
   type WebhookFailure,
 } from "#api/webhooks/deliveries.ts";
 import { testPost } from "#api/webhooks/post.ts";
-import * as onboarding from "#content/contract/operations/onboarding.ts";
+import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
-import * as operations from "#content/contract/operations/operator.ts";
-import * as picks from "#content/contract/operations/recommendation.ts";
+import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
+import { pickOperations as picks } from "#content/contract/operations/recommendation.ts";
 import { daysLimit } from "#content/contract/operator.ts";
 import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
 import type { PickChange } from "#content/contract/recommendation.ts";
@@ -236,7 +236,7 @@ export const actions = {
     { help: 'Send {"agent_id": "…", "reason": "…"}.' },
   ),
   revokeVerification: action(
-    onboarding.revokeVerification,
+    verificationOperations.revokeVerification,
     (context, { params: { slug }, body: { reason, take_back_values }, operator }) => {
       const takeBackValues = take_back_values === true;
       return revokeVerification(context, { slug, operator, reason, takeBackValues });

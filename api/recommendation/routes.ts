@@ -7,10 +7,7 @@ import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, Refused, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import {
-  draftRecommendation as draftOperation,
-  recommendNonprofits,
-} from "#content/contract/operations/recommendation.ts";
+import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
 import { userAgentHash } from "#api/http/client.ts";
 import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
@@ -33,7 +30,7 @@ export const recommendRoutes = (context: Context) => {
   // Another object as soon as a recommended profile changed.
   let cachedOf: Curation | null = null;
   return new Elysia().get(
-    pathOf(recommendNonprofits),
+    pathOf(operations.recommendNonprofits),
     async ({ request, query }) => {
       const asked = {
         cause: query.cause ?? null,
@@ -72,7 +69,7 @@ export const recommendRoutes = (context: Context) => {
       });
       return known.answer;
     },
-    schemaOf(recommendNonprofits),
+    schemaOf(operations.recommendNonprofits),
   );
 };
 
@@ -111,13 +108,16 @@ export const recommendDraftRoutes = (context: Context) => {
         throw new Refused(refusalOf<DraftRefusal>(draftAnswers, { kind: "drafts_not_open" }));
       })
       .post(
-        pathOf(draftOperation),
+        pathOf(operations.draftRecommendation),
         async ({ body, request }) => {
           const call = { ...proposalCall(context, request), body };
           const outcome = await draftRecommendation(verb, call);
           return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);
         },
-        schemaOf(draftOperation, helpFor(draftOperation, config.baseUrl)),
+        schemaOf(
+          operations.draftRecommendation,
+          helpFor(operations.draftRecommendation, config.baseUrl),
+        ),
       )
   );
 };
@@ -125,7 +125,7 @@ export const recommendDraftRoutes = (context: Context) => {
 const answersTo = (baseUrl: string) => {
   const faulty = ({ errors }: { errors: Wrong[] }) => ({
     ...unusableBody(errors.map(({ path, message }) => ({ path, message }))),
-    extra: helpFor(draftOperation, baseUrl),
+    extra: helpFor(operations.draftRecommendation, baseUrl),
   });
   return {
     drafts_not_open: {

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { searchNonprofits } from "#content/contract/operations/directory.ts";
+import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
@@ -9,7 +9,7 @@ type Needed = Pick<Context, "search" | "activity" | "log">;
 /** GET /api/search. */
 export const searchRoutes = ({ search, activity, log }: Needed) =>
   new Elysia().get(
-    pathOf(searchNonprofits),
+    pathOf(operations.searchNonprofits),
     async ({ request, query }) => {
       activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
       const asked = {
@@ -23,5 +23,5 @@ export const searchRoutes = ({ search, activity, log }: Needed) =>
       log.debug({ asked }, "search");
       return search.find(asked);
     },
-    schemaOf(searchNonprofits),
+    schemaOf(operations.searchNonprofits),
   );

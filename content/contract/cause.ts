@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import causes from "#content/editorial/causes.json";
 
 /** The 29 cause areas, in the contract's order. Stored data uses this closed list; a query may name any text. */
@@ -8,16 +9,14 @@ export const CauseId = z.enum(causeIds).meta({ id: "CauseId" });
 export type CauseId = z.infer<typeof CauseId>;
 
 /** The spec names the number twice (`nonprofit_count` and `count`); both are served. */
-export const Cause = z
-  .object({
-    id: z.string().describe("Used as the `cause` parameter"),
-    name: z.string(),
-    description: z.string(),
-    nonprofit_count: z.int().min(0).describe("Nonprofits listed under this cause"),
-    count: z.int().min(0).describe("The same number as nonprofit_count"),
-  })
-  .meta({ id: "Cause" });
+export const Cause = named("Cause", {
+  id: z.string().describe("Used as the `cause` parameter"),
+  name: z.string(),
+  description: z.string(),
+  nonprofit_count: z.int().min(0).describe("Nonprofits listed under this cause"),
+  count: z.int().min(0).describe("The same number as nonprofit_count"),
+});
 export type Cause = z.infer<typeof Cause>;
 
-export const CauseList = z.object({ causes: z.array(Cause) }).meta({ id: "CauseList" });
+export const CauseList = named("CauseList", { causes: z.array(Cause) });
 export type CauseList = z.infer<typeof CauseList>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import { base58Bytes } from "./base58.ts";
 import { amountErrors, donationDefault, donationMax, microUsdcFrom, usdcNumber } from "./money.ts";
 import { Registration } from "./nonprofit.ts";
@@ -19,33 +20,29 @@ export const Cluster = z
 export type Cluster = z.infer<typeof Cluster>;
 
 /** What x402 clients need to sign a transfer, beside its amount. */
-export const PaymentExtra = z
-  .object({
-    feePayer: address(
-      "Account that pays the network fee: our sponsor, or the donor named by ?payer=",
-    ),
-    memo: z.string().describe("Must be in the transaction, as a memo instruction"),
-    decimals: z.literal(6),
-    name: z.literal("USDC"),
-  })
-  .meta({ id: "PaymentExtra" });
+export const PaymentExtra = named("PaymentExtra", {
+  feePayer: address(
+    "Account that pays the network fee: our sponsor, or the donor named by ?payer=",
+  ),
+  memo: z.string().describe("Must be in the transaction, as a memo instruction"),
+  decimals: z.literal(6),
+  name: z.literal("USDC"),
+});
 export type PaymentExtra = z.infer<typeof PaymentExtra>;
 
 /** One way to pay, in the words of x402 version 1. */
-export const PaymentOptionV1 = z
-  .object({
-    scheme: z.literal("exact"),
-    network: z.enum(["solana", "solana-devnet"]),
-    maxAmountRequired: z.string().describe("Millionths of a USDC"),
-    asset: address("Mint of the token"),
-    payTo: address("Wallet of the nonprofit"),
-    maxTimeoutSeconds: z.int(),
-    resource: z.string().describe("The address that was asked, without ?payer="),
-    description: z.string(),
-    mimeType: z.literal("application/json"),
-    extra: PaymentExtra,
-  })
-  .meta({ id: "PaymentOptionV1" });
+export const PaymentOptionV1 = named("PaymentOptionV1", {
+  scheme: z.literal("exact"),
+  network: z.enum(["solana", "solana-devnet"]),
+  maxAmountRequired: z.string().describe("Millionths of a USDC"),
+  asset: address("Mint of the token"),
+  payTo: address("Wallet of the nonprofit"),
+  maxTimeoutSeconds: z.int(),
+  resource: z.string().describe("The address that was asked, without ?payer="),
+  description: z.string(),
+  mimeType: z.literal("application/json"),
+  extra: PaymentExtra,
+});
 
 /** The seven fields of the contract. `network` is always solana; `cluster` says which. */
 const contractFields = {
@@ -59,36 +56,32 @@ const contractFields = {
 };
 
 /** The body of a 402: no money has moved, and this is how to pay. */
-export const PaymentRequirements = z
-  .object({
-    ...contractFields,
-    cluster: Cluster,
-    mint: address("Mint of the token that counts as USDC here"),
-    decimals: z.literal(6),
-    amount_atomic: z.string().describe("The amount in millionths of a USDC"),
-    memo: z
-      .string()
-      .describe(
-        "Put it into the transaction: it proves what the transfer is for, even if found late",
-      ),
-    reference: address(
-      "Solana Pay reference of this memo: a transfer that names it is found without its signature being sent",
+export const PaymentRequirements = named("PaymentRequirements", {
+  ...contractFields,
+  cluster: Cluster,
+  mint: address("Mint of the token that counts as USDC here"),
+  decimals: z.literal(6),
+  amount_atomic: z.string().describe("The amount in millionths of a USDC"),
+  memo: z
+    .string()
+    .describe(
+      "Put it into the transaction: it proves what the transfer is for, even if found late",
     ),
-    solana_pay: z.string().describe("Solana Pay link with amount, token, memo and reference"),
-    expires_in: z
-      .int()
-      .describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
-    status_url: z.string().describe("GET it to see whether the transfer has been found"),
-    code: z
-      .string()
-      .describe("payment_required, or why the payment was refused; no money has moved"),
-    error: z.string().describe("The same in words"),
-    x402Version: z.literal(1),
-    accepts: z
-      .array(PaymentOptionV1)
-      .describe("Empty: pay by a transfer of your own and POST its tx_signature"),
-  })
-  .meta({ id: "PaymentRequirements" });
+  reference: address(
+    "Solana Pay reference of this memo: a transfer that names it is found without its signature being sent",
+  ),
+  solana_pay: z.string().describe("Solana Pay link with amount, token, memo and reference"),
+  expires_in: z
+    .int()
+    .describe("Seconds in which to sign; a transfer with the memo counts after that, too"),
+  status_url: z.string().describe("GET it to see whether the transfer has been found"),
+  code: z.string().describe("payment_required, or why the payment was refused; no money has moved"),
+  error: z.string().describe("The same in words"),
+  x402Version: z.literal(1),
+  accepts: z
+    .array(PaymentOptionV1)
+    .describe("Empty: pay by a transfer of your own and POST its tx_signature"),
+});
 export type PaymentRequirements = z.infer<typeof PaymentRequirements>;
 
 const payerError = "payer must be a Solana wallet: base58 of 32 bytes.";
@@ -127,154 +120,130 @@ export const DonationStatusParameters = z.object({
 });
 
 /** Body of POST /api/donate/{slug}. Without a proof the answer is that of a GET. */
-export const DonateBody = z
-  .object({
-    tx_signature: signature
-      .optional()
-      .describe("Signature of the transfer that paid, base58 of 64 bytes"),
-  })
-  .meta({ id: "DonateBody" });
+export const DonateBody = named("DonateBody", {
+  tx_signature: signature
+    .optional()
+    .describe("Signature of the transfer that paid, base58 of 64 bytes"),
+});
 
 /** A recorded donation, under the name that published clients read. */
-export const DonationRecord = z
-  .object({
-    id: z.string(),
-    nonprofit: z.string().describe("Name of the nonprofit"),
-    slug: z.string(),
-    amount_usdc: usdc("What the nonprofit was paid"),
-    network: z.literal("solana"),
-    tx_hash: signature,
-    confirmed: z.literal(true),
-    settled_at: z.string().describe("When the chain took it: ISO 8601, UTC"),
-  })
-  .meta({ id: "DonationRecord" });
+export const DonationRecord = named("DonationRecord", {
+  id: z.string(),
+  nonprofit: z.string().describe("Name of the nonprofit"),
+  slug: z.string(),
+  amount_usdc: usdc("What the nonprofit was paid"),
+  network: z.literal("solana"),
+  tx_hash: signature,
+  confirmed: z.literal(true),
+  settled_at: z.string().describe("When the chain took it: ISO 8601, UTC"),
+});
 
 /** A donation that is verified on chain and recorded. */
-export const Settlement = z
-  .object({
-    success: z.literal(true),
-    donation_id: z.string(),
-    nonprofit: z.string().describe("Name of the nonprofit"),
-    amount: usdc("What the nonprofit was paid, whatever was asked for"),
-    currency: z.literal("USDC"),
-    tx_signature: signature,
-    cluster: Cluster,
-    explorer_url: explorerUrl,
-    receipt_url: z.string(),
-    donation: DonationRecord,
-  })
-  .meta({ id: "Settlement" });
+export const Settlement = named("Settlement", {
+  success: z.literal(true),
+  donation_id: z.string(),
+  nonprofit: z.string().describe("Name of the nonprofit"),
+  amount: usdc("What the nonprofit was paid, whatever was asked for"),
+  currency: z.literal("USDC"),
+  tx_signature: signature,
+  cluster: Cluster,
+  explorer_url: explorerUrl,
+  receipt_url: z.string(),
+  donation: DonationRecord,
+});
 export type Settlement = z.infer<typeof Settlement>;
 
 /** 202: money may have moved, and the chain does not show it yet. We go on looking. */
-export const PendingDonation = z
-  .object({
-    status: z.literal("pending"),
-    tx_signature: signature,
-    retry_after_s: z.int().positive(),
-    message: z.string(),
-  })
-  .meta({ id: "PendingDonation" });
+export const PendingDonation = named("PendingDonation", {
+  status: z.literal("pending"),
+  tx_signature: signature,
+  retry_after_s: z.int().positive(),
+  message: z.string(),
+});
 export type PendingDonation = z.infer<typeof PendingDonation>;
 
 /** The outcome of a payment requirement. */
-export const DonationStatus = z
-  .object({
-    status: z.enum(["pending", "received"]),
-    memo: z.string(),
-    retry_after_s: z.int().positive().describe("Seconds until it is worth asking again"),
-    settlement: Settlement.nullable().describe(
-      "Of the transfer with this memo; null while pending",
-    ),
-  })
-  .meta({ id: "DonationStatus" });
+export const DonationStatus = named("DonationStatus", {
+  status: z.enum(["pending", "received"]),
+  memo: z.string(),
+  retry_after_s: z.int().positive().describe("Seconds until it is worth asking again"),
+  settlement: Settlement.nullable().describe("Of the transfer with this memo; null while pending"),
+});
 export type DonationStatus = z.infer<typeof DonationStatus>;
 
-export const RecentDonation = z
-  .object({
-    id: z.string(),
-    amount_usdc: usdc("What the nonprofit was paid"),
-    network: z.literal("solana"),
-    tx_hash: signature,
-    tx_signature: signature,
-    donor: address("Wallet that gave").nullable(),
-    settled_at: z.string().describe("ISO 8601, UTC"),
-    explorer_url: explorerUrl,
-    receipt_url: z.string(),
-  })
-  .meta({ id: "RecentDonation" });
+export const RecentDonation = named("RecentDonation", {
+  id: z.string(),
+  amount_usdc: usdc("What the nonprofit was paid"),
+  network: z.literal("solana"),
+  tx_hash: signature,
+  tx_signature: signature,
+  donor: address("Wallet that gave").nullable(),
+  settled_at: z.string().describe("ISO 8601, UTC"),
+  explorer_url: explorerUrl,
+  receipt_url: z.string(),
+});
 export type RecentDonation = z.infer<typeof RecentDonation>;
 
 /** GET /api/donations/{slug}. */
-export const DonationHistory = z
-  .object({
-    nonprofit: z.string().describe("Name of the nonprofit"),
-    slug: z.string(),
-    total_donated_usdc: z.number().min(0),
-    donation_count: z.int().min(0),
-    currency: z.literal("USDC"),
-    cluster: Cluster,
-    recent_donations: z.array(RecentDonation).max(50).describe("Newest first"),
-  })
-  .meta({ id: "DonationHistory" });
+export const DonationHistory = named("DonationHistory", {
+  nonprofit: z.string().describe("Name of the nonprofit"),
+  slug: z.string(),
+  total_donated_usdc: z.number().min(0),
+  donation_count: z.int().min(0),
+  currency: z.literal("USDC"),
+  cluster: Cluster,
+  recent_donations: z.array(RecentDonation).max(50).describe("Newest first"),
+});
 export type DonationHistory = z.infer<typeof DonationHistory>;
 
 /** What the chain showed of a transfer: enough for anybody to look it up again. */
-export const DonationEvidence = z
-  .object({
-    cluster: Cluster,
-    network: z.string().describe("CAIP-2: solana: and the first 32 characters of the genesis hash"),
-    tx_signature: z.string().describe("Signature of the transaction, base58"),
-    slot: z.int().min(0).describe("Slot of the transaction on the chain"),
-    commitment: z
-      .enum(["confirmed", "finalized"])
-      .describe("How final it was when it was recorded"),
-    mint: address("Mint of the token"),
-    source: address("Token account that was debited")
-      .nullable()
-      .optional()
-      .describe(
-        "Token account that was debited, base58. Null when several were; older receipts do not say",
-      ),
-    recipient: address("Wallet of the nonprofit"),
-    destination: address("Token account of that wallet, which was credited"),
-    donor: address("Wallet that gave").nullable().describe("Null when no wallet or several did"),
-    memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
-  })
-  .meta({ id: "DonationEvidence" });
+export const DonationEvidence = named("DonationEvidence", {
+  cluster: Cluster,
+  network: z.string().describe("CAIP-2: solana: and the first 32 characters of the genesis hash"),
+  tx_signature: z.string().describe("Signature of the transaction, base58"),
+  slot: z.int().min(0).describe("Slot of the transaction on the chain"),
+  commitment: z.enum(["confirmed", "finalized"]).describe("How final it was when it was recorded"),
+  mint: address("Mint of the token"),
+  source: address("Token account that was debited")
+    .nullable()
+    .optional()
+    .describe(
+      "Token account that was debited, base58. Null when several were; older receipts do not say",
+    ),
+  recipient: address("Wallet of the nonprofit"),
+  destination: address("Token account of that wallet, which was credited"),
+  donor: address("Wallet that gave").nullable().describe("Null when no wallet or several did"),
+  memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
+});
 
 /** What the directory vouches for. Its canonical JSON (RFC 8785) is what is signed. */
-export const Receipt = z
-  .object({
-    type: z.literal("almoner-donation-receipt/1"),
-    id: z.string().describe("Id of the donation"),
-    issuer: z.string().describe("Origin of the directory that signed"),
-    nonprofit: z.object({
-      slug: z.string(),
-      name: z.string(),
-      registrations: z.array(Registration),
-      identifiers: z.array(z.string()).describe("org-id form, for example US-EIN-530196605"),
-    }),
-    amount_usdc: z.number().positive().describe("What the nonprofit was paid"),
-    amount_atomic: z.string().describe("The same in millionths of a USDC"),
-    currency: z.literal("USDC"),
-    settled_at: z.string().describe("Time of the block that holds the transfer: ISO 8601, UTC"),
-    recorded_at: z.string().describe("When the directory recorded it: ISO 8601, UTC"),
-    evidence: DonationEvidence,
-  })
-  .meta({ id: "Receipt" });
+export const Receipt = named("Receipt", {
+  type: z.literal("almoner-donation-receipt/1"),
+  id: z.string().describe("Id of the donation"),
+  issuer: z.string().describe("Origin of the directory that signed"),
+  nonprofit: z.object({
+    slug: z.string(),
+    name: z.string(),
+    registrations: z.array(Registration),
+    identifiers: z.array(z.string()).describe("org-id form, for example US-EIN-530196605"),
+  }),
+  amount_usdc: z.number().positive().describe("What the nonprofit was paid"),
+  amount_atomic: z.string().describe("The same in millionths of a USDC"),
+  currency: z.literal("USDC"),
+  settled_at: z.string().describe("Time of the block that holds the transfer: ISO 8601, UTC"),
+  recorded_at: z.string().describe("When the directory recorded it: ISO 8601, UTC"),
+  evidence: DonationEvidence,
+});
 export type Receipt = z.infer<typeof Receipt>;
 
 /** GET /api/donations/{slug}/{id}. */
-export const SignedReceipt = z
-  .object({
-    receipt: Receipt,
-    signature: z
-      .string()
-      .describe("Detached JWS (RFC 7515, appendix F; EdDSA) over the canonical JSON of `receipt`"),
-    keys_url: z.string().describe("Where the public key is published, as a JWK set"),
-    page_url: z.string().describe("The receipt for people, to be printed"),
-    explorer_url: explorerUrl,
-  })
-  .meta({ id: "SignedReceipt" });
+export const SignedReceipt = named("SignedReceipt", {
+  receipt: Receipt,
+  signature: z
+    .string()
+    .describe("Detached JWS (RFC 7515, appendix F; EdDSA) over the canonical JSON of `receipt`"),
+  keys_url: z.string().describe("Where the public key is published, as a JWK set"),
+  page_url: z.string().describe("The receipt for people, to be printed"),
+  explorer_url: explorerUrl,
+});
 export type SignedReceipt = z.infer<typeof SignedReceipt>;

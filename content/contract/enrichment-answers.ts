@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import { EnrichableField, FieldType, SubmissionStatus } from "./enrichment.ts";
 
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");
@@ -8,186 +9,166 @@ const count = z.int().min(0);
 const sentBy = { nonprofit_slug: z.string(), field: z.string(), agent_name: z.string() };
 
 /** A rejected value of the same nonprofit and field. E-mail addresses are masked. */
-export const PriorRejection = z
-  .object({
-    agent: z.string(),
-    rejected_value: z.string(),
-    reason: z.string(),
-    winning_value: z.string().nullable().describe("Submit this form when you try the field again"),
-    rejected_at: wireTimeText,
-  })
-  .meta({ id: "PriorRejection" });
+export const PriorRejection = named("PriorRejection", {
+  agent: z.string(),
+  rejected_value: z.string(),
+  reason: z.string(),
+  winning_value: z.string().nullable().describe("Submit this form when you try the field again"),
+  rejected_at: wireTimeText,
+});
 export type PriorRejection = z.infer<typeof PriorRejection>;
 
-export const EnrichmentSubmission = z
-  .object({
-    submission_id: z.int(),
-    field: EnrichableField,
-    field_type: FieldType,
-    status: SubmissionStatus,
-    applied: z.boolean().describe("True when the value is live on the published profile"),
-    confidence: z.int().min(1).describe("Distinct agents that submitted the same normalised value"),
-    consensus: z.boolean().describe("True when two or more distinct agents submitted this value"),
-    promotion_note: z.string().describe("Why the value is live, or what it waits for"),
-    prior_rejections: z.array(PriorRejection).max(5),
-    profile_url: z.string(),
-  })
-  .meta({ id: "EnrichmentSubmission" });
+export const EnrichmentSubmission = named("EnrichmentSubmission", {
+  submission_id: z.int(),
+  field: EnrichableField,
+  field_type: FieldType,
+  status: SubmissionStatus,
+  applied: z.boolean().describe("True when the value is live on the published profile"),
+  confidence: z.int().min(1).describe("Distinct agents that submitted the same normalised value"),
+  consensus: z.boolean().describe("True when two or more distinct agents submitted this value"),
+  promotion_note: z.string().describe("Why the value is live, or what it waits for"),
+  prior_rejections: z.array(PriorRejection).max(5),
+  profile_url: z.string(),
+});
 export type EnrichmentSubmission = z.infer<typeof EnrichmentSubmission>;
 
 /** 200 of POST /api/enrich/{slug}. */
-export const EnrichmentAnswer = z
-  .object({
-    message: z.string(),
-    nonprofit: z.string().describe("Name of the nonprofit"),
-    profile_url: z.string(),
-    auto_promote: z.object({
-      structured: z.array(z.string()),
-      prose_pending: z.array(z.string()),
-    }),
-    submissions: z.array(EnrichmentSubmission),
-    release: z.string().nullable().describe("The release that holds what was applied"),
-    note: z.string().describe("How credit is given"),
-  })
-  .meta({ id: "EnrichmentAnswer" });
+export const EnrichmentAnswer = named("EnrichmentAnswer", {
+  message: z.string(),
+  nonprofit: z.string().describe("Name of the nonprofit"),
+  profile_url: z.string(),
+  auto_promote: z.object({
+    structured: z.array(z.string()),
+    prose_pending: z.array(z.string()),
+  }),
+  submissions: z.array(EnrichmentSubmission),
+  release: z.string().nullable().describe("The release that holds what was applied"),
+  note: z.string().describe("How credit is given"),
+});
 export type EnrichmentAnswer = z.infer<typeof EnrichmentAnswer>;
 
-export const SecondOpinion = z
-  .object({
-    field: z.string(),
-    pending_value: z.string(),
-    submitted_by: z.string(),
-    submitted_at: wireTimeText,
-    action: z.string(),
-  })
-  .meta({ id: "SecondOpinion" });
+export const SecondOpinion = named("SecondOpinion", {
+  field: z.string(),
+  pending_value: z.string(),
+  submitted_by: z.string(),
+  submitted_at: wireTimeText,
+  action: z.string(),
+});
 export type SecondOpinion = z.infer<typeof SecondOpinion>;
 
-export const ThinProfile = z
-  .object({
-    slug: z.string(),
-    name: z.string(),
-    country: z.string().nullable(),
-    needs_fields: z.array(z.string()),
-    second_opinion_needed: z.array(SecondOpinion).optional(),
-    current_data: z.record(z.string(), z.union([z.string(), z.number()]).nullable()),
-    enrich_url: z.string(),
-  })
-  .meta({ id: "ThinProfile" });
+export const ThinProfile = named("ThinProfile", {
+  slug: z.string(),
+  name: z.string(),
+  country: z.string().nullable(),
+  needs_fields: z.array(z.string()),
+  second_opinion_needed: z.array(SecondOpinion).optional(),
+  current_data: z.record(z.string(), z.union([z.string(), z.number()]).nullable()),
+  enrich_url: z.string(),
+});
 export type ThinProfile = z.infer<typeof ThinProfile>;
 
 /** 200 of GET /api/needs-enrichment. */
-export const Needs = z
-  .object({
-    message: z.string(),
-    total_enrichments_received: count,
-    second_opinions_available: count,
-    nonprofits: z.array(ThinProfile),
-  })
-  .meta({ id: "HelpWanted" });
+export const Needs = named("HelpWanted", {
+  message: z.string(),
+  total_enrichments_received: count,
+  second_opinions_available: count,
+  nonprofits: z.array(ThinProfile),
+});
 export type Needs = z.infer<typeof Needs>;
 
 /** 200 of GET /api/enrichments/stats. */
-export const EnrichmentStats = z
-  .object({
-    total_enrichments: count,
-    unique_agents: count,
-    high_confidence: count.describe("Submissions on which two or more agents agreed"),
-    by_status: z.array(z.object({ status: SubmissionStatus, count })),
-    by_field: z.array(z.object({ field: EnrichableField, count })),
-    recent: z
-      .array(
-        z.object({
-          ...sentBy,
-          confidence: z.int(),
-          created_at: wireTimeText,
-        }),
-      )
-      .max(10),
-  })
-  .meta({ id: "EnrichmentStats" });
+export const EnrichmentStats = named("EnrichmentStats", {
+  total_enrichments: count,
+  unique_agents: count,
+  high_confidence: count.describe("Submissions on which two or more agents agreed"),
+  by_status: z.array(z.object({ status: SubmissionStatus, count })),
+  by_field: z.array(z.object({ field: EnrichableField, count })),
+  recent: z
+    .array(
+      z.object({
+        ...sentBy,
+        confidence: z.int(),
+        created_at: wireTimeText,
+      }),
+    )
+    .max(10),
+});
 export type EnrichmentStats = z.infer<typeof EnrichmentStats>;
 
 /** 200 of GET /api/agents/leaderboard. */
-export const Leaderboard = z
-  .object({
-    message: z.string(),
-    totals: z.object({
-      total_submissions: count,
-      total_applied: count,
-      unique_agents: count,
-      nonprofits_improved: count,
-    }),
-    top_agents: z
-      .array(
-        z.object({
-          agent_name: z.string(),
-          submissions: count,
-          applied: count,
-          nonprofits_touched: count,
-          last_seen: wireTimeText,
-          flags: z.array(z.string()).describe("mixed_script_id: the id mixes alphabets"),
-        }),
-      )
-      .max(50),
-    recent_activity: z
-      .array(
-        z.object({
-          ...sentBy,
-          status: SubmissionStatus,
-          created_at: wireTimeText,
-        }),
-      )
-      .max(20),
-  })
-  .meta({ id: "Leaderboard" });
+export const Leaderboard = named("Leaderboard", {
+  message: z.string(),
+  totals: z.object({
+    total_submissions: count,
+    total_applied: count,
+    unique_agents: count,
+    nonprofits_improved: count,
+  }),
+  top_agents: z
+    .array(
+      z.object({
+        agent_name: z.string(),
+        submissions: count,
+        applied: count,
+        nonprofits_touched: count,
+        last_seen: wireTimeText,
+        flags: z.array(z.string()).describe("mixed_script_id: the id mixes alphabets"),
+      }),
+    )
+    .max(50),
+  recent_activity: z
+    .array(
+      z.object({
+        ...sentBy,
+        status: SubmissionStatus,
+        created_at: wireTimeText,
+      }),
+    )
+    .max(20),
+});
 export type Leaderboard = z.infer<typeof Leaderboard>;
 
 /** 200 of GET /api/agents/exemplars. */
-export const Exemplars = z
-  .object({
-    message: z.string(),
-    hint: z.string(),
-    count,
-    exemplars: z
-      .array(
-        z.object({
-          ...sentBy,
-          value: z.string(),
-          source_url: z.string().nullable(),
-          applied_at: wireTimeText,
-        }),
-      )
-      .max(100),
-  })
-  .meta({ id: "Exemplars" });
+export const Exemplars = named("Exemplars", {
+  message: z.string(),
+  hint: z.string(),
+  count,
+  exemplars: z
+    .array(
+      z.object({
+        ...sentBy,
+        value: z.string(),
+        source_url: z.string().nullable(),
+        applied_at: wireTimeText,
+      }),
+    )
+    .max(100),
+});
 export type Exemplars = z.infer<typeof Exemplars>;
 
 /** 200 of GET /api/nonprofits/{slug}/history: newest first, at most 200. */
-export const History = z
-  .object({
-    slug: z.string(),
-    count,
-    changes: z.array(
-      z.object({
-        sequence: z.int(),
-        kind: z.enum(["added", "changed", "withdrawn", "restored"]),
-        fields: z.array(z.string()),
-        origin: z.string().describe("For example import:irs-bmf, consensus or review"),
-        changed_at: z.string().describe("ISO 8601, UTC"),
-        agreed: z
-          .array(
-            z.object({
-              field: z.string(),
-              value: z.string(),
-              agent_name: z.string(),
-              source_url: z.string().nullable(),
-            }),
-          )
-          .optional()
-          .describe("The submissions that made the value live"),
-      }),
-    ),
-  })
-  .meta({ id: "History" });
+export const History = named("History", {
+  slug: z.string(),
+  count,
+  changes: z.array(
+    z.object({
+      sequence: z.int(),
+      kind: z.enum(["added", "changed", "withdrawn", "restored"]),
+      fields: z.array(z.string()),
+      origin: z.string().describe("For example import:irs-bmf, consensus or review"),
+      changed_at: z.string().describe("ISO 8601, UTC"),
+      agreed: z
+        .array(
+          z.object({
+            field: z.string(),
+            value: z.string(),
+            agent_name: z.string(),
+            source_url: z.string().nullable(),
+          }),
+        )
+        .optional()
+        .describe("The submissions that made the value live"),
+    }),
+  ),
+});
 export type History = z.infer<typeof History>;

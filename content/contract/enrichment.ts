@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import { otherType } from "./problem.ts";
 
 /** The fields that agents can complete, in the contract's order. */
@@ -95,7 +96,7 @@ const source_url = optionalText(sourceUrlLengthMax).describe(
 );
 
 /** One item of a batch. */
-export const EnrichmentItem = z.object({ field, value, source_url }).meta({ id: "EnrichmentItem" });
+export const EnrichmentItem = named("EnrichmentItem", { field, value, source_url });
 
 /** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const enrichmentExample = {
@@ -107,8 +108,9 @@ export const enrichmentExample = {
 } as const;
 
 /** The body of POST /api/enrich/{slug}: one submission, or a batch, or both (then `field` is one more item). */
-export const EnrichmentBody = z
-  .object({
+export const EnrichmentBody = named(
+  "EnrichmentBody",
+  {
     field: field.optional(),
     value: value.optional(),
     source_url,
@@ -123,6 +125,7 @@ export const EnrichmentBody = z
       .max(batchItemsMax)
       .optional()
       .describe("A batch, stored as a whole or not at all; each field at most once"),
-  })
-  .meta({ id: "EnrichmentBody", examples: [enrichmentExample] });
+  },
+  { examples: [enrichmentExample] },
+);
 export type EnrichmentBody = z.infer<typeof EnrichmentBody>;

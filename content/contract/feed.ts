@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 
 /** The most changes in one file of the feed. */
 export const feedEntriesMax = 1_000;
@@ -7,58 +8,50 @@ const feedNumber = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits");
 
 /** One change of the directory. `slug` is null for a change of the directory as a whole. */
-export const FeedEntry = z
-  .object({
-    sequence: z.int().min(1).describe("Number of the change; each follows the one before by 1"),
-    slug: z.string().nullable().describe("Null: numbers of the directory as a whole"),
-    kind: z
-      .enum(["added", "changed", "withdrawn", "restored", "directory"])
-      .describe("withdrawn: the profile stays, with status withdrawn, and leaves every list"),
-    fields: z.array(z.string()).describe("Names of the changed fields, as in the profile"),
-    at: z.string().describe("ISO 8601, UTC"),
-  })
-  .meta({ id: "FeedEntry" });
+export const FeedEntry = named("FeedEntry", {
+  sequence: z.int().min(1).describe("Number of the change; each follows the one before by 1"),
+  slug: z.string().nullable().describe("Null: numbers of the directory as a whole"),
+  kind: z
+    .enum(["added", "changed", "withdrawn", "restored", "directory"])
+    .describe("withdrawn: the profile stays, with status withdrawn, and leaves every list"),
+  fields: z.array(z.string()).describe("Names of the changed fields, as in the profile"),
+  at: z.string().describe("ISO 8601, UTC"),
+});
 export type FeedEntry = z.infer<typeof FeedEntry>;
 
 /** GET /changes/{number}.json. Never changes once it is published. */
-export const FeedFile = z
-  .object({
-    epoch: z.string(),
-    number: feedNumber,
-    first_sequence: z.int(),
-    last_sequence: z.int(),
-    entries: z.array(FeedEntry).max(feedEntriesMax).describe("Oldest first"),
-  })
-  .meta({ id: "FeedFile" });
+export const FeedFile = named("FeedFile", {
+  epoch: z.string(),
+  number: feedNumber,
+  first_sequence: z.int(),
+  last_sequence: z.int(),
+  entries: z.array(FeedEntry).max(feedEntriesMax).describe("Oldest first"),
+});
 export type FeedFile = z.infer<typeof FeedFile>;
 
 /** GET /changes/state.json. */
-export const FeedState = z
-  .object({
-    epoch: z.string().min(1).max(64).describe("When it changes, the numbers start again"),
-    sequence: feedNumber.describe("Number of the newest feed file, 0 for none"),
-    change_sequence: z.int().min(0).describe("The newest change in it"),
-    snapshot: z.object({
-      path: z.string().describe("Every profile, one JSON object per line, gzip"),
-      sequence: feedNumber.describe("The snapshot holds this feed file and all before it"),
-      parts: z.int().min(0).describe("Number of files; joined in order they are the snapshot"),
-      part_path: z.string().describe("Path of a part; {n} counts from 1"),
-    }),
-    manifest: z.string().describe("Path of the signed list of all files"),
-  })
-  .meta({ id: "FeedState" });
+export const FeedState = named("FeedState", {
+  epoch: z.string().min(1).max(64).describe("When it changes, the numbers start again"),
+  sequence: feedNumber.describe("Number of the newest feed file, 0 for none"),
+  change_sequence: z.int().min(0).describe("The newest change in it"),
+  snapshot: z.object({
+    path: z.string().describe("Every profile, one JSON object per line, gzip"),
+    sequence: feedNumber.describe("The snapshot holds this feed file and all before it"),
+    parts: z.int().min(0).describe("Number of files; joined in order they are the snapshot"),
+    part_path: z.string().describe("Path of a part; {n} counts from 1"),
+  }),
+  manifest: z.string().describe("Path of the signed list of all files"),
+});
 export type FeedState = z.infer<typeof FeedState>;
 
 /** A path in the bundle: plain segments, no leading slash. A mirror writes no other. */
 export const BundlePath = z.string().min(1).max(1_024).refine(isPlainPath, "a plain relative path");
 
 /** GET /snapshot/manifest/{00..ff}.json: the files whose path's SHA-256 begins with this byte. */
-export const ManifestShard = z
-  .object({
-    shard: z.string().regex(/^[0-9a-f]{2}$/),
-    files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })),
-  })
-  .meta({ id: "ManifestShard" });
+export const ManifestShard = named("ManifestShard", {
+  shard: z.string().regex(/^[0-9a-f]{2}$/),
+  files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })),
+});
 export type ManifestShard = z.infer<typeof ManifestShard>;
 export type ManifestEntry = ManifestShard["files"][number];
 
@@ -72,14 +65,12 @@ const ShardReference = z.object({
 export type ShardReference = z.infer<typeof ShardReference>;
 
 /** GET /snapshot/manifest.json: signed as a whole, and through its shards it vouches for every file. */
-export const BundleManifest = z
-  .object({
-    version: z.literal(1),
-    files: z.int().min(0),
-    bytes: z.int().min(0),
-    shards: z.array(ShardReference).length(256),
-  })
-  .meta({ id: "BundleManifest" });
+export const BundleManifest = named("BundleManifest", {
+  version: z.literal(1),
+  files: z.int().min(0),
+  bytes: z.int().min(0),
+  shards: z.array(ShardReference).length(256),
+});
 export type BundleManifest = z.infer<typeof BundleManifest>;
 
 /** Where the files of feed and snapshot stand in the bundle. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
 const count = (description: string) => z.int().min(0).nullable().describe(description);
@@ -15,72 +16,61 @@ export type NonprofitStatus = z.infer<typeof NonprofitStatus>;
  * The spec names the donation page twice (`donation_url`, `donate_url`) and `verified` as boolean
  * and as integer: both names are served, and flags are the integers 0 and 1.
  */
-export const NonprofitSummary = z
-  .object({
-    id: z.string(),
-    slug: z.string().describe("URL-friendly identifier used in paths"),
-    name: z.string(),
-    tagline: text("One line about the organisation"),
-    mission: text("What the organisation is for"),
-    country: text("Country name"),
-    city: text("City"),
-    region: text("State, province or region"),
-    website: text("URL of the organisation's own site"),
-    donation_url: text("Direct donation page"),
-    donate_url: text("The same value as donation_url"),
-    logo_url: text("URL of a logo"),
-    beneficiaries_per_year: count("People reached in a year"),
-    founded_year: z.int().min(1000).nullable().describe("Four-digit year"),
-    ghd_aligned: z.union([z.literal(0), z.literal(1)]).describe("Global health and development"),
-    verified: z
-      .union([z.literal(0), z.literal(1)])
-      .describe("1: the organisation has claimed its profile; 0: directory listing only"),
-    causes: z.array(z.string()).describe("Cause ids"),
-  })
-  .meta({ id: "NonprofitSummary" });
+export const NonprofitSummary = named("NonprofitSummary", {
+  id: z.string(),
+  slug: z.string().describe("URL-friendly identifier used in paths"),
+  name: z.string(),
+  tagline: text("One line about the organisation"),
+  mission: text("What the organisation is for"),
+  country: text("Country name"),
+  city: text("City"),
+  region: text("State, province or region"),
+  website: text("URL of the organisation's own site"),
+  donation_url: text("Direct donation page"),
+  donate_url: text("The same value as donation_url"),
+  logo_url: text("URL of a logo"),
+  beneficiaries_per_year: count("People reached in a year"),
+  founded_year: z.int().min(1000).nullable().describe("Four-digit year"),
+  ghd_aligned: z.union([z.literal(0), z.literal(1)]).describe("Global health and development"),
+  verified: z
+    .union([z.literal(0), z.literal(1)])
+    .describe("1: the organisation has claimed its profile; 0: directory listing only"),
+  causes: z.array(z.string()).describe("Cause ids"),
+});
 export type NonprofitSummary = z.infer<typeof NonprofitSummary>;
 
-export const Program = z
-  .object({
-    name: z.string(),
-    description: z.string().nullable(),
-    beneficiaries_per_year: z.int().min(0).nullable(),
-    location: z.string().nullable(),
-  })
-  .meta({ id: "Program" });
+export const Program = named("Program", {
+  name: z.string(),
+  description: z.string().nullable(),
+  beneficiaries_per_year: z.int().min(0).nullable(),
+  location: z.string().nullable(),
+});
 export type Program = z.infer<typeof Program>;
 
-export const ImpactMetric = z
-  .object({
-    name: z.string(),
-    value: z.string(),
-    unit: z.string().nullable(),
-    period: z.string().nullable().describe("For example annual or cumulative"),
-  })
-  .meta({ id: "ImpactMetric" });
+export const ImpactMetric = named("ImpactMetric", {
+  name: z.string(),
+  value: z.string(),
+  unit: z.string().nullable(),
+  period: z.string().nullable().describe("For example annual or cumulative"),
+});
 export type ImpactMetric = z.infer<typeof ImpactMetric>;
 
-export const Registration = z
-  .object({
-    country: z.string().describe("Country name of the register"),
-    type: z.string().describe("What the number is, for example EIN"),
-    registration_number: z.string(),
-  })
-  .meta({ id: "Registration" });
-export type Registration = z.infer<typeof Registration>;
+export const Registration = named("Registration", {
+  country: z.string().describe("Country name of the register"),
+  type: z.string().describe("What the number is, for example EIN"),
+  registration_number: z.string(),
+});
 
 /** Who set a value: agreement of agents, an operator, the organisation itself, or a public register. */
 export const SetBy = z.enum(["register", "consensus", "operator", "organisation"]);
 export type SetBy = z.infer<typeof SetBy>;
 
-export const FieldProvenance = z
-  .object({
-    source: z.string().describe("register:<name>, consensus, operator or organisation"),
-    source_url: z.string().nullable().describe("Where the value was found"),
-    agents: z.array(z.string()).describe("Names of the agents that agreed on the value"),
-    applied_at: z.string().describe("ISO 8601, UTC"),
-  })
-  .meta({ id: "FieldProvenance" });
+export const FieldProvenance = named("FieldProvenance", {
+  source: z.string().describe("register:<name>, consensus, operator or organisation"),
+  source_url: z.string().nullable().describe("Where the value was found"),
+  agents: z.array(z.string()).describe("Names of the agents that agreed on the value"),
+  applied_at: z.string().describe("ISO 8601, UTC"),
+});
 export type FieldProvenance = z.infer<typeof FieldProvenance>;
 
 /** The full public profile. `contact_email` is never public: `has_contact_email` says whether it is known. */
@@ -111,15 +101,13 @@ export type NonprofitDetail = z.infer<typeof NonprofitDetail>;
 export const listLimit = { default: 50, max: 100 } as const;
 
 /** One page of GET /api/nonprofits. */
-export const NonprofitList = z
-  .object({
-    total: z.int().min(0).describe("Nonprofits in the whole list"),
-    count: z.int().min(0).describe("Items in this page"),
-    limit: z.int(),
-    offset: z.int(),
-    next: z.string().nullable().describe("Absolute URL of the next page"),
-    prev: z.string().nullable().describe("Absolute URL of the page before"),
-    nonprofits: z.array(NonprofitSummary),
-  })
-  .meta({ id: "NonprofitList" });
+export const NonprofitList = named("NonprofitList", {
+  total: z.int().min(0).describe("Nonprofits in the whole list"),
+  count: z.int().min(0).describe("Items in this page"),
+  limit: z.int(),
+  offset: z.int(),
+  next: z.string().nullable().describe("Absolute URL of the next page"),
+  prev: z.string().nullable().describe("Absolute URL of the page before"),
+  nonprofits: z.array(NonprofitSummary),
+});
 export type NonprofitList = z.infer<typeof NonprofitList>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import { optionalText as optional } from "./enrichment.ts";
 import { NonprofitStatus } from "./nonprofit.ts";
 import { textAsItCame } from "./operations/query.ts";
@@ -77,40 +78,34 @@ export const OnboardingBody = z
 export type OnboardingBody = z.infer<typeof OnboardingBody>;
 
 /** 200 of POST /api/onboard. */
-export const OnboardingAnswer = z
-  .object({
-    success: z.literal(true),
-    type: z
-      .enum(onboardingTypes)
-      .describe("change: the profile is claimed already, and the request asks to change it"),
-    submission_id: z.string(),
-    slug: z
-      .string()
-      .describe(
-        "Of the profile; of a registration the one it will have unless it is taken by then",
-      ),
-    status: z.enum(onboardingStates),
-    message: z.string(),
-    status_url: z
-      .string()
-      .nullable()
-      .describe(
-        "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
-      ),
-  })
-  .meta({ id: "OnboardingAnswer" });
+export const OnboardingAnswer = named("OnboardingAnswer", {
+  success: z.literal(true),
+  type: z
+    .enum(onboardingTypes)
+    .describe("change: the profile is claimed already, and the request asks to change it"),
+  submission_id: z.string(),
+  slug: z
+    .string()
+    .describe("Of the profile; of a registration the one it will have unless it is taken by then"),
+  status: z.enum(onboardingStates),
+  message: z.string(),
+  status_url: z
+    .string()
+    .nullable()
+    .describe(
+      "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
+    ),
+});
 export type OnboardingAnswer = z.infer<typeof OnboardingAnswer>;
 
 /** 200 of GET /api/onboard/challenge. */
-export const WalletChallenge = z
-  .object({
-    wallet: z.string(),
-    challenge: z.string().describe("Sign exactly these bytes (UTF-8), line breaks included"),
-    issued_at: z.string().describe("ISO 8601, UTC"),
-    expires_at: z.string().describe("ISO 8601, UTC"),
-    message: z.string(),
-  })
-  .meta({ id: "WalletChallenge" });
+export const WalletChallenge = named("WalletChallenge", {
+  wallet: z.string(),
+  challenge: z.string().describe("Sign exactly these bytes (UTF-8), line breaks included"),
+  issued_at: z.string().describe("ISO 8601, UTC"),
+  expires_at: z.string().describe("ISO 8601, UTC"),
+  message: z.string(),
+});
 export type WalletChallenge = z.infer<typeof WalletChallenge>;
 
 /** Query of GET /api/onboard/challenge. */
@@ -132,35 +127,33 @@ export const walletStates = [
 ] as const;
 
 /** 200 of GET /api/onboard/status: what the person who sent it may know. */
-export const OnboardingStatus = z
-  .object({
-    submission_id: z.string(),
-    type: z.enum(onboardingTypes),
-    status: z.enum(onboardingStates),
-    slug: z.string().nullable().describe("Null for a registration that is not approved"),
-    name: z.string().nullable().describe("Name of the organisation"),
-    reason: z.string().nullable().describe("What the reviewer says, above all why it was rejected"),
-    wallet: z
-      .object({
-        state: z.enum(walletStates),
-        address: z.string().nullable().describe("The first and last four characters"),
-        proven: z.boolean().describe("Whether its control was proved by a signature"),
-        takes_effect_at: z.string().nullable().describe("ISO 8601, UTC; while it is held"),
-        reason: z.string().nullable().describe("Why the change was stopped"),
-      })
-      .describe("Status of the wallet that was sent"),
-    other_wallet_at: z
-      .string()
-      .nullable()
-      .describe(
-        "When a wallet from another request for this profile takes effect; ISO 8601, UTC. If that request is not yours, contact the directory's operator before then: the change can be stopped",
-      ),
-    submitted_at: z.string().describe("ISO 8601, UTC"),
-    reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
-    profile_url: z.string().nullable(),
-    message: z.string(),
-  })
-  .meta({ id: "OnboardingStatus" });
+export const OnboardingStatus = named("OnboardingStatus", {
+  submission_id: z.string(),
+  type: z.enum(onboardingTypes),
+  status: z.enum(onboardingStates),
+  slug: z.string().nullable().describe("Null for a registration that is not approved"),
+  name: z.string().nullable().describe("Name of the organisation"),
+  reason: z.string().nullable().describe("What the reviewer says, above all why it was rejected"),
+  wallet: z
+    .object({
+      state: z.enum(walletStates),
+      address: z.string().nullable().describe("The first and last four characters"),
+      proven: z.boolean().describe("Whether its control was proved by a signature"),
+      takes_effect_at: z.string().nullable().describe("ISO 8601, UTC; while it is held"),
+      reason: z.string().nullable().describe("Why the change was stopped"),
+    })
+    .describe("Status of the wallet that was sent"),
+  other_wallet_at: z
+    .string()
+    .nullable()
+    .describe(
+      "When a wallet from another request for this profile takes effect; ISO 8601, UTC. If that request is not yours, contact the directory's operator before then: the change can be stopped",
+    ),
+  submitted_at: z.string().describe("ISO 8601, UTC"),
+  reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
+  profile_url: z.string().nullable(),
+  message: z.string(),
+});
 export type OnboardingStatus = z.infer<typeof OnboardingStatus>;
 
 /** A profile that may be the same organisation as the one that asks. Shown to reviewers only. */
@@ -177,23 +170,19 @@ export type Duplicate = z.infer<typeof Duplicate>;
 const reason = z.string().trim().min(1).max(500);
 
 /** The body of POST /api/admin/nonprofits/{slug}/revoke. */
-export const RevokeBody = z
-  .object({
-    reason: reason.describe("Why, for the audit log"),
-    take_back_values: z
-      .boolean()
-      .nullish()
-      .describe("Also empty mission, website and city where the organisation set them"),
-  })
-  .meta({ id: "Revocation" });
+export const RevokeBody = named("Revocation", {
+  reason: reason.describe("Why, for the audit log"),
+  take_back_values: z
+    .boolean()
+    .nullish()
+    .describe("Also empty mission, website and city where the organisation set them"),
+});
 
 /** 200 of it. */
-export const RevokeAnswer = z
-  .object({
-    slug: z.string(),
-    taken_back: z.array(z.string()).describe("Fields that are empty now"),
-    stopped_hold: z.boolean().describe("Whether a held change of wallet was stopped"),
-    live: z.boolean().nullable().describe("Whether the published profile shows it already"),
-  })
-  .meta({ id: "RevocationResult" });
+export const RevokeAnswer = named("RevocationResult", {
+  slug: z.string(),
+  taken_back: z.array(z.string()).describe("Fields that are empty now"),
+  stopped_hold: z.boolean().describe("Whether a held change of wallet was stopped"),
+  live: z.boolean().nullable().describe("Whether the published profile shows it already"),
+});
 export type RevokeAnswer = z.infer<typeof RevokeAnswer>;

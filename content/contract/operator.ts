@@ -1,55 +1,52 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 
 const seconds = z.number().min(0);
 
 /** 200 of GET /api/admin/health: what an operator looks at first. Null stands for what no one here can tell. */
-export const OperatorHealth = z
-  .object({
-    at: z.string().describe("ISO 8601, UTC"),
-    warnings: z.array(z.string()).describe("What needs an operator; empty when all is well"),
-    publication: z
-      .object({
-        release: z.int().min(0).describe("0: nothing was published yet"),
-        held: z.boolean().describe("A rollback holds publishing until an operator resumes it"),
-        profiles_behind: z.int().min(0).describe("Changes that published profiles do not show yet"),
-        lists_behind: z.int().min(0).describe("Changes that lists and the feed do not show yet"),
-        oldest_waiting_s: seconds.nullable().describe("How long the oldest of them has waited"),
-        failures: z.int().min(0).describe("Pages that could not be rendered"),
-      })
-      .nullable(),
-    chain: z
-      .object({
-        cluster: z.string(),
-        answers: z.boolean().describe("Whether a node answered just now"),
-        took_ms: z.int().min(0),
-        why: z.string().nullable().describe("Why it did not"),
-      })
-      .nullable(),
-    backup: z
-      .object({ at: z.string(), age_s: seconds })
-      .nullable()
-      .describe(
-        "The last one, by the file last-backup in the data folder; null when none is known",
-      ),
-    refused: z.object({
-      hours: z.int(),
-      requests: z
-        .record(z.string(), z.int().min(0))
-        .describe("Requests refused by a rate limit, by its name"),
-    }),
-    store: z.object({
-      bytes: z.int().min(0).nullable(),
-      free_bytes: z.int().min(0).nullable().describe("Free space on the disk of the data folder"),
-      newest_change: z.int().min(0),
-    }),
-    webhooks: z.object({
-      receivers: z.int().min(0),
-      pending: z.int().min(0),
-      failed: z.int().min(0),
-      oldest_pending_s: seconds.nullable(),
-    }),
-  })
-  .meta({ id: "OperatorHealth" });
+export const OperatorHealth = named("OperatorHealth", {
+  at: z.string().describe("ISO 8601, UTC"),
+  warnings: z.array(z.string()).describe("What needs an operator; empty when all is well"),
+  publication: z
+    .object({
+      release: z.int().min(0).describe("0: nothing was published yet"),
+      held: z.boolean().describe("A rollback holds publishing until an operator resumes it"),
+      profiles_behind: z.int().min(0).describe("Changes that published profiles do not show yet"),
+      lists_behind: z.int().min(0).describe("Changes that lists and the feed do not show yet"),
+      oldest_waiting_s: seconds.nullable().describe("How long the oldest of them has waited"),
+      failures: z.int().min(0).describe("Pages that could not be rendered"),
+    })
+    .nullable(),
+  chain: z
+    .object({
+      cluster: z.string(),
+      answers: z.boolean().describe("Whether a node answered just now"),
+      took_ms: z.int().min(0),
+      why: z.string().nullable().describe("Why it did not"),
+    })
+    .nullable(),
+  backup: z
+    .object({ at: z.string(), age_s: seconds })
+    .nullable()
+    .describe("The last one, by the file last-backup in the data folder; null when none is known"),
+  refused: z.object({
+    hours: z.int(),
+    requests: z
+      .record(z.string(), z.int().min(0))
+      .describe("Requests refused by a rate limit, by its name"),
+  }),
+  store: z.object({
+    bytes: z.int().min(0).nullable(),
+    free_bytes: z.int().min(0).nullable().describe("Free space on the disk of the data folder"),
+    newest_change: z.int().min(0),
+  }),
+  webhooks: z.object({
+    receivers: z.int().min(0),
+    pending: z.int().min(0),
+    failed: z.int().min(0),
+    oldest_pending_s: seconds.nullable(),
+  }),
+});
 export type OperatorHealth = z.infer<typeof OperatorHealth>;
 
 /** Days in the answer of GET /api/admin/numbers. */
@@ -58,42 +55,36 @@ export const daysLimit = { default: 30, max: 365 } as const;
 const daily = z.array(z.number().min(0)).describe("One number for each of the days");
 
 /** 200 of GET /api/admin/numbers: what happened day by day, in UTC. */
-export const DailyNumbers = z
-  .object({
-    days: z.array(z.string()).describe("YYYY-MM-DD, the oldest first; the last is today so far"),
-    submissions: daily.describe("Values that agents sent"),
-    applied: daily.describe("Of them, those that went live at once"),
-    searches: daily,
-    mcp_searches: daily,
-    recommendations: daily.describe("Calls to recommend"),
-    profiles_opened: daily.describe("Profiles opened within 60 s of a recommendation"),
-    donate_requests: daily.describe("Payments asked for within 60 s of a recommendation"),
-    donations: daily,
-    donated_usdc: daily.describe("In USDC"),
-    refused: daily.describe("Requests refused by a rate limit"),
-  })
-  .meta({ id: "DailyNumbers" });
+export const DailyNumbers = named("DailyNumbers", {
+  days: z.array(z.string()).describe("YYYY-MM-DD, the oldest first; the last is today so far"),
+  submissions: daily.describe("Values that agents sent"),
+  applied: daily.describe("Of them, those that went live at once"),
+  searches: daily,
+  mcp_searches: daily,
+  recommendations: daily.describe("Calls to recommend"),
+  profiles_opened: daily.describe("Profiles opened within 60 s of a recommendation"),
+  donate_requests: daily.describe("Payments asked for within 60 s of a recommendation"),
+  donations: daily,
+  donated_usdc: daily.describe("In USDC"),
+  refused: daily.describe("Requests refused by a rate limit"),
+});
 export type DailyNumbers = z.infer<typeof DailyNumbers>;
 
 /** What an operator did. `detail` may hold third-party text. */
-export const AuditEntry = z
-  .object({
-    id: z.int(),
-    operator: z.string(),
-    action: z.string().describe("For example review.approved, review.rejected, revert.agent"),
-    subject: z.string().describe("What it was done to: the id of a review, of an agent"),
-    detail: z.record(z.string(), z.unknown()),
-    happened_at: z.string().describe("ISO 8601, UTC"),
-  })
-  .meta({ id: "AuditEntry" });
+export const AuditEntry = named("AuditEntry", {
+  id: z.int(),
+  operator: z.string(),
+  action: z.string().describe("For example review.approved, review.rejected, revert.agent"),
+  subject: z.string().describe("What it was done to: the id of a review, of an agent"),
+  detail: z.record(z.string(), z.unknown()),
+  happened_at: z.string().describe("ISO 8601, UTC"),
+});
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 /** 200 of GET /api/admin/audit: the newest first. */
-export const AuditLog = z
-  .object({
-    count: z.int().min(0).describe("Entries in this page"),
-    entries: z.array(AuditEntry),
-    next: z.int().nullable().describe("`before` of the next page; null at the end"),
-  })
-  .meta({ id: "AuditLog" });
+export const AuditLog = named("AuditLog", {
+  count: z.int().min(0).describe("Entries in this page"),
+  entries: z.array(AuditEntry),
+  next: z.int().nullable().describe("`before` of the next page; null at the end"),
+});
 export type AuditLog = z.infer<typeof AuditLog>;

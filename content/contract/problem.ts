@@ -18,7 +18,6 @@ export const Problem = z
     example: z.unknown().optional().describe("A request that would be accepted"),
   })
   .meta({ id: "Problem" });
-export type Problem = z.infer<typeof Problem>;
 
 /** What is wrong, and where. */
 export type Wrong = { path: string; message: string };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import { CauseId } from "./cause.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { cleaned, parameter } from "./operations/query.ts";
@@ -30,79 +31,69 @@ export const recommendLimitMax = 5;
 export const recommendLimitDefault = 3;
 
 /** What a recommendation is asked for; at least one of cause, country and q is given. */
-export const RecommendQuery = z
-  .object({
-    cause: z.string().nullable(),
-    country: z.string().nullable(),
-    q: z.string().nullable(),
-    intent: Intent,
-    limit: z.int().min(1).max(recommendLimitMax),
-  })
-  .meta({ id: "RecommendQuery" });
+export const RecommendQuery = named("RecommendQuery", {
+  cause: z.string().nullable(),
+  country: z.string().nullable(),
+  q: z.string().nullable(),
+  intent: Intent,
+  limit: z.int().min(1).max(recommendLimitMax),
+});
 export type RecommendQuery = z.infer<typeof RecommendQuery>;
 
-export const ExplainedSignal = z
-  .object({
-    signal: z.string(),
-    points: z.number().describe("What the signal adds to the score, the intent's multiplier in it"),
-  })
-  .meta({ id: "ExplainedSignal" });
+export const ExplainedSignal = named("ExplainedSignal", {
+  signal: z.string(),
+  points: z.number().describe("What the signal adds to the score, the intent's multiplier in it"),
+});
 export type ExplainedSignal = z.infer<typeof ExplainedSignal>;
 
 export const DonationMethod = z.enum(["usdc_x402", "external_donation_url"]);
 export type DonationMethod = z.infer<typeof DonationMethod>;
 
-export const Recommendation = z
-  .object({
-    rank: z.int().min(1),
-    name: z.string(),
-    slug: z.string(),
-    country: z.string().nullable(),
-    city: z.string().nullable(),
-    verified: z.boolean().describe("True when the organisation has claimed its profile"),
-    editorial_curated: z
-      .boolean()
-      .describe(
-        "True when the operator picked the profile by hand or approved a draft; false when agents' agreement promoted it",
-      ),
-    recommended_for: z.array(z.string()).describe("Donor intents; restrained wording only"),
-    why_recommended: z.string(),
-    trust_signals: z.array(z.string()),
-    best_next_action: z.string().describe("What the agent can do next"),
-    donation_available: z.boolean(),
-    donation_methods: z.array(DonationMethod),
-    profile_url: z.string().describe("Page for people, absolute"),
-    api_url: z.string().describe("The profile as JSON, absolute"),
-    donate_url: z.string().describe("Where a donation begins, absolute"),
-    ranking_signals_applied: z.array(z.string()).describe("Signals that contributed to this rank"),
-    score: z.number().describe("Sum of the points in explain"),
-    explain: z.array(ExplainedSignal),
-  })
-  .meta({ id: "Recommendation" });
+export const Recommendation = named("Recommendation", {
+  rank: z.int().min(1),
+  name: z.string(),
+  slug: z.string(),
+  country: z.string().nullable(),
+  city: z.string().nullable(),
+  verified: z.boolean().describe("True when the organisation has claimed its profile"),
+  editorial_curated: z
+    .boolean()
+    .describe(
+      "True when the operator picked the profile by hand or approved a draft; false when agents' agreement promoted it",
+    ),
+  recommended_for: z.array(z.string()).describe("Donor intents; restrained wording only"),
+  why_recommended: z.string(),
+  trust_signals: z.array(z.string()),
+  best_next_action: z.string().describe("What the agent can do next"),
+  donation_available: z.boolean(),
+  donation_methods: z.array(DonationMethod),
+  profile_url: z.string().describe("Page for people, absolute"),
+  api_url: z.string().describe("The profile as JSON, absolute"),
+  donate_url: z.string().describe("Where a donation begins, absolute"),
+  ranking_signals_applied: z.array(z.string()).describe("Signals that contributed to this rank"),
+  score: z.number().describe("Sum of the points in explain"),
+  explain: z.array(ExplainedSignal),
+});
 export type Recommendation = z.infer<typeof Recommendation>;
 
-export const SearchRedirect = z
-  .object({
-    type: z.literal("search_redirect"),
-    url: z.string().describe("The same question to GET /api/search, absolute"),
-    message: z.string(),
-  })
-  .meta({ id: "SearchRedirect" });
+export const SearchRedirect = named("SearchRedirect", {
+  type: z.literal("search_redirect"),
+  url: z.string().describe("The same question to GET /api/search, absolute"),
+  message: z.string(),
+});
 
-export const RecommendAnswer = z
-  .object({
-    query: RecommendQuery,
-    ranking_signals: z.array(z.string()).describe("All signals that contributed to any rank"),
-    editorial_disclosure: z.string(),
-    count: z.int().min(0).max(recommendLimitMax),
-    recommendations: z.array(Recommendation),
-    fallback: SearchRedirect.nullable().describe("Where to look when nothing is curated"),
-    no_recommendations_reason: z
-      .enum(["starter_set_does_not_cover_this_query"])
-      .nullable()
-      .describe("Why there are none; null when there are some"),
-  })
-  .meta({ id: "RecommendAnswer" });
+export const RecommendAnswer = named("RecommendAnswer", {
+  query: RecommendQuery,
+  ranking_signals: z.array(z.string()).describe("All signals that contributed to any rank"),
+  editorial_disclosure: z.string(),
+  count: z.int().min(0).max(recommendLimitMax),
+  recommendations: z.array(Recommendation),
+  fallback: SearchRedirect.nullable().describe("Where to look when nothing is curated"),
+  no_recommendations_reason: z
+    .enum(["starter_set_does_not_cover_this_query"])
+    .nullable()
+    .describe("Why there are none; null when there are some"),
+});
 export type RecommendAnswer = z.infer<typeof RecommendAnswer>;
 
 export const intentLengthMax = 160;
@@ -162,8 +153,9 @@ const sentIntents = (words?: string) =>
     .max(intentsMax);
 
 /** The body of POST /api/recommend/drafts. */
-export const DraftBody = z
-  .object({
+export const DraftBody = named(
+  "RecommendationDraftBody",
+  {
     slug: sentText(needed.slug).max(200).describe("Of the nonprofit to recommend"),
     recommended_for: sentIntents(needed.recommended_for).describe(
       `Donor intents, at most ${intentLengthMax} characters each; restrained wording only. Agents agree when these are the same, whatever their order`,
@@ -182,42 +174,41 @@ export const DraftBody = z
       .max(agentLengthMax)
       .nullish()
       .describe("Name for people; the id when absent"),
-  })
-  .meta({ id: "RecommendationDraftBody", examples: [draftExample] });
+  },
+  { examples: [draftExample] },
+);
 export type DraftBody = z.infer<typeof DraftBody>;
 
 export type DraftStatus = SubmissionStatus;
 
 /** 200 of POST /api/recommend/drafts. */
-export const DraftAnswer = z
-  .object({
-    message: z.string(),
-    draft_id: z.int(),
-    slug: z.string(),
-    nonprofit: z.string().describe("Its name"),
-    status: SubmissionStatus,
-    applied: z.boolean().describe("True when the profile is a recommendation by this agreement"),
-    confidence: z.int().describe("Distinct agents that named the same donor intents"),
-    consensus: z.boolean().describe("True when two or more agents did"),
-    sensitive_claims: z
-      .array(z.string())
-      .describe("Words on impact or effectiveness, which a person decides about"),
-    phase: z.literal(phases).describe("Phase of the governance of recommendations"),
-    promotion_note: z.string().describe("What comes next, and why"),
-    prior_rejections: z
-      .array(
-        z.object({
-          agent: z.string().describe("Name of the agent that had proposed it"),
-          recommended_for: z.array(z.string()),
-          reason: z.string().describe("In the operator's words"),
-          rejected_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
-        }),
-      )
-      .max(5)
-      .describe("What operators refused of this nonprofit, or took back, the newest first"),
-    profile_url: z.string(),
-  })
-  .meta({ id: "RecommendationDraft" });
+export const DraftAnswer = named("RecommendationDraft", {
+  message: z.string(),
+  draft_id: z.int(),
+  slug: z.string(),
+  nonprofit: z.string().describe("Its name"),
+  status: SubmissionStatus,
+  applied: z.boolean().describe("True when the profile is a recommendation by this agreement"),
+  confidence: z.int().describe("Distinct agents that named the same donor intents"),
+  consensus: z.boolean().describe("True when two or more agents did"),
+  sensitive_claims: z
+    .array(z.string())
+    .describe("Words on impact or effectiveness, which a person decides about"),
+  phase: z.literal(phases).describe("Phase of the governance of recommendations"),
+  promotion_note: z.string().describe("What comes next, and why"),
+  prior_rejections: z
+    .array(
+      z.object({
+        agent: z.string().describe("Name of the agent that had proposed it"),
+        recommended_for: z.array(z.string()),
+        reason: z.string().describe("In the operator's words"),
+        rejected_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
+      }),
+    )
+    .max(5)
+    .describe("What operators refused of this nonprofit, or took back, the newest first"),
+  profile_url: z.string(),
+});
 export type DraftAnswer = z.infer<typeof DraftAnswer>;
 
 const recommended_for = sentIntents().describe("Donor-intent phrases; restrained wording only");
@@ -230,59 +221,56 @@ const causes = z
   .describe("The causes it is picked for; all causes of the profile when absent or null");
 
 /** The body of POST /api/admin/picks. */
-export const PickBody = z
-  .object({ slug: z.string().min(1).max(200), recommended_for, why_recommended, causes })
-  .meta({ id: "PickBody" });
+export const PickBody = named("PickBody", {
+  slug: z.string().min(1).max(200),
+  recommended_for,
+  why_recommended,
+  causes,
+});
 export type PickBody = z.infer<typeof PickBody>;
 
 /** The body of POST /api/admin/picks/{slug}: what is absent stays as it is. */
-export const PickEdit = z
-  .object({
-    recommended_for: recommended_for.optional(),
-    why_recommended: why_recommended.optional(),
-    causes,
-  })
-  .meta({ id: "PickEdit" });
+export const PickEdit = named("PickEdit", {
+  recommended_for: recommended_for.optional(),
+  why_recommended: why_recommended.optional(),
+  causes,
+});
 export type PickEdit = z.infer<typeof PickEdit>;
 
 /** The body of POST /api/admin/picks/{slug}/remove. */
-export const PickRemoval = z
-  .object({ reason: z.string().trim().min(1).max(500) })
-  .meta({ id: "PickRemoval" });
+export const PickRemoval = named("PickRemoval", { reason: z.string().trim().min(1).max(500) });
 
 /** A recommended profile, as an operator sees it. */
-export const PickItem = z
-  .object({
-    slug: z.string(),
-    name: z.string(),
-    recommended_for: z.array(z.string()),
-    why_recommended: z.string(),
-    causes: z.array(z.string()).nullable(),
-    origin: z
-      .enum(["operator", "draft", "consensus"])
-      .describe("Picked by hand, drafted by an agent and approved, or promoted by agreement"),
-    draft_id: z.int().nullable().describe("The draft whose wording it uses"),
-    added_by: z.string(),
-    updated_at: z.string().nullable().describe("ISO 8601, UTC"),
-  })
-  .meta({ id: "PickItem" });
+export const PickItem = named("PickItem", {
+  slug: z.string(),
+  name: z.string(),
+  recommended_for: z.array(z.string()),
+  why_recommended: z.string(),
+  causes: z.array(z.string()).nullable(),
+  origin: z
+    .enum(["operator", "draft", "consensus"])
+    .describe("Picked by hand, drafted by an agent and approved, or promoted by agreement"),
+  draft_id: z.int().nullable().describe("The draft whose wording it uses"),
+  added_by: z.string(),
+  updated_at: z.string().nullable().describe("ISO 8601, UTC"),
+});
 export type PickItem = z.infer<typeof PickItem>;
 
 /** 200 of GET /api/admin/picks. */
-export const PickList = z
-  .object({
-    count: z.int().min(0).describe("Picks in this page"),
-    picks: z.array(PickItem),
-    next: z.string().nullable().describe("`after` of the next page; null at the end"),
-    in_file: z
-      .array(z.string())
-      .describe("Slugs in content/editorial/starter-set.json, which wins over the store"),
-  })
-  .meta({ id: "PickList" });
+export const PickList = named("PickList", {
+  count: z.int().min(0).describe("Picks in this page"),
+  picks: z.array(PickItem),
+  next: z.string().nullable().describe("`after` of the next page; null at the end"),
+  in_file: z
+    .array(z.string())
+    .describe("Slugs in content/editorial/starter-set.json, which wins over the store"),
+});
 export type PickList = z.infer<typeof PickList>;
 
 /** 200 of adding, editing and removing. */
-export const PickChange = z
-  .object({ slug: z.string(), change: z.enum(["added", "edited", "removed"]), message: z.string() })
-  .meta({ id: "PickChange" });
+export const PickChange = named("PickChange", {
+  slug: z.string(),
+  change: z.enum(["added", "edited", "removed"]),
+  message: z.string(),
+});
 export type PickChange = z.infer<typeof PickChange>;

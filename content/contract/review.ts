@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 
 /** Items in one page of what operators list. */
 export const operatorPage = { default: 50, max: 200 } as const;
@@ -57,97 +58,84 @@ export const ReviewEditing = z.object({
 });
 
 /** One thing that waits for an operator. Third-party text stands only in detail, comparison, checks, sources and editing. */
-export const ReviewItem = z
-  .object({
-    id: z.string().describe("For approve and reject, for example prose-12"),
-    kind: ReviewKind,
-    slug: z.string().nullable(),
-    name: z.string().nullable().describe("Name of the nonprofit"),
-    summary: z.string().describe("What is to be decided, and what approving and rejecting do"),
-    detail: z.record(z.string(), z.unknown()),
-    comparison: z.array(ReviewComparison).default([]).describe("Old and new, field by field"),
-    checks: z.array(ReviewCheck).default([]),
-    sources: z.array(z.string()).default([]).describe("Where it was found, as it was sent"),
-    flags: z.array(z.string()).default([]).describe("What deserves a second look"),
-    editing: ReviewEditing.nullable()
-      .default(null)
-      .describe("What approve takes as `value`; null for none"),
-    cursor: z.string().describe("Its place in the queue, for `after`"),
-    created_at: z.string().describe("ISO 8601, UTC"),
-  })
-  .meta({ id: "ReviewItem" });
+export const ReviewItem = named("ReviewItem", {
+  id: z.string().describe("For approve and reject, for example prose-12"),
+  kind: ReviewKind,
+  slug: z.string().nullable(),
+  name: z.string().nullable().describe("Name of the nonprofit"),
+  summary: z.string().describe("What is to be decided, and what approving and rejecting do"),
+  detail: z.record(z.string(), z.unknown()),
+  comparison: z.array(ReviewComparison).default([]).describe("Old and new, field by field"),
+  checks: z.array(ReviewCheck).default([]),
+  sources: z.array(z.string()).default([]).describe("Where it was found, as it was sent"),
+  flags: z.array(z.string()).default([]).describe("What deserves a second look"),
+  editing: ReviewEditing.nullable()
+    .default(null)
+    .describe("What approve takes as `value`; null for none"),
+  cursor: z.string().describe("Its place in the queue, for `after`"),
+  created_at: z.string().describe("ISO 8601, UTC"),
+});
 export type ReviewItem = z.infer<typeof ReviewItem>;
 /** A review as its desk finds it: what it leaves out is empty. */
 export type FoundReview = z.input<typeof ReviewItem>;
 
 /** 200 of GET /api/admin/reviews: the oldest first. */
-export const ReviewList = z
-  .object({
-    count: z.int().min(0).describe("Reviews in this page"),
-    reviews: z.array(ReviewItem),
-    next: z.string().nullable().describe("`after` of the next page; null at the end"),
-  })
-  .meta({ id: "ReviewList" });
-export type ReviewList = z.infer<typeof ReviewList>;
+export const ReviewList = named("ReviewList", {
+  count: z.int().min(0).describe("Reviews in this page"),
+  reviews: z.array(ReviewItem),
+  next: z.string().nullable().describe("`after` of the next page; null at the end"),
+});
 
 const reason = z.string().trim().min(1).max(500);
 
 /** The body of approve. `value` is edited prose, or the chosen value of a contested field. */
-export const ApproveBody = z
-  .object({
-    value: z.string().min(1).max(10_000).nullish(),
-    reason: reason.nullish(),
-  })
-  .meta({ id: "ReviewApproval" });
+export const ApproveBody = named("ReviewApproval", {
+  value: z.string().min(1).max(10_000).nullish(),
+  reason: reason.nullish(),
+});
 
-export const RejectBody = z.object({ reason }).meta({ id: "ReviewRejection" });
+export const RejectBody = named("ReviewRejection", { reason });
 
 /** 200 of approve and reject. */
-export const ReviewDecision = z
-  .object({
-    id: z.string(),
-    decision: z.enum(["approved", "rejected"]),
-    slug: z.string().nullable(),
-    live: z.boolean().nullable().describe("Whether the published profile shows it already"),
-    message: z.string(),
-  })
-  .meta({ id: "ReviewDecision" });
+export const ReviewDecision = named("ReviewDecision", {
+  id: z.string(),
+  decision: z.enum(["approved", "rejected"]),
+  slug: z.string().nullable(),
+  live: z.boolean().nullable().describe("Whether the published profile shows it already"),
+  message: z.string(),
+});
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
 /** 200 of GET /api/admin/queues. */
-export const ReviewQueues = z
-  .object({
-    queues: z.array(
-      z.object({
-        kind: ReviewKind,
-        waiting: z.int().min(0).describe("How many wait; counting stops at 100,000"),
-      }),
-    ),
-  })
-  .meta({ id: "ReviewQueues" });
-export type ReviewQueues = z.infer<typeof ReviewQueues>;
+export const ReviewQueues = named("ReviewQueues", {
+  queues: z.array(
+    z.object({
+      kind: ReviewKind,
+      waiting: z.int().min(0).describe("How many wait; counting stops at 100,000"),
+    }),
+  ),
+});
 
 /** The body of POST /api/admin/agents/revert. */
-export const RevertBody = z
-  .object({ agent_id: z.string().trim().min(1).max(128), reason })
-  .meta({ id: "AgentReversion" });
+export const RevertBody = named("AgentReversion", {
+  agent_id: z.string().trim().min(1).max(128),
+  reason,
+});
 
 /** 200 of POST /api/admin/agents/revert. */
-export const Reverted = z
-  .object({
-    agent_id: z.string().describe("As ids are compared"),
-    submissions: z.int().min(0).describe("Its submissions that were live by agreement"),
-    emptied: z
-      .int()
-      .min(0)
-      .describe("Fields that are empty now; the others were set from elsewhere since, and stay"),
-    recommendations: z
-      .int()
-      .min(0)
-      .describe(
-        "Profiles that are no longer recommended, because the recommendation relied on its agreement",
-      ),
-    complete: z.boolean().describe("False: there is more to undo; send the same request again"),
-  })
-  .meta({ id: "AgentReverted" });
+export const Reverted = named("AgentReverted", {
+  agent_id: z.string().describe("As ids are compared"),
+  submissions: z.int().min(0).describe("Its submissions that were live by agreement"),
+  emptied: z
+    .int()
+    .min(0)
+    .describe("Fields that are empty now; the others were set from elsewhere since, and stay"),
+  recommendations: z
+    .int()
+    .min(0)
+    .describe(
+      "Profiles that are no longer recommended, because the recommendation relied on its agreement",
+    ),
+  complete: z.boolean().describe("False: there is more to undo; send the same request again"),
+});
 export type Reverted = z.infer<typeof Reverted>;

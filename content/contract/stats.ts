@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 
 const count = z.int().min(0);
 
@@ -17,18 +18,16 @@ export type Counters = z.infer<typeof Counters>;
  * GET /api/stats. The spec gives two shapes, with two names for the number of people reached; both are served in one
  * object.
  */
-export const Stats = z
-  .object({
-    nonprofits: count,
-    verified_nonprofits: count.describe("Nonprofits that claimed their profile"),
-    countries: count,
-    causes: count,
-    total_beneficiaries_per_year: count,
-    total_beneficiaries: count.describe("The same number as total_beneficiaries_per_year"),
-    ...Counters.shape,
-  })
-  .meta({ id: "Stats" });
+export const Stats = named("Stats", {
+  nonprofits: count,
+  verified_nonprofits: count.describe("Nonprofits that claimed their profile"),
+  countries: count,
+  causes: count,
+  total_beneficiaries_per_year: count,
+  total_beneficiaries: count.describe("The same number as total_beneficiaries_per_year"),
+  ...Counters.shape,
+});
 export type Stats = z.infer<typeof Stats>;
 
 /** 200 of GET /healthz. */
-export const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });
+export const Health = named("Health", { status: z.literal("ok") });

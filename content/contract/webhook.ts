@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named } from "./shape.ts";
 import { FeedEntry } from "./feed.ts";
 
 export const webhookTypes = ["profiles.changed", "donation.recorded", "webhook.test"] as const;
@@ -12,7 +13,6 @@ export const ProfileChange = FeedEntry.extend({
   profile_url: z.string(),
   api_url: z.string(),
 });
-export type ProfileChange = z.infer<typeof ProfileChange>;
 
 /** What is sent to a receiver. Source: Standard Webhooks, "Payload structure". */
 export const WebhookMessage = z.discriminatedUnion("type", [
@@ -48,38 +48,35 @@ export type WebhookEvent = { id: string; message: WebhookMessage };
 export const webhookStatuses = ["pending", "delivered", "failed"] as const;
 
 /** One message on its way to one address. */
-export const WebhookDelivery = z
-  .object({
-    id: z.int(),
-    url: z.string(),
-    event_id: z.string().describe("webhook-id: the same for every attempt"),
-    type: z.enum(webhookTypes),
-    status: z.enum(webhookStatuses),
-    attempts: z.int().min(0),
-    due_at: z.string().nullable().describe("When it is sent (again); null when it is finished"),
-    answered_status: z.int().nullable().describe("HTTP status of the last answer"),
-    answer: z.string().nullable().describe("The last answer's beginning, or why there was none"),
-    created_at: z.string().describe("ISO 8601, UTC"),
-    finished_at: z.string().nullable(),
-  })
-  .meta({ id: "WebhookDelivery" });
+export const WebhookDelivery = named("WebhookDelivery", {
+  id: z.int(),
+  url: z.string(),
+  event_id: z.string().describe("webhook-id: the same for every attempt"),
+  type: z.enum(webhookTypes),
+  status: z.enum(webhookStatuses),
+  attempts: z.int().min(0),
+  due_at: z.string().nullable().describe("When it is sent (again); null when it is finished"),
+  answered_status: z.int().nullable().describe("HTTP status of the last answer"),
+  answer: z.string().nullable().describe("The last answer's beginning, or why there was none"),
+  created_at: z.string().describe("ISO 8601, UTC"),
+  finished_at: z.string().nullable(),
+});
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 /** 200 of GET /api/admin/webhooks: the newest first. */
-export const WebhookLog = z
-  .object({
-    urls: z.array(z.string()).describe("ALMONER_WEBHOOK_URLS; empty: nothing is sent"),
-    pending: z.int().min(0),
-    failed: z.int().min(0).describe("Of the log, which goes back 30 days; both stop at 100,000"),
-    count: z.int().min(0).describe("Deliveries in this page"),
-    deliveries: z.array(WebhookDelivery),
-    next: z.int().nullable().describe("`before` of the next page; null at the end"),
-  })
-  .meta({ id: "WebhookLog" });
+export const WebhookLog = named("WebhookLog", {
+  urls: z.array(z.string()).describe("ALMONER_WEBHOOK_URLS; empty: nothing is sent"),
+  pending: z.int().min(0),
+  failed: z.int().min(0).describe("Of the log, which goes back 30 days; both stop at 100,000"),
+  count: z.int().min(0).describe("Deliveries in this page"),
+  deliveries: z.array(WebhookDelivery),
+  next: z.int().nullable().describe("`before` of the next page; null at the end"),
+});
 export type WebhookLog = z.infer<typeof WebhookLog>;
 
 /** 200 of POST /api/admin/webhooks/test. */
-export const WebhookTest = z
-  .object({ count: z.int().min(0), deliveries: z.array(WebhookDelivery) })
-  .meta({ id: "WebhookTest" });
+export const WebhookTest = named("WebhookTest", {
+  count: z.int().min(0),
+  deliveries: z.array(WebhookDelivery),
+});
 export type WebhookTest = z.infer<typeof WebhookTest>;

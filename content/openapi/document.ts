@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import {
+  directoryOperations,
   fileOperations,
-  readOperations,
   serviceOperations,
 } from "#content/contract/operations/directory.ts";
 import { donationOperations } from "#content/contract/operations/donation.ts";
@@ -22,9 +22,8 @@ import {
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import {
-  draftOperations,
   pickOperations,
-  recommendNonprofits,
+  recommendationOperations,
 } from "#content/contract/operations/recommendation.ts";
 import { signals } from "#content/recommendation/ranking.ts";
 import { componentSchemas, describedParameter, idOf } from "./schemas.ts";
@@ -40,20 +39,25 @@ const rankingTable = signals
   .map(({ name, weight, description }) => `- \`${name}\` (${weight}): ${description}`)
   .join("\n");
 
+const { recommendNonprofits, draftRecommendation } = recommendationOperations;
+const ranked = {
+  ...recommendNonprofits,
+  description: `${recommendNonprofits.description}\n\n${rankingTable}`,
+};
+
 /** Every operation that the service and its files answer to, in the order of the description. */
 export const operations: readonly Operation[] = [
-  ...readOperations,
-  { ...recommendNonprofits, description: `${recommendNonprofits.description}\n\n${rankingTable}` },
-  ...draftOperations,
-  ...enrichmentOperations,
-  ...donationOperations,
-  ...onboardingOperations,
-  ...fileOperations,
-  ...operatorOperations,
-  ...pickOperations,
-  ...verificationOperations,
-  ...serviceOperations,
-];
+  directoryOperations,
+  { recommendNonprofits: ranked, draftRecommendation },
+  enrichmentOperations,
+  donationOperations,
+  onboardingOperations,
+  fileOperations,
+  operatorOperations,
+  pickOperations,
+  verificationOperations,
+  serviceOperations,
+].flatMap((table): Operation[] => Object.values(table));
 
 export type OpenApiDocument = { [name: string]: Json };
 
@@ -91,7 +95,7 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
 const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 
 function described(operation: Operation): Json {
-  const { operationId, tag, summary, description, body, operator, secret } = operation;
+  const { operationId, tag, summary, description, body, secret } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId,
@@ -102,7 +106,7 @@ function described(operation: Operation): Json {
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: responsesOf(operation),
     security: [
-      ...(operator === true ? [{ operator: [] }] : []),
+      ...(tag === "Operator" ? [{ operator: [] }] : []),
       ...(secret === true ? [{ submission: [] }] : []),
     ],
   };
@@ -129,7 +133,7 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 
 function responsesOf(operation: Operation): Json {
   const { method, also = [], problems = {}, refusals: own = [] } = operation;
-  const { limited, fresh, operator } = operation;
+  const { limited, fresh, tag } = operation;
   const names: readonly Refusal[] = [
     ...own,
     ...refusalsOf(operation),
@@ -137,7 +141,7 @@ function responsesOf(operation: Operation): Json {
     ...(limited === false ? [] : [429 as const]),
     ...everywhere,
   ];
-  const kept = method === "get" && fresh !== true && operator !== true;
+  const kept = method === "get" && fresh !== true && tag !== "Operator";
   const common = [...commonHeaders, ...(limited === false ? [] : limitHeaders)];
   const refused = [...new Set(names)]
     .toSorted((a, b) => a - b)

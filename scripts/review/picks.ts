@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { CauseId } from "#content/contract/cause.ts";
-import * as operations from "#content/contract/operations/recommendation.ts";
+import { pickOperations as operations } from "#content/contract/operations/recommendation.ts";
 import type { PickChange, PickItem } from "#content/contract/recommendation.ts";
 import { stopWith } from "../support/config.ts";
 import {

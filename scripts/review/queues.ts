@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import * as operations from "#content/contract/operations/operator.ts";
+import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import { ApproveBody, type ReviewItem, ReviewKind } from "#content/contract/review.ts";
 import { stopWith } from "../support/config.ts";
 import {

@@ -15,7 +15,7 @@ import {
   donationStatusProblems,
   receiptProblems,
 } from "#content/contract/donation-problems.ts";
-import { operation } from "./operation.ts";
+import { operations } from "./operation.ts";
 
 const demanded = {
   status: 402,
@@ -45,7 +45,6 @@ const flow =
 /** Asking what to pay and proving that it was paid are the same request, with more or less in it. */
 const donating = {
   path: "/api/donate/{slug}",
-  tag: "Donation",
   description: flow,
   query: DonateParameters,
   headers: ["PaymentSignature", "XPayment"],
@@ -55,66 +54,48 @@ const donating = {
   fresh: true,
 } as const;
 
-export const initiateDonation = operation({
-  ...donating,
-  operationId: "initiateDonation",
-  method: "get",
-  summary: "Ask what to pay to a nonprofit, or pay it",
-  refusals: [507],
-});
-
-export const settleDonation = operation({
-  ...donating,
-  operationId: "settleDonation",
-  method: "post",
-  summary: "Prove a donation by the signature of its transaction",
-  body: { shape: DonateBody, optional: true },
-});
-
-export const getDonationStatus = operation({
-  operationId: "getDonationStatus",
-  method: "get",
-  path: "/api/donate/{slug}/status",
-  tag: "Donation",
-  summary: "Ask whether the transfer with a memo has arrived",
-  description:
-    "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",
-  query: DonationStatusParameters,
-  ok: { description: "Status of the requirement", shape: DonationStatus },
-  problems: donationStatusProblems,
-  refusals: [507],
-  fresh: true,
-});
-
-export const getDonationHistory = operation({
-  operationId: "getDonationHistory",
-  method: "get",
-  path: "/api/donations/{slug}",
-  tag: "Donation",
-  summary: "List the donations to a nonprofit",
-  description:
-    "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
-  ok: { description: "The donations", shape: DonationHistory },
-  problems: donationHistoryProblems,
-});
-
-export const getDonationReceipt = operation({
-  operationId: "getDonationReceipt",
-  method: "get",
-  path: "/api/donations/{slug}/{donation_id}",
-  tag: "Donation",
-  summary: "Get the signed receipt of a donation",
-  description:
-    "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
-  ok: { description: "The receipt", shape: SignedReceipt },
-  problems: receiptProblems,
-});
-
 /** Giving: what to pay, the proof that it was paid, and what was given. */
-export const donationOperations = [
-  initiateDonation,
-  settleDonation,
-  getDonationStatus,
-  getDonationHistory,
-  getDonationReceipt,
-];
+export const donationOperations = operations("Donation", {
+  initiateDonation: {
+    ...donating,
+    method: "get",
+    summary: "Ask what to pay to a nonprofit, or pay it",
+    refusals: [507],
+  },
+  settleDonation: {
+    ...donating,
+    method: "post",
+    summary: "Prove a donation by the signature of its transaction",
+    body: { shape: DonateBody, optional: true },
+  },
+  getDonationStatus: {
+    method: "get",
+    path: "/api/donate/{slug}/status",
+    summary: "Ask whether the transfer with a memo has arrived",
+    description:
+      "Looks on chain for a transfer that names the requirement's `reference`, or waits for one, and records it: its signature need not be sent.",
+    query: DonationStatusParameters,
+    ok: { description: "Status of the requirement", shape: DonationStatus },
+    problems: donationStatusProblems,
+    refusals: [507],
+    fresh: true,
+  },
+  getDonationHistory: {
+    method: "get",
+    path: "/api/donations/{slug}",
+    summary: "List the donations to a nonprofit",
+    description:
+      "Sum and number of all recorded donations, with the 50 newest. Each was verified on chain.",
+    ok: { description: "The donations", shape: DonationHistory },
+    problems: donationHistoryProblems,
+  },
+  getDonationReceipt: {
+    method: "get",
+    path: "/api/donations/{slug}/{donation_id}",
+    summary: "Get the signed receipt of a donation",
+    description:
+      "What the chain showed of the transfer, signed by the directory: anyone with the receipt and the public key in /.well-known/almoner-keys.json can verify it offline (`bun run verify-receipt`). People read it at `page_url`.",
+    ok: { description: "The receipt", shape: SignedReceipt },
+    problems: receiptProblems,
+  },
+});

@@ -11,70 +11,57 @@ import {
   claimExample,
   registrationExample,
 } from "#content/contract/onboarding.ts";
-import { operation, operatorOperation } from "./operation.ts";
-
-export const claimOrRegisterNonprofit = operation({
-  operationId: "claimOrRegisterNonprofit",
-  method: "post",
-  path: "/api/onboard",
-  tag: "Onboarding",
-  summary: "Claim a listing, or register a nonprofit",
-  description:
-    "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
-  headers: ["IdempotencyKey"],
-  body: {
-    shape: OnboardingBody,
-    examples: { claim: { ...claimExample }, registration: { ...registrationExample } },
-  },
-  ok: { description: "It waits for review", shape: OnboardingAnswer },
-  refusals: [404, 409, 410],
-});
-
-export const getWalletChallenge = operation({
-  operationId: "getWalletChallenge",
-  method: "get",
-  path: "/api/onboard/challenge",
-  tag: "Onboarding",
-  summary: "Get a text to sign, to prove control of a wallet",
-  description:
-    "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
-  query: ChallengeParameters,
-  fresh: true,
-  ok: { description: "The text to sign", shape: WalletChallenge },
-});
-
-export const getOnboardingStatus = operation({
-  operationId: "getOnboardingStatus",
-  method: "get",
-  path: "/api/onboard/status",
-  tag: "Onboarding",
-  summary: "Get the status of a request",
-  description:
-    "Send what follows # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is not part of the address, so no log holds it. Anyone with the link can read this: keep it private.",
-  fresh: true,
-  secret: true,
-  ok: { description: "Status of the request", shape: OnboardingStatus },
-  refusals: [404],
-});
+import { operations } from "./operation.ts";
 
 /** How an organisation gets hold of its profile. */
-export const onboardingOperations = [
-  claimOrRegisterNonprofit,
-  getWalletChallenge,
-  getOnboardingStatus,
-];
-
-export const revokeVerification = operatorOperation({
-  operationId: "revokeVerification",
-  method: "post",
-  path: "/api/admin/nonprofits/{slug}/revoke",
-  summary: "Take back a verification",
-  description:
-    "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
-  body: { shape: RevokeBody },
-  ok: { description: "Taken back", shape: RevokeAnswer },
-  refusals: [409],
+export const onboardingOperations = operations("Onboarding", {
+  claimOrRegisterNonprofit: {
+    method: "post",
+    path: "/api/onboard",
+    summary: "Claim a listing, or register a nonprofit",
+    description:
+      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
+    headers: ["IdempotencyKey"],
+    body: {
+      shape: OnboardingBody,
+      examples: { claim: { ...claimExample }, registration: { ...registrationExample } },
+    },
+    ok: { description: "It waits for review", shape: OnboardingAnswer },
+    refusals: [404, 409, 410],
+  },
+  getWalletChallenge: {
+    method: "get",
+    path: "/api/onboard/challenge",
+    summary: "Get a text to sign, to prove control of a wallet",
+    description:
+      "Sign it with the wallet's Ed25519 key within 15 minutes and send `wallet_challenge` and `wallet_signature` with POST /api/onboard. It counts once. After approval both are public in the profile as `wallet_proof`.",
+    query: ChallengeParameters,
+    fresh: true,
+    ok: { description: "The text to sign", shape: WalletChallenge },
+  },
+  getOnboardingStatus: {
+    method: "get",
+    path: "/api/onboard/status",
+    summary: "Get the status of a request",
+    description:
+      "Send what follows # in the `status_url` of the answer to POST /api/onboard as `Authorization: Bearer …`. It is not part of the address, so no log holds it. Anyone with the link can read this: keep it private.",
+    fresh: true,
+    secret: true,
+    ok: { description: "Status of the request", shape: OnboardingStatus },
+    refusals: [404],
+  },
 });
 
 /** What only operators do about it, beside reviews. */
-export const verificationOperations = [revokeVerification];
+export const verificationOperations = operations("Operator", {
+  revokeVerification: {
+    method: "post",
+    path: "/api/admin/nonprofits/{slug}/revoke",
+    summary: "Take back a verification",
+    description:
+      "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
+    body: { shape: RevokeBody },
+    ok: { description: "Taken back", shape: RevokeAnswer },
+    refusals: [409],
+  },
+});

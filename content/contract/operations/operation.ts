@@ -60,8 +60,6 @@ export type Operation<
   problems?: Problems;
   /** Statuses of refusals beside those of `problems`, of its query, body and path, and those that every operation has. */
   refusals?: readonly Refusal[];
-  /** True: for operators only. */
-  operator?: boolean;
   /** True: for anyone who holds the secret of a status page, sent as a bearer token. */
   secret?: true;
   /** False: it counts toward no limit. */
@@ -75,32 +73,16 @@ export type ParamsOf<Path extends string> = string extends Path
     ? Record<Name, string> & ParamsOf<Rest>
     : unknown;
 
-/** An operation as it is declared, with its path, query, body and answer known to the type checker. */
-export const operation = <
-  const Path extends string,
-  Query extends z.ZodObject = z.ZodObject,
-  Body extends z.ZodObject = z.ZodObject,
-  Answer extends z.ZodObject | "text" = z.ZodObject,
->(
-  declared: Operation<Path, Query, Body, Answer>,
-) => declared;
+/** Operations by their ids. The type checker knows the path, query, body and answer of each. */
+export const operations = <const Table extends Record<string, Declared>>(
+  tag: Operation["tag"],
+  table: Table,
+) =>
+  Object.fromEntries(
+    Object.entries(table).map(([operationId, one]) => [operationId, { operationId, tag, ...one }]),
+  ) as { [Id in keyof Table]: Table[Id] & Pick<Operation, "operationId" | "tag"> };
 
-/** An operation for operators only. */
-export const operatorOperation = <
-  const Path extends string,
-  Query extends z.ZodObject = z.ZodObject,
-  Body extends z.ZodObject = z.ZodObject,
-  Answer extends z.ZodObject = z.ZodObject,
->({
-  refusals: refused,
-  ...declared
-}: Omit<Operation<Path, Query, Body, Answer>, "tag" | "operator">) =>
-  operation<Path, Query, Body, Answer>({
-    ...declared,
-    tag: "Operator",
-    refusals: [401, ...(refused ?? [])],
-    operator: true,
-  });
+type Declared = Omit<Operation, "operationId" | "tag"> & { tag?: Operation["tag"] };
 
 export const refusals = {
   400: "Something in the request cannot be used; the answer names it",
@@ -137,9 +119,10 @@ export type Problems = Readonly<
 
 /** What any operation may answer. */
 export const everywhere = [500, 503] as const satisfies readonly Refusal[];
-/** What an operation may answer because of what it takes: a query, a body, a name in its path. */
-export const refusalsOf = ({ query, body, path }: Pick<Operation, "query" | "body" | "path">) => [
+/** What an operation may answer because of what it takes: a query, a body, a name in its path, an operator's token. */
+export const refusalsOf = ({ query, body, path, tag }: Operation) => [
   ...(query === undefined ? [] : [400 as const]),
   ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
   ...(path.includes("{") ? [404 as const] : []),
+  ...(tag === "Operator" ? [401 as const] : []),
 ];

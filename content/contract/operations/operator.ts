@@ -19,161 +19,125 @@ import {
   WebhookTest,
   webhookStatuses,
 } from "#content/contract/webhook.ts";
-import { operatorOperation } from "./operation.ts";
-
-export const listReviews = operatorOperation({
-  operationId: "listReviews",
-  method: "get",
-  path: "/api/admin/reviews",
-  summary: "List what waits for an operator",
-  description: "The oldest first.",
-  query: z.object({
-    kind: choice("kind", reviewKinds, "Only reviews of this kind", "prose"),
-    limit: limit(operatorPage.default, operatorPage.max),
-    after: text("`next` of the page before", "prose-12", 300),
-  }),
-  ok: { description: "The reviews", shape: ReviewList },
-});
-
-export const getReview = operatorOperation({
-  operationId: "getReview",
-  method: "get",
-  path: "/api/admin/reviews/{id}",
-  summary: "Get one thing that waits",
-  description: "As in the list.",
-  ok: { description: "It waits", shape: ReviewItem },
-});
-
-export const countReviews = operatorOperation({
-  operationId: "countReviews",
-  method: "get",
-  path: "/api/admin/queues",
-  summary: "Count what waits, by kind",
-  description: "Counting stops at 100,000.",
-  ok: { description: "The queues", shape: ReviewQueues },
-});
-
-export const approveReview = operatorOperation({
-  operationId: "approveReview",
-  method: "post",
-  path: "/api/admin/reviews/{id}/approve",
-  summary: "Approve what waits",
-  description: "`value` is edited prose, or the chosen value of a contested field.",
-  body: { shape: ApproveBody },
-  ok: { description: "Decided", shape: ReviewDecision },
-  refusals: [409],
-});
-
-export const rejectReview = operatorOperation({
-  operationId: "rejectReview",
-  method: "post",
-  path: "/api/admin/reviews/{id}/reject",
-  summary: "Reject what waits, with a reason",
-  description: "The reason is kept with the decision.",
-  body: { shape: RejectBody },
-  ok: { description: "Decided", shape: ReviewDecision },
-  refusals: [409],
-});
-
-export const readAuditLog = operatorOperation({
-  operationId: "readAuditLog",
-  method: "get",
-  path: "/api/admin/audit",
-  summary: "Read what operators did",
-  description: "The newest first; log entries are never changed or deleted.",
-  query: z.object({
-    operator: text("Only what this operator did", "operator", 64),
-    action: text("Only this action", "review.rejected", 64),
-    subject: text("Only what was done to this", "prose-12", 300),
-    before: number("before", "`next` of the page before", 41),
-    limit: limit(operatorPage.default, operatorPage.max),
-  }),
-  ok: { description: "A page of the log", shape: AuditLog },
-});
-
-export const revertAgent = operatorOperation({
-  operationId: "revertAgent",
-  method: "post",
-  path: "/api/admin/agents/revert",
-  summary: "Undo all that an agent's agreement made live",
-  description:
-    "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
-  body: { shape: RevertBody },
-  ok: { description: "Undone", shape: Reverted },
-});
-
-export const readWebhookLog = operatorOperation({
-  operationId: "readWebhookLog",
-  method: "get",
-  path: "/api/admin/webhooks",
-  summary: "Read what was sent to receivers of webhooks",
-  description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
-  query: z.object({
-    status: choice("status", webhookStatuses, "Only deliveries with this status", "failed"),
-    before: number("before", "`next` of the page before", 41),
-    limit: limit(operatorPage.default, operatorPage.max),
-  }),
-  ok: { description: "A page of the log", shape: WebhookLog },
-});
-
-export const testWebhooks = operatorOperation({
-  operationId: "testWebhooks",
-  method: "post",
-  path: "/api/admin/webhooks/test",
-  summary: "Send a test message to every receiver, once",
-  description: "Waits at most 5 s for each.",
-  ok: { description: "What came back", shape: WebhookTest },
-  refusals: [409, 507],
-});
-
-export const resendWebhook = operatorOperation({
-  operationId: "resendWebhook",
-  method: "post",
-  path: "/api/admin/webhooks/{delivery}/resend",
-  summary: "Send a finished delivery again",
-  description: "Queues it as if it were new, with the same webhook-id.",
-  ok: { description: "Queued", shape: WebhookDelivery },
-  refusals: [409, 507],
-});
-
-export const getOperatorHealth = operatorOperation({
-  operationId: "getOperatorHealth",
-  method: "get",
-  path: "/api/admin/health",
-  summary: "Get the health of the directory",
-  description: "Asks the chain one question and waits for it at most 3 s.",
-  ok: { description: "Its health", shape: OperatorHealth },
-});
-
-export const getDailyNumbers = operatorOperation({
-  operationId: "getDailyNumbers",
-  method: "get",
-  path: "/api/admin/numbers",
-  summary: "Read what happened day by day",
-  description: "Days are in UTC; the last one is today so far.",
-  query: z.object({
-    days: number(
-      "days",
-      `${daysLimit.default} unless given, at most ${daysLimit.max}`,
-      daysLimit.default,
-      daysLimit.max,
-    ),
-  }),
-  ok: { description: "The numbers", shape: DailyNumbers },
-});
+import { operations } from "./operation.ts";
 
 /** What only operators do. */
-export const operatorOperations = [
-  listReviews,
-  getReview,
-  countReviews,
-  approveReview,
-  rejectReview,
-  readAuditLog,
-  revertAgent,
-  readWebhookLog,
-  testWebhooks,
-  resendWebhook,
-  getOperatorHealth,
-  getDailyNumbers,
-];
+export const operatorOperations = operations("Operator", {
+  listReviews: {
+    method: "get",
+    path: "/api/admin/reviews",
+    summary: "List what waits for an operator",
+    description: "The oldest first.",
+    query: z.object({
+      kind: choice("kind", reviewKinds, "Only reviews of this kind", "prose"),
+      limit: limit(operatorPage.default, operatorPage.max),
+      after: text("`next` of the page before", "prose-12", 300),
+    }),
+    ok: { description: "The reviews", shape: ReviewList },
+  },
+  getReview: {
+    method: "get",
+    path: "/api/admin/reviews/{id}",
+    summary: "Get one thing that waits",
+    description: "As in the list.",
+    ok: { description: "It waits", shape: ReviewItem },
+  },
+  countReviews: {
+    method: "get",
+    path: "/api/admin/queues",
+    summary: "Count what waits, by kind",
+    description: "Counting stops at 100,000.",
+    ok: { description: "The queues", shape: ReviewQueues },
+  },
+  approveReview: {
+    method: "post",
+    path: "/api/admin/reviews/{id}/approve",
+    summary: "Approve what waits",
+    description: "`value` is edited prose, or the chosen value of a contested field.",
+    body: { shape: ApproveBody },
+    ok: { description: "Decided", shape: ReviewDecision },
+    refusals: [409],
+  },
+  rejectReview: {
+    method: "post",
+    path: "/api/admin/reviews/{id}/reject",
+    summary: "Reject what waits, with a reason",
+    description: "The reason is kept with the decision.",
+    body: { shape: RejectBody },
+    ok: { description: "Decided", shape: ReviewDecision },
+    refusals: [409],
+  },
+  readAuditLog: {
+    method: "get",
+    path: "/api/admin/audit",
+    summary: "Read what operators did",
+    description: "The newest first; log entries are never changed or deleted.",
+    query: z.object({
+      operator: text("Only what this operator did", "operator", 64),
+      action: text("Only this action", "review.rejected", 64),
+      subject: text("Only what was done to this", "prose-12", 300),
+      before: number("before", "`next` of the page before", 41),
+      limit: limit(operatorPage.default, operatorPage.max),
+    }),
+    ok: { description: "A page of the log", shape: AuditLog },
+  },
+  revertAgent: {
+    method: "post",
+    path: "/api/admin/agents/revert",
+    summary: "Undo all that an agent's agreement made live",
+    description:
+      "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
+    body: { shape: RevertBody },
+    ok: { description: "Undone", shape: Reverted },
+  },
+  readWebhookLog: {
+    method: "get",
+    path: "/api/admin/webhooks",
+    summary: "Read what was sent to receivers of webhooks",
+    description: "The newest first. Without ALMONER_WEBHOOK_URLS nothing is sent.",
+    query: z.object({
+      status: choice("status", webhookStatuses, "Only deliveries with this status", "failed"),
+      before: number("before", "`next` of the page before", 41),
+      limit: limit(operatorPage.default, operatorPage.max),
+    }),
+    ok: { description: "A page of the log", shape: WebhookLog },
+  },
+  testWebhooks: {
+    method: "post",
+    path: "/api/admin/webhooks/test",
+    summary: "Send a test message to every receiver, once",
+    description: "Waits at most 5 s for each.",
+    ok: { description: "What came back", shape: WebhookTest },
+    refusals: [409, 507],
+  },
+  resendWebhook: {
+    method: "post",
+    path: "/api/admin/webhooks/{delivery}/resend",
+    summary: "Send a finished delivery again",
+    description: "Queues it as if it were new, with the same webhook-id.",
+    ok: { description: "Queued", shape: WebhookDelivery },
+    refusals: [409, 507],
+  },
+  getOperatorHealth: {
+    method: "get",
+    path: "/api/admin/health",
+    summary: "Get the health of the directory",
+    description: "Asks the chain one question and waits for it at most 3 s.",
+    ok: { description: "Its health", shape: OperatorHealth },
+  },
+  getDailyNumbers: {
+    method: "get",
+    path: "/api/admin/numbers",
+    summary: "Read what happened day by day",
+    description: "Days are in UTC; the last one is today so far.",
+    query: z.object({
+      days: number(
+        "days",
+        `${daysLimit.default} unless given, at most ${daysLimit.max}`,
+        daysLimit.default,
+        daysLimit.max,
+      ),
+    }),
+    ok: { description: "The numbers", shape: DailyNumbers },
+  },
+});

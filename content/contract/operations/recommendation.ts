@@ -14,87 +14,75 @@ import {
   recommendLimitDefault,
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
-import { operation, operatorOperation } from "./operation.ts";
+import { operations } from "./operation.ts";
 
-export const recommendNonprofits = operation({
-  operationId: "recommendNonprofits",
-  method: "get",
-  path: "/api/recommend",
-  tag: "Recommendation",
-  summary: "Recommend up to five nonprofits for a donor's intent",
-  description: `Ranks profiles that the operator picked by hand; at least one of cause, country and q is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
-  query: z.object({
-    cause,
-    country,
-    q: text("What the donor wants, in their own words", "help children read"),
-    intent,
-    limit: limit(recommendLimitDefault, recommendLimitMax),
-  }),
-  ok: { description: "The recommendations, or where to look instead", shape: RecommendAnswer },
-});
-
-export const draftRecommendation = operation({
-  operationId: "draftRecommendation",
-  method: "post",
-  path: "/api/recommend/drafts",
-  tag: "Recommendation",
-  summary: "Propose to recommend a nonprofit",
-  description:
-    'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are.',
-  headers: ["IdempotencyKey"],
-  body: { shape: DraftBody, refusal: "invalid_draft" },
-  ok: { description: "Stored; promotion_note says what comes next", shape: DraftAnswer },
-  refusals: [403, 404, 409, 410],
-});
-
-/** What agents propose to recommend. */
-export const draftOperations = [draftRecommendation];
-
-export const listPicks = operatorOperation({
-  operationId: "listPicks",
-  method: "get",
-  path: "/api/admin/picks",
-  summary: "List the recommended profiles",
-  description: "By slug. `in_file` names those of the operator's file, which wins.",
-  query: z.object({
-    limit: limit(operatorPage.default, operatorPage.max),
-    after: text("`next` of the page before", "hope-kitchen", 200),
-  }),
-  ok: { description: "The picks", shape: PickList },
-});
-
-export const addPick = operatorOperation({
-  operationId: "addPick",
-  method: "post",
-  path: "/api/admin/picks",
-  summary: "Recommend a nonprofit",
-  description: "Restrained wording only: a refusal names the phrase and what to say instead.",
-  body: { shape: PickBody },
-  ok: { description: "Added", shape: PickChange },
-  refusals: [404, 409, 410],
-});
-
-export const editPick = operatorOperation({
-  operationId: "editPick",
-  method: "post",
-  path: "/api/admin/picks/{slug}",
-  summary: "Change what is said of a recommended nonprofit",
-  description: "What is absent stays as it is.",
-  body: { shape: PickEdit },
-  ok: { description: "Changed", shape: PickChange },
-  refusals: [409, 410],
-});
-
-export const removePick = operatorOperation({
-  operationId: "removePick",
-  method: "post",
-  path: "/api/admin/picks/{slug}/remove",
-  summary: "Stop recommending a nonprofit",
-  description: "From then on the agreement of agents alone cannot promote it.",
-  body: { shape: PickRemoval },
-  ok: { description: "Removed", shape: PickChange },
-  refusals: [409, 410],
+/** What donors' agents ask for, and what agents propose to recommend. */
+export const recommendationOperations = operations("Recommendation", {
+  recommendNonprofits: {
+    method: "get",
+    path: "/api/recommend",
+    summary: "Recommend up to five nonprofits for a donor's intent",
+    description: `Ranks profiles that the operator picked by hand; at least one of cause, country and q is required. Without a match, \`fallback\` leads to the search. Each item's \`explain\` adds up to its score:`,
+    query: z.object({
+      cause,
+      country,
+      q: text("What the donor wants, in their own words", "help children read"),
+      intent,
+      limit: limit(recommendLimitDefault, recommendLimitMax),
+    }),
+    ok: { description: "The recommendations, or where to look instead", shape: RecommendAnswer },
+  },
+  draftRecommendation: {
+    method: "post",
+    path: "/api/recommend/drafts",
+    summary: "Propose to recommend a nonprofit",
+    description:
+      'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are.',
+    headers: ["IdempotencyKey"],
+    body: { shape: DraftBody, refusal: "invalid_draft" },
+    ok: { description: "Stored; promotion_note says what comes next", shape: DraftAnswer },
+    refusals: [403, 404, 409, 410],
+  },
 });
 
 /** The recommended profiles, for operators. */
-export const pickOperations = [listPicks, addPick, editPick, removePick];
+export const pickOperations = operations("Operator", {
+  listPicks: {
+    method: "get",
+    path: "/api/admin/picks",
+    summary: "List the recommended profiles",
+    description: "By slug. `in_file` names those of the operator's file, which wins.",
+    query: z.object({
+      limit: limit(operatorPage.default, operatorPage.max),
+      after: text("`next` of the page before", "hope-kitchen", 200),
+    }),
+    ok: { description: "The picks", shape: PickList },
+  },
+  addPick: {
+    method: "post",
+    path: "/api/admin/picks",
+    summary: "Recommend a nonprofit",
+    description: "Restrained wording only: a refusal names the phrase and what to say instead.",
+    body: { shape: PickBody },
+    ok: { description: "Added", shape: PickChange },
+    refusals: [404, 409, 410],
+  },
+  editPick: {
+    method: "post",
+    path: "/api/admin/picks/{slug}",
+    summary: "Change what is said of a recommended nonprofit",
+    description: "What is absent stays as it is.",
+    body: { shape: PickEdit },
+    ok: { description: "Changed", shape: PickChange },
+    refusals: [409, 410],
+  },
+  removePick: {
+    method: "post",
+    path: "/api/admin/picks/{slug}/remove",
+    summary: "Stop recommending a nonprofit",
+    description: "From then on the agreement of agents alone cannot promote it.",
+    body: { shape: PickRemoval },
+    ok: { description: "Removed", shape: PickChange },
+    refusals: [409, 410],
+  },
+});
