@@ -8,10 +8,9 @@ import {
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { saveField, saveNonprofits } from "#content/nonprofit/save.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
-import { provenance } from "#content/store/tables/nonprofits.ts";
 import { rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
 import { rejectAll } from "./review-store.ts";
@@ -43,24 +42,34 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
   const set_by = agreed.decidedBy ?? "consensus";
   const winners = await decideVotes(tx, agreed);
   const names = winners.slice(0, provenanceAgentsMax).map(({ agent_name }) => agent_name);
-  const sequence = await saveField(
-    tx,
-    {
-      nonprofit_id,
-      field,
-      value: field === "founded_year" ? Number(agreed.value) : agreed.value,
-      provenance: {
-        set_by,
-        source: set_by,
-        source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
-        agents: [...new Set(names)],
-        applied_at: now.getTime(),
-      },
-    },
-    { origin: set_by === "operator" ? "review" : "consensus", now },
-  );
+  const source = {
+    set_by,
+    source: set_by,
+    source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
+    agents: [...new Set(names)],
+    applied_at: now.getTime(),
+  };
+  const [before] = await recordsById(tx, [nonprofit_id]);
   // The transaction holds the write lock, so the field is as empty as it was when it was read.
-  assert(sequence !== null, `${field} of nonprofit ${nonprofit_id} was filled in between`);
+  assert(
+    before !== undefined && !before[field],
+    `${field} of ${nonprofit_id} was filled in between`,
+  );
+  const value = field === "founded_year" ? Number(agreed.value) : agreed.value;
+  const after = {
+    ...before,
+    [field]: value,
+    provenance: { ...before.provenance, [field]: source },
+  };
+  const origin = set_by === "operator" ? "review" : "consensus";
+  await saveNonprofits(tx, [{ before, after }], { origin, now });
+  return sequenceOf(tx, nonprofit_id);
+}
+
+/** The sequence of the change that was just made. */
+async function sequenceOf(tx: WriteTransaction, nonprofitId: number): Promise<number> {
+  const sequence = await newestChangeOf(tx, nonprofitId);
+  assert(sequence !== null, `nothing has changed of nonprofit ${nonprofitId}`);
   return sequence;
 }
 
@@ -84,27 +93,24 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
 }
 
 /**
- * Names an agent among the sources of a live value that it found too. Answers the sequence of the change, null when
- * nothing changed: the name is there already, the list is full, or nothing is known of the value's source.
+ * Names an agent among the sources of a live value that it found too. Does nothing when the name is there already, the
+ * list is full, or nothing is known of the value's source.
  */
 export async function addCorroboration(
   tx: WriteTransaction,
   one: { nonprofit_id: number; field: EnrichableField; agent_name: string; now: Date },
-): Promise<number | null> {
+): Promise<void> {
   const { nonprofit_id, field, agent_name, now } = one;
-  const [known] = await tx.db
-    .select()
-    .from(provenance)
-    .where(and(eq(provenance.nonprofit_id, nonprofit_id), eq(provenance.field, field)));
-  if (known === undefined || known.agents.length >= provenanceAgentsMax) return null;
-  if (known.agents.includes(agent_name)) return null;
-  const { set_by, source, source_url, applied_at } = known;
+  const [before] = await recordsById(tx, [nonprofit_id]);
+  const known = before?.provenance[field];
+  if (before === undefined || known === undefined) return;
+  if (known.agents.length >= provenanceAgentsMax || known.agents.includes(agent_name)) return;
   const agents = [...known.agents, agent_name];
-  return saveField(
-    tx,
-    { nonprofit_id, field, provenance: { set_by, source, source_url, agents, applied_at } },
-    { origin: "corroboration", now },
-  );
+  const after = {
+    ...before,
+    provenance: { ...before.provenance, [field]: { ...known, agents } },
+  };
+  await saveNonprofits(tx, [{ before, after }], { origin: "corroboration", now });
 }
 
 export type AgreedField = { nonprofit_id: number; field: StructuredField };

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { type EnrichableField, structuredFields } from "#content/contract/enrichment.ts";
+import { structuredFields } from "#content/contract/enrichment.ts";
 import { inValues } from "#content/store/query.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import type { NonprofitRecord } from "./record.ts";
@@ -10,19 +10,6 @@ import type { WriteTransaction } from "#content/store/open.ts";
  * that take part in consensus.
  */
 export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type = 'structured'";
-
-/** Fields were filled: what is pending for them takes no part in consensus any more. */
-export async function fillPending(
-  tx: WriteTransaction,
-  nonprofitId: number,
-  fields: readonly EnrichableField[],
-): Promise<void> {
-  await tx.raw.execute({
-    sql: `UPDATE submissions SET audit_only = 1, network = NULL
-          WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
-    args: [nonprofitId, JSON.stringify(fields)],
-  });
-}
 
 type Saved = { before: NonprofitRecord | null; after: NonprofitRecord };
 
@@ -55,7 +42,11 @@ export async function refreshPending(tx: WriteTransaction, saves: readonly Saved
 
 async function refreshOne(tx: WriteTransaction, record: NonprofitRecord): Promise<void> {
   const filled = structuredFields.filter((field) => !isEmpty(record[field]));
-  await fillPending(tx, record.id, filled);
+  await tx.raw.execute({
+    sql: `UPDATE submissions SET audit_only = 1, network = NULL
+          WHERE nonprofit_id = ? AND field IN (SELECT value FROM json_each(?)) AND ${inConsensus}`,
+    args: [record.id, JSON.stringify(filled)],
+  });
   await tx.db.delete(pendingFields).where(eq(pendingFields.nonprofit_id, record.id));
   // A withdrawn nonprofit stands in no list, so nothing is found for it.
   await tx.raw.execute({

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { and, eq, ne } from "drizzle-orm";
+import { ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { listingsOf, wantedFields } from "./listing.ts";
-import type { NonprofitRecord, StoredProvenance } from "./record.ts";
+import { listingsOf } from "./listing.ts";
+import type { NonprofitRecord } from "./record.ts";
 import { children } from "./record-store.ts";
-import { z } from "zod";
-import type { EnrichableField, StructuredField } from "#content/contract/enrichment.ts";
-import { columnNames, insertMany, inValues, query } from "#content/store/query.ts";
+import { columnNames, insertMany, inValues } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
-import { listings, nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
-import { fillPending, refreshPending } from "./pending-submissions-store.ts";
+import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
+import { refreshPending } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
 
 /** A nonprofit as it was (null: new) and as it shall be. */
@@ -71,59 +69,6 @@ export async function saveNonprofits(
 }
 
 /**
- * A change of one field of a stored profile. `value` fills the field; without it only the provenance changes. None of
- * these fields decides where a profile stands in its lists.
- */
-export type FieldSave = { nonprofit_id: number; provenance: StoredProvenance } & (
-  | { field: StructuredField; value: string | number }
-  | { field: EnrichableField; value?: undefined }
-);
-
-/**
- * Writes one field with the effect of saveNonprofits, but without reading and comparing the whole record, which takes
- * five times as long: what agents agree on comes this way. Answers the sequence of the change, null when nothing is
- * written: the profile is withdrawn, or the field has a value already.
- */
-export async function saveField(
-  tx: WriteTransaction,
-  { nonprofit_id, field, value, provenance: source }: FieldSave,
-  { origin, now }: SaveContext,
-): Promise<number | null> {
-  // SQL, because this is a hot path. The first writer wins inside the statement.
-  const [fills, isOpen] =
-    value === undefined ? ["", ""] : [`${field} = ?,`, `AND (${field} IS NULL OR ${field} = '')`];
-  const [row] = await query(
-    tx,
-    `UPDATE nonprofits SET ${fills} updated_at = ?
-     WHERE id = ? ${isOpen} AND status <> 'withdrawn'
-     RETURNING slug, ${isComplete} AS complete`,
-    [...(value === undefined ? [] : [value]), now.getTime(), nonprofit_id],
-    SavedRow,
-  );
-  if (row === undefined) return null;
-  const of = { nonprofit_id, slug: row.slug, kind: "changed" } as const;
-  await tx.db
-    .insert(provenance)
-    .values({ nonprofit_id, field, ...source })
-    .onConflictDoUpdate({ target: [provenance.nonprofit_id, provenance.field], set: source });
-  if (value === undefined) {
-    const change = { ...of, fields: ["provenance"], moved_lists: [] };
-    return appendChanges(tx, [change], { origin, now });
-  }
-  await fillPending(tx, nonprofit_id, [field]);
-  if (row.complete === 1) {
-    const inThin = and(eq(listings.nonprofit_id, nonprofit_id), eq(listings.list, "thin"));
-    await tx.db.delete(listings).where(inThin);
-  }
-  const moved_lists = row.complete === 1 ? ["thin"] : [];
-  const change = { ...of, fields: [field, "provenance"], moved_lists };
-  return appendChanges(tx, [change], { origin, now });
-}
-
-const SavedRow = z.object({ slug: z.string(), complete: z.literal([0, 1]) });
-const isComplete = `(${wantedFields.map((field) => `${field} IS NOT NULL AND ${field} <> ''`).join(" AND ")})`;
-
-/**
  * Writes a fact that pages show, for example the publication day or the counters (as JSON), and marks the pages of
  * the directory as changed. Does nothing when the fact is so already.
  */
@@ -151,15 +96,14 @@ export async function saveDirectoryFact(
 
 type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists">;
 
-/** Tells readers of the feed and the publisher what changed. Answers the sequence of the last one. */
+/** Tells readers of the feed and the publisher what changed. */
 async function appendChanges(
   tx: WriteTransaction,
   written: readonly NewChange[],
   { origin, now }: SaveContext,
-): Promise<number> {
+): Promise<void> {
   const rows = written.map((one) => ({ ...one, origin, changed_at: now.getTime() }));
-  const { lastRowid } = await insertMany(tx, changes, rows);
-  return lastRowid;
+  await insertMany(tx, changes, rows);
 }
 
 type Written = Save & { parts: string[]; shown: string[] };

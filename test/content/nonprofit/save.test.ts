@@ -3,9 +3,8 @@ import { desc, eq } from "drizzle-orm";
 import * as fc from "fast-check";
 import { structuredFields } from "#content/contract/enrichment.ts";
 import type { StoredProvenance } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
-import { saveDirectoryFact, saveField, saveNonprofits } from "#content/nonprofit/save.ts";
-import { wantedFields } from "#content/nonprofit/listing.ts";
+import { saveDirectoryFact, saveNonprofits } from "#content/nonprofit/save.ts";
+import { thinFields, wantedFields } from "#content/nonprofit/listing.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { listings } from "#content/store/tables/nonprofits.ts";
@@ -31,79 +30,72 @@ const agreement: StoredProvenance = {
   applied_at: now.getTime(),
 };
 
-/** All that is stored of a nonprofit, but what tells it from its twin. */
-async function storedOf(id: number) {
-  const { db } = store;
-  const rows = [
-    await recordsById(store, [id]),
-    await db.select().from(listings).where(eq(listings.nonprofit_id, id)).orderBy(listings.list),
-    await db
-      .select()
-      .from(pendingFields)
-      .where(eq(pendingFields.nonprofit_id, id))
-      .orderBy(pendingFields.field),
-    await db
-      .select()
-      .from(submissions)
-      .where(eq(submissions.nonprofit_id, id))
-      .orderBy(submissions.id),
-    await db
-      .select()
-      .from(changes)
-      .where(eq(changes.nonprofit_id, id))
-      .orderBy(desc(changes.sequence))
-      .limit(1),
-  ];
-  return rows.map((some: readonly object[]) =>
-    some.map((row) => ({ ...row, id: 0, slug: "", nonprofit_id: 0, sequence: 0 })),
-  );
-}
-
 const wanted = fc.subarray([...wantedFields]);
 const fields = fc.constantFrom(...structuredFields);
 const asked = fc.array(fc.tuple(fields, fc.nat({ max: 3 }), fc.boolean()), { maxLength: 6 });
 
-test("one field is saved with the effect of saving the whole record", async () => {
+test("a filled field waits for nothing, and lists and feed follow", async () => {
   await fc.assert(
-    fc.asyncProperty(wanted, fields, asked, fc.boolean(), async (filled, field, sent, verified) => {
+    fc.asyncProperty(wanted, fields, asked, async (filled, field, sent) => {
       const parts = Object.fromEntries(filled.map((one) => [one, valueOf(one)]));
-      const twin = { ...parts, [field]: null, name: "Twin", verified: verified ? 1 : 0 } as const;
-      const saves = [aNonprofit(twin), aNonprofit(twin)].map((after) => ({ before: null, after }));
-      const [whole, single] = await store.write(async (tx) => {
-        const records = await saveNonprofits(tx, saves, context);
-        for (const { id } of records) {
-          for (const [at, agent, test_data] of sent) {
-            if (at in parts && at !== field) continue; // Only open fields wait for a second agent.
-            const submission = {
-              ...{ nonprofit_id: id, field: at, value: "a", normalised_value: "a" },
-              ...{ field_type: "structured" as const, status: "pending" as const },
-              ...{ agent_id: `${agent}`, agent_name: `${agent}`, created_at: 0 },
-              test_data: test_data ? 1 : 0,
-            };
-            await tx.db.insert(submissions).values(submission).onConflictDoNothing();
-          }
+      const open = sent.filter(([at]) => !(at in parts) || at === field);
+      const record = aNonprofit({ ...parts, [field]: null });
+      const before = await store.write(async (tx) => {
+        const [saved] = await saveNonprofits(tx, [{ before: null, after: record }], context);
+        if (saved === undefined) throw new Error("nothing was saved");
+        for (const [at, agent, isTest] of open) {
+          const submission = {
+            ...{ nonprofit_id: saved.id, field: at, value: "a", normalised_value: "a" },
+            ...{ field_type: "structured" as const, status: "pending" as const },
+            ...{ agent_id: `${agent}`, agent_name: `${agent}`, created_at: 0 },
+            test_data: isTest ? 1 : 0,
+          };
+          await tx.db.insert(submissions).values(submission).onConflictDoNothing();
         }
-        return records;
+        return saved;
       });
-      if (whole === undefined || single === undefined) throw new Error("nothing was saved");
-      const value = valueOf(field);
-      const provenance = { ...whole.provenance, [field]: agreement };
-      await store.write((tx) =>
-        saveNonprofits(
-          tx,
-          [{ before: whole, after: { ...whole, [field]: value, provenance } }],
-          context,
-        ),
-      );
-      const save = { nonprofit_id: single.id, field, value, provenance: agreement };
-      const sequence = await store.write((tx) => saveField(tx, save, context));
-      expect(sequence).toBeGreaterThan(0);
-      expect(await storedOf(single.id)).toEqual(await storedOf(whole.id));
-      expect(await store.write((tx) => saveField(tx, save, context))).toBeNull();
+      const provenance = { ...before.provenance, [field]: agreement };
+      const after = { ...before, [field]: valueOf(field), provenance };
+      await store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
+
+      const of = { id: before.id, thin: thinFields(after).length > 0 };
+      expect(await isThin(of.id)).toBe(of.thin);
+      const agents = new Map<string, Map<number, boolean>>();
+      for (const [at, agent, isTest] of open) {
+        if (at === field) continue;
+        const known = agents.get(at) ?? new Map<number, boolean>();
+        if (!known.has(agent)) known.set(agent, isTest);
+        agents.set(at, known);
+      }
+      const waiting = [...agents]
+        .map(([at, sentBy]) => [at, [...sentBy.values()].filter((isTest) => !isTest).length])
+        .filter(([, count]) => count !== 0);
+      expect(new Map(await pendingOf(of.id))).toEqual(new Map(waiting as [string, number][]));
+      const [newest] = await store.db
+        .select()
+        .from(changes)
+        .where(eq(changes.nonprofit_id, of.id))
+        .orderBy(desc(changes.sequence))
+        .limit(1);
+      expect(newest?.fields).toEqual([field, "provenance"]);
+      expect(newest?.moved_lists).toEqual(of.thin ? [] : ["thin"]);
     }),
     { numRuns: 60 },
   );
 });
+
+async function isThin(id: number): Promise<boolean> {
+  const found = await store.db.select().from(listings).where(eq(listings.nonprofit_id, id));
+  return found.some(({ list }) => list === "thin");
+}
+
+async function pendingOf(id: number): Promise<[string, number][]> {
+  const found = await store.db
+    .select()
+    .from(pendingFields)
+    .where(eq(pendingFields.nonprofit_id, id));
+  return found.map(({ field, pending }) => [field, pending]);
+}
 
 test("a directory fact that is so already changes nothing", async () => {
   const fact = { name: "publication_day", value: "2026-11-21", now };
