@@ -36,6 +36,27 @@ test.each([
   other.close();
 });
 
+test("a statement answers alike each time, with rows or without", async () => {
+  const client = openEmbeddedClient(`file:${join(folder, "again.db")}`, { timeout: 5 });
+  await client.execute("CREATE TABLE notes (note, size INTEGER)");
+  for (const size of [1, 2]) {
+    const args = ["mine", size];
+    const written = await client.execute({ sql: "INSERT INTO notes VALUES (?, ?)", args });
+    expect([written.rowsAffected, Number(written.lastInsertRowid)]).toEqual([1, size]);
+    expect([written.columns, written.rows]).toEqual([[], []]);
+    const read = await client.execute("SELECT note, size FROM notes ORDER BY size DESC");
+    expect([read.columns, read.columnTypes]).toEqual([
+      ["note", "size"],
+      ["", "INTEGER"],
+    ]);
+    expect(read.rows.map((row) => [row["note"], row[1]])[0]).toEqual(args);
+    const sql = "UPDATE notes SET note = ? WHERE size = ? RETURNING note";
+    const returned = await client.execute({ sql, args });
+    expect(returned.rows[0]?.["note"]).toBe("mine");
+  }
+  client.close();
+});
+
 test.each([
   ["file:data/store.db", "data/store.db"],
   ["file:/data/my%20store.db", "/data/my store.db"],
