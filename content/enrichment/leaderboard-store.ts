@@ -178,21 +178,26 @@ export async function exemplars(
       )
       .orderBy(desc(decided_at), submissions.id)
       .limit(limit * 3);
-    for (const { decided_at: decidedAt, winning_value: edited, ...row } of rows) {
-      const at = decidedAt ?? 0;
+    for (const row of rows) {
+      const at = row.decided_at ?? 0;
       const key = `${row.nonprofit_slug} ${one} ${at}`;
       if (found.has(key)) continue;
-      // What a reviewer made of a prose text is what went live.
-      const live = edited ?? row.value;
-      const applied_at = wireTime(new Date(at));
-      found.set(key, { at, row: { ...row, field: one, value: live, applied_at } });
+      const shown = {
+        nonprofit_slug: row.nonprofit_slug,
+        field: one,
+        value: row.winning_value ?? row.value, // What a reviewer made of a prose text is what went live.
+        agent_name: row.agent_name,
+        source_url: row.source_url,
+        applied_at: wireTime(new Date(at)),
+      };
+      found.set(key, { at, row: shown });
     }
   }
-  const shown = [...found.values()].toSorted((a, b) => b.at - a.at).slice(0, limit);
+  const newestFirst = [...found.values()].toSorted((a, b) => b.at - a.at).slice(0, limit);
   return {
     message: "Submissions that went live. Use them as templates for the form of a value.",
     hint: "A structured field needs a second agent with the same value; name the page where you found it in source_url.",
-    count: shown.length,
-    exemplars: shown.map(({ row }) => row),
+    count: newestFirst.length,
+    exemplars: newestFirst.map(({ row }) => row),
   };
 }
