@@ -1,25 +1,21 @@
-import * as contract from "#content/contract/operations/query.ts";
+import { z } from "zod";
+import { cleaned } from "#content/contract/operations/query.ts";
 import { parametersOf } from "./route.ts";
 
-export type Query = ReturnType<typeof queryOf>;
+/** A parameter of an operator's page: a text without control characters, trimmed and cut; null when there is none. */
+export const textIn = (url: string, name: string, lengthMax?: number): string | null =>
+  cleaned(parametersOf(url)[name] ?? "", lengthMax) ?? null;
 
-/** The query of an operator's page, read as the contract reads queries. What is absent, empty or not usable is null. */
-export function queryOf(url: string) {
+/** The query of an operator's page, read as that of an operation; but what cannot be used is absent, and nothing is refused. */
+export function queryIn<Query extends z.ZodObject>(
+  url: string,
+  { query = z.object({}) as Query }: { query?: Query },
+): z.output<Query> {
   const given = parametersOf(url);
-  return {
-    /** A text without control characters, trimmed, at most `lengthMax` characters. */
-    text: (name: string, lengthMax?: number): string | null =>
-      contract.cleaned(given[name] ?? "", lengthMax) ?? null,
-    /** A whole number from 1. */
-    number: (name: string): number | null =>
-      contract.number(name, "", 1).safeParse(given[name]).data ?? null,
-    /** One of a closed list. */
-    choice: <const Values extends readonly [string, ...string[]]>(
-      name: string,
-      values: Values,
-    ): Values[number] | null =>
-      contract.choice(name, values, "", values[0]).safeParse(given[name]).data ?? null,
-  };
+  const usable = Object.entries(query.shape).filter(
+    ([name, shape]) => z.safeParse(shape, given[name]).success,
+  );
+  return query.parse(Object.fromEntries(usable.map(([name]) => [name, given[name]])));
 }
 
 /** A path with the parameters that have a value. */

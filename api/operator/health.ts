@@ -1,9 +1,7 @@
-import type { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
+import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { Context } from "#api/context.ts";
-import type { Result } from "#content/contract/result.ts";
-import { type Clock, isoDay, isoTime } from "#content/contract/time.ts";
+import { isoDay, isoTime } from "#content/contract/time.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {
   type ByDay,
@@ -20,15 +18,7 @@ import {
 } from "#content/operation/directory-facts-store.ts";
 import { deliveriesWith } from "#content/operation/webhook-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-import type { Store } from "#content/store/open.ts";
-
-/** What the health of the directory is read from; the chain and publishing where they are in this process. */
-export type HealthContext = Pick<Context, "store" | "clock" | "publication" | "config"> & {
-  readonly chain: {
-    readonly cluster: string;
-    stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
-  } | null;
-};
+import type { OperatorContext } from "./operators.ts";
 
 const hourMs = 3_600_000;
 const refusedHours = 24;
@@ -37,7 +27,7 @@ const countedMax = 100_000;
 export const backupMark = "last-backup";
 
 /** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
-export async function operatorHealth(context: HealthContext): Promise<OperatorHealth> {
+export async function operatorHealth(context: OperatorContext): Promise<OperatorHealth> {
   const { store, clock } = context;
   const { dataDir, webhookUrls } = context.config;
   const now = clock().getTime();
@@ -71,7 +61,7 @@ const secondsBetween = (fromMs: number, toMs: number): number =>
   Math.max(0, Math.round((toMs - fromMs) / 1_000));
 
 async function publicationHealth(
-  { store, publication }: Pick<HealthContext, "store" | "publication">,
+  { store, publication }: Pick<OperatorContext, "store" | "publication">,
   newest: number,
   now: number,
 ): Promise<OperatorHealth["publication"]> {
@@ -92,7 +82,7 @@ const chainWaitMs = 3_000;
 /** Base58 of 32 zeros: a question that every node can answer, and that leaves nothing behind. */
 const noBlockhash = "1".repeat(32);
 
-async function chainHealth(chain: HealthContext["chain"]): Promise<OperatorHealth["chain"]> {
+async function chainHealth(chain: OperatorContext["chain"]): Promise<OperatorHealth["chain"]> {
   if (chain === null) return null;
   const startedAt = performance.now();
   const answer = await within(chain.stillValid(noBlockhash), chainWaitMs);
@@ -119,8 +109,8 @@ const dayMs = 86_400_000;
 
 /** What happened on each of the last days, today so far included. Days are those of UTC. */
 export async function dailyNumbers(
-  { store, clock }: { store: Store; clock: Clock },
-  count: number,
+  { store, clock }: Pick<OperatorContext, "store" | "clock">,
+  { days: count = daysLimit.default }: { days?: number | undefined },
 ): Promise<DailyNumbers> {
   const today = Math.floor(clock().getTime() / dayMs);
   const days = Array.from({ length: count }, (_, at) => today - count + 1 + at);

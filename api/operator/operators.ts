@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerOf } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
+import type { Result } from "#content/contract/result.ts";
 
 /** Who a client is by the token it gave; a client with five failures in the last minute is not looked at. */
 export type TokenAnswer =
@@ -9,11 +10,22 @@ export type TokenAnswer =
   | { kind: "unknown_token" }
   | { kind: "locked_out"; resetMs: number };
 
-/** What tells an operator from others. */
-type OperatorCheck = Pick<Context, "secrets"> & {
+/** What operators' work needs of the service; a command without one hands in its own, without a chain. */
+export type OperatorContext = Pick<
+  Context,
+  "store" | "clock" | "config" | "secrets" | "publication" | "waitForPublication"
+> & {
   readonly limits: Pick<Context["limits"], "adminFailures">;
   readonly activity: Pick<Context["activity"], "count">;
+  readonly curated: Pick<Context["curated"], "lookAgain">;
+  readonly chain: {
+    readonly cluster: string;
+    stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
+  } | null;
 };
+
+/** What tells an operator from others. */
+type OperatorCheck = Pick<OperatorContext, "secrets" | "limits" | "activity">;
 
 /** Finds the operator of a token in constant time, and counts failures. Source: the promises of the spec, 10. */
 export function checkToken(

@@ -1,11 +1,11 @@
 import { checkPickText, type PickFault } from "#content/recommendation/pick-text.ts";
-import { type Clock, isoTime } from "#content/contract/time.ts";
-import type {
-  PickBody,
-  PickChange,
-  PickEdit,
+import { isoTime } from "#content/contract/time.ts";
+import {
+  type PickBody,
+  type PickChange,
+  type PickEdit,
   PickItem,
-  PickList,
+  type PickList,
 } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -20,10 +20,9 @@ import {
   replacePick,
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-
-export type PickContext = { store: Store; clock: Clock };
+import type { OperatorContext } from "./operators.ts";
 
 export type PickFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -35,7 +34,7 @@ export type PickFailure =
 
 /** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
 export async function listPicks(
-  { store }: Pick<PickContext, "store">,
+  { store }: Pick<OperatorContext, "store">,
   { after = null, limit }: { after?: string | null | undefined; limit: number },
 ): Promise<PickList> {
   const found = await pickList(store, { after, limit: limit + 1 });
@@ -46,7 +45,7 @@ export async function listPicks(
 
 /** What is said of one recommended nonprofit of the store; null when it is not recommended. */
 export async function findPick(
-  { store }: Pick<PickContext, "store">,
+  { store }: Pick<OperatorContext, "store">,
   slug: string,
 ): Promise<PickItem | null> {
   const record = await recordBySlug(store, slug);
@@ -54,18 +53,10 @@ export async function findPick(
   return pick === null ? null : itemOf(pick);
 }
 
-const itemOf = (pick: StoredPick): PickItem => ({
-  slug: pick.slug,
-  name: pick.name,
-  recommended_for: pick.recommended_for,
-  why_recommended: pick.why_recommended,
-  causes: pick.causes,
-  origin: pick.origin,
-  draft_id: pick.draft_id,
-  added_by: pick.added_by,
-  updated_at: pick.updated_at === 0 ? null : isoTime(pick.updated_at),
-});
+const itemOf = ({ updated_at: at, ...pick }: StoredPick): PickItem =>
+  PickItem.parse({ ...pick, updated_at: at === 0 ? null : isoTime(at) });
 
+type PickContext = Pick<OperatorContext, "store" | "clock" | "curated">;
 type Operated<Body> = Body & { slug: string; operator: string };
 
 /** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
@@ -118,9 +109,9 @@ type Of = {
   made: Pick<StoredPick, "nonprofit_id" | "origin" | "draft_id" | "added_by" | "updated_at">;
 };
 
-/** One change in one transaction, with a line in the audit log. */
+/** One change in one transaction, with a line in the audit log; after it this process reads what is recommended again. */
 async function changing(
-  { store, clock }: PickContext,
+  { store, clock, curated }: PickContext,
   { slug, operator, change, detail }: Change,
   work: (of: Of) => Promise<Result<null, PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {
@@ -144,7 +135,9 @@ async function changing(
     await logOperator(tx, { operator, action: `pick.${change}`, subject: slug, detail, at });
     return outcome;
   });
-  return done.ok ? ok({ slug, change, message: messages[change] }) : done;
+  if (!done.ok) return done;
+  curated.lookAgain();
+  return ok({ slug, change, message: messages[change] });
 }
 
 const messages: Readonly<Record<PickChange["change"], string>> = {

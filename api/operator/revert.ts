@@ -1,5 +1,4 @@
 import type { Reverted } from "#content/contract/review.ts";
-import type { Clock } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { agentsNeeded } from "#content/enrichment/consensus.ts";
 import { agreedFieldsOf, revertField } from "#content/enrichment/agreed-field-store.ts";
@@ -11,10 +10,14 @@ import {
   rejectAgreed,
 } from "#content/recommendation/draft-store.ts";
 import { deletePick, pickOf } from "#content/recommendation/pick-store.ts";
-import type { Store, WriteTransaction } from "#content/store/open.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import { ok, type Result } from "#content/contract/result.ts";
+import type { OperatorContext } from "./operators.ts";
 
 /** A short transaction, so that a running service goes on writing meanwhile. */
 const perTransaction = 50;
+/** This many submissions are undone in one request: about two seconds of work. */
+const perRequest = 500;
 
 /**
  * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
@@ -23,17 +26,13 @@ const perTransaction = 50;
  * `submissionsMax` of them, which is looked at every 50.
  */
 export async function revertAgent(
-  { store, clock }: { store: Store; clock: Clock },
-  {
-    agent,
-    operator,
-    reason,
-    submissionsMax = Number.POSITIVE_INFINITY,
-  }: { agent: string; operator: string; reason: string; submissionsMax?: number },
-): Promise<Reverted> {
-  const agent_id = foldAgentId(agent);
-  const reverting = { agent_id, operator, reason };
-  const recommendations = await revertRecommendations({ store, clock }, reverting);
+  context: RevertContext,
+  { submissionsMax = perRequest, ...asked }: Reverting & { submissionsMax?: number },
+): Promise<Result<Reverted, never>> {
+  const { store, clock } = context;
+  const { operator, reason } = asked;
+  const agent_id = foldAgentId(asked.agent_id);
+  const recommendations = await revertRecommendations(context, { ...asked, agent_id });
   const total: Reverted = { agent_id, submissions: 0, emptied: 0, recommendations, complete: true };
   for (let after = 0; ;) {
     total.complete = total.submissions < submissionsMax;
@@ -61,9 +60,10 @@ export async function revertAgent(
     total.submissions += found.length;
     total.emptied += emptied;
   }
-  return total;
+  return ok(total);
 }
 
+type RevertContext = Pick<OperatorContext, "store" | "clock" | "curated">;
 type Reverting = { agent_id: string; operator: string; reason: string };
 
 /**
@@ -72,19 +72,21 @@ type Reverting = { agent_id: string; operator: string; reason: string };
  * Answers how many went. Safe to repeat.
  */
 async function revertRecommendations(
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock, curated }: RevertContext,
   reverting: Reverting,
 ): Promise<number> {
   let gone = 0;
   for (;;) {
     const drafts = await agreedDraftsOf(store, reverting.agent_id, perTransaction);
-    if (drafts.length === 0) return gone;
+    if (drafts.length === 0) break;
     gone += await store.write(async (tx) => {
       let count = 0;
       for (const draft of drafts) if (await reverted(tx, draft, reverting, clock())) count += 1;
       return count;
     });
   }
+  if (gone > 0) curated.lookAgain();
+  return gone;
 }
 
 /** Rejects one draft that agreed, and says whether the recommendation went with it. */

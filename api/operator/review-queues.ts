@@ -1,27 +1,23 @@
+import type { z } from "zod";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
+import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import {
+  type ApproveBody,
   type ReviewDecision,
   type ReviewItem,
   type ReviewKind,
+  type ReviewList,
   reviewKinds,
 } from "#content/contract/review.ts";
-import type { Clock } from "#content/contract/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import type { Store } from "#content/store/open.ts";
+import type { OperatorContext } from "./operators.ts";
 import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
 import { onboardingReviews } from "./review-onboarding.ts";
 import { proseReviews } from "./review-prose.ts";
 import type { ReviewFailure, ReviewQueue } from "./open-queue.ts";
 import { contestedReviews, disputeReviews } from "./review-contested.ts";
-
-export type ReviewContext = {
-  store: Store;
-  clock: Clock;
-  config: { walletHoldMs: number };
-  /** As for enrich: absent where nothing is published beside this process. */
-  waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
-};
 
 const queues: Record<ReviewKind, ReviewQueue> = {
   onboarding: onboardingReviews,
@@ -32,34 +28,26 @@ const queues: Record<ReviewKind, ReviewQueue> = {
   hold: holdReviews,
 };
 
-export type ReviewPage = {
-  reviews: ReviewItem[];
-  /** Where the next page begins; null at the end. */
-  next: string | null;
-};
-
-type ReviewsAsked = {
-  kind?: ReviewKind | null | undefined;
-  limit: number;
-  after?: string | null | undefined;
-};
+type Looking = Pick<OperatorContext, "store" | "clock">;
+type Publishing = Pick<OperatorContext, "waitForPublication">;
 
 /**
  * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
  * stands for. A place stays good when what stood there was decided.
  */
 export async function listReviews(
-  { store, clock }: Pick<ReviewContext, "store" | "clock">,
-  { kind, limit, after }: ReviewsAsked,
-): Promise<ReviewPage> {
+  { store, clock }: Looking,
+  { kind, limit, after = "" }: QueryOf<typeof operatorOperations.listReviews>,
+): Promise<z.output<typeof ReviewList>> {
   const found: ReviewItem[] = [];
-  for (const start of startsFrom(after ?? "", kind == null ? reviewKinds : [kind])) {
+  for (const start of startsFrom(after, kind === undefined ? reviewKinds : [kind])) {
     const page = { after: start.after, limit: limit + 1 - found.length, now: clock() };
     found.push(...(await queues[start.kind].list(store, page)));
     if (found.length > limit) break;
   }
   const reviews = found.slice(0, limit);
-  return { reviews, next: found.length > limit ? (reviews.at(-1)?.cursor ?? null) : null };
+  const next = found.length > limit ? (reviews.at(-1)?.cursor ?? null) : null;
+  return { count: reviews.length, reviews, next };
 }
 
 /** The queues that are left at the place that a cursor stands for, and where each begins; all without a place. */
@@ -76,7 +64,7 @@ function startsFrom(
 
 /** One thing that waits, by its id; null when nothing waits under it. */
 export async function findReview(
-  { store, clock }: Pick<ReviewContext, "store" | "clock">,
+  { store, clock }: Looking,
   id: string,
 ): Promise<ReviewItem | null> {
   const { queue, key } = queueOf(id);
@@ -88,7 +76,7 @@ export const waitingMax = 100_000;
 
 /** How many of each kind, or of one, wait; at most waitingMax. */
 export async function reviewQueues(
-  { store }: Pick<ReviewContext, "store">,
+  { store }: Pick<Looking, "store">,
   only: ReviewKind | null = null,
 ): Promise<{ kind: ReviewKind; waiting: number }[]> {
   const counts: { kind: ReviewKind; waiting: number }[] = [];
@@ -104,19 +92,19 @@ function queueOf(id: string): { queue: ReviewQueue | undefined; key: string } {
   return { queue: known === undefined ? undefined : queues[known], key };
 }
 
-export type ReviewCall = {
+type Deciding = z.output<typeof ApproveBody> & {
   id: string;
-  decision: "approved" | "rejected";
+  decision: ReviewDecision["decision"];
   operator: string;
-  value: string | null;
-  /** Public for a rejection: it stands in prior_rejections. */
-  reason: string | null;
 };
 
-/** Decides one review in one transaction, with a line in the audit log. The first operator to decide wins. */
+/**
+ * Decides one review in one transaction, with a line in the audit log. The first operator to decide wins. The reason of a
+ * rejection is public: it stands in prior_rejections.
+ */
 export async function decideReview(
-  context: ReviewContext,
-  { id, decision, operator, value, reason }: ReviewCall,
+  context: Looking & Publishing & { config: { walletHoldMs: number } },
+  { id, decision, operator, value = null, reason = null }: Deciding,
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
   const { queue, key } = queueOf(id);
   if (queue === undefined) return fail({ kind: "review_not_found", id });
@@ -138,7 +126,7 @@ export async function decideReview(
 
 /** Whether the published profile shows a change by now; null when nothing that is public changed. */
 export async function isLive(
-  { waitForPublication }: Pick<ReviewContext, "waitForPublication">,
+  { waitForPublication }: Publishing,
   sequence: number | null,
 ): Promise<boolean | null> {
   if (sequence === null) return null;

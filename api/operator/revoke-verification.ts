@@ -1,4 +1,5 @@
-import type { RevokeAnswer } from "#content/contract/onboarding.ts";
+import type { z } from "zod";
+import type { RevokeAnswer, RevokeBody } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -13,19 +14,14 @@ import {
   logWallet,
   applyDueHolds,
 } from "#content/onboarding/wallet-hold-store.ts";
-import { isLive, type ReviewContext } from "./review-queues.ts";
+import type { OperatorContext } from "./operators.ts";
+import { isLive } from "./review-queues.ts";
 
 export type RevokeFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "not_verified"; slug: string };
 
-export type RevokeCall = {
-  slug: string;
-  operator: string;
-  reason: string;
-  /** Also empties mission, website and city where the organisation set them. */
-  takeBackValues: boolean;
-};
+type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string };
 
 /**
  * Takes back the verification of a nonprofit: it is a listing again, which can be claimed again. Contact and wallet go
@@ -33,10 +29,10 @@ export type RevokeCall = {
  * believed. One transaction, written to the audit log.
  */
 export async function revokeVerification(
-  context: Omit<ReviewContext, "config">,
-  call: RevokeCall,
+  context: Pick<OperatorContext, "store" | "clock" | "waitForPublication">,
+  asked: Revocation,
 ): Promise<Result<RevokeAnswer, RevokeFailure>> {
-  const done = await context.store.write((tx) => revoked(tx, call, context.clock()));
+  const done = await context.store.write((tx) => revoked(tx, asked, context.clock()));
   if (!done.ok) return done;
   const { sequence, ...answer } = done.value;
   return ok({ ...answer, live: await isLive(context, sequence) });
@@ -46,7 +42,7 @@ type Revoked = Omit<RevokeAnswer, "live"> & { sequence: number | null };
 
 async function revoked(
   tx: WriteTransaction,
-  { slug, operator, reason, takeBackValues }: RevokeCall,
+  { slug, operator, reason, take_back_values }: Revocation,
   now: Date,
 ): Promise<Result<Revoked, RevokeFailure>> {
   const known = await recordBySlug(tx, slug);
@@ -58,7 +54,7 @@ async function revoked(
     return fail({ kind: "not_verified", slug });
   }
   const at = now.getTime();
-  const { after, taken_back } = listedAgain(before, takeBackValues);
+  const { after, taken_back } = listedAgain(before, take_back_values === true);
   const last = await newestChangeOf(tx, before.id);
   await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
   await noteRevoked(tx, before.id, at);

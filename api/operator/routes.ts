@@ -2,8 +2,8 @@ import { Elysia } from "elysia";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { problem } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
-import { type Action, actions, type OperatorContext } from "./actions.ts";
-import { operatorOf } from "./operators.ts";
+import { type Action, actions } from "./actions.ts";
+import { type OperatorContext, operatorOf } from "./operators.ts";
 
 const all: readonly Action[] = Object.values(actions);
 

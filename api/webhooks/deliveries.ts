@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { testEvent } from "#content/operation/webhook-events.ts";
-import type { Clock } from "#content/contract/time.ts";
+import type { Context } from "#api/context.ts";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
+import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { WebhookDelivery, WebhookLog, WebhookTest } from "#content/contract/webhook.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import type { Store } from "#content/store/open.ts";
+import { testEvent } from "#content/operation/webhook-events.ts";
 import {
-  type DeliveryFilter,
   deliveries,
   deliveriesOf,
   deliveriesWith,
@@ -15,23 +15,9 @@ import {
   queueEvent,
   requeue,
 } from "#content/operation/webhook-store.ts";
+import { openPost } from "./post.ts";
 
-export type MessageToPost = { url: string; id: string; payload: string };
-
-/** The outcome of one attempt. `status` is null when nothing answered. */
-export type Posted = {
-  delivered: boolean;
-  status: number | null;
-  /** The beginning of the answer, or why there was none. At most 200 characters. */
-  answer: string;
-  /** What the receiver asked for; 0 for nothing. */
-  retryAfterMs: number;
-};
-
-/** Sends one message once. Throws only when `stop` fires: then no one knows the outcome of it. */
-export type Post = (message: MessageToPost, stop: AbortSignal) => Promise<Posted>;
-
-type WebhookContext = { store: Store; clock: Clock; urls: readonly string[] };
+type WebhookContext = Pick<Context, "store" | "clock" | "config" | "secrets">;
 
 export type WebhookFailure =
   | { kind: "webhooks_off" }
@@ -40,16 +26,18 @@ export type WebhookFailure =
   | { kind: "address_not_listed"; url: string };
 
 const countedMax = 100_000;
+/** An operator who asks whether an address answers waits this long; the service lets a request be silent for 10 s. */
+const testTimeoutMs = 5_000;
 
 /** A page of the log of deliveries, the newest first, and how many are on their way or failed. */
 export async function readDeliveries(
-  { store, urls }: Pick<WebhookContext, "store" | "urls">,
-  { limit, ...filter }: DeliveryFilter & { limit: number },
+  { store, config }: Pick<WebhookContext, "store" | "config">,
+  { limit, ...filter }: QueryOf<typeof operatorOperations.readWebhookLog>,
 ): Promise<WebhookLog> {
   const found = await deliveries(store, filter, limit + 1);
   const page = found.slice(0, limit);
   return {
-    urls: [...urls],
+    urls: [...config.webhookUrls],
     pending: await deliveriesWith(store, "pending", countedMax),
     failed: await deliveriesWith(store, "failed", countedMax),
     count: page.length,
@@ -60,21 +48,23 @@ export async function readDeliveries(
 
 /** Sends a message that says nothing to every address, once, and answers what came back. It is not tried again. */
 export async function testWebhooks(
-  { store, clock, urls, post }: WebhookContext & { post: Post },
-  operator: string,
+  { store, clock, config, secrets }: WebhookContext,
+  { operator }: { operator: string },
 ): Promise<Result<WebhookTest, WebhookFailure>> {
-  if (urls.length === 0) return fail({ kind: "webhooks_off" });
+  const { webhookUrls: urls } = config;
+  if (urls.length === 0 || secrets.webhookSecret === null) return fail({ kind: "webhooks_off" });
+  const post = openPost(secrets.webhookSecret, clock, { timeoutMs: testTimeoutMs });
   const now = clock();
   const event = testEvent(randomUUID(), now);
   const payload = JSON.stringify(event.message);
   const never = new AbortController().signal;
   const posted = await Promise.all(
-    urls.map(async (url) => [url, await post({ url, id: event.id, payload }, never)] as const),
+    urls.map(async (url) => ({ url, ...(await post({ url, id: event.id, payload }, never)) })),
   );
-  await store.write(async (tx) => {
+  const sent = await store.write(async (tx) => {
     await queueEvent(tx, event, { urls, now });
     const queued = new Map((await deliveriesOf(tx, event.id)).map(({ url, id }) => [url, id]));
-    const attempts = posted.map(([url, { delivered, status, answer }]) => ({
+    const attempts = posted.map(({ url, delivered, status, answer }) => ({
       id: queued.get(url) ?? 0,
       status: delivered ? ("delivered" as const) : ("failed" as const),
       due_at: null,
@@ -89,20 +79,23 @@ export async function testWebhooks(
       detail: { addresses: urls.length },
       at: now.getTime(),
     });
+    return deliveriesOf(tx, event.id);
   });
-  const sent = await deliveriesOf(store, event.id);
   return ok({ count: sent.length, deliveries: sent });
 }
 
 /** Puts a delivery that is finished, well or badly, on its way once more. */
 export async function resendDelivery(
-  { store, clock, urls }: WebhookContext,
-  { id, operator }: { id: number; operator: string },
+  { store, clock, config }: WebhookContext,
+  { delivery, operator }: { delivery: string; operator: string },
 ): Promise<Result<WebhookDelivery, WebhookFailure>> {
+  const id = /^\d{1,15}$/.test(delivery) ? Number(delivery) : 0;
   const known = await deliveryById(store, id);
   if (known === null) return fail({ kind: "delivery_not_found" });
-  if (urls.length === 0) return fail({ kind: "webhooks_off" });
-  if (!urls.includes(known.url)) return fail({ kind: "address_not_listed", url: known.url });
+  if (config.webhookUrls.length === 0) return fail({ kind: "webhooks_off" });
+  if (!config.webhookUrls.includes(known.url)) {
+    return fail({ kind: "address_not_listed", url: known.url });
+  }
   const queued = await store.write(async (tx) => {
     const now = clock();
     if (!(await requeue(tx, id, now))) return null;

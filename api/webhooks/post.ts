@@ -5,7 +5,22 @@ import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { isPublicHost } from "#content/nonprofit/website.ts";
 import { isPublicAddress } from "#content/operation/public-address.ts";
 import { retryAfterMs } from "#content/operation/webhook-retries.ts";
-import type { Post } from "./deliveries.ts";
+
+/** The outcome of one attempt. `status` is null when nothing answered. */
+export type Posted = {
+  delivered: boolean;
+  status: number | null;
+  /** The beginning of the answer, or why there was none. At most 200 characters. */
+  answer: string;
+  /** What the receiver asked for; 0 for nothing. */
+  retryAfterMs: number;
+};
+
+/** Sends one message once. Throws only when `stop` fires: then no one knows the outcome of it. */
+export type Post = (
+  message: { url: string; id: string; payload: string },
+  stop: AbortSignal,
+) => Promise<Posted>;
 
 const timeoutMsDefault = 10_000;
 const answerLengthMax = 200;
@@ -64,15 +79,6 @@ const unless = <Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     }),
   ]);
-
-/** An operator who asks whether an address answers waits this long; the service lets a request be silent for 10 s. */
-const testTimeoutMs = 5_000;
-
-/** For testing an address while somebody waits for the outcome. When webhooks are off there is nothing to send to. */
-export const testPost = ({ webhookSecret }: { webhookSecret: string | null }, clock: Clock): Post =>
-  webhookSecret === null
-    ? () => Promise.reject(new Error("webhooks are off"))
-    : openPost(webhookSecret, clock, { timeoutMs: testTimeoutMs });
 
 /** A receiver may answer without an end; a status that came is not lost when the body does not. */
 async function beginningOf(response: Response): Promise<string> {

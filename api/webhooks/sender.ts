@@ -17,26 +17,37 @@ import {
   type Attempted,
   dropUnlisted,
   dueDeliveries,
-  type DueDelivery,
   expireDeliveries,
   moveCursor,
   noteAttempts,
   pruneDeliveries,
   queueEvent,
+  type StoredDelivery,
   unannouncedDonations,
   webhookCursor,
 } from "#content/operation/webhook-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { every } from "#content/runtime/every.ts";
-import { openPost } from "./post.ts";
-import type { Post, Posted } from "./deliveries.ts";
+import { openPost, type Post, type Posted } from "./post.ts";
 
 export type Sender = {
   /** Leaves what is under way, gives the work to anyone who waits for it, and ends. */
   stop(): Promise<void>;
 };
 
-type SenderContext = CollectContext & DeliverContext & { log: Pick<Log, "info" | "warn"> };
+type SenderContext = {
+  store: Store;
+  clock: Clock;
+  log: Pick<Log, "info" | "warn">;
+  urls: readonly string[];
+  /** Without a trailing slash. */
+  baseUrl: string;
+  post: Post;
+  /** A random number from 0 to 1. */
+  chance: () => number;
+  /** The newest change that the published profiles show; absent where nothing is published beside this process. */
+  publishedTo?: (() => number) | undefined;
+};
 
 const everyMs = 1_000;
 const leaseMs = 30_000;
@@ -125,16 +136,6 @@ export function startWebhooks(context: Context): Sender | null {
   });
 }
 
-export type CollectContext = {
-  store: Store;
-  clock: Clock;
-  /** Without a trailing slash. */
-  baseUrl: string;
-  urls: readonly string[];
-  /** The newest change that the published profiles show; absent where nothing is published beside this process. */
-  publishedTo?: (() => number) | undefined;
-};
-
 /** How much earlier than the newest a donation may have been noted and become visible only now. */
 const donationOverlapMs = 2 * 3_600_000;
 const donationsAtOnce = 200;
@@ -143,7 +144,7 @@ const donationsAtOnce = 200;
  * Makes events of what happened since the last time, in the transaction that moves the cursor on. True when there may
  * be more. The very first time it begins with the present: what happened before webhooks were switched on is not sent.
  */
-export async function collectEvents(context: CollectContext): Promise<boolean> {
+export async function collectEvents(context: SenderContext): Promise<boolean> {
   const changes = await collectChanges(context);
   const donations = await collectDonations(context);
   return changes || donations;
@@ -155,7 +156,7 @@ async function collectChanges({
   baseUrl,
   urls,
   publishedTo,
-}: CollectContext): Promise<boolean> {
+}: SenderContext): Promise<boolean> {
   const newest = await newestSequence(store);
   // A message names a profile to be read: it is sent when the profile shows the change.
   const upTo = Math.min(newest, publishedTo?.() ?? newest);
@@ -180,7 +181,7 @@ async function collectChanges({
   return last < upTo;
 }
 
-async function collectDonations({ store, clock, baseUrl, urls }: CollectContext): Promise<boolean> {
+async function collectDonations({ store, clock, baseUrl, urls }: SenderContext): Promise<boolean> {
   const now = clock();
   const cursor = await webhookCursor(store, "donations");
   if (cursor === null) {
@@ -200,14 +201,6 @@ async function collectDonations({ store, clock, baseUrl, urls }: CollectContext)
   return found.length === donationsAtOnce;
 }
 
-export type DeliverContext = {
-  store: Store;
-  clock: Clock;
-  post: Post;
-  /** A random number from 0 to 1. */
-  chance: () => number;
-};
-
 /** A receiver that fails is left alone for a while, so that a long queue does not wear out its attempts at once. */
 export type Receiver = { url: string; failuresInARow: number; pausedUntilMs: number };
 
@@ -224,7 +217,7 @@ const atOnce = 4;
  * now. When `stop` fires, what is under way is left as if it had not been tried.
  */
 export async function deliverDue(
-  { store, clock, post, chance }: DeliverContext,
+  { store, clock, post, chance }: SenderContext,
   receiver: Receiver,
   stop: AbortSignal,
 ): Promise<boolean> {
@@ -253,7 +246,7 @@ export async function deliverDue(
 }
 
 function attemptOf(
-  { id, attempts, created_at }: DueDelivery,
+  { id, attempts, created_at }: StoredDelivery,
   { delivered, status, answer, retryAfterMs }: Posted,
   { now, chance }: { now: Date; chance: number },
 ): Attempted {

@@ -1,33 +1,26 @@
 import { and, desc, eq, lt } from "drizzle-orm";
 import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
+import type { QueryOf } from "#content/contract/operations/operation.ts";
+import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 
-/** A page of what operators did: at most `limit` entries before the one with the id `before`. */
-export type AuditPage = {
-  operator?: string | null | undefined;
-  action?: string | null | undefined;
-  subject?: string | null | undefined;
-  before?: number | null | undefined;
-  limit: number;
-};
-
-/** A page of what operators did, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
+/** A page of what operators did before the entry with the id `before`, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
 export async function readAudit(
   { store }: { store: Store },
-  { before, limit, ...filter }: AuditPage,
+  { before, limit, ...filter }: QueryOf<typeof operatorOperations.readAuditLog>,
 ): Promise<AuditLog> {
   const asked = (["operator", "action", "subject"] as const).map((name) => {
     const value = filter[name];
-    return value == null ? undefined : eq(auditLog[name], value);
+    return value === undefined ? undefined : eq(auditLog[name], value);
   });
   const found = await store.db
     .select()
     .from(auditLog)
-    .where(and(...asked, before == null ? undefined : lt(auditLog.id, before)))
+    .where(and(...asked, before === undefined ? undefined : lt(auditLog.id, before)))
     .orderBy(desc(auditLog.id))
     .limit(limit + 1);
   const entries = found

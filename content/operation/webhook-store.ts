@@ -104,40 +104,26 @@ export async function unannouncedDonations(
 /** As the partial index says it: a bound value would not find it. */
 const isPending = sql`${webhookDeliveries.status} = 'pending'`;
 
-/** A delivery whose time has come. */
-export type DueDelivery = Pick<
-  typeof webhookDeliveries.$inferSelect,
-  "id" | "url" | "event_id" | "payload" | "attempts" | "created_at"
->;
+export type StoredDelivery = typeof webhookDeliveries.$inferSelect;
 
 /** What is to be sent to one address now, the longest due first. Index: webhook_deliveries_due. */
 export const dueDeliveries = (
   store: Queryable,
   { url, now, limit }: { url: string; now: Date; limit: number },
-): Promise<DueDelivery[]> => {
+): Promise<StoredDelivery[]> => {
   const d = webhookDeliveries;
   return store.db
-    .select({
-      id: d.id,
-      url: d.url,
-      event_id: d.event_id,
-      payload: d.payload,
-      attempts: d.attempts,
-      created_at: d.created_at,
-    })
+    .select()
     .from(d)
     .where(and(isPending, eq(d.url, url), lte(d.due_at, now.getTime())))
     .orderBy(asc(d.due_at), asc(d.id))
-    .limit(limit);
+    .limit(limit)
+    .execute();
 };
 
 /** The outcome of an attempt. `due_at` is when the next one is; null when it is finished. */
-export type Attempted = {
-  id: number;
-  status: "pending" | "delivered" | "failed";
+export type Attempted = Pick<StoredDelivery, "id" | "status" | "answered_status" | "answer"> & {
   due_at: number | null;
-  answered_status: number | null;
-  answer: string | null;
 };
 
 /** Notes the outcome of attempts. A delivery that was finished meanwhile stays so. */
@@ -148,16 +134,14 @@ export async function noteAttempts(
 ): Promise<void> {
   const at = now.getTime();
   const d = webhookDeliveries;
-  for (const { id, status, due_at, answered_status, answer } of attempts) {
+  for (const { id, due_at, ...outcome } of attempts) {
     await tx.db
       .update(d)
       .set({
-        status,
-        attempts: sql`${d.attempts} + 1`,
+        ...outcome,
         ...(due_at === null ? {} : { due_at }),
-        answered_status,
-        answer,
-        finished_at: status === "pending" ? null : at,
+        attempts: sql`${d.attempts} + 1`,
+        finished_at: outcome.status === "pending" ? null : at,
       })
       .where(and(eq(d.id, id), eq(d.status, "pending")));
   }
@@ -168,10 +152,7 @@ export async function dropUnlisted(
   tx: WriteTransaction,
   { urls, now }: { urls: readonly string[]; now: Date },
 ): Promise<void> {
-  await tx.db
-    .update(webhookDeliveries)
-    .set({ status: "failed", answer: "not listed any more", finished_at: now.getTime() })
-    .where(and(isPending, not(inValues(webhookDeliveries.url, urls))));
+  await giveUp(tx, not(inValues(webhookDeliveries.url, urls)), "not listed any more", now);
 }
 
 /** Gives up what waited for too long behind others for a receiver that answers nothing. Index: webhook_deliveries_due. */
@@ -180,14 +161,15 @@ export async function expireDeliveries(
   { before, now }: { before: Date; now: Date },
 ): Promise<void> {
   const { answer, created_at } = webhookDeliveries;
+  const why = sql`coalesce(${answer}, 'given up before its turn came')`;
+  await giveUp(tx, lt(created_at, before.getTime()), why, now);
+}
+
+async function giveUp(tx: WriteTransaction, which: SQL, answer: SQL | string, now: Date) {
   await tx.db
     .update(webhookDeliveries)
-    .set({
-      status: "failed",
-      answer: sql`coalesce(${answer}, 'given up before its turn came')`,
-      finished_at: now.getTime(),
-    })
-    .where(and(isPending, lt(created_at, before.getTime())));
+    .set({ status: "failed", answer, finished_at: now.getTime() })
+    .where(and(isPending, which));
 }
 
 const prunedAtOnce = 1_000;
@@ -203,40 +185,34 @@ export async function pruneDeliveries(tx: WriteTransaction, before: Date): Promi
   await tx.db.delete(webhookDeliveries).where(inArray(id, old));
 }
 
-export type DeliveryFilter = {
-  status?: WebhookDelivery["status"] | null | undefined;
-  before?: number | null | undefined;
+type DeliveryFilter = {
+  status?: StoredDelivery["status"] | undefined;
+  before?: number | undefined;
 };
 
 /** Deliveries, the newest first. Index: webhook_deliveries_by_status. */
-export const deliveries = (
+export async function deliveries(
   store: Queryable,
   { status, before }: DeliveryFilter,
   limit: number,
-): Promise<WebhookDelivery[]> =>
-  deliveriesWhere(
-    store,
-    and(
-      status == null ? undefined : eq(webhookDeliveries.status, status),
-      before == null ? undefined : lt(webhookDeliveries.id, before),
-    ),
-    limit,
+): Promise<WebhookDelivery[]> {
+  const { id, status: isIn } = webhookDeliveries;
+  const isAsked = status === undefined ? undefined : eq(isIn, status);
+  const isBefore = before === undefined ? undefined : lt(id, before);
+  return (await found(store, and(isAsked, isBefore)).orderBy(desc(id)).limit(limit)).map(
+    deliveryOf,
   );
+}
 
 /** Deliveries of one event, by address. Index: one_delivery_per_event_and_url. */
 export async function deliveriesOf(store: Queryable, eventId: string): Promise<WebhookDelivery[]> {
   const { event_id, url } = webhookDeliveries;
-  const rows = await store.db
-    .select(columns)
-    .from(webhookDeliveries)
-    .where(eq(event_id, eventId))
-    .orderBy(asc(url));
-  return rows.map(deliveryOf);
+  return (await found(store, eq(event_id, eventId)).orderBy(asc(url))).map(deliveryOf);
 }
 
 export async function deliveryById(store: Queryable, id: number): Promise<WebhookDelivery | null> {
-  const [delivery] = await deliveriesWhere(store, eq(webhookDeliveries.id, id), 1);
-  return delivery ?? null;
+  const [delivery] = await found(store, eq(webhookDeliveries.id, id));
+  return delivery === undefined ? null : deliveryOf(delivery);
 }
 
 /** How many deliveries have a status; stops counting at `max`. Index: webhook_deliveries_by_status. */
@@ -259,23 +235,10 @@ export async function requeue(tx: WriteTransaction, id: number, now: Date): Prom
 
 const { payload: _payload, ...columns } = getTableColumns(webhookDeliveries);
 
-async function deliveriesWhere(
-  store: Queryable,
-  where: SQL | undefined,
-  limit: number,
-): Promise<WebhookDelivery[]> {
-  const rows = await store.db
-    .select(columns)
-    .from(webhookDeliveries)
-    .where(where)
-    .orderBy(desc(webhookDeliveries.id))
-    .limit(limit);
-  return rows.map(deliveryOf);
-}
+const found = (store: Queryable, which: SQL | undefined) =>
+  store.db.select(columns).from(webhookDeliveries).where(which);
 
-const deliveryOf = (
-  row: Omit<typeof webhookDeliveries.$inferSelect, "payload">,
-): WebhookDelivery => ({
+const deliveryOf = (row: Omit<StoredDelivery, "payload">): WebhookDelivery => ({
   ...row,
   due_at: row.status === "pending" ? isoTime(row.due_at) : null,
   created_at: isoTime(row.created_at),

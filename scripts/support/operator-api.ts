@@ -7,7 +7,7 @@ import { readJson } from "#api/http/body.ts";
 import { answerError } from "#api/http/problem.ts";
 import { placeWith } from "#api/http/query.ts";
 import { openLog } from "#api/log.ts";
-import type { OperatorContext } from "#api/operator/actions.ts";
+import type { OperatorContext } from "#api/operator/operators.ts";
 import { operatorRoutes } from "#api/operator/routes.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { loadSecrets } from "#api/secrets.ts";

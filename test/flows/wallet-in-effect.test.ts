@@ -164,7 +164,7 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
     await applyDueWallets(store, new Date(nowMs));
     promised.settle(nowMs);
   } else if (one.kind === "revoke") {
-    const call = { slug, operator: "ada", reason: "test", takeBackValues: false };
+    const call = { slug, operator: "ada", reason: "test", take_back_values: false };
     const revoked = await revokeVerification(context, call);
     promised.settle(nowMs);
     expect(revoked.ok).toBe(promised.verified);

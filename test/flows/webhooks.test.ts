@@ -103,7 +103,7 @@ test("every change is heard of at least once, through five kills and a receiver 
   await until("all changes", () => heard().size === Number(rows[0]?.["all_changes"]));
   await until(
     "all deliveries",
-    async () => (await deliveries(store, { status: "pending", before: null }, 9)).length === 0,
+    async () => (await deliveries(store, { status: "pending" }, 9)).length === 0,
   );
   expect(failures).toBeGreaterThan(0);
   expect(receiver.got.every(({ verified }) => verified !== null)).toBe(true);
@@ -127,9 +127,7 @@ test("a process that is asked to stop ends at once, though a receiver hangs, and
   expect(await child.exited).toBe(0);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect((await store.raw.execute("SELECT 1 FROM leases")).rows).toEqual([]);
-  expect(await deliveries(store, { status: null, before: null }, 9)).toMatchObject([
-    { status: "pending", attempts: 0 },
-  ]);
+  expect(await deliveries(store, {}, 9)).toMatchObject([{ status: "pending", attempts: 0 }]);
   await receiver.stop();
 }, 60_000);
 

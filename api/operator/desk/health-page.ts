@@ -1,7 +1,8 @@
 import { scaleLinear, scaleUtc } from "d3-scale";
 import { line } from "d3-shape";
-import { queryOf } from "#api/http/query.ts";
+import { queryIn } from "#api/http/query.ts";
 import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
+import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { instant, linkList, notice, table } from "./layout.ts";
 import { type Html, html, type Part } from "./html.ts";
@@ -82,10 +83,10 @@ const spans = [7, 30, 90, daysLimit.max] as const;
 
 /** /desk/charts: what happened over time. */
 export async function chartsPage({ context, request }: Visit): Promise<Page> {
-  const asked = queryOf(request.url).number("days") ?? daysLimit.default;
+  const { days = daysLimit.default } = queryIn(request.url, operatorOperations.getDailyNumbers);
   // One day alone makes no line.
-  const count = Math.min(Math.max(asked, 2), daysLimit.max);
-  const numbers = await dailyNumbers(context, count);
+  const count = Math.max(days, 2);
+  const numbers = await dailyNumbers(context, { days: count });
   return {
     title: "Charts",
     place: "/desk/charts",

@@ -1,18 +1,18 @@
-import { placeWith, type Query, queryOf } from "#api/http/query.ts";
+import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
+import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
 import { auditTable, field, form, nextLink, notice } from "./layout.ts";
 import { type Html, html } from "./html.ts";
-import { type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { type Page, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 100;
 
 /** /desk/log: what operators did, by operator, action and subject. */
 export async function logPage({ context, request }: Visit): Promise<Page> {
-  const query = queryOf(request.url);
-  const filter = filterIn(query);
-  const page = { ...filter, before: query.number("before"), limit: rowsPerPage };
-  const [log, names] = [await readAudit(context, page), await auditNames(context.store)];
+  const { before, limit: _, ...filter } = queryIn(request.url, operatorOperations.readAuditLog);
+  const log = await readAudit(context, { ...filter, before, limit: rowsPerPage });
+  const names = await auditNames(context.store);
   const older = placeWith("/desk/log", { ...filter, before: log.next });
   return {
     title: "Log",
@@ -32,13 +32,7 @@ export async function logPage({ context, request }: Visit): Promise<Page> {
   };
 }
 
-const filterIn = (query: Query) => ({
-  operator: query.text("operator", 64),
-  action: query.text("action", 64),
-  subject: query.text("subject", 300),
-});
-
-const choice = (name: string, values: readonly string[], chosen: string | null): Html =>
+const choice = (name: string, values: readonly string[], chosen: string | undefined): Html =>
   html`<select name="${name}">
     <option value="">any</option>
     ${values.map(
@@ -49,14 +43,11 @@ const choice = (name: string, values: readonly string[], chosen: string | null):
     )}
   </select>`;
 
-type Typed = { agent_id?: string; slug?: string; agent_reason?: string; slug_reason?: string };
-
 /** /desk/undo: undoing what the agreement of one agent made live, and taking back a verification. */
-export async function undoPage(
-  { request, token }: Visit,
-  { said, status, typed = {} }: Shown & { typed?: Typed } = {},
-): Promise<Page> {
-  const query = queryOf(request.url);
+export async function undoPage(visit: Visit, { said, status }: Shown = {}): Promise<Page> {
+  const { token } = visit;
+  const agent = typedIn(visit, "agent_id", "agent");
+  const nonprofit = typedIn(visit, "slug", "slug");
   return {
     title: "Undo",
     place: "/desk/undo",
@@ -78,14 +69,14 @@ export async function undoPage(
               name: "agent_id",
               id: "agent",
               label: "Id of the agent, as reviews show it",
-              value: typed.agent_id ?? query.text("agent") ?? "",
+              value: agent.id,
               required: true,
               lengthMax: 128,
             })}${field({
               name: "reason",
               id: "agent-reason",
               label: "Why: agents read this",
-              value: typed.agent_reason,
+              value: agent.reason,
               required: true,
               lengthMax: 500,
             })}`,
@@ -103,14 +94,14 @@ export async function undoPage(
             ${field({
               name: "slug",
               label: "Slug of the nonprofit",
-              value: typed.slug ?? query.text("slug") ?? "",
+              value: nonprofit.id,
               required: true,
               lengthMax: 200,
             })}${field({
               name: "reason",
               id: "slug-reason",
               label: "Why, for the log",
-              value: typed.slug_reason,
+              value: nonprofit.reason,
               required: true,
               lengthMax: 500,
             })}
@@ -125,50 +116,47 @@ export async function undoPage(
   };
 }
 
+/** What stands in a form with this field: what was sent of it, or the parameter of a link to it. */
+function typedIn({ form: given, request }: Visit, name: string, parameter: string) {
+  if (given?.has(name) !== true) return { id: textIn(request.url, parameter) ?? "" };
+  return { id: given.text(name), reason: given.text("reason") };
+}
+
 /** POST /desk/undo/agent. A part at a time: what is left is undone by sending the same once more. */
 export async function undoAgent(visit: Sent): Promise<Page> {
-  const { context, session, form: given } = visit;
-  const body = { agent_id: given.text("agent_id"), reason: given.text("reason") };
-  const typed = { agent_id: body.agent_id, agent_reason: body.reason };
-  const asked = { operator: session.operator, params: {}, body };
-  const done = await actions.revertAgent.perform(context, asked);
+  const { text } = visit.form;
+  const body = { agent_id: text("agent_id"), reason: text("reason") };
+  const done = await perform(visit, actions.revertAgent, { params: {}, body });
   if (!done.ok) {
     const unusable = "Give the id of the agent, and a reason of at most 500 characters.";
-    return undoPage(visit, { ...refused(done.failure, unusable), typed });
+    return undoPage(visit, refused(done.failure, unusable));
   }
   const { agent_id, submissions, emptied, recommendations, complete } = done.value;
   const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
   const rest = complete ? null : " There is more: send the form once more.";
-  return undoPage(visit, {
-    said: notice("good", html`<bdi>${agent_id}</bdi>: ${counts}${rest}`),
-    ...(complete ? {} : { typed }),
-  });
+  return undone(visit, html`<bdi>${agent_id}</bdi>: ${counts}${rest}`);
 }
 
 /** POST /desk/undo/verification. */
 export async function undoVerification(visit: Sent): Promise<Page> {
-  const { context, session, form: given } = visit;
-  const typed = { slug: given.text("slug"), slug_reason: given.text("reason") };
+  const { text } = visit.form;
   const unusable = "Give the slug of the nonprofit, and a reason of at most 500 characters.";
-  if (typed.slug === "") {
-    return undoPage(visit, { said: notice("bad", unusable), typed, status: 400 });
+  if (text("slug") === "") {
+    return undoPage(visit, { said: notice("bad", unusable), status: 400 });
   }
-  const done = await actions.revokeVerification.perform(context, {
-    operator: session.operator,
-    params: { slug: typed.slug },
-    body: {
-      reason: typed.slug_reason,
-      take_back_values: given.text("take_back_values") === "1",
-    },
+  const done = await perform(visit, actions.revokeVerification, {
+    params: { slug: text("slug") },
+    body: { reason: text("reason"), take_back_values: text("take_back_values") === "1" },
   });
-  if (!done.ok) return undoPage(visit, { ...refused(done.failure, unusable), typed });
+  if (!done.ok) return undoPage(visit, refused(done.failure, unusable));
   const { slug, taken_back, stopped_hold } = done.value;
   const taken =
     taken_back.length === 0
       ? "Nothing else was taken back."
       : `Taken back: ${taken_back.join(", ")}.`;
   const held = stopped_hold ? " A held change of its wallet is stopped." : null;
-  return undoPage(visit, {
-    said: notice("good", html`<bdi>${slug}</bdi> is no longer verified. ${taken}${held}`),
-  });
+  return undone(visit, html`<bdi>${slug}</bdi> is no longer verified. ${taken}${held}`);
 }
+
+const undone = (visit: Sent, said: Html): Promise<Page> =>
+  undoPage({ ...visit, form: null }, { said: notice("good", said) });

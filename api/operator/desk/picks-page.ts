@@ -1,38 +1,41 @@
 import type { Refusal } from "#api/http/problem.ts";
-import { placeWith, queryOf } from "#api/http/query.ts";
+import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { findPick, listPicks } from "#api/operator/picks.ts";
+import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
 import { field, form, instant, nextLink, profileLink, sent, table } from "./layout.ts";
-import { type Form } from "./read-form.ts";
+import { type Form, linesOf } from "./read-form.ts";
 import { type Html, html, type Part } from "./html.ts";
 import { redirect } from "./answer.ts";
 import { decisionNotice } from "./queues.ts";
-import { notHere, type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
-
-/** The fields of a pick as they are typed: phrases one a line, causes with commas. */
-type Typed = { slug: string; recommended_for: string; why_recommended: string; causes: string };
-
-const nothing: Typed = { slug: "", recommended_for: "", why_recommended: "", causes: "" };
+import {
+  notHere,
+  type Page,
+  perform,
+  refused,
+  type Sent,
+  type Shown,
+  type Visit,
+} from "./visit.ts";
 
 const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
 export async function picksPage(
-  { context, request, token }: Visit,
-  { said, status, typed = nothing }: Shown & { typed?: Typed } = {},
+  { context, request: { url }, token, form: typed }: Visit,
+  { said, status }: Shown = {},
 ): Promise<Page> {
-  const query = queryOf(request.url);
-  const after = request.method === "GET" ? query.text("after", 200) : null;
+  const { after } = queryIn(url, pickOperations.listPicks);
   const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
   return {
     title: "Picks",
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${said}${await decisionNotice(context, query.text("done", 200))}
-      ${picks.length === 0 ? html`<p>Nothing is recommended${after === null ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
+      ${said}${await decisionNotice(context, textIn(url, "done", 200))}
+      ${picks.length === 0 ? html`<p>Nothing is recommended${after === undefined ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${next === null ? null : html`<p>${nextLink(placeWith("/desk/picks", { after: next }), "Next page")}</p>`}
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
       <h2>Recommend another</h2>
@@ -44,11 +47,11 @@ export async function picksPage(
           field({
             name: "slug",
             label: "Slug of the nonprofit",
-            value: typed.slug,
+            value: typed?.text("slug"),
             required: true,
             lengthMax: 200,
           }),
-          pickFields(typed),
+          pickFields(typed?.text),
         ],
         button: "Recommend it",
         key: "a",
@@ -87,12 +90,17 @@ const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
 export async function pickPage(
-  { context, token }: Visit,
+  { context, token, form: typed }: Visit,
   slug: string,
-  { said, status, typed }: Shown & { typed?: Typed } = {},
+  { said, status }: Shown = {},
 ): Promise<Page> {
   const pick = await findPick(context, slug);
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
+  const stored: Readonly<Record<string, string>> = {
+    recommended_for: pick.recommended_for.join("\n"),
+    why_recommended: pick.why_recommended,
+    causes: pick.causes?.join(", ") ?? "",
+  };
   return {
     title: `Pick: ${pick.name}`,
     place: "/desk/picks",
@@ -108,7 +116,9 @@ export async function pickPage(
           action: placeOf(slug),
           token,
           legend: "Edit",
-          fields: pickFields(typed ?? typedOf(pick)),
+          fields: pickFields((name) =>
+            typed?.has(name) === true ? typed.text(name) : stored[name],
+          ),
           button: "Save",
           key: "a",
         })}
@@ -131,19 +141,13 @@ export async function pickPage(
   };
 }
 
-const typedOf = ({ slug, recommended_for, why_recommended, causes }: PickItem): Typed => ({
-  slug,
-  recommended_for: recommended_for.join("\n"),
-  why_recommended,
-  causes: causes?.join(", ") ?? "",
-});
-
-const pickFields = ({ recommended_for, why_recommended, causes }: Typed): Part => [
+/** The fields of a pick as they are typed: phrases one a line, causes with commas. */
+const pickFields = (textOf: (name: string) => string | undefined = () => undefined): Part => [
   field({
     name: "recommended_for",
     id: "recommended-for",
     label: "For which donors: one phrase per line, up to ten",
-    value: recommended_for,
+    value: textOf("recommended_for"),
     rows: 4,
     required: true,
   }),
@@ -151,48 +155,37 @@ const pickFields = ({ recommended_for, why_recommended, causes }: Typed): Part =
     name: "why_recommended",
     id: "why",
     label: "Why, in one to three restrained sentences",
-    value: why_recommended,
+    value: textOf("why_recommended"),
     rows: 4,
     required: true,
   }),
   field({
     name: "causes",
     label: "Cause ids, with commas; leave empty for all of its causes",
-    value: causes,
+    value: textOf("causes"),
   }),
 ];
 
 /** POST /desk/picks: recommends a nonprofit. */
 export async function addPickPage(visit: Sent): Promise<Page | Response> {
-  const { context, session } = visit;
-  const typed = typedIn(visit.form);
-  const body = { slug: typed.slug, ...bodyOf(typed) };
-  const added = { operator: session.operator, params: {}, body };
-  return answered(await actions.addPick.perform(context, added), (shown) =>
-    picksPage(visit, { ...shown, typed }),
-  );
+  const body = { slug: visit.form.text("slug"), ...bodyOf(visit.form) };
+  const added = await perform(visit, actions.addPick, { params: {}, body });
+  return answered(added, (shown) => picksPage(visit, shown));
 }
 
 /** POST /desk/picks/:slug: changes what is said of it. */
 export async function editPickPage(visit: Sent, slug: string): Promise<Page | Response> {
-  const { context, session } = visit;
-  const typed = typedIn(visit.form);
-  const edited = { operator: session.operator, params: { slug }, body: bodyOf(typed) };
-  return answered(await actions.editPick.perform(context, edited), (shown) =>
-    pickPage(visit, slug, { ...shown, typed }),
-  );
+  const body = bodyOf(visit.form);
+  const edited = await perform(visit, actions.editPick, { params: { slug }, body });
+  return answered(edited, (shown) => pickPage(visit, slug, shown));
 }
 
 /** POST /desk/picks/:slug/remove. */
 export async function removePickPage(visit: Sent, slug: string): Promise<Page | Response> {
-  const { context, session } = visit;
   const body = { reason: visit.form.text("reason") };
-  const removed = { operator: session.operator, params: { slug }, body };
-  return answered(
-    await actions.removePick.perform(context, removed),
-    (shown) => pickPage(visit, slug, shown),
-    "Say why, in at most 500 characters.",
-  );
+  const removed = await perform(visit, actions.removePick, { params: { slug }, body });
+  const unusable = "Say why, in at most 500 characters.";
+  return answered(removed, (shown) => pickPage(visit, slug, shown), unusable);
 }
 
 /** Goes to the list after a change; a refused one stays with what was typed. */
@@ -205,17 +198,15 @@ async function answered(
   return again(refused(outcome.failure, unusable ?? faultsOf(outcome.failure)));
 }
 
-const typedIn = (given: Form): Typed => ({
-  slug: given.text("slug"),
-  recommended_for: given.text("recommended_for"),
-  why_recommended: given.text("why_recommended"),
-  causes: given.text("causes"),
-});
-
-const bodyOf = ({ recommended_for, why_recommended, causes }: Typed) => ({
-  recommended_for: recommended_for.split("\n").flatMap((phrase) => phrase.trim() || []),
-  why_recommended,
-  causes: causes === "" ? null : causes.split(",").flatMap((cause) => cause.trim() || []),
+const bodyOf = ({ text }: Form) => ({
+  recommended_for: linesOf(text("recommended_for")),
+  why_recommended: text("why_recommended"),
+  causes:
+    text("causes") === ""
+      ? null
+      : text("causes")
+          .split(",")
+          .flatMap((cause) => cause.trim() || []),
 });
 
 const faultsOf = ({ errors = [] }: Refusal): string =>

@@ -1,5 +1,6 @@
-import { placeWith, queryOf } from "#api/http/query.ts";
+import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
+import { operatorOperations } from "#content/contract/operations/operator.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
@@ -35,7 +36,7 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
 
 /** /desk/queues. */
 export async function queuesPage({ context, request }: Visit): Promise<Page> {
-  const done = queryOf(request.url).text("done");
+  const done = textIn(request.url, "done");
   return {
     title: "Queues",
     place: "/desk/queues",
@@ -64,8 +65,7 @@ const amount = (waiting: number): string =>
 export async function queuePage({ context, request }: Visit, name: string): Promise<Page> {
   const kind = reviewKinds.find((one) => one === name);
   if (kind === undefined) return notHere("There is no such queue.");
-  const query = queryOf(request.url);
-  const after = query.text("after", 400);
+  const { after } = queryIn(request.url, operatorOperations.listReviews);
   const { reviews, next } = await listReviews(context, { kind, limit: rowsPerPage, after });
   const [queue] = await reviewQueues(context, kind);
   const place = `/desk/queues/${kind}`;
@@ -73,10 +73,10 @@ export async function queuePage({ context, request }: Visit, name: string): Prom
     title: queueWords[kind].name,
     place: "/desk/queues",
     main: html`<h1>${queueWords[kind].name}</h1>
-      ${await decisionNotice(context, query.text("done"))}
+      ${await decisionNotice(context, textIn(request.url, "done"))}
       <p class="quiet">${amount(queue?.waiting ?? 0)} waiting, the oldest first.</p>
-      ${reviews.length === 0 ? html`<p>Nothing waits here${after === null ? null : " after this place"}.</p>` : reviewTable(reviews)}
-      ${after === null ? null : html`<p><a href="${place}">First page</a></p>`}
+      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : reviewTable(reviews)}
+      ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
       ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,
   };
 }

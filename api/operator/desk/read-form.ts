@@ -5,9 +5,13 @@ import { Refused } from "#api/http/problem.ts";
 /** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
 export type Form = {
   /** A field, trimmed; "" when it is absent. */
-  text(name: string): string;
-  has(name: string): boolean;
+  readonly text: (name: string) => string;
+  readonly has: (name: string) => boolean;
 };
+
+/** The lines of a field in which each stands for an entry; empty ones are none. */
+export const linesOf = (text: string): string[] =>
+  text.split("\n").flatMap((line) => line.trim() || []);
 
 /** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
 export async function formOf(request: Request): Promise<Form> {

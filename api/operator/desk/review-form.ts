@@ -2,14 +2,11 @@ import { placeWith } from "#api/http/query.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
 import { field, form } from "./layout.ts";
-import { type Form } from "./read-form.ts";
+import { type Form, linesOf } from "./read-form.ts";
 import { html, type Html, type Part } from "./html.ts";
 
-/** What an operator typed, to be shown again when it could not be taken. */
-export type Entered = { value: string; choice: string; reason: string; decision: string };
-
-/** The two forms of a review: approve, with what may be edited, and reject, with a reason. */
-export function reviewForms(review: ReviewItem, token: string, entered: Entered | null): Html {
+/** The two forms of a review: approve, with what may be edited, and reject, with a reason; `sent` is shown again. */
+export function reviewForms(review: ReviewItem, token: string, sent: Form | null): Html {
   const { id, kind, cursor: after } = review;
   const { approve, reject } = queueWords[kind];
   const action = `/desk/reviews/${encodeURIComponent(id)}`;
@@ -17,7 +14,7 @@ export function reviewForms(review: ReviewItem, token: string, entered: Entered 
     action,
     token,
     hidden: { after, decision },
-    typed: entered?.decision === decision ? entered : null,
+    typed: sent?.text("decision") === decision ? sent : null,
   });
   const approving = formOf("approve");
   const rejecting = formOf("reject");
@@ -35,7 +32,7 @@ export function reviewForms(review: ReviewItem, token: string, entered: Entered 
                   name: "reason",
                   id: "approve-reason",
                   label: "Why, for the log (may be left empty)",
-                  value: approving.typed?.reason,
+                  value: approving.typed?.text("reason"),
                   lengthMax: 500,
                 }),
               ],
@@ -50,7 +47,7 @@ export function reviewForms(review: ReviewItem, token: string, entered: Entered 
           name: "reason",
           id: "reject-reason",
           label: "Why: the sender reads this",
-          value: rejecting.typed?.reason,
+          value: rejecting.typed?.text("reason"),
           rows: 2,
           required: true,
           lengthMax: 500,
@@ -69,16 +66,16 @@ export function reviewForms(review: ReviewItem, token: string, entered: Entered 
 
 const lengthMax = 10_000;
 
-function editingFields(review: ReviewItem, typed: Entered | null): Part {
+function editingFields(review: ReviewItem, typed: Form | null): Part {
   const { editing } = review;
   if (editing === null) return null;
-  const members = membersOf(review, typed?.value);
+  const members = membersOf(review);
   if (members !== null) {
     return members.map(({ name, text, isList }, at) =>
       field({
-        name: nameOf(name),
+        name: fieldOf(name),
         label: `${name.replaceAll("_", " ")}${isList ? ", one per line" : ""}`,
-        value: text,
+        value: typed?.has(fieldOf(name)) === true ? typed.text(fieldOf(name)) : text,
         ...(isList || proseMembers.has(name) ? { rows: 4 } : {}),
         lengthMax,
         key: at === 0 ? "e" : undefined,
@@ -87,7 +84,7 @@ function editingFields(review: ReviewItem, typed: Entered | null): Part {
   }
   const { choices, current, required } = editing;
   const name = editing.field.replaceAll("_", " ");
-  const value = typed?.value ?? current ?? "";
+  const value = typed?.text("value") ?? current ?? "";
   if (choices.length === 0) {
     const label = `The ${name}, which you may edit`;
     return field({ name: "value", label, value, rows: 8, required, lengthMax, key: "e" });
@@ -101,7 +98,7 @@ function editingFields(review: ReviewItem, typed: Entered | null): Part {
               type="radio"
               name="choice"
               value="${choice}"
-              ${typed?.choice === choice ? html` checked` : null}${at === 0 ? html` accesskey="e"` : null}
+              ${typed?.text("choice") === choice ? html` checked` : null}${at === 0 ? html` accesskey="e"` : null}
             />
             <bdi dir="auto">${choice}</bdi></label
           >`,
@@ -123,10 +120,10 @@ const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
   impact_metric: ["name", "value", "unit", "period"],
 };
 
-/** What can be edited of such a review, or what was typed of it (`typed`, as approve takes it); null where one text is. */
-function membersOf({ kind, editing }: ReviewItem, typed = ""): Member[] | null {
+/** What can be edited of such a review; null where one text is. */
+function membersOf({ kind, editing }: ReviewItem): Member[] | null {
   if (editing?.current == null) return null;
-  const object = objectIn(typed === "" ? editing.current : typed);
+  const object = objectIn(editing.current);
   if (kindsOfObjects.includes(kind))
     return object === null ? null : Object.entries(object).map(memberOf);
   const names = kind === "prose" ? rowMembers[editing.field] : undefined;
@@ -143,37 +140,24 @@ function memberOf([name, value]: [string, unknown]): Member {
   return { name, text: isShown ? String(value) : "", isList: false };
 }
 
+/** How a member is called in the form. */
+const fieldOf = (member: string): string => `value.${member}`;
+
+/** What approve is called with: an edited text, the value typed beside the choices, or the choice; null as it stands. */
+export function valueIn(given: Form, review: ReviewItem | null): string | null {
+  const value = editedIn(given, review) || given.text("choice");
+  const unchanged = value === (review?.editing?.current ?? "").replaceAll(/\r\n?/g, "\n").trim();
+  return value === "" || unchanged ? null : value;
+}
+
 /** The edited value of a review in a form, as approve takes it; "" when nothing of it was changed. */
 function editedIn(given: Form, review: ReviewItem | null): string {
   const members = review === null ? null : membersOf(review);
   if (members === null) return given.text("value");
-  const typed = members.map(({ name, text }) =>
-    given.has(nameOf(name)) ? given.text(nameOf(name)) : text,
-  );
-  if (members.every(({ text }, at) => typed[at] === text.trim())) return "";
-  const values = members.map(({ name, isList }, at) => {
-    const text = typed[at] ?? "";
-    return [name, isList ? linesOf(text) : text || null];
+  const typed = members.map(({ name, text, isList }) => {
+    const now = given.has(fieldOf(name)) ? given.text(fieldOf(name)) : text.trim();
+    return { name, isChanged: now !== text.trim(), value: isList ? linesOf(now) : now || null };
   });
-  return JSON.stringify(Object.fromEntries(values));
-}
-
-const linesOf = (text: string): string[] => text.split("\n").flatMap((line) => line.trim() || []);
-
-/** How a member is called in the form. */
-const nameOf = (member: string): string => `value.${member}`;
-
-/** What was typed into the form of a review, as far as it still waits. */
-export const enteredIn = (given: Form, review: ReviewItem | null): Entered => ({
-  value: editedIn(given, review),
-  choice: given.text("choice"),
-  reason: given.text("reason"),
-  decision: given.text("decision"),
-});
-
-/** What approve is called with: an edited text, the value typed beside the choices, or the choice; null as it stands. */
-export function valueOf({ value, choice }: Entered, review: ReviewItem | null): string | null {
-  const given = value !== "" ? value : choice;
-  const unchanged = given === (review?.editing?.current ?? "").replaceAll(/\r\n?/g, "\n").trim();
-  return given === "" || unchanged ? null : given;
+  if (!typed.some(({ isChanged }) => isChanged)) return "";
+  return JSON.stringify(Object.fromEntries(typed.map(({ name, value }) => [name, value])));
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { placeWith, queryOf } from "#api/http/query.ts";
+import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { findReview, listReviews } from "#api/operator/review-queues.ts";
+import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
@@ -19,15 +20,23 @@ import {
 } from "./layout.ts";
 import { type Html, html, type Part } from "./html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
-import { type Entered, enteredIn, reviewForms, valueOf } from "./review-form.ts";
-import { notHere, type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { reviewForms, valueIn } from "./review-form.ts";
+import {
+  notHere,
+  type Page,
+  perform,
+  refused,
+  type Sent,
+  type Shown,
+  type Visit,
+} from "./visit.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit, id: string): Promise<Page> {
   const { context, request } = visit;
   const review = await findReview(context, id);
   if (review !== null) {
-    const said = await decisionNotice(context, queryOf(request.url).text("done"));
+    const said = await decisionNotice(context, textIn(request.url, "done"));
     return itemPage(visit, review, { said });
   }
   // Most likely another operator was faster.
@@ -43,12 +52,8 @@ export async function reviewPage(visit: Visit, id: string): Promise<Page> {
   };
 }
 
-/** A review with its forms; `entered` is what was typed into them. */
-function itemPage(
-  { token }: Visit,
-  review: ReviewItem,
-  { said, status, entered = null }: Shown & { entered?: Entered | null },
-): Page {
+/** A review with its forms. */
+function itemPage({ token, form }: Visit, review: ReviewItem, { said, status }: Shown): Page {
   const { id, kind, slug, name, summary, created_at, detail } = review;
   return {
     title: id,
@@ -61,7 +66,7 @@ function itemPage(
       <p class="quiet">${id}, since ${instant(created_at)}</p>
       ${flagList(review.flags)} ${comparisonTable(review)} ${voteTable(detail["values"])}
       ${duplicateTable(detail["duplicates"])} ${sourceList(review)} ${checkList(review.checks)}
-      ${reviewForms(review, token, entered)}
+      ${reviewForms(review, token, form)}
       <details>
         <summary>All that was sent</summary>
         ${details(detail)}
@@ -158,16 +163,12 @@ function duplicateTable(duplicates: unknown): Part {
 
 /** POST /desk/reviews/:id: takes a decision and goes on to the next, or says why it could not be taken. */
 export async function decidePage(visit: Sent, id: string): Promise<Page | Response> {
-  const { context, session, form } = visit;
-  const review = await findReview(context, id);
-  const entered = enteredIn(form, review);
-  const approves = entered.decision === "approve";
-  const reason = entered.reason || null;
-  const action = approves ? actions.approveReview : actions.rejectReview;
-  const outcome = await action.perform(context, {
-    operator: session.operator,
+  const { context, form } = visit;
+  const approves = form.text("decision") === "approve";
+  const reason = form.text("reason") || null;
+  const outcome = await perform(visit, approves ? actions.approveReview : actions.rejectReview, {
     params: { id },
-    body: approves ? { value: valueOf(entered, review), reason } : { reason },
+    body: approves ? { value: valueIn(form, await findReview(context, id)), reason } : { reason },
   });
   if (outcome.ok) return redirect(await nextPlace(visit, id, form.text("after"), id));
   const { failure } = outcome;
@@ -176,7 +177,7 @@ export async function decidePage(visit: Sent, id: string): Promise<Page | Respon
     : "Say why, in at most 500 characters: the sender reads it.";
   // It may still be decided otherwise, unless somebody did meanwhile.
   const waiting = await findReview(context, id);
-  if (waiting !== null) return itemPage(visit, waiting, { ...refused(failure, unusable), entered });
+  if (waiting !== null) return itemPage(visit, waiting, refused(failure, unusable));
   const gone = "Nothing waits under this id any more.";
   return notTaken(visit, id, failure.code === "invalid_review" ? gone : failure.detail);
 }
@@ -197,7 +198,7 @@ async function notTaken({ context }: Visit, id: string, why: string): Promise<Pa
 
 /** GET /desk/reviews/:id/next: what comes after it in its queue. */
 export async function nextPage(visit: Visit, id: string): Promise<Response> {
-  const after = queryOf(visit.request.url).text("after", 400) ?? "";
+  const { after } = queryIn(visit.request.url, operatorOperations.listReviews);
   return redirect(await nextPlace(visit, id, after, null));
 }
 
@@ -205,12 +206,12 @@ export async function nextPage(visit: Visit, id: string): Promise<Response> {
 async function nextPlace(
   { context }: Visit,
   id: string,
-  after: string,
+  after: string | undefined,
   done: string | null,
 ): Promise<string> {
   const kind = reviewKinds.find((one) => id.startsWith(`${one}-`));
   if (kind === undefined) return placeWith("/desk/queues", { done });
-  for (const start of [after, null]) {
+  for (const start of [after, undefined]) {
     const { reviews } = await listReviews(context, { kind, limit: 1, after: start });
     const [next] = reviews;
     if (next !== undefined && next.id !== id) {

@@ -1,5 +1,6 @@
 import { networks } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
+import type { Action } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
 import { pageAnswer } from "./answer.ts";
 import { type Place, frame, notice } from "./layout.ts";
@@ -14,13 +15,22 @@ export type Visit = {
   readonly session: Session;
   /** Goes into every form of the page. */
   readonly token: string;
+  /** What was typed into a form that could not be taken: the page shows it again. Null on a page that is only looked at. */
+  readonly form: Form | null;
 };
 
 /** What a page is made of; `status` is 200 unless given. */
 export type Page = { title: string; place: Place | null; main: Part; status?: number | undefined };
 
 /** A form that an operator sent. */
-export type Sent = Visit & { form: Form };
+export type Sent = Visit & { readonly form: Form };
+
+/** Does something in the name of the operator who is here. */
+export const perform = <Path extends string, Value>(
+  { context, session }: Visit,
+  action: Action<Path, Value>,
+  asked: Omit<Parameters<Action<Path, Value>["perform"]>[1], "operator">,
+) => action.perform(context, { ...asked, operator: session.operator });
 
 /** What a page that shows its form again says first. */
 export type Shown = { said?: Part; status?: number };
@@ -92,7 +102,8 @@ function guarded(
     try {
       session = await sessionOf(context, request);
       if (session === null) return await signInPage(context, request, { status: 401 });
-      const visit = { context, request, session, token: formToken(context, session) };
+      const token = formToken(context, session);
+      const visit = { context, request, session, token, form: null };
       const made = await work(visit, called);
       return made instanceof Response ? made : shown(context, session, made);
     } catch (error) {

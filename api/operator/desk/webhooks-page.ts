@@ -1,21 +1,20 @@
 import { actions } from "#api/operator/actions.ts";
-import { placeWith, queryOf } from "#api/http/query.ts";
+import { placeWith, queryIn } from "#api/http/query.ts";
 import { readDeliveries } from "#api/webhooks/deliveries.ts";
+import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type WebhookDelivery, webhookStatuses } from "#content/contract/webhook.ts";
 import { form, instant, linkList, nextLink, notice, sent, table, tokenField } from "./layout.ts";
 import { type Html, html } from "./html.ts";
-import { type Page, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+import { type Page, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
 
 /** /desk/webhooks: what was sent, what waits, and what failed. */
 export async function webhooksPage(visit: Visit, shown: Shown = {}): Promise<Page> {
   const { context, request, token } = visit;
-  const query = queryOf(request.url);
-  const status = query.choice("status", webhookStatuses);
-  const page = { status, before: query.number("before"), limit: rowsPerPage };
-  const { store, config } = context;
-  const log = await readDeliveries({ store, urls: config.webhookUrls }, page);
+  const query = queryIn(request.url, operatorOperations.readWebhookLog);
+  const { status } = query;
+  const log = await readDeliveries(context, { ...query, limit: rowsPerPage });
   const { urls, pending, failed, next } = log;
   return {
     title: "Webhooks",
@@ -27,7 +26,7 @@ export async function webhooksPage(visit: Visit, shown: Shown = {}): Promise<Pag
       <p>${pending.toLocaleString("en")} on their way, ${failed.toLocaleString("en")} given up.</p>
       ${linkList(
         "Status",
-        [null, ...webhookStatuses].map((one) => ({
+        [undefined, ...webhookStatuses].map((one) => ({
           place: placeWith("/desk/webhooks", { status: one }),
           text: one ?? "all",
           current: one === status,
@@ -81,15 +80,14 @@ const resendForm = ({ id }: WebhookDelivery, token: string): Html =>
 
 /** POST /desk/webhooks: tests all receivers, or sends one message again. */
 export async function webhooksForm(visit: Sent): Promise<Page> {
-  const { context, session, form: given } = visit;
-  const { operator } = session;
-  if (given.text("what") !== "test") {
-    const params = { delivery: given.text("delivery") };
-    const queued = await actions.resendWebhook.perform(context, { operator, params });
+  const { text } = visit.form;
+  if (text("what") !== "test") {
+    const params = { delivery: text("delivery") };
+    const queued = await perform(visit, actions.resendWebhook, { params });
     const said = notice("good", "It is on its way again.");
     return webhooksPage(visit, queued.ok ? { said } : refused(queued.failure));
   }
-  const tested = await actions.testWebhooks.perform(context, { operator, params: {} });
+  const tested = await perform(visit, actions.testWebhooks, { params: {} });
   if (!tested.ok) return webhooksPage(visit, refused(tested.failure));
   const { count, deliveries } = tested.value;
   const heard = deliveries.filter(({ status }) => status === "delivered").length;

@@ -73,6 +73,9 @@ export type ParamsOf<Path extends string> = string extends Path
     ? Record<Name, string> & ParamsOf<Rest>
     : unknown;
 
+/** What the query of an operation is read as. */
+export type QueryOf<Asked extends { query: z.ZodObject }> = z.output<Asked["query"]>;
+
 /** Operations by their ids. The type checker knows the path, query, body and answer of each. */
 export const operations = <const Table extends Record<string, Declared>>(
   tag: Operation["tag"],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { z } from "zod";
-import { queryOf } from "#api/http/query.ts";
+import { z } from "zod";
+import { queryIn, textIn } from "#api/http/query.ts";
 import { parametersOf } from "#api/http/route.ts";
-import { choice, flag, limit, offset } from "#content/contract/operations/query.ts";
+import { choice, flag, limit, number, offset } from "#content/contract/operations/query.ts";
 
 const url = (search: string) => `http://localhost/api/search${search}`;
-const query = (search: string) => queryOf(url(search));
+const textOf = (search: string, lengthMax?: number) => textIn(url(search), "q", lengthMax);
 /** What a shape of the contract makes of a parameter. */
 const read = (search: string, name: string, shape: z.ZodType) =>
   shape.safeParse(parametersOf(url(search))[name]);
@@ -54,10 +54,11 @@ describe("a choice", () => {
   const intents = ["discover", "donate"] as const;
   const intent = choice("intent", intents, "What for", "donate");
 
-  test("is one of the list, or absent", () => {
-    expect(query("?intent=donate").choice("intent", intents)).toBe("donate");
-    expect(query("?intent=").choice("intent", intents)).toBeNull();
-    expect(query("?intent=steal").choice("intent", intents)).toBeNull();
+  test("of a page is one of the list, or absent", () => {
+    const query = z.object({ intent });
+    expect(queryIn(url("?intent=donate"), { query })).toEqual({ intent: "donate" });
+    expect(queryIn(url("?intent="), { query })).toEqual({});
+    expect(queryIn(url("?intent=steal"), { query })).toEqual({});
   });
 
   test("outside the list names the allowed values", () => {
@@ -69,13 +70,13 @@ describe("a choice", () => {
   });
 });
 
-test("a number is a whole one from 1", () => {
-  expect(["?n=7", "?n=0", "?n=x", ""].map((search) => query(search).number("n"))).toEqual([
-    7,
-    null,
-    null,
-    null,
-  ]);
+test("a number of a page is a whole one from 1, or absent", () => {
+  const query = z.object({ n: number("n", "", 1), limit: limit(20, 50) });
+  const found = ["?n=7", "?n=0", "?n=x&limit=x", ""].map((search) =>
+    queryIn(url(search), { query }),
+  );
+  expect(found.map(({ n }) => n)).toEqual([7, undefined, undefined, undefined]);
+  expect(found.map(({ limit: items }) => items)).toEqual([20, 20, 20, 20]);
 });
 
 describe("a text", () => {
@@ -89,12 +90,12 @@ describe("a text", () => {
     ["?q=%ff", "\uFFFD"],
     ["?q=%ud800", "%ud800"],
   ])("in %p is %p", (search, expected) => {
-    expect(query(search).text("q")).toBe(expected);
+    expect(textOf(search)).toBe(expected);
   });
 
   test("is cut, and never in the middle of a character", () => {
-    expect(query(`?q=${"a".repeat(100_000)}`).text("q")).toHaveLength(1_000);
-    expect(query("?q=%F0%9F%8C%8D").text("q", 1)?.isWellFormed()).toBe(true);
+    expect(textOf(`?q=${"a".repeat(100_000)}`)).toHaveLength(1_000);
+    expect(textOf("?q=%F0%9F%8C%8D", 1)?.isWellFormed()).toBe(true);
   });
 });
 

@@ -212,13 +212,11 @@ test("undoing stops after this many, and says that there is more", async () => {
     for (const agent of ["bot-8", "bot-9"])
       await submit(slug, agent, "website", `https://${slug}.example`);
   }
-  const asked = { agent: "bot-8", operator: "ada", reason: "made up" };
+  const asked = { agent_id: "bot-8", operator: "ada", reason: "made up" };
   expect(await revertAgent(service.context, { ...asked, submissionsMax: 5 })).toMatchObject({
-    submissions: 12,
-    complete: false,
+    value: { submissions: 12, complete: false },
   });
   expect(await revertAgent(service.context, asked)).toMatchObject({
-    submissions: 0,
-    complete: true,
+    value: { submissions: 0, complete: true },
   });
 });

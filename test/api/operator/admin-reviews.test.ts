@@ -249,14 +249,16 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
       totals: { total_applied: number };
     };
   const { totals } = await board();
-  const asked = { agent: " MALLORY", operator: "ada", reason: "made up" };
-  const { store, clock } = service.context;
-  expect(await revertAgent({ store, clock }, asked)).toEqual({
-    agent_id: "mallory",
-    submissions: 1,
-    emptied: 1,
-    recommendations: 0,
-    complete: true,
+  const asked = { agent_id: " MALLORY", operator: "ada", reason: "made up" };
+  const { store } = service.context;
+  expect(await revertAgent(service.context, asked)).toMatchObject({
+    value: {
+      agent_id: "mallory",
+      submissions: 1,
+      emptied: 1,
+      recommendations: 0,
+      complete: true,
+    },
   });
   expect((await live(one)).city).toBeNull();
   expect((await live(one)).provenance).toEqual({});
@@ -273,7 +275,7 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
       { kind: "added" },
     ],
   });
-  expect((await revertAgent({ store, clock }, asked)).submissions).toBe(0);
+  expect(await revertAgent(service.context, asked)).toMatchObject({ value: { submissions: 0 } });
   const { rows } = await store.raw.execute(
     "SELECT operator FROM audit_log WHERE action = 'revert.agent'",
   );

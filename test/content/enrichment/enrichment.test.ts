@@ -315,7 +315,7 @@ describe("the strict mode", () => {
     expect(asked.map((one) => one.submitted_by)).toEqual(["a"]);
     expect(asked[0]?.action).toContain("on another network");
     const reviews = async () =>
-      (await listReviews(strict.context, { kind: "contested", limit: 5, after: null })).reviews.map(
+      (await listReviews(strict.context, { kind: "contested", limit: 5 })).reviews.map(
         ({ summary }) => summary,
       );
     expect(await reviews()).toEqual([expect.stringContaining("Agents agree on city")]);
