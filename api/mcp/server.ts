@@ -15,7 +15,7 @@ import { directoryOperations as operations } from "#content/contract/operations/
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
-import { openObjects } from "#content/openapi/schemas.ts";
+import { jsonSchemaOf } from "#content/openapi/schemas.ts";
 
 /** A request to the service, by its path and query. */
 export type Call = { method: "GET" | "POST"; path: string; body?: unknown };
@@ -63,10 +63,7 @@ function listedTools(): Tool[] {
 
 /** A shape with an id would become a reference to itself; the protocol wants an object at the root. */
 const schemaOf = (shape: z.ZodObject, io: "input" | "output") =>
-  z.toJSONSchema(shape.extend({}), {
-    io,
-    override: ({ jsonSchema }) => openObjects(jsonSchema),
-  }) as Tool["inputSchema"];
+  jsonSchemaOf(shape.extend({}), io) as Tool["inputSchema"];
 
 async function callTool(ask: Ask, name: string, input: unknown): Promise<CallToolResult> {
   const tool = mcpTools.find((one) => one.name === name);

@@ -97,9 +97,9 @@ export const DonateParameters = z.object({
       .number({ error: amountErrors.form })
       .gt(0, { error: amountErrors.none })
       .max(usdcNumber(donationMax), { error: amountErrors.high })
-      .default(usdcNumber(donationDefault))
-      .describe("USDC to give: 1 by default, at most 6 decimals, written as plain digits")
-      .meta({ examples: [2.5] }),
+      .default(usdcNumber(donationDefault)),
+    "USDC to give: 1 by default, at most 6 decimals, written as plain digits",
+    2.5,
   ),
   payer: z
     .string()

@@ -15,9 +15,9 @@ export type Intent = z.infer<typeof Intent>;
 /** Query parameter of GET /api/recommend. */
 export const intent = parameter(
   (given) => cleaned(given),
-  Intent.default("discover")
-    .describe("What comes next; it changes the weight of signals")
-    .meta({ examples: ["donate"] }),
+  Intent.default("discover"),
+  "What comes next; it changes the weight of signals",
+  "donate",
 );
 
 /**

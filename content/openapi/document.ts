@@ -12,12 +12,10 @@ import {
 } from "#content/contract/operations/onboarding.ts";
 import { exampleOf } from "#content/contract/example.ts";
 import {
-  everywhere,
   type Json,
   type Operation,
   type Refusal,
   refusals,
-  refusalsOf,
 } from "#content/contract/operations/operation.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
@@ -102,8 +100,10 @@ function described(operation: Operation): Json {
     tags: [tag],
     summary,
     description,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: { required: body.optional !== true, content: contentOf(body) },
+    }),
     responses: responsesOf(operation),
     security: [
       ...(tag === "Operator" ? [{ operator: [] }] : []),
@@ -111,13 +111,6 @@ function described(operation: Operation): Json {
     ],
   };
 }
-
-const requestBody = ({ shape, optional }: NonNullable<Operation["body"]>): Json => ({
-  required: optional !== true,
-  content: {
-    "application/json": { schema: reference("schemas", idOf(shape)), example: exampleOf(shape) },
-  },
-});
 
 function parametersOf({ path, query, headers = [] }: Operation): Json[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
@@ -132,59 +125,46 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 }
 
 function responsesOf(operation: Operation): Json {
-  const { method, also = [], problems = {}, refusals: own = [] } = operation;
-  const { limited, fresh, tag } = operation;
-  const names: readonly Refusal[] = [
-    ...own,
-    ...refusalsOf(operation),
-    ...Object.values(problems).map(({ status }) => status),
-    ...(limited === false ? [] : [429 as const]),
-    ...everywhere,
-  ];
+  const { method, ok, also = [], limited, fresh, tag } = operation;
   const kept = method === "get" && fresh !== true && tag !== "Operator";
   const common = [...commonHeaders, ...(limited === false ? [] : limitHeaders)];
-  const refused = [...new Set(names)]
-    .toSorted((a, b) => a - b)
-    .map((status): [string, Json] => [String(status), reference("responses", `Refusal${status}`)]);
+  const answer = (one: Operation["ok"], own: readonly string[] = []): Json => ({
+    description: one.description,
+    headers: headersOf([...(one.headers ?? []), ...own, ...common]),
+    content: contentOf(one),
+  });
+  // Whatever their order here, statuses are sorted: they are whole numbers.
   return {
-    ...okResponse(operation, [...(kept ? ["ETag"] : []), ...common]),
+    200: answer(ok, kept ? ["ETag"] : []),
+    ...(kept && {
+      304: { description: "The client has it", headers: headersOf(["ETag", ...common]) },
+    }),
+    ...Object.fromEntries(also.map((one) => [one.status, answer(one)])),
     ...Object.fromEntries(
-      also.map(({ status, description, shape, headers }): [string, Json] => [
-        String(status),
-        {
-          description,
-          headers: headersOf([...headers, ...common]),
-          content: {
-            "application/json": {
-              schema: reference("schemas", idOf(shape)),
-              example: exampleOf(shape),
-            },
-          },
-        },
-      ]),
+      refusalsOf(operation).map((status) => [status, reference("responses", `Refusal${status}`)]),
     ),
-    ...(kept
-      ? { "304": { description: "The client has it", headers: headersOf(["ETag", ...common]) } }
-      : {}),
-    ...Object.fromEntries(refused),
   };
 }
 
-function okResponse({ ok }: Operation, common: readonly string[]): { [status: string]: Json } {
-  if (ok === undefined) return {};
-  const { description, shape, example = "", mediaType = "application/json", headers = [] } = ok;
-  const content: Json =
-    shape === "text"
-      ? { schema: { type: "string" }, example }
-      : { schema: reference("schemas", idOf(shape)), example: exampleOf(shape) };
-  return {
-    "200": {
-      description,
-      headers: headersOf([...headers, ...common]),
-      content: { [mediaType]: content },
-    },
-  };
+function contentOf({ shape, mediaType = "application/json", example = "" }: Content): Json {
+  const schema = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
+  return { [mediaType]: { schema, example: shape === "text" ? example : exampleOf(shape) } };
 }
+
+type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example">;
+
+/** What an operation may refuse, by itself and because of what it takes: a query, a body, a name in its path. */
+const refusalsOf = ({ query, body, path, tag, limited, ...own }: Operation): readonly Refusal[] => [
+  ...(own.refusals ?? []),
+  ...Object.values(own.problems ?? {}).map(({ status }) => status),
+  ...(query === undefined ? [] : [400 as const]),
+  ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
+  ...(path.includes("{") ? [404 as const] : []),
+  ...(tag === "Operator" ? [401 as const] : []),
+  ...(limited === false ? [] : [429 as const]),
+  500,
+  503,
+];
 
 const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
 

@@ -34,9 +34,11 @@ export type McpTool = {
 };
 
 /** What the tool says of itself; what it takes and answers is the operation's, where nothing else is given. */
-type Declared = Omit<McpTool, "input" | "output"> & {
+type Declared = Omit<McpTool, "input" | "output" | "annotations"> & {
   input?: Record<string, z.ZodType>;
   output?: z.ZodObject;
+  /** Absent: it only reads. */
+  annotations?: McpTool["annotations"];
 };
 
 const reads = {
@@ -58,7 +60,6 @@ const declared: readonly Declared[] = [
     },
     // The HTTP answer holds the same array twice, under two names; a model needs it once.
     output: SearchAnswer.omit({ results: true }),
-    annotations: reads,
   },
   {
     name: "get_nonprofit",
@@ -66,14 +67,12 @@ const declared: readonly Declared[] = [
     description:
       "The full profile: mission, programmes, impact, registrations, ways to give, and where each value comes from.",
     operation: directoryOperations.getNonprofit,
-    annotations: reads,
   },
   {
     name: "list_causes",
     title: "List causes",
     description: "The 29 cause areas; their ids are the values of the input cause.",
     operation: directoryOperations.listCauses,
-    annotations: reads,
   },
   {
     name: "recommend",
@@ -81,7 +80,6 @@ const declared: readonly Declared[] = [
     description:
       "Up to five picks for a donor's intent, with reasons, trust signals and how they were ranked. Send at least one of cause, country and q. When count is 0, use search_nonprofits.",
     operation: recommendationOperations.recommendNonprofits,
-    annotations: reads,
   },
   {
     name: "needs_enrichment",
@@ -92,7 +90,6 @@ const declared: readonly Declared[] = [
     input: {
       pending: z.boolean().optional().describe("Only profiles that wait for a second agent"),
     },
-    annotations: reads,
   },
   {
     name: "submit_enrichment",
@@ -100,12 +97,7 @@ const declared: readonly Declared[] = [
     description:
       "Submits what you found for a field of a profile, with where you found it. A structured field goes live when two distinct agents submit the same value; prose waits for a person. Send only what you have found yourself.",
     operation: enrichmentOperations.submitEnrichment,
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { ...reads, readOnlyHint: false },
   },
   {
     name: "donation_requirements",
@@ -123,12 +115,12 @@ const declared: readonly Declared[] = [
     description:
       "Sum and number of the recorded donations of a nonprofit, with the 50 newest; each was verified on chain.",
     operation: donationOperations.getDonationHistory,
-    annotations: reads,
   },
 ];
 
 /** Every tool, in the order in which they are listed. */
 export const mcpTools: readonly McpTool[] = declared.map((tool) => ({
+  annotations: reads,
   ...tool,
   input: z.object({
     ...tool.operation.query?.shape,
@@ -140,6 +132,6 @@ export const mcpTools: readonly McpTool[] = declared.map((tool) => ({
 }));
 
 function answerOf({ operationId, ok }: Operation): z.ZodObject {
-  if (ok === undefined || ok.shape === "text") throw new Error(`${operationId} answers no JSON`);
+  if (ok.shape === "text") throw new Error(`${operationId} answers no JSON`);
   return ok.shape;
 }

@@ -81,7 +81,7 @@ async function answered<Path extends string, Answer extends z.ZodObject>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const value: unknown = await response.json();
-  if (response.ok && ok !== undefined) return { ok: true, value: ok.shape.parse(value) };
+  if (response.ok) return { ok: true, value: ok.shape.parse(value) };
   const { code = String(response.status), detail = "" } = Refused.parse(value);
   return { ok: false, failure: { kind: code, message: detail } };
 }

@@ -36,7 +36,7 @@ export type Operation<
     /** By name, when one example does not show all. */
     examples?: { [name: string]: Json };
   };
-  ok?: {
+  ok: {
     description: string;
     /** Its id is its name in the description; "text" is not JSON. */
     shape: Answer;
@@ -119,13 +119,3 @@ export type Problems = Readonly<
     }
   >
 >;
-
-/** What any operation may answer. */
-export const everywhere = [500, 503] as const satisfies readonly Refusal[];
-/** What an operation may answer because of what it takes: a query, a body, a name in its path, an operator's token. */
-export const refusalsOf = ({ query, body, path, tag }: Operation) => [
-  ...(query === undefined ? [] : [400 as const]),
-  ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
-  ...(path.includes("{") ? [404 as const] : []),
-  ...(tag === "Operator" ? [401 as const] : []),
-];

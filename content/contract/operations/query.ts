@@ -1,41 +1,45 @@
 import { z } from "zod";
 
-/** A parameter of a query string: `read` makes of its text what the shape describes; programs may hand in the value itself. */
-export const parameter = <Shape extends z.ZodType>(read: (text: string) => unknown, shape: Shape) =>
-  z.preprocess((given) => (typeof given === "string" ? read(given) : given), shape);
+/**
+ * A parameter of a query string: `read` makes of its text what the shape describes; programs may hand in the value itself.
+ */
+export const parameter = <Shape extends z.ZodType>(
+  read: (text: string) => unknown,
+  shape: Shape,
+  description: string,
+  example: unknown,
+) =>
+  z.preprocess(
+    (given) => (typeof given === "string" ? read(given) : given),
+    shape.meta({ description, examples: [example] }),
+  );
 
 const textLengthMax = 1_000;
 
-/** Items in a page: `fallback` unless given; above `max` it is capped. */
-export const limit = (fallback: number, max: number) => {
-  const error = `limit is a whole number from 1 to ${max}; above that it is capped.`;
-  return parameter(
-    whole,
-    z
-      .int({ error })
-      .min(1, { error })
-      .overwrite((items) => Math.min(items, max))
-      .default(fallback)
-      .describe(
-        `Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`,
-      )
-      .meta({ examples: [fallback] }),
-  );
-};
+/** A whole number from `min`; above `max` it is capped. */
+const capped = (min: number, max: number, error: string) =>
+  z
+    .int({ error })
+    .min(min, { error })
+    .overwrite((given) => Math.min(given, max));
 
-const offsetMax = 2 ** 40;
-const offsetError = "offset is a whole number from 0.";
+/** Items in a page: `fallback` unless given; above `max` it is capped. */
+export const limit = (fallback: number, max: number) =>
+  parameter(
+    whole,
+    capped(1, max, `limit is a whole number from 1 to ${max}; above that it is capped.`).default(
+      fallback,
+    ),
+    `Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`,
+    fallback,
+  );
 
 /** Items to leave out from the start. */
 export const offset = parameter(
   whole,
-  z
-    .int({ error: offsetError })
-    .min(0, { error: offsetError })
-    .overwrite((items) => Math.min(items, offsetMax))
-    .default(0)
-    .describe("Number of items to skip; default 0")
-    .meta({ examples: [0] }),
+  capped(0, 2 ** 40, "offset is a whole number from 0.").default(0),
+  "Number of items to skip; default 0",
+  0,
 );
 
 /** A whole number from 1; above `max` it is capped. */
@@ -44,30 +48,21 @@ export const number = (
   description: string,
   example: number,
   max = Number.MAX_SAFE_INTEGER,
-) => {
-  const error = `${name} is a whole number from 1.`;
-  return parameter(
+) =>
+  parameter(
     whole,
-    z
-      .int({ error })
-      .min(1, { error })
-      .overwrite((given) => Math.min(given, max))
-      .optional()
-      .describe(description)
-      .meta({ examples: [example] }),
+    capped(1, max, `${name} is a whole number from 1.`).optional(),
+    description,
+    example,
   );
-};
 
 /** A text without control characters, trimmed and cut at `lengthMax`. */
 export const text = (description: string, example: string, lengthMax = textLengthMax) =>
   parameter(
     (given) => cleaned(given, lengthMax),
-    z
-      .string()
-      .max(lengthMax)
-      .optional()
-      .describe(description)
-      .meta({ examples: [example] }),
+    z.string().max(lengthMax).optional(),
+    description,
+    example,
   );
 
 /** A text as it came, absent as empty: the operation itself says what is wrong with it. `bounds` are shown, not held. */
@@ -78,10 +73,7 @@ export const textAsItCame = (
 ) =>
   z.preprocess(
     (given) => given ?? "",
-    z
-      .string()
-      .describe(description)
-      .meta({ examples: [example], ...bounds }),
+    z.string().meta({ description, examples: [example], ...bounds }),
   );
 
 /** One of a closed list; a refusal names the list. */
@@ -93,22 +85,18 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
 ) =>
   parameter(
     (given) => cleaned(given),
-    z
-      .enum(values, { error: `${name} is one of ${values.join(", ")}.` })
-      .optional()
-      .describe(description)
-      .meta({ examples: [example] }),
+    z.enum(values, { error: `${name} is one of ${values.join(", ")}.` }).optional(),
+    description,
+    example,
   );
 
 /** "1" or "true"; any other value is not a filter. */
 export const flag = (description: string, example: "1" | "true") =>
   parameter(
     (given) => (["1", "true"].includes(given.trim().toLowerCase()) ? "1" : undefined),
-    z
-      .enum(["1", "true"])
-      .optional()
-      .describe(description)
-      .meta({ examples: [example] }),
+    z.enum(["1", "true"]).optional(),
+    description,
+    example,
   );
 
 export const cause = text(
