@@ -9,8 +9,6 @@ import { announceService } from "#api/operator/running-service.ts";
 import { loadSecrets, type Secrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
-import { idsInList } from "#content/nonprofit/list-store.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -19,6 +17,7 @@ import {
   publicationOf,
   waitForPublication,
 } from "#site/delivery/bundle-reader.ts";
+import { firstSlug } from "#site/documents/discovery.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
@@ -78,7 +77,7 @@ const command = defineCommand({
     const listening = listen(service.app, config, { before: frontDoor });
     const leave = announceService(config.dataDir, listening.url);
     showAddresses(config, secrets, {
-      example: await exampleSlug(store),
+      example: await firstSlug(store),
       localChain: localChain?.url ?? null,
     });
     void publisher.ready.then(() => console.log("The bundle is complete. Ctrl-C stops."));
@@ -106,12 +105,6 @@ const startPublisher = (onTrouble: (message: string) => void) =>
         `The publisher ended (${cause}) and is started again in ${againInMs / 1_000} s. What is published goes on being served.`,
       ),
   });
-
-/** The first of the whole list, for an address that shows something. */
-async function exampleSlug(store: Store): Promise<string | null> {
-  const [first] = await recordsById(store, await idsInList(store, "all", { limit: 1, offset: 0 }));
-  return first?.slug ?? null;
-}
 
 /** Prints the addresses worth opening, and once the directory is whole, says so. */
 function showAddresses(

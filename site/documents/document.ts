@@ -1,6 +1,6 @@
 import type { ListIndex } from "#content/nonprofit/list-index.ts";
 import type { Store } from "#content/store/open.ts";
-import type { PageLocals } from "#site/parts/page-locals.ts";
+import type { Own } from "#site/parts/page-locals.ts";
 import type { BuildInputs } from "#site/parts/profile-view.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
@@ -36,13 +36,15 @@ export type DocumentKind<Needs = Source> = {
 };
 
 /** The file that a page or an endpoint of the site makes; it lies where the page does, unless `path` says otherwise. */
-export async function fileOf<Page extends keyof PageLocals>(
+export async function fileOf<Page extends string>(
   { renderer, baseUrl, network }: Source,
   page: Page,
-  own: PageLocals[Page],
+  own: Own<Page>,
   path = pathOf(page),
 ): Promise<BundleFile> {
-  return { path, body: await renderer.render(page, { baseUrl, network, ...own }) };
+  const handed: string | object = own;
+  const locals = typeof handed === "string" ? { text: handed } : { baseUrl, network, ...handed };
+  return { path, body: await renderer.render(page, locals) };
 }
 
 /** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
@@ -57,10 +59,10 @@ export type SingleDocument = {
   render(source: Source): Promise<BundleFile[]>;
 };
 
-/** The document that a page makes of what `own` finds for it. */
-export const single = <Page extends keyof PageLocals>(
+/** The document that a page or an endpoint makes of what `own` finds for it. */
+export const single = <Page extends string>(
   page: Page,
-  own: (source: Source) => PageLocals[Page] | Promise<PageLocals[Page]>,
+  own: (source: Source) => Own<Page> | Promise<Own<Page>>,
   paths: readonly string[] = [pathOf(page)],
 ): SingleDocument => ({
   paths,

@@ -1,7 +1,7 @@
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import { countryName } from "#content/nonprofit/country.ts";
-import { causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
+import { answerBytes, causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/parts/list-view.ts";
@@ -79,7 +79,7 @@ function jsonPage(
   const nonprofits = ids.flatMap((id) => summaries.get(id) ?? []);
   const answer = listAnswer({ baseUrl, total, limit, offset: limit * (page - 1), nonprofits });
   const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
-  return fileOf(source, file, { answer }, pathOf({ page, ...place }));
+  return fileOf(source, file, answerBytes(answer), pathOf({ page, ...place }));
 }
 
 const causeIntros = new Map(causes.map(({ id, description }) => [id, description]));

@@ -2,8 +2,9 @@ import { changedIdsAfter, historiesOf, isChanged } from "#content/nonprofit/chan
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { toDetail } from "#content/nonprofit/wire.ts";
+import { answerBytes, toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
+import { markdownOf } from "#site/parts/markdown.ts";
 import { type ProfileView, donateView, profileView } from "#site/parts/profile-view.ts";
 import {
   type BundleFile,
@@ -59,7 +60,7 @@ async function renderProfile(record: NonprofitRecord, source: Source): Promise<R
       await fileOf(
         source,
         "/api/nonprofits/[slug].json",
-        { answer },
+        answerBytes(answer),
         `api/nonprofits/${slug}.json`,
       ),
       await donatePage(view, source),
@@ -87,7 +88,7 @@ export const profileHistory: DocumentKind = {
       [...histories].map(async ([id, answer]) => {
         const path = `api/nonprofits/${answer.slug}/history.json`;
         const file = isChanged(answer)
-          ? await fileOf(source, "/api/nonprofits/[slug]/history.json", { answer }, path)
+          ? await fileOf(source, "/api/nonprofits/[slug]/history.json", answerBytes(answer), path)
           : { path, body: null };
         return { key: keyOf.profileHistory(id), files: [file] };
       }),
@@ -103,7 +104,8 @@ export const profileMarkdown: DocumentKind = {
     Promise.all(
       (await recordsById(source.store, idsOf(keys))).map(async (record) => {
         const path = `nonprofits/${record.slug}.md`;
-        const file = await fileOf(source, "/nonprofits/[slug].md", { record }, path);
+        const text = markdownOf(record, source.baseUrl);
+        const file = await fileOf(source, "/nonprofits/[slug].md", text, path);
         return { key: keyOf.profileMarkdown(record.id), files: [file] };
       }),
     ),

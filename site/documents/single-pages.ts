@@ -2,17 +2,27 @@ import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
-import { mcpTools } from "#content/openapi/mcp-tools.ts";
+import { answerBytes } from "#content/nonprofit/wire.ts";
 import { openApiDocument } from "#content/openapi/document.ts";
 import {
   directoryFact,
   directoryStats,
   storedCounters,
 } from "#content/operation/directory-facts-store.ts";
-import { agentsGuide, llmsText, publicationDay, workflows } from "./discovery.ts";
+import {
+  agentsGuide,
+  apiCatalog,
+  arazzo,
+  llmsText,
+  mcpCard,
+  pluginManifest,
+  publicationDay,
+  robotsText,
+  securityText,
+} from "./discovery.ts";
 import { type SingleDocument, single, singles, type Source } from "./document.ts";
 import { keyOf } from "./keys.ts";
-import { sitemapIndex, sitemapPaths } from "./sitemap.ts";
+import { sitemapIndex, sitemapOfPages } from "./sitemap.ts";
 
 const nothing = () => ({});
 const statsOf = async ({ store }: Source) => directoryStats(store, await storedCounters(store));
@@ -22,6 +32,10 @@ const noAgentsYet: Leaderboard = {
   top_agents: [],
   recent_activity: [],
 };
+
+/** A value as the service would answer it. */
+const json = (of: (source: Source) => unknown) => async (source: Source) =>
+  answerBytes(await of(source));
 
 type Singles = Readonly<Record<string, SingleDocument>>;
 
@@ -49,41 +63,29 @@ export const pages: Singles = {
   [keyOf.page("receipt")]: single("/receipt", nothing),
   [keyOf.page("widget")]: single("/widget", nothing),
   [keyOf.page("not-found")]: single("/404", nothing),
-  [keyOf.page("robots")]: single("/robots.txt", nothing),
+  [keyOf.page("robots")]: single("/robots.txt", robotsText),
 };
 export const page = singles("page", pages);
 
 /** The files by which programs find out about the directory. */
 export const discoveryFiles: Singles = {
-  [keyOf.discovery("llms")]: single("/llms.txt", async (source) => ({
-    text: await llmsText(source),
-  })),
+  [keyOf.discovery("llms")]: single("/llms.txt", llmsText),
   // Some look for the name in capitals; it is the same guide, so that a folder that ignores letter case can hold it.
-  [keyOf.discovery("agents")]: single(
-    "/agents.md",
-    async (source) => ({ text: await agentsGuide(source) }),
-    ["agents.md", "AGENTS.md"],
+  [keyOf.discovery("agents")]: single("/agents.md", agentsGuide, ["agents.md", "AGENTS.md"]),
+  [keyOf.discovery("security")]: single("/.well-known/security.txt", securityText),
+  [keyOf.discovery("openapi")]: single(
+    "/openapi.json",
+    json(({ baseUrl }) => openApiDocument(baseUrl)),
   ),
-  [keyOf.discovery("security")]: single("/.well-known/security.txt", async (source) => ({
-    day: await publicationDay(source),
-  })),
-  [keyOf.discovery("openapi")]: single("/openapi.json", ({ baseUrl }) => ({
-    answer: openApiDocument(baseUrl),
-  })),
-  [keyOf.discovery("arazzo")]: single("/agents.arazzo.yaml", ({ baseUrl }) => ({
-    text: workflows({ base_url: baseUrl }),
-  })),
-  [keyOf.discovery("catalog")]: single("/.well-known/api-catalog", nothing, [
+  [keyOf.discovery("arazzo")]: single("/agents.arazzo.yaml", arazzo),
+  [keyOf.discovery("catalog")]: single("/.well-known/api-catalog", json(apiCatalog), [
     ".well-known/api-catalog",
   ]),
-  [keyOf.discovery("plugin")]: single("/.well-known/ai-plugin.json", nothing),
-  [keyOf.discovery("mcp")]: single(
-    "/.well-known/mcp.json",
-    () => ({
-      tools: mcpTools.map(({ name, title, description }) => ({ name, title, description })),
-    }),
-    [".well-known/mcp.json", ".well-known/mcp/server-card.json"],
-  ),
+  [keyOf.discovery("plugin")]: single("/.well-known/ai-plugin.json", json(pluginManifest)),
+  [keyOf.discovery("mcp")]: single("/.well-known/mcp.json", json(mcpCard), [
+    ".well-known/mcp.json",
+    ".well-known/mcp/server-card.json",
+  ]),
 };
 export const discovery = singles("discovery", discoveryFiles);
 
@@ -91,18 +93,15 @@ export const needsPath = "api/needs-enrichment.json";
 
 /** Answers and sitemaps, each a kind of its own. */
 export const answers = Object.entries({
-  [keyOf.causes]: single("/api/causes.json", async ({ store }) => ({
-    answer: await causeList(store),
-  })),
+  [keyOf.causes]: single(
+    "/api/causes.json",
+    json(({ store }) => causeList(store)),
+  ),
   // The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store.
-  [keyOf.stats]: single("/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
-  [keyOf.needs]: single("/api/needs-enrichment.json", needsOf),
-  [keyOf.sitemapPages]: single("/sitemaps/pages.xml", async (source) => ({
-    items: await sitemapPaths(source),
-  })),
-  [keyOf.sitemapIndex]: single("/sitemap.xml", async (source) => ({
-    items: await sitemapIndex(source),
-  })),
+  [keyOf.stats]: single("/api/stats.json", json(statsOf)),
+  [keyOf.needs]: single("/api/needs-enrichment.json", json(needsOf)),
+  [keyOf.sitemapPages]: single("/sitemaps/pages.xml", sitemapOfPages),
+  [keyOf.sitemapIndex]: single("/sitemap.xml", sitemapIndex),
 }).map(([key, document]) => singles(key, { [key]: document }));
 
 /**
@@ -112,7 +111,5 @@ export const answers = Object.entries({
 async function needsOf({ store, baseUrl }: Source) {
   const query = needsDefault(await publicationDay({ store }));
   const totals = await storedNeedsTotals(store);
-  return {
-    answer: await needsAnswer(store, query, { baseUrl, totals, secondOpinions: null }),
-  };
+  return needsAnswer(store, query, { baseUrl, totals, secondOpinions: null });
 }

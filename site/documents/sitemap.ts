@@ -1,6 +1,6 @@
+import { isoTime } from "#content/contract/time.ts";
 import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
-import type { SitemapItem } from "#site/parts/sitemap.ts";
 import { type DocumentKind, fileOf, oneByOne, type Source } from "./document.ts";
 import { folderOf, keyOf } from "./keys.ts";
 import { pageSizeOf, sitemapChunkSize } from "./page-sizes.ts";
@@ -22,25 +22,25 @@ export const sitemap: DocumentKind = oneByOne(
     }));
     const path = `sitemaps/${chunk}.xml`;
     if (items.length === 0) return { path, body: null };
-    return fileOf(source, "/sitemaps/[chunk].xml", { items }, path);
+    return fileOf(source, "/sitemaps/[chunk].xml", sitemapXml("urlset", items), path);
   },
 );
 
 /** The file that names all other sitemaps. */
-export async function sitemapIndex({ store, baseUrl }: Source): Promise<SitemapItem[]> {
+export async function sitemapIndex({ store, baseUrl }: Source): Promise<string> {
   const chunks = await sitemapChunks(store, sitemapChunkSize);
   const profiles = chunks.map(({ chunk, updated_at }) => ({
     address: `${baseUrl}/sitemaps/${chunk}.xml`,
     updated_at,
   }));
-  return [{ address: `${baseUrl}/sitemaps/pages.xml` }, ...profiles];
+  return sitemapXml("sitemapindex", [{ address: `${baseUrl}/sitemaps/pages.xml` }, ...profiles]);
 }
 
 /** Source: sitemaps.org. A chunk of profiles is smaller, so that a change rewrites less. */
 const urlsMax = 50_000;
 
-/** The pages that are no profiles. */
-export async function sitemapPaths({ store, baseUrl }: Source): Promise<SitemapItem[]> {
+/** The sitemap of the pages that are no profiles. */
+export async function sitemapOfPages({ store, baseUrl }: Source): Promise<string> {
   const counts = await listCounts(store);
   const paths = [
     "/",
@@ -59,5 +59,22 @@ export async function sitemapPaths({ store, baseUrl }: Source): Promise<SitemapI
     paths.push(root);
     for (let number = 2; number <= pageCount; number++) paths.push(`${root}/${number}`);
   }
-  return paths.slice(0, urlsMax).map((path) => ({ address: baseUrl + path }));
+  const items = paths.slice(0, urlsMax).map((path) => ({ address: baseUrl + path }));
+  return sitemapXml("urlset", items);
+}
+
+/** An address in a sitemap, and when it last changed, in milliseconds since 1970. */
+type SitemapItem = { address: string; updated_at?: number };
+
+/** A sitemap, or an index of sitemaps, of its items. */
+const sitemapXml = (kind: "sitemapindex" | "urlset", items: readonly SitemapItem[]): string => {
+  const element = kind === "urlset" ? "url" : "sitemap";
+  const lines = items.map((item) => itemXml(element, item)).join("\n");
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${lines}\n</${kind}>\n`;
+};
+
+function itemXml(element: string, { address, updated_at }: SitemapItem): string {
+  const location = address.includes("&") ? address.replaceAll("&", "&amp;") : address;
+  const lastmod = updated_at === undefined ? "" : `<lastmod>${isoTime(updated_at)}</lastmod>`;
+  return `<${element}><loc>${location}</loc>${lastmod}</${element}>`;
 }

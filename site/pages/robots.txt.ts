@@ -1,4 +1,1 @@
-import { robotsText } from "#site/parts/discovery.ts";
-import { endpoint } from "#site/parts/endpoint.ts";
-
-export const GET = endpoint<"/robots.txt">(({ baseUrl }) => robotsText(baseUrl));
+export { GET } from "#site/parts/endpoint.ts";

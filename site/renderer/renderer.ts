@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { RouteData } from "astro";
 import type { App } from "astro/app";
-import type { LocalsOf, PageLocals } from "#site/parts/page-locals.ts";
 import { compiledEntry, readCompiled } from "./compile.ts";
 
 /** The compiled site, resident: renders one page from data, without Vite. */
@@ -23,7 +22,7 @@ export async function openRenderer(compiledFolder: string) {
      * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address
      * plays no part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
      */
-    render: async <Page extends keyof PageLocals>(page: Page, locals: LocalsOf<Page>) => {
+    render: async (page: string, locals: Record<string, unknown>) => {
       let route = routes.get(page);
       if (route === undefined) routes.set(page, (route = await findRoute(app, page)));
       const { request, routeData, endpoint } = route;

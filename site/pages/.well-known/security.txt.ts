@@ -1,6 +1,1 @@
-import { securityText } from "#site/parts/discovery.ts";
-import { endpoint } from "#site/parts/endpoint.ts";
-
-export const GET = endpoint<"/.well-known/security.txt">(({ baseUrl, day }) =>
-  securityText(baseUrl, day),
-);
+export { GET } from "#site/parts/endpoint.ts";

@@ -1,4 +1,1 @@
-import { sitemapXml } from "#site/parts/sitemap.ts";
-import { endpoint } from "#site/parts/endpoint.ts";
-
-export const GET = endpoint<"/sitemaps/[chunk].xml">(({ items }) => sitemapXml("urlset", items));
+export { GET } from "#site/parts/endpoint.ts";

@@ -77,7 +77,6 @@ test("a folder may be named from the working folder, and one without its entry i
 
 test("a page that cannot be rendered is an error with its cause", async () => {
   const renderer = await aRenderer();
-  // @ts-expect-error the view is missing on purpose.
   const rendering = renderer.render("/nonprofits/[slug]", { baseUrl: "https://almoner.example" });
   expect(rendering).rejects.toThrow(/^\/nonprofits\/slug cannot be rendered: .+/);
 });

@@ -1,1 +1,1 @@
-export { jsonEndpoint as GET } from "#site/parts/endpoint.ts";
+export { GET } from "#site/parts/endpoint.ts";
