@@ -7,8 +7,8 @@ export type GiveWay = () => Promise<void>;
 
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 
-/** Bundles whose folder is being brought in step bit by bit; `failed` once something of it could not be shown. */
-const slicing = new WeakMap<Manifest, { runs: number; failed: boolean }>();
+/** Bundles whose folder is being brought in step: up to which release, and `failed` once a path could not be shown. */
+const showingTo = new WeakMap<Manifest, { release: number; runs: number; failed: boolean }>();
 
 /** Makes stored files the current release, then brings the folder for other web servers in step. */
 export function publishFiles(
@@ -22,97 +22,59 @@ export function publishFiles(
     removed: stored.removed,
     now: context.clock(),
   });
-  exportCommitted(context, committed);
+  exportRelease(context);
   return committed;
 }
 
-/** Shows a new release in the folder for other web servers, and what did not get there before. */
-export function exportCommitted(context: ExportContext, committed: Committed): void {
-  for (const _ of showing(context, committed));
+/** Shows in the folder for other web servers what releases changed that is not shown there yet. */
+export function exportRelease(context: ExportContext): void {
+  for (const _ of showing(context));
 }
 
 /** The same bit by bit, with `giveWay` between: for a release of many files. */
-export async function exportInSlices(
-  context: ExportContext,
-  committed: Committed,
-  giveWay: GiveWay,
-): Promise<void> {
-  for (const _ of showing(context, committed)) await giveWay();
+export async function exportInSlices(context: ExportContext, giveWay: GiveWay): Promise<void> {
+  for (const _ of showing(context)) await giveWay();
 }
 
 const pathsPerSlice = 8;
 
 /**
- * Shows a release, pages before the lists that name them, deletions last, with a pause after some paths. Releases that
- * are made in a pause show theirs at once: so a path is brought to what it holds when its turn comes.
+ * Shows what changed, pages before the lists that name them, deletions last, with a pause after some paths. Releases
+ * that are made in a pause show theirs at once: so a path is brought to what it holds when its turn comes. What could
+ * not be shown (the disk was full, say) is shown with the next release.
  */
-function* showing(context: ExportContext, committed: Committed) {
-  const { manifest } = context;
-  const going = slicing.get(manifest);
-  // An earlier release did not get there whole: the disk was full, say.
-  if (going === undefined && !isNext(context, committed)) {
-    bringExportInStep(context);
-    return;
-  }
-  const progress = going ?? { runs: 0, failed: false };
-  progress.runs++;
-  slicing.set(manifest, progress);
+function* showing({ manifest, exported, blobs }: ExportContext) {
+  const { exported_release, current_release } = manifest.state();
+  const going = showingTo.get(manifest) ?? { release: exported_release, runs: 0, failed: false };
+  if (going.release >= current_release) return;
+  const paths = changedPaths(manifest, going.release);
+  going.release = current_release;
+  going.runs++;
+  showingTo.set(manifest, going);
   let isWhole = false;
   try {
-    for (const [at, path] of inExportOrder(committed).entries()) {
+    for (const [at, path] of paths.entries()) {
       if (at > 0 && at % pathsPerSlice === 0) yield;
-      showPath(context, path);
+      const held = manifest.find(path);
+      if (held === null) exported.remove(path);
+      else exported.put(path, blobs.pathOf(held.digest));
     }
     isWhole = true;
   } finally {
-    progress.failed ||= !isWhole;
-    progress.runs--;
-    if (progress.runs === 0) slicing.delete(manifest);
+    going.failed ||= !isWhole;
+    going.runs--;
+    if (going.runs === 0) showingTo.delete(manifest);
   }
-  // What was published meanwhile is shown as well, unless it failed: then the next release repairs it.
-  if (progress.runs === 0 && !progress.failed) {
-    manifest.setState({ exported_release: manifest.state().current_release });
-  }
+  if (going.runs === 0 && !going.failed) manifest.setState({ exported_release: going.release });
 }
 
-const isNext = ({ manifest }: ExportContext, { release, changed, removed }: Committed): boolean =>
-  manifest.state().exported_release === release - 1 && changed.length + removed.length > 0;
-
-const inExportOrder = ({ changed, removed }: Committed): string[] => [
-  ...changed.map(({ path }) => path).sort((a, b) => exportRank(a) - exportRank(b)),
-  ...removed,
-];
-
-function showPath({ manifest, exported, blobs }: ExportContext, path: string): void {
-  const held = manifest.find(path);
-  if (held === null) exported.remove(path);
-  else exported.put(path, blobs.pathOf(held.digest));
-}
-
-/** Shows in the folder what releases changed that a publisher could not export before it ended. */
-export function bringExportInStep({ manifest, exported, blobs }: ExportContext): void {
-  const { exported_release, current_release } = manifest.state();
-  if (exported_release >= current_release) return;
-  const { db } = manifest;
-  const changed = db.query<{ path: string; digest: string }, [number]>(
-    "SELECT path, digest FROM files WHERE release > ?",
-  );
-  for (const rank of [0, 1, 2, 3]) {
-    for (const { path, digest } of changed.iterate(exported_release)) {
-      if (exportRank(path) === rank) exported.put(path, blobs.pathOf(digest));
-    }
-  }
-  const gone = db.query<{ path: string }, [number]>(
-    `SELECT DISTINCT path FROM history
-     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
-  );
-  for (const { path } of gone.iterate(exported_release)) exported.remove(path);
-  manifest.setState({ exported_release: current_release });
-}
-
-/** Shows what could not be shown when its release was made, and that no newer release will bring. */
-export function repairExport(context: ExportContext): void {
-  if (!slicing.has(context.manifest)) bringExportInStep(context);
+/** Paths that releases after this one changed, in the order in which they are shown. */
+function changedPaths({ db, removedSince }: Manifest, release: number): string[] {
+  const changed = db
+    .query<{ path: string }, [number]>("SELECT path FROM files WHERE release > ?")
+    .all(release)
+    .map(({ path }) => path);
+  return [...changed.sort((a, b) => exportRank(a) - exportRank(b)), ...removedSince(release)];
 }
 
 /** Assets, then profiles, then all that names them, then what tells that the rest is there. */

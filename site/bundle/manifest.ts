@@ -92,6 +92,10 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     `SELECT path, digest, size, as_of FROM files
      WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
   );
+  const removing = db.query<{ path: string }, [number]>(
+    `SELECT DISTINCT path FROM history
+     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
+  );
   const stating = db.query<{ name: string; value: string | number }, []>(
     "SELECT name, value FROM state",
   );
@@ -110,6 +114,8 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     find: (path: string): ManifestFile | null => finding.get(path),
     /** The oldest release whose notes are kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
+    /** Paths that releases after this one removed. */
+    removedSince: (release: number): string[] => removing.all(release).map(({ path }) => path),
     /** The files under a folder (named with its slash) that are not about to go, by path. */
     under: (path: string): HeldFile[] => listing.all(path, `${path.slice(0, -1)}0`), // "0" follows "/".
     /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */

@@ -76,13 +76,13 @@ function knownShards({ manifest, blobs }: ManifestParts): Map<string, ShardRefer
   return whole ? new Map(shards.map((shard, at) => [shardNames[at] ?? "", shard])) : null;
 }
 
-function overlaySince({ db }: Manifest, release: number, own: readonly NewFile[]): Overlay {
+function overlaySince(
+  { db, removedSince }: Manifest,
+  release: number,
+  own: readonly NewFile[],
+): Overlay {
   const overlay: Overlay = new Map();
-  const gone = db.query<{ path: string }, [number]>(
-    `SELECT DISTINCT path FROM history
-     WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
-  );
-  for (const { path } of gone.iterate(release)) overlay.set(path, null);
+  for (const path of removedSince(release)) overlay.set(path, null);
   const changed = db.query<NewFile & { doomed_at: number | null }, [number]>(
     "SELECT path, digest, size, doomed_at FROM files WHERE release > ?",
   );

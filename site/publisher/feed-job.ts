@@ -79,7 +79,7 @@ async function publishFeed(
   const body = `${await signer.sign(new TextEncoder().encode(draft.root))}\n`;
   const signature = storeFiles(context, [{ path: feedPaths.signature, body }]).kept;
   const committed = commit(context, draft, [...draft.files, ...signature]);
-  await exportInSlices(context, committed, giveWay);
+  await exportInSlices(context, giveWay);
   return committed;
 }
 

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { exportCommitted } from "#site/bundle/export-release.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
 import {
   commitRelease,
   type Committed,
@@ -111,7 +111,7 @@ async function buildDocuments(
   noteFailures(context, [], failed);
   // The workers have filled the folder of a first build.
   if (first) manifest.setState({ exported_release: committed.release });
-  else exportCommitted(context, committed);
+  else exportRelease(context);
   const { release, changed, removed } = committed;
   const wrong = new Set([...changed.map(({ path }) => path), ...repaired]);
   return { release, files, differing: first ? null : [...wrong, ...removed], failed };

@@ -1,5 +1,5 @@
 import { makeDurable } from "#site/bundle/durable.ts";
-import { repairExport, publishFiles } from "#site/bundle/export-release.ts";
+import { exportRelease, publishFiles } from "#site/bundle/export-release.ts";
 import { type Keeping, prune } from "#site/bundle/garbage-collection.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { partsOf, renderKeys } from "#site/documents/document.ts";
@@ -61,7 +61,7 @@ export function openHousekeeping(
     run: async ({ held }: Pick<Moment, "held">, nowMs = performance.now()): Promise<void> => {
       if (nowMs >= repairDueAtMs()) {
         repairAfterMs = nowMs + repairEveryMs;
-        repairExport(context);
+        exportRelease(context);
       }
       if (nowMs >= syncDueAtMs()) makeThemDurable();
       if (held || nowMs < pruneAfterMs) return;

@@ -29,7 +29,7 @@ export async function runListJob(
   const feedFiles = await closeFeedFiles(source.store, { after, upTo, now: clock() });
   const made = await background.makeLists({ after, upTo, feedFiles });
   noteFailures(context, made.keys, made.failed);
-  const committed = commitRelease(manifest, {
+  commitRelease(manifest, {
     reason: `lists to ${upTo}`,
     asOf: upTo,
     files: made.kept,
@@ -37,7 +37,7 @@ export async function runListJob(
     state: { slow_sequence: upTo },
     now: clock(),
   });
-  await exportInSlices(context, committed, giveWay);
+  await exportInSlices(context, giveWay);
   return upTo;
 }
 

@@ -7,7 +7,7 @@ import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { bringExportInStep, checkExport } from "#site/bundle/export-release.ts";
+import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openSearchJob } from "#site/search/search-job.ts";
@@ -164,7 +164,7 @@ function repair(context: PublisherContext): void {
   const { manifest, blobs, exported } = context;
   removeDrafts(exported.folder);
   removeDrafts(blobs.folder);
-  if (survivedBoot(context)) return bringExportInStep(context);
+  if (survivedBoot(context)) return exportRelease(context);
   const { exported_release, durable_release } = manifest.state();
   manifest.setState({
     inputs_digest: "",

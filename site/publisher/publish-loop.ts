@@ -1,6 +1,6 @@
 import { codeOf } from "#site/bundle/blobs.ts";
 import { syncAll } from "#site/bundle/durable.ts";
-import { exportCommitted } from "#site/bundle/export-release.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
 import { defaultKeeping, type Keeping } from "#site/bundle/garbage-collection.ts";
 import type { Committed } from "#site/bundle/release.ts";
 import { rollBack } from "#site/bundle/rollback.ts";
@@ -230,6 +230,6 @@ export function requestScheduledBuild({ manifest, log }: PublisherContext): void
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
 export function rollBackTo(context: PublisherContext, target: number): Committed | null {
   const committed = rollBack(context.manifest, target, context.clock());
-  if (committed !== null) exportCommitted(context, committed);
+  if (committed !== null) exportRelease(context);
   return committed;
 }

@@ -102,7 +102,7 @@ export async function publishIndexes(
     state: { ...state, search_sequence: made.asOf },
     now: context.clock(),
   });
-  await exportInSlices(context, committed, () => Bun.sleep(0));
+  await exportInSlices(context, () => Bun.sleep(0));
   return committed;
 }
 

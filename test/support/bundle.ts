@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
-import { exportCommitted } from "#site/bundle/export-release.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
 
@@ -35,7 +35,7 @@ export function aBundle() {
         state: {},
         now: new Date("2026-06-01T12:00:00Z"),
       });
-      exportCommitted({ manifest, exported: shownIn, blobs }, committed);
+      exportRelease({ manifest, exported: shownIn, blobs });
       return committed;
     },
     close() {

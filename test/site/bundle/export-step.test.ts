@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ExportFolder } from "#site/bundle/export-folder.ts";
 import { removeDrafts } from "#site/bundle/blobs.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
-import { bringExportInStep } from "#site/bundle/export-release.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
 import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
 let directory: Directory;
@@ -39,7 +39,7 @@ describe("a release that did not get into the folder for other web servers", () 
     await directory.edit("trust-a", { tagline: "Killed before the export" });
     await failsToExport();
     expect(await Bun.file(join(context.exported.folder, path)).text()).not.toContain("Killed");
-    bringExportInStep(context);
+    exportRelease(context);
     expect(shown()).toContain("Killed before the export");
   });
   test("is shown there together with the next release", async () => {
