@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   type BundleManifest,
@@ -17,9 +18,6 @@ type Overlay = Map<string, { digest: string; size: number } | null>;
 
 type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
-/** The shards as they shall be, their list, and the release of whose files they tell. */
-export type ManifestDraft = { files: NewFile[]; root: string; release: number };
-
 const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
 
 /** The shard that lists a path: the first byte of its SHA-256. */
@@ -29,12 +27,13 @@ export const shardOf = (path: string): string =>
 /**
  * Lists every file of the bundle with its SHA-256, in 256 shards and a list of these. Only shards with changed paths
  * are written, unless `full` or when the older ones are not at hand. The outcome depends on the files alone, not on
- * the way that led to them. `own` are files that will be committed together with the manifest.
+ * the way that led to them. `own` are files that will be committed
+ * together with the manifest. Answers the shards to write, the list, and the release of whose files it tells.
  */
 export function draftManifest(
   parts: ManifestParts,
   { full, own }: { full: boolean; own: readonly NewFile[] },
-): ManifestDraft {
+) {
   const { manifest, blobs } = parts;
   const known = full ? null : knownShards(parts);
   const since = known === null ? manifest.state().current_release : manifest.state().listed_release;
@@ -70,9 +69,9 @@ function knownShards({ manifest, blobs }: ManifestParts): Map<string, ShardRefer
   const root = manifest.find(feedPaths.manifest);
   if (root === null || !blobs.has(root.digest)) return null;
   const { shards } = JSON.parse(blobs.read(root.digest).toString()) as BundleManifest;
-  const whole = shards.every(({ path, sha256 }) => {
-    return manifest.find(path)?.digest === sha256 && blobs.has(sha256);
-  });
+  const whole = shards.every(
+    ({ path, sha256 }) => manifest.find(path)?.digest === sha256 && blobs.has(sha256),
+  );
   return whole ? new Map(shards.map((shard, at) => [shardNames[at] ?? "", shard])) : null;
 }
 
@@ -132,46 +131,32 @@ function rootFile(shards: ShardReference[]): string {
 }
 
 /** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
-export type ShardSpool = { read(shard: string): ManifestEntry[]; close(): void };
-
-const filesPerSlice = 1_000;
-const linesBufferedMax = 200;
-
-/** Reads every file that is listed, some thousands at a time, into a file per shard. Close it after use. */
-export function spoolShards({
-  manifest,
-  blobs,
-}: Pick<BundleContext, "manifest" | "blobs">): ShardSpool {
-  const folder = join(dirname(blobs.folder), "manifest-spool");
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const waiting = new Map<string, string[]>();
-  const flush = (shard: string, lines: string[]) => {
-    appendFileSync(join(folder, shard), lines.join(""));
-    lines.length = 0;
-  };
-  const next = manifest.db.query<NewFile, [string, number]>(
-    "SELECT path, digest, size FROM files WHERE path > ? AND doomed_at IS NULL ORDER BY path LIMIT ?",
+function spoolShards({ manifest, blobs }: ManifestParts) {
+  const path = join(dirname(blobs.folder), "manifest-spool");
+  rmSync(path, { recursive: true, force: true });
+  const spool = new Database(path, { create: true });
+  spool.run("PRAGMA journal_mode = OFF");
+  spool.run("CREATE TABLE files (shard TEXT, path TEXT, sha256 TEXT, size INTEGER)");
+  const adding = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
+  const listed = manifest.db.query<NewFile, []>(
+    "SELECT path, digest, size FROM files WHERE doomed_at IS NULL",
   );
-  for (let after = ""; ;) {
-    const files = next.all(after, filesPerSlice);
-    for (const { path, digest, size } of files) {
-      if (isManifestPath(path)) continue;
-      const shard = shardOf(path);
-      const lines = waiting.getOrInsertComputed(shard, () => []);
-      lines.push(`${JSON.stringify({ path, sha256: digest, size } satisfies ManifestEntry)}\n`);
-      if (lines.length >= linesBufferedMax) flush(shard, lines);
+  const addAll = spool.transaction(() => {
+    for (const file of listed.iterate()) {
+      if (isManifestPath(file.path)) continue;
+      adding.run(shardOf(file.path), file.path, file.digest, file.size);
     }
-    after = files.at(-1)?.path ?? "";
-    if (files.length < filesPerSlice) break;
-  }
-  for (const [shard, lines] of waiting) flush(shard, lines);
+  });
+  addAll();
+  spool.run("CREATE INDEX files_by_shard ON files (shard)");
+  const reading = spool.query<ManifestEntry, [string]>(
+    "SELECT path, sha256, size FROM files WHERE shard = ?",
+  );
   return {
-    read: (shard) => {
-      const path = join(folder, shard);
-      if (!existsSync(path)) return [];
-      return JSON.parse(`[${readFileSync(path, "utf8").trimEnd().replaceAll("\n", ",")}]`);
+    read: (shard: string): ManifestEntry[] => reading.all(shard),
+    close: () => {
+      spool.close();
+      rmSync(path);
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
