@@ -5,7 +5,7 @@ import { openManifest } from "#site/bundle/manifest.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { type PurgeConfig, purgeRelease } from "#site/delivery/purge.ts";
 import { uploadRelease } from "#site/delivery/upload.ts";
-import { openS3Target, readS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 import { stopSignal, stopWith } from "../support/config.ts";
 import { type Progress, startProgress } from "../support/progress.ts";
 
@@ -23,9 +23,8 @@ export function bucketOf(
 
 /** The bucket's store, with the keys of the settings; ends the process when one is not usable. */
 export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): UploadTarget {
-  const read = readS3Target(to, s3);
-  if (!read.ok) stopWith(`--to: ${read.failure.message}`, 2);
-  return openS3Target(read.value.address, read.value.keys, { signal });
+  const opened = openS3Target(to, s3, { signal });
+  return opened.ok ? opened.value : stopWith(`--to: ${opened.failure}`, 2);
 }
 
 /** Which caches are purged of changes, and how. */

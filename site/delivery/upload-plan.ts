@@ -1,4 +1,6 @@
+import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
+import { headerRulesText } from "./http-headers.ts";
 
 /** A file that differs at the target; a digest of null says that it has to go. */
 export type PlannedFile = { path: string; digest: string | null };
@@ -6,38 +8,28 @@ export type PlannedFile = { path: string; digest: string | null };
 /** What has to be brought to a target for it to show one release. */
 export type UploadPlan = ReturnType<typeof openUploadPlan>;
 
-export type UploadQuestion = {
-  target: string;
-  rules: string;
-  /** The stage of a path; smaller ones are brought first. */
-  rankOf: (path: string) => number;
-  /** A release that the target is known to show: only what came after it is looked at. 0: everything is. */
-  since?: number | undefined;
-};
-
 const batchMax = 1_000;
 const deletions = 100;
 
 /**
  * Compares the current release with what was uploaded to `target` before, as of one instant: the plan stays the same
- * while publishing goes on. It is kept on the disk, because a first upload may have millions of files. `rules` are the
- * header rules: a file that was sent under others is sent again.
+ * while publishing goes on. It is kept on the disk, because a first upload may have millions of files. A file that was
+ * sent under other header rules is sent again. `since` is a release that the target is known to show: only what came
+ * after it is looked at; 0: everything is.
  */
-export function openUploadPlan(
-  manifest: Manifest,
-  { target, rules, rankOf, since = 0 }: UploadQuestion,
-) {
+export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
   const { db } = manifest;
   for (const statement of tables) db.run(statement);
-  const rulesDigest = new Bun.CryptoHasher("sha256").update(rules).digest("hex").slice(0, 16);
+  const rules = Bun.CryptoHasher.hash("sha256", headerRulesText, "hex").slice(0, 16);
   const planning = db.prepare<null, [number, string, string | null]>(
     "INSERT INTO temp.upload_plan (stage, path, digest) VALUES (?, ?, ?)",
   );
   const release = db.transaction(() => {
-    const from = isKept(manifest, since) ? since : 0;
+    // What was removed in a release that is not kept any more is not known.
+    const from = manifest.oldestRelease() <= since + 1 ? since : 0;
     const changed = db.query<PlannedFile, [string, string, number]>(changedFiles);
-    for (const { path, digest } of changed.iterate(target, rulesDigest, from)) {
-      planning.run(rankOf(path), path, digest);
+    for (const { path, digest } of changed.iterate(target, rules, from)) {
+      planning.run(stageOf(path), path, digest);
     }
     const gone = db.query<PlannedFile, [string, number]>(from > 0 ? goneSince : goneFiles);
     for (const { path } of gone.iterate(target, from)) planning.run(deletions, path, null);
@@ -54,39 +46,37 @@ export function openUploadPlan(
       "SELECT stage, count(*) AS files FROM temp.upload_plan GROUP BY stage ORDER BY stage",
     )
     .all();
+  const reading = db.query<PlannedFile, [number, string, number]>(
+    "SELECT path, digest FROM temp.upload_plan WHERE stage = ? AND path > ? ORDER BY path LIMIT ?",
+  );
   return {
     release,
     total: stages.reduce((sum, { files }) => sum + files, 0),
     /** In the order in which they are brought. */
     stages: stages.map(({ stage }) => stage),
-    batches: (stage: number) => batchesOf(db, stage),
+    files: function* (stage: number): Generator<PlannedFile> {
+      let batch = reading.all(stage, "", batchMax);
+      for (; batch.length > 0; batch = reading.all(stage, batch.at(-1)?.path ?? "", batchMax)) {
+        yield* batch;
+      }
+    },
     /** Notes that the target has this content. */
     remember: (path: string, digest: string, now: Date) =>
-      void remembering.run(target, path, digest, rulesDigest, now.getTime()),
+      void remembering.run(target, path, digest, rules, now.getTime()),
     forget: (path: string) => void forgetting.run(target, path),
   };
 }
 
-function* batchesOf(db: Manifest["db"], stage: number): Generator<PlannedFile[]> {
-  const reading = db.query<PlannedFile, [number, string, number]>(
-    `SELECT path, digest
-     FROM temp.upload_plan
-     WHERE stage = ? AND path > ?
-     ORDER BY path
-     LIMIT ?`,
-  );
-  for (let after = ""; ;) {
-    const batch = reading.all(stage, after, batchMax);
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    yield batch;
-    after = last.path;
-  }
+/**
+ * The order of the export, drawn apart where an upload takes long: lists after all profiles, Pagefind's entry after what
+ * it names, the signed list after the files it vouches for.
+ */
+function stageOf(path: string): number {
+  if (/\.pf_[a-z]+$/.test(path)) return 0;
+  if (path.startsWith("api/nonprofits/pages/")) return 20;
+  if (path.startsWith("snapshot/manifest")) return 25;
+  return exportRank(path) * 10;
 }
-
-/** Whether the notes of all releases after this one are still there. */
-const isKept = (manifest: Manifest, release: number): boolean =>
-  release > 0 && manifest.oldestRelease() <= release + 1;
 
 const changedFiles = `
   SELECT files.path, files.digest

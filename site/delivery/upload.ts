@@ -1,10 +1,9 @@
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type Blobs, codeOf } from "#site/bundle/blobs.ts";
-import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";
-import { headerRulesText, headersOf, urlPathsOf } from "./http-headers.ts";
+import { headersOf, urlPathsOf } from "./http-headers.ts";
 import { type PurgeConfig, purgeRelease } from "./purge.ts";
 import { openUploadPlan, type PlannedFile, type UploadPlan } from "./upload-plan.ts";
 import type { UploadFailure, UploadTarget } from "./upload-target.ts";
@@ -58,29 +57,12 @@ export async function uploadRelease(options: UploadOptions): Promise<UploadOutco
   const { manifest, target, extensionless = false } = options;
   const name = extensionless ? `${target.name}#extensionless` : target.name;
   for (let pass = 0; pass < passesMax; pass++) {
-    const plan = openUploadPlan(manifest, {
-      target: name,
-      rules: headerRulesText,
-      rankOf: uploadRank,
-      since: outcome.release > 0 ? outcome.release : options.since,
-    });
-    const finished = await bringAll(options, plan, outcome);
-    if (!finished) return outcome;
+    const plan = openUploadPlan(manifest, name, outcome.release || options.since);
+    if (!(await bringAll(options, plan, outcome))) return outcome;
     outcome.release = plan.release;
     if (manifest.state().current_release === plan.release) break;
   }
   return outcome;
-}
-
-/**
- * The order of the export, drawn apart where an upload takes long: lists after all profiles, Pagefind's entry after what
- * it names, the signed list after the files it vouches for.
- */
-function uploadRank(path: string): number {
-  if (/\.pf_[a-z]+$/.test(path)) return 0;
-  if (path.startsWith("api/nonprofits/pages/")) return 20;
-  if (path.startsWith("snapshot/manifest")) return 25;
-  return exportRank(path) * 10;
 }
 
 /** Brings one stage after the other; answers whether all of them came through. */
@@ -94,19 +76,16 @@ async function bringAll(
   let refused = false;
   const stops = () => refused || outcome.failed.length >= failuresMax || signal?.aborted === true;
   for (const stage of plan.stages) {
-    for (const batch of plan.batches(stage)) {
-      await eachAtMost(concurrency, batch, async (file) => {
-        if (stops()) return;
-        const failure = await bring(options, plan, file, outcome);
-        if (failure !== null) {
-          outcome.failed.push({ path: file.path, error: failure.message });
-          refused ||= failure.kind === "denied";
-        }
-        onProgress?.(++done, plan.total);
-      });
-      if (stops()) return false;
-    }
-    if (outcome.failed.length > 0) return false;
+    await eachAtMost(concurrency, plan.files(stage), async (file) => {
+      if (stops()) return;
+      const failure = await bring(options, plan, file, outcome);
+      if (failure !== null) {
+        outcome.failed.push({ path: file.path, error: failure.message });
+        refused ||= failure.kind === "denied";
+      }
+      onProgress?.(++done, plan.total);
+    });
+    if (stops() || outcome.failed.length > 0) return false;
   }
   return true;
 }
@@ -122,8 +101,8 @@ async function bring(
   const keys = extensionless ? keysOf(path) : [path];
   if (planned.digest === null) {
     for (const key of keys) {
-      const removed = await target.remove(key);
-      if (!removed.ok) return removed.failure;
+      const failure = await target.remove(key);
+      if (failure !== null) return failure;
     }
     plan.forget(path);
     outcome.removed++;
@@ -134,8 +113,8 @@ async function bring(
   // It left the bundle while this ran; the next pass removes it.
   if (file === null) return null;
   for (const key of keys) {
-    const stored = await target.put(key, file.body, objectHeaders(path, file.digest));
-    if (!stored.ok) return stored.failure;
+    const failure = await target.put(key, file.body, objectHeaders(path, file.digest));
+    if (failure !== null) return failure;
   }
   plan.remember(path, file.digest, now);
   outcome.uploaded++;

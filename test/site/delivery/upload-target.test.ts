@@ -1,15 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "#api/config.ts";
-import { readS3Target } from "#site/delivery/upload-target.ts";
+import { openS3Target } from "#site/delivery/upload-target.ts";
 
 const keys = { S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "secret" };
 
-const readWith = (text: string, env: Record<string, string>) =>
-  readS3Target(text, readConfig(env).s3);
+const openWith = (text: string, env: Record<string, string>) =>
+  openS3Target(text, readConfig(env).s3);
 
-const addressOf = (text: string, env: Record<string, string> = {}) => {
-  const read = readWith(text, { ...keys, ...env });
-  return read.ok ? read.value.address : read.failure.kind;
+/** The target's name, or why there is none. */
+const nameOf = (text: string, env: Record<string, string> = {}) => {
+  const opened = openWith(text, { ...keys, ...env });
+  return opened.ok ? opened.value.name : opened.failure;
 };
 
 describe("the address of a target", () => {
@@ -27,31 +28,41 @@ describe("the address of a target", () => {
       "",
     ],
   ])("%s with %o is below %s", (text, env, baseUrl, prefix) => {
-    expect(addressOf(text, env as Record<string, string>)).toMatchObject({ baseUrl, prefix });
+    expect(nameOf(text, env as Record<string, string>)).toBe(`${baseUrl}/${prefix}`);
   });
 
   test.each(["books", "s3://", "s3:/books", "s3://B", "https://store.example/books"])(
     "%s is none",
     (text) => {
-      expect(addressOf(text)).toBe("not_an_address");
+      expect(nameOf(text)).toContain("s3://bucket");
     },
   );
 
   test("an endpoint with a path is refused", () => {
-    expect(addressOf("s3://books", { S3_ENDPOINT: "https://store.example/path" })).toBe(
-      "bad_endpoint",
+    expect(nameOf("s3://books", { S3_ENDPOINT: "https://store.example/path" })).toBe(
+      "The store's endpoint is an origin like https://s3.store.example.",
     );
   });
 
-  test("without keys there is no target; those of the AWS tools serve too", () => {
-    const without = readWith("s3://books", {});
-    expect(without.ok ? "" : without.failure.kind).toBe("no_keys");
-    const aws = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b", AWS_SESSION_TOKEN: "c" };
-    const read = readWith("s3://books", aws);
-    expect(read.ok && read.value.keys).toEqual({
-      accessKeyId: "a",
-      secretAccessKey: "b",
-      sessionToken: "c",
+  test("without keys there is no target; those of the AWS tools serve too", async () => {
+    const without = openWith("s3://books", {});
+    expect(without.ok ? "" : without.failure).toContain("ALMONER_S3_ACCESS_KEY_ID");
+    let sent = new Headers();
+    using store = Bun.serve({
+      port: 0,
+      fetch: ({ headers }) => {
+        sent = headers;
+        return new Response("");
+      },
     });
+    const opened = openWith("s3://books", {
+      S3_ENDPOINT: `http://127.0.0.1:${store.port}`,
+      AWS_ACCESS_KEY_ID: "a",
+      AWS_SECRET_ACCESS_KEY: "b",
+      AWS_SESSION_TOKEN: "c",
+    });
+    expect(opened.ok && (await opened.value.remove("index.html"))).toBeNull();
+    expect(sent.get("authorization")).toContain("Credential=a/");
+    expect(sent.get("x-amz-security-token")).toBe("c");
   });
 });

@@ -3,7 +3,7 @@ import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { uploadRelease } from "#site/delivery/upload.ts";
-import { openS3Target, readS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 
 const bucket = "almoner-test";
 const now = new Date("2026-06-01T12:00:00Z");
@@ -23,13 +23,14 @@ afterEach(() => bundle.close());
 
 /** The real target, with a list of what was asked of it. */
 function aTarget(path = `site-${prefix}`, keyId?: string) {
-  const read = readS3Target(`s3://${bucket}/${path}`, {
-    ...s3AccessTo(store.endpoint),
-    ...(keyId === undefined ? {} : { accessKeyId: keyId }),
-  });
-  if (!read.ok) throw new Error(read.failure.message);
-  const { address, keys } = read.value;
-  const target = openS3Target(address, keys, { retry: { triesMax: 3, firstMs: 5 } });
+  const access = s3AccessTo(store.endpoint);
+  const opened = openS3Target(
+    `s3://${bucket}/${path}`,
+    { ...access, accessKeyId: keyId ?? access.accessKeyId },
+    { retry: { triesMax: 3, firstMs: 5 } },
+  );
+  if (!opened.ok) throw new Error(opened.failure);
+  const target = opened.value;
   const asked: string[] = [];
   const recorded: UploadTarget = {
     name: target.name,
@@ -195,7 +196,7 @@ describe("an upload that fails", () => {
       ...target,
       put: (key, body, headers) =>
         key === "nonprofits/water-for-all.html"
-          ? Promise.resolve({ ok: false, failure: { kind: "unreachable", message: "busy" } })
+          ? Promise.resolve({ kind: "unreachable", message: "busy" })
           : target.put(key, body, headers),
     };
     const outcome = await upload(failing);
@@ -224,12 +225,10 @@ describe("an upload that fails", () => {
       fetch: () => new Response("", { status: ++calls < 3 ? 503 : 200 }),
     });
     bundle.publish({ "index.html": "<p>Home" });
-    const read = readS3Target(`s3://${bucket}`, s3AccessTo(`http://127.0.0.1:${flaky.port}`));
-    if (!read.ok) throw new Error(read.failure.message);
-    const target = openS3Target(read.value.address, read.value.keys, {
-      retry: { triesMax: 3, firstMs: 1 },
-    });
-    expect(await upload(target)).toMatchObject({ release: 1, uploaded: 1, failed: [] });
+    const access = s3AccessTo(`http://127.0.0.1:${flaky.port}`);
+    const opened = openS3Target(`s3://${bucket}`, access, { retry: { triesMax: 3, firstMs: 1 } });
+    if (!opened.ok) throw new Error(opened.failure);
+    expect(await upload(opened.value)).toMatchObject({ release: 1, uploaded: 1, failed: [] });
     expect(calls).toBe(3);
   });
 });

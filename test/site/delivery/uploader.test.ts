@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
-import { openS3Target, readS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 import { startUploader } from "#site/delivery/upload.ts";
 
 let store: TestStore;
@@ -30,16 +30,14 @@ afterAll(async () => {
 beforeEach(() => {
   bundle = aBundle();
   [asked, logged, purged] = [[], [], []];
-  const read = readS3Target("s3://almoner-uploader/site", s3AccessTo(store.endpoint));
-  if (!read.ok) throw new Error(read.failure.message);
-  const real = openS3Target(read.value.address, read.value.keys);
+  const opened = openS3Target("s3://almoner-uploader/site", s3AccessTo(store.endpoint));
+  if (!opened.ok) throw new Error(opened.failure);
+  const real = opened.value;
   target = {
     name: real.name,
     put: (key, body, headers) => {
       asked.push(`put ${key}`);
-      if (busy) {
-        return Promise.resolve({ ok: false, failure: { kind: "unreachable", message: "busy" } });
-      }
+      if (busy) return Promise.resolve({ kind: "unreachable", message: "busy" });
       return real.put(key, body, headers);
     },
     remove: (key) => {
