@@ -9,7 +9,7 @@ import { digestOf } from "#site/bundle/blobs.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const kills = Number(process.env["ALMONER_TEST_KILLS"] ?? 50);
+const kills = process.env["ALMONER_FULL_TESTS"] === "1" ? 50 : 12;
 const nonprofits = 60;
 const port = 18_700 + (process.pid % 200);
 const url = `http://127.0.0.1:${port}`;

@@ -10,7 +10,7 @@ import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { freePort, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const kills = Number(process.env["ALMONER_TEST_KILLS"] ?? 3);
+const kills = process.env["ALMONER_FULL_TESTS"] === "1" ? 20 : 3;
 const posts = 1_000;
 const main = join(import.meta.dirname, "../../api/main.ts");
 
