@@ -8,7 +8,8 @@ import { deskRoutes } from "./operator/desk/routes.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
 import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
-import type { Allowance, Policy } from "./http/rate-limit.ts";
+import type { Policy } from "./http/rate-limit.ts";
+import type { Allowance } from "./http/sliding-window.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import {
   agentRoutes,

@@ -1,6 +1,5 @@
-import { createHmac } from "node:crypto";
 import type { Context } from "#api/context.ts";
-import { isUsableKey, networkOf } from "#api/http/client.ts";
+import { isUsableKey, keyedHash, networkOf } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -120,9 +119,5 @@ function consensusNetwork(
   const wide = network.includes(":")
     ? network.split(":").slice(0, 3).join(":")
     : /^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1];
-  if (wide === undefined) return null;
-  return createHmac("sha256", secrets.dailyHashKey)
-    .update(`consensus ${wide}`)
-    .digest("base64url")
-    .slice(0, 22);
+  return wide === undefined ? null : keyedHash(secrets.dailyHashKey, `consensus ${wide}`);
 }

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Config } from "#api/config.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
@@ -55,10 +56,6 @@ export function networkPart(address: string): string {
   return `${first.join(":")}::/64`;
 }
 
-/** A keyed hash of a text that no one can link to that of another day. 22 characters. */
-export const dailyHash = (key: Uint8Array, day: string, text: string): string =>
-  createHmac("sha256", key).update(`${day}\n${text}`).digest("base64url").slice(0, 22);
-
 /** The secret of `Authorization: Bearer <secret>`, at most 500 characters; null without one. */
 export const bearerOf = (request: Request): string | null =>
   /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
@@ -66,27 +63,29 @@ export const bearerOf = (request: Request): string | null =>
 /** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
 export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 
-const knownMax = 2_000;
-const knownLengthMax = 500;
-
-type Known = { day: string; hashes: Map<string, string> };
-const knownByKey = new WeakMap<Uint8Array, Known>();
+const hashesMax = 20_000;
+const hashedLengthMax = 500;
+const hashesOf = new WeakMap<Uint8Array, LRUCache<string, string>>();
 
 /**
- * The daily keyed hash of a user agent, "" for one that names none. Those of today are kept in memory: the same few
- * programs ask again and again, and a hash costs more than the rest of a request's log line.
+ * A keyed hash of a text, 22 characters. Those of the last 20,000 texts are kept in memory: the same clients and programs
+ * ask again and again, and a hash costs more than the rest of a request's log line.
  */
-export function userAgentHash(key: Uint8Array, userAgent: string, atMs: number): string {
-  const day = isoDay(atMs);
-  let known = knownByKey.get(key);
-  if (known?.day !== day) knownByKey.set(key, (known = { day, hashes: new Map() }));
-  const found = known.hashes.get(userAgent);
-  if (found !== undefined) return found;
-  const made = dailyHash(key, day, userAgent);
-  if (known.hashes.size >= knownMax) known.hashes.clear();
-  if (userAgent.length <= knownLengthMax) known.hashes.set(userAgent, made);
-  return made;
+export function keyedHash(key: Uint8Array, text: string): string {
+  const hash = (of: string) =>
+    createHmac("sha256", key).update(of).digest("base64url").slice(0, 22);
+  if (text.length > hashedLengthMax) return hash(text);
+  let hashes = hashesOf.get(key);
+  if (hashes === undefined) {
+    hashes = new LRUCache({ max: hashesMax, memoMethod: hash });
+    hashesOf.set(key, hashes);
+  }
+  return hashes.memo(text);
 }
+
+/** The hash of a user agent, "" for a request that names none. No one can link it to that of another day. */
+export const userAgentHash = (key: Uint8Array, userAgent: string, atMs: number): string =>
+  keyedHash(key, `${isoDay(atMs)}\n${userAgent}`);
 
 /** The hashes under which a user agent may have asked for a recommendation at most 60 s ago: two just after midnight. */
 export function recentHashes(
@@ -95,6 +94,6 @@ export function recentHashes(
   atMs: number,
 ): readonly [string] | readonly [string, string] {
   const today = userAgentHash(key, userAgent, atMs);
-  const before = isoDay(atMs - followThroughWindowMs);
-  return before === isoDay(atMs) ? [today] : [today, dailyHash(key, before, userAgent)];
+  const before = userAgentHash(key, userAgent, atMs - followThroughWindowMs);
+  return before === today ? [today] : [today, before];
 }

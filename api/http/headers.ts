@@ -1,4 +1,4 @@
-import type { Allowance } from "./rate-limit.ts";
+import type { Allowance } from "./sliding-window.ts";
 
 /** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
 const links = [

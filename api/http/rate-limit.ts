@@ -1,10 +1,15 @@
-import { createHmac } from "node:crypto";
 import type { Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { batcher } from "./batcher.ts";
-import { networkOf } from "./client.ts";
-import { type Hits, openWindows, type Taken, type Window, type Windows } from "./sliding-window.ts";
+import { keyedHash, networkOf } from "./client.ts";
+import {
+  type Allowance,
+  type Hits,
+  openWindows,
+  type Window,
+  type Windows,
+} from "./sliding-window.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -21,8 +26,6 @@ export const agentWindows: readonly Window[] = [
 
 /** Failed attempts to be an operator before a client is locked out. Source: the promises of the spec, 10. */
 const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minuteMs, grainMs: 1 };
-
-export type Allowance = Taken & { limit: number; windowMs: number };
 
 export type Limits = {
   /** Counts a request of the client; null when its kind is not limited. */
@@ -64,69 +67,34 @@ export function openLimits(
   const taking = batcher((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
   const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   const now = () => shared.now();
-  const names = clientNames(secrets.dailyHashKey, now);
   const reads = countReads({ take, record, now }, config.readsPerMinute);
+  /**
+   * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
+   * midnight resets no window. The day is of the windows' own time, which no one can set.
+   */
+  const namesOf = (request: Request): readonly [string, string] => {
+    const network = networkOf(request, config);
+    const onDayOf = (atMs: number) =>
+      keyedHash(secrets.dailyHashKey, `limit ${Math.floor(atMs / dayMs)} ${network}`);
+    return [onDayOf(now()), onDayOf(now() - 2 * minuteMs)];
+  };
   return {
     request: async (policy, request) => {
-      if (policy === "read" && config.readsPerMinute === 0) return null;
-      const clients = names(networkOf(request, config));
-      if (policy === "read")
-        return { ...reads.take(clients), limit: config.readsPerMinute, windowMs: minuteMs };
-      const limit = requestsPerMinute[policy];
-      const window = { policy, limit, windowMs: minuteMs, grainMs: 1 };
-      const taken = await taking.ask({ windows: [window], clients, count: 1 });
-      return { ...taken, limit, windowMs: minuteMs };
+      if (policy === "read") {
+        return config.readsPerMinute === 0 ? null : reads.take(namesOf(request));
+      }
+      const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
+      return taking.ask({ windows: [window], clients: namesOf(request), count: 1 });
     },
-    agent: async (agentId, submissions = 1) => {
-      const hits = { windows: agentWindows, clients: [agentId], count: submissions };
-      const taken = await taking.ask(hits);
-      return { ...taken, ...sizeOf(taken.policy) };
-    },
-    adminFailures: (request, count) => {
-      const clients = names(networkOf(request, config));
-      return {
-        ...take([adminWindow], clients, count),
-        limit: adminWindow.limit,
-        windowMs: minuteMs,
-      };
-    },
+    agent: (agentId, submissions = 1) =>
+      taking.ask({ windows: agentWindows, clients: [agentId], count: submissions }),
+    adminFailures: (request, count) => take([adminWindow], namesOf(request), count),
     close: () => {
       taking.flush();
       reads.close();
       shared.close();
       alone?.close();
     },
-  };
-}
-
-const sizeOf = (asked: string): { limit: number; windowMs: number } => {
-  const { limit = 0, windowMs = minuteMs } =
-    agentWindows.find(({ policy }) => policy === asked) ?? {};
-  return { limit, windowMs };
-};
-
-const namesMax = 20_000;
-
-/**
- * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
- * midnight resets no window. The day is of the windows' own time, which no one can set.
- */
-function clientNames(key: Uint8Array, now: () => number) {
-  const known = new Map<string, readonly [string, string]>();
-  let from = -1;
-  return (network: string): readonly [string, string] => {
-    const atMs = now();
-    const day = Math.floor(atMs / dayMs);
-    const before = Math.floor((atMs - 2 * minuteMs) / dayMs);
-    if (from !== day + before || known.size >= namesMax) known.clear();
-    from = day + before;
-    const found = known.get(network);
-    if (found !== undefined) return found;
-    const name = (of: number) =>
-      createHmac("sha256", key).update(`limit ${of} ${network}`).digest("base64url").slice(0, 22);
-    const names = [name(day), name(before)] as const;
-    known.set(network, names);
-    return names;
   };
 }
 
@@ -173,7 +141,7 @@ export function countReads(windows: Pick<Windows, "take" | "record" | "now">, li
     }
   };
 
-  const ask = (client: Known, atMs: number): Taken => {
+  const ask = (client: Known, atMs: number): Allowance => {
     if (client.pending > 0) record();
     const taken = windows.take([window], client.clients);
     client.used = limit - taken.remaining;
@@ -183,7 +151,7 @@ export function countReads(windows: Pick<Windows, "take" | "record" | "now">, li
   };
 
   return {
-    take: (clients: readonly string[]): Taken => {
+    take: (clients: readonly string[]): Allowance => {
       const [name = ""] = clients;
       const atMs = windows.now();
       const client = known.get(name) ?? unknownClient(clients);
@@ -193,7 +161,7 @@ export function countReads(windows: Pick<Windows, "take" | "record" | "now">, li
         known.set(name, client);
       }
       if (atMs < client.fullUntilMs) {
-        return { allowed: false, policy: "read", remaining: 0, resetMs: client.fullUntilMs - atMs };
+        return { ...window, allowed: false, remaining: 0, resetMs: client.fullUntilMs - atMs };
       }
       const isFar = client.used + client.pending < limit / 2 && client.pending < pendingMax;
       if (!isFar || atMs - client.askedAtMs > minuteMs) return ask(client, atMs);
@@ -201,7 +169,7 @@ export function countReads(windows: Pick<Windows, "take" | "record" | "now">, li
       waiting.add(client);
       timer ??= setTimeout(record, recordEveryMs).unref();
       const remaining = limit - client.used - client.pending;
-      return { allowed: true, policy: "read", remaining, resetMs: minuteMs };
+      return { ...window, allowed: true, remaining, resetMs: minuteMs };
     },
     /** Writes what is pending. */
     close: record,

@@ -6,8 +6,12 @@ import { dirname } from "node:path";
 /** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
 export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
 
-/** `remaining` hits are left; the next comes free in `resetMs`. */
-export type Taken = { allowed: boolean; policy: string; remaining: number; resetMs: number };
+/** What is left of a window: `remaining` hits; the next comes free in `resetMs`. */
+export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
+  allowed: boolean;
+  remaining: number;
+  resetMs: number;
+};
 
 /**
  * `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all names under
@@ -16,9 +20,9 @@ export type Taken = { allowed: boolean; policy: string; remaining: number; reset
 export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
 
 export type Windows = {
-  take(windows: readonly Window[], clients: readonly string[], count?: number): Taken;
+  take(windows: readonly Window[], clients: readonly string[], count?: number): Allowance;
   /** Takes for many at once, in their order. */
-  takeAll(hits: readonly Hits[]): Taken[];
+  takeAll(hits: readonly Hits[]): Allowance[];
   /** Counts hits that were let through already, many clients at once; answers what each has used now. */
   record(window: Window, hits: readonly { clients: readonly string[]; count: number }[]): number[];
   /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
@@ -42,25 +46,26 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const counting = db.query<{ used: number; next: number | null }, Counted>(countingSql);
   const adding = db.query<null, [string, string, number, number]>(addingSql);
   const sweep = sweeper(db, now());
-  const take = ({ windows, clients, count }: Hits, atMs: number): Taken => {
+  const take = ({ windows, clients, count }: Hits, atMs: number): Allowance => {
     const [first = "", second = first] = clients;
-    let tightest: Taken | null = null;
+    let tightest: Allowance | null = null;
     for (const { policy, limit, windowMs } of windows) {
       const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
       const resetMs = next === null ? windowMs : next - atMs;
       const remaining = limit - used - count;
-      if (remaining < 0)
-        return { allowed: false, policy, remaining: Math.max(0, limit - used), resetMs };
+      const left = { policy, limit, windowMs, resetMs };
+      if (remaining < 0) return { ...left, allowed: false, remaining: Math.max(0, limit - used) };
       if (tightest === null || remaining < tightest.remaining) {
-        tightest = { allowed: true, policy, remaining, resetMs };
+        tightest = { ...left, allowed: true, remaining };
       }
     }
+    if (tightest === null) throw new Error("a hit counts in one window at least");
     for (const { policy, windowMs, grainMs } of windows) {
       adding.run(policy, first, Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
     }
-    return tightest ?? { allowed: true, policy: "none", remaining: 0, resetMs: 0 };
+    return tightest;
   };
-  const takeAll = (hits: readonly Hits[]): Taken[] => {
+  const takeAll = (hits: readonly Hits[]): Allowance[] => {
     const atMs = now();
     sweep(atMs, hits.length);
     return hits.map((one) => take(one, atMs));

@@ -4,10 +4,9 @@ import { recentHashes } from "#api/http/client.ts";
 
 type Needed = Pick<Context, "clock" | "secrets" | "recommendationLog">;
 
-/** A profile that was opened, or a donation for which payment requirements were asked (`intent_id`: their memo). */
-export type Step =
-  | { action: "profile"; slug: string; form: "page" | "markdown" | "json" }
-  | { action: "donate"; slug: string; intent_id: string | null };
+/** A profile that was opened, or a donation for which payment requirements were asked. */
+export type Step = Pick<FollowUp, "action" | "slug"> &
+  Partial<Pick<FollowUp, "form" | "intent_id">>;
 
 /**
  * Notes what the client of a request did, for the telemetry of recommendations: stored, with the next batch, when the
@@ -21,40 +20,28 @@ export function noteFollowUp(
   { elsewhere = step.action === "donate" }: { elsewhere?: boolean } = {},
 ): void {
   const atMs = clock().getTime();
-  if (!elsewhere && !recommendationLog.isFollowed(atMs)) return;
   const userAgent = request.headers.get("user-agent") ?? "";
-  const followUp: FollowUp = {
-    slug: step.slug,
-    action: step.action,
-    form: step.action === "profile" ? step.form : null,
-    intent_id: step.action === "donate" ? step.intent_id : null,
-    clients: recentHashes(secrets.dailyHashKey, userAgent, atMs),
-    atMs,
-    withinMs: 0,
-  };
-  recommendationLog.follow(followUp, { elsewhere });
+  const clients = recentHashes(secrets.dailyHashKey, userAgent, atMs);
+  const noted = { form: null, intent_id: null, ...step, clients, atMs, withinMs: 0 };
+  recommendationLog.follow(noted, { elsewhere });
 }
 
-const profilePaths: readonly [
-  prefix: string,
-  suffix: string,
-  form: "page" | "markdown" | "json",
-][] = [
-  ["/nonprofits/", ".md", "markdown"],
-  ["/nonprofits/", "", "page"],
-  ["/api/nonprofits/", "", "json"],
-];
+const profilePaths = [
+  { prefix: "/nonprofits/", suffix: ".md", form: "markdown" },
+  { prefix: "/nonprofits/", suffix: "", form: "page" },
+  { prefix: "/api/nonprofits/", suffix: "", form: "json" },
+] as const;
 
 /** The profile that a path of the bundle shows, as page, markdown or JSON; null for any other path. */
-export function profileAt(path: string): Extract<Step, { action: "profile" }> | null {
-  for (const [prefix, suffix, form] of profilePaths) {
-    if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
-    const slug = path.slice(prefix.length, path.length - suffix.length);
-    return slug === "" || slug.includes("/")
-      ? null
-      : { action: "profile", slug: decoded(slug), form };
-  }
-  return null;
+export function profileAt(path: string): Pick<FollowUp, "action" | "slug" | "form"> | null {
+  const shown = profilePaths.find(
+    ({ prefix, suffix }) => path.startsWith(prefix) && path.endsWith(suffix),
+  );
+  if (shown === undefined) return null;
+  const slug = path.slice(shown.prefix.length, path.length - shown.suffix.length);
+  return slug === "" || slug.includes("/")
+    ? null
+    : { action: "profile", slug: decoded(slug), form: shown.form };
 }
 
 function decoded(slug: string): string {

@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { LRUCache } from "lru-cache";
 import { type SearchWord, wordMatch } from "#content/search/query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
@@ -7,7 +8,6 @@ export type CuratedIndex = ReturnType<typeof openCuratedIndex>;
 
 type Found = ReadonlyMap<number, number>;
 const cachedMax = 5_000;
-const cachedLengthMax = 300;
 
 /**
  * An index made as that of the whole directory is, with the same weights. FTS5 is asked for one word at a time, and what
@@ -30,17 +30,12 @@ export function openCuratedIndex() {
      FROM curated
      WHERE curated MATCH ?`,
   );
-  const cached = new Map<string, Found>();
-  const find = (match: string): Found => {
-    const known = cached.get(match);
-    if (known !== undefined) return known;
-    const found = new Map(finding.all(match).map(({ id, strength }) => [id, strength]));
-    const [oldest] = cached.size >= cachedMax ? cached.keys() : [];
-    if (oldest !== undefined) cached.delete(oldest);
-    if (match.length <= cachedLengthMax) cached.set(match, found);
-    return found;
-  };
-  const each = (words: readonly SearchWord[]) => words.map((word) => find(wordMatch(word, [])));
+  const cached = new LRUCache<string, Found>({
+    max: cachedMax,
+    memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
+  });
+  const each = (words: readonly SearchWord[]) =>
+    words.map((word) => cached.memo(wordMatch(word, [])));
   return {
     /** Puts profiles in, replacing those of the same ids, and takes others out. */
     update: (records: readonly NonprofitRecord[], gone: readonly number[]): void => {
@@ -52,11 +47,10 @@ export function openCuratedIndex() {
     },
     /** Ids of the profiles that have all of the words, or any of them. */
     matching: (words: readonly SearchWord[], which: "all" | "any"): ReadonlySet<number> => {
-      const [first, ...others] = each(words).sort((a, b) => a.size - b.size);
-      if (which === "any")
-        return new Set([first, ...others].flatMap((found) => [...(found?.keys() ?? [])]));
-      return new Set(
-        [...(first?.keys() ?? [])].filter((id) => others.every((found) => found.has(id))),
+      const [first, ...others] = each(words);
+      return others.reduce(
+        (ids, found) => (which === "all" ? ids.intersection(found) : ids.union(found)),
+        new Set(first?.keys()),
       );
     },
     /** bm25 of the profiles that have any of the words; more is better, always above 0. */

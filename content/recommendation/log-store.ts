@@ -1,4 +1,5 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import { withoutContacts } from "#content/nonprofit/text.ts";
@@ -139,18 +140,6 @@ const rowOf = ({ query, called_at, ...call }: LoggedRecommendation) => ({
 const loggedText = (text: string | null): string | null =>
   text === null ? null : withoutContacts(text.slice(0, queryLengthMax));
 
-/** What clients did after recommendations, waiting in memory to be stored with the log. */
-export type FollowUps = {
-  /** Remembers that a client was given a recommendation. */
-  called(client: string, atMs: number): void;
-  /** Whether anybody's recommendation may be followed at this instant. */
-  isAnyFollowed(atMs: number): boolean;
-  /** Takes a follow-up, and says so; it leaves alone what follows no recommendation that could be meant. */
-  take(followUp: FollowUp, elsewhere: boolean): boolean;
-  /** Stores what follows a logged recommendation. Answers whether something waits for another look. */
-  write(): Promise<boolean>;
-};
-
 /** Of a second. Beyond it, telemetry is a sample: looking for more would slow down what is served. */
 const waitingFollowUpsMax = 2_000;
 /** Follow-ups of calls that this process does not remember: each costs a look at the store. */
@@ -160,19 +149,31 @@ const looksMax = 3;
 
 type Waiting = { followUp: FollowUp; looks: number };
 
-export function gatherFollowUps(store: Store): FollowUps {
-  const recent = rememberClients();
+const clientsMax = 20_000;
+
+/** What clients did after recommendations, waiting in memory to be stored with the log. */
+function gatherFollowUps(store: Store) {
+  /** When a client was last given a recommendation: nearly all page views follow none. */
+  const calledAt = new LRUCache<string, number>({ max: clientsMax });
+  let newestMs = -Infinity;
+  const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
   let waiting: Waiting[] = [];
   let noted = new Set<string>();
   let unsure = 0;
   return {
-    called: (client, atMs) => recent.add(client, atMs),
-    isAnyFollowed: (atMs) => recent.mayAny(atMs),
-    take: (followUp, elsewhere) => {
+    /** Remembers that a client was given a recommendation. */
+    called: (client: string, atMs: number) => {
+      calledAt.set(client, atMs);
+      newestMs = atMs;
+    },
+    /** Whether anybody's recommendation may be followed at this instant. */
+    isAnyFollowed: (atMs: number) => within(newestMs, atMs),
+    /** Takes a follow-up, and says so; it leaves alone what follows no recommendation that could be meant. */
+    take: (followUp: FollowUp, elsewhere: boolean) => {
       const { clients, atMs } = followUp;
       const key = `${clients[0]} ${followUp.action} ${followUp.slug} ${followUp.intent_id ?? ""}`;
       if (noted.has(key)) return false;
-      const isKnown = clients.some((client) => recent.mayFollow(client, atMs));
+      const isKnown = clients.some((one) => within(calledAt.peek(one) ?? -Infinity, atMs));
       const isWanted = isKnown || (elsewhere && unsure < unsureMax);
       if (!isWanted || waiting.length >= waitingFollowUpsMax) return false;
       if (!isKnown) unsure += 1;
@@ -180,6 +181,7 @@ export function gatherFollowUps(store: Store): FollowUps {
       waiting.push({ followUp, looks: isKnown ? 1 : looksMax });
       return true;
     },
+    /** Stores what follows a logged recommendation. Answers whether something waits for another look. */
     write: async () => {
       const taken = waiting;
       waiting = [];
@@ -206,25 +208,5 @@ export function gatherFollowUps(store: Store): FollowUps {
       }
       return waiting.length > 0;
     },
-  };
-}
-
-const clientsMax = 20_000;
-
-/** The clients that asked a moment ago, at most 20,000: nearly all page views follow no recommendation. */
-function rememberClients() {
-  const calledAt = new Map<string, number>();
-  let newest = -Infinity;
-  const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
-  return {
-    add: (client: string, atMs: number) => {
-      calledAt.delete(client); // So that the map stays in the order of the calls.
-      calledAt.set(client, atMs);
-      newest = atMs;
-      const [oldest] = calledAt.size > clientsMax ? calledAt.keys() : [];
-      if (oldest !== undefined) calledAt.delete(oldest);
-    },
-    mayFollow: (client: string, atMs: number) => within(calledAt.get(client) ?? -Infinity, atMs),
-    mayAny: (atMs: number) => within(newest, atMs),
   };
 }

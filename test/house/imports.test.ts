@@ -26,7 +26,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ],
   ["content/operation", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
-  ["content/recommendation", /^(zod$|node:|bun:sqlite$|drizzle-orm|@libsql\/client)/],
+  ["content/recommendation", /^(zod$|node:|bun:sqlite$|lru-cache$|drizzle-orm|@libsql\/client)/],
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
   ["content/openapi", /^(zod$|node:)/],
 ];
