@@ -23,8 +23,6 @@ export type Windows = {
   take(windows: readonly Window[], clients: readonly string[], count?: number): Allowance;
   /** Takes for many at once, in their order. */
   takeAll(hits: readonly Hits[]): Allowance[];
-  /** Counts hits that were let through already, many clients at once; answers what each has used now. */
-  record(window: Window, hits: readonly { clients: readonly string[]; count: number }[]): number[];
   /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
   now(): number;
   close(): void;
@@ -70,20 +68,11 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
     sweep(atMs, hits.length);
     return hits.map((one) => take(one, atMs));
   };
-  const record: Windows["record"] = ({ policy, windowMs }, hits) => {
-    const atMs = now();
-    return hits.map(({ clients: [first = "", second = first], count }) => {
-      adding.run(policy, first, atMs + windowMs, count);
-      return counting.get(policy, first, second, atMs)?.used ?? 0;
-    });
-  };
   const takingAll = db.transaction(takeAll);
   const taking = db.transaction((hits: Hits) => take(hits, now()));
-  const recording = db.transaction(record);
   return {
     take: (windows, clients, count = 1) => taking.immediate({ windows, clients, count }),
     takeAll: (hits) => takingAll.immediate(hits),
-    record: (window, hits) => recording.immediate(window, hits),
     now,
     close: () => db.close(),
   };

@@ -144,45 +144,18 @@ export function candidatesFor(
   return filtered.filter(({ record }) => withAny.has(record.id));
 }
 
-type Lists = {
-  byCause: ReadonlyMap<string, readonly Candidate[]>;
-  byCountry: ReadonlyMap<string, readonly Candidate[]>;
-};
-const listsOf = new WeakMap<Curation, Lists>();
-
-/** By cause and country, from lists that are made once for a curation. */
 function filteredBy(
-  curation: Curation,
+  { candidates }: Curation,
   { cause, country }: Pick<RecommendQuery, "cause" | "country">,
 ): readonly Candidate[] {
-  let lists = listsOf.get(curation);
-  if (lists === undefined) {
-    const { candidates } = curation;
-    const byCause = grouped(candidates, ({ pick, record }) => pick.causes ?? record.causes);
-    const byCountry = grouped(candidates, ({ record }) => record.country_code ?? []);
-    listsOf.set(curation, (lists = { byCause, byCountry }));
-  }
   const code = country === null ? null : countryCode(country);
   if (country !== null && code === null) return [];
-  const ofCountry = code === null ? curation.candidates : (lists.byCountry.get(code) ?? []);
-  if (cause === null) return ofCountry;
-  const ofCause = lists.byCause.get(cause.trim().toLowerCase()) ?? [];
-  return code === null ? ofCause : ofCause.filter(({ record }) => record.country_code === code);
-}
-
-function grouped(
-  candidates: readonly Candidate[],
-  keysOf: (one: Candidate) => string | readonly string[],
-): Map<string, Candidate[]> {
-  const groups = new Map<string, Candidate[]>();
-  for (const one of candidates) {
-    for (const key of new Set([keysOf(one)].flat())) {
-      const known = groups.get(key);
-      if (known === undefined) groups.set(key, [one]);
-      else known.push(one);
-    }
-  }
-  return groups;
+  const wanted = cause?.trim().toLowerCase();
+  return candidates.filter(
+    ({ pick, record }) =>
+      (code === null || record.country_code === code) &&
+      (wanted === undefined || (pick.causes ?? record.causes).includes(wanted)),
+  );
 }
 
 const unspecific = new Set(unspecificWords);
