@@ -84,8 +84,7 @@ const command = defineCommand({
 });
 
 function explain(error: unknown): number {
-  if (error instanceof BadInput) console.error(error.message);
-  else if (error instanceof Interrupted) console.error(error.message);
+  if (error instanceof BadInput || error instanceof Interrupted) console.error(error.message);
   else if (isDiskFull(error)) {
     console.error("The disk is full. Free some space and run the same command again to finish.");
   } else throw error;

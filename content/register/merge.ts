@@ -31,14 +31,13 @@ export function mergedWithRegister(
   return after;
 }
 
-/** A new nonprofit from a row of a register; id 0 until it is stored. */
+/** A new nonprofit from a row of a register; id 0 and slug "" until it is stored. */
 export function newFromRegister(
   draft: RegisterDraft,
-  slug: string,
   terms: RegisterTerms,
   nowMs: number,
 ): NonprofitRecord {
-  const empty = { ...emptyRecord, slug, register: terms.register, register_scope: terms.scope };
+  const empty = { ...emptyRecord, register: terms.register, register_scope: terms.scope };
   return mergedWithRegister(empty, draft, terms, nowMs);
 }
 
@@ -97,8 +96,6 @@ export type RegisterDraft = {
   /** The org-id by which it is recognised, for example US-EIN-530196605. */
   org_id: string;
   fields: Partial<NonprofitFields>;
-  /** What its slug is made of when it is new; the name in most cases. */
-  slug_name: string;
   /** Where a reader can look the row up. */
   source_url: string | null;
 };

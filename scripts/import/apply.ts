@@ -1,68 +1,69 @@
 import type { Clock } from "#content/contract/time.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import type { SkipReason } from "./format.ts";
-import { countSkip, type ImportReport } from "./report.ts";
-import type { Staged, Staging } from "./staging.ts";
+import { giveSlugs } from "#content/register/slug-store.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import { countSkip, type ImportReport, type SkipReason } from "./report.ts";
 
 export type Applying = {
   store: Store;
-  staging: Staging;
   report: ImportReport;
   clock: Clock;
   signal: AbortSignal;
-  /** Called with the organisations applied so far. */
-  onDone: (count: number) => void;
 };
 
-/** What rows mean for the directory: what to write, and how many of them change nothing or are left out. */
-export type Plan = { saves: Save[]; unchanged: number; skipped: SkipReason[] };
+/** What one row means for the directory. A new nonprofit whose slug is "" is given one as it is saved. */
+export type Outcome = Save | "unchanged" | SkipReason;
 
-export type Planner = {
+export type Planner<Row> = {
   /** Named in the audit log and the change feed as where a change came from. */
   origin: string;
   keepTimes?: boolean;
-  /** Sorts rows without writing; `open` are those that need writing. */
-  look?: (store: Queryable, rows: Staged[], now: Date) => Promise<Plan & { open: Staged[] }>;
-  plan: (tx: WriteTransaction, rows: Staged[], now: Date) => Promise<Plan>;
+  /** The outcome of each row, in their order. Writes nothing. */
+  plan: (store: Queryable, rows: Row[], now: Date) => Promise<Outcome[]>;
 };
 
-/** Applies what is staged in short transactions, in the order of the keys. Stops between two when asked to. */
-export async function applyStaged(
-  { store, staging, report, clock, signal, onDone }: Applying,
-  { origin, keepTimes = false, look, plan }: Planner,
+/** Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to. */
+export async function applyRows<Row>(
+  { store, report, clock, signal }: Applying,
+  { origin, keepTimes = false, plan }: Planner<Row>,
+  next: (limit: number) => Row[],
 ): Promise<void> {
   const pace = startPace();
-  let done = 0;
-  for (let key = ""; !signal.aborted;) {
-    const rows = staging.after(key, pace.size()).filter(({ payload }) => payload !== "");
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    key = last.key;
+  const slugsFor = giveSlugs();
+  for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
     const now = clock();
     // What does not change is found without the write lock; what may change is looked at again inside.
-    const looked = await look?.(store, rows, now);
-    if (looked !== undefined) count(report, { ...looked, saves: [] });
-    const open = looked?.open ?? rows;
-    if (open.length > 0) {
-      const planned = await pace.run(() =>
-        store.write(async (tx) => {
-          const found = await plan(tx, open, now);
-          await saveNonprofits(tx, found.saves, { origin, now, keepTimes });
-          return found;
-        }),
-      );
-      count(report, planned);
-    }
-    done += rows.length;
-    onDone(done);
+    const looked = await plan(store, rows, now);
+    const open = rows.filter((_, at) => typeof looked[at] === "object");
+    for (const outcome of looked) if (typeof outcome === "string") count(report, outcome);
+    if (open.length === 0) continue;
+    const outcomes = await pace.run(() =>
+      store.write(async (tx) => {
+        const planned = await plan(tx, open, now);
+        const saves = planned.filter((outcome) => typeof outcome === "object");
+        const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
+        const slugs = unnamed.length === 0 ? [] : await slugsFor(tx, unnamed.map(nameOf));
+        for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
+        await saveNonprofits(tx, saves, { origin, now, keepTimes });
+        return planned;
+      }),
+    );
+    for (const outcome of outcomes) count(report, outcome);
   }
 }
 
-function count(report: ImportReport, { saves, unchanged, skipped }: Plan): void {
-  report.unchanged += unchanged;
-  for (const why of skipped) countSkip(report, why);
-  for (const { before, after } of saves) {
+const nameOf = ({ name, registrations, city, region }: Save["after"]) => ({
+  slug_name: name,
+  org_id: registrations[0]?.org_id ?? "",
+  city,
+  region,
+});
+
+function count(report: ImportReport, outcome: Outcome): void {
+  if (outcome === "unchanged") report.unchanged += 1;
+  else if (typeof outcome === "string") countSkip(report, outcome);
+  else {
+    const { before, after } = outcome;
     if (before === null) report.added += 1;
     else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
     else report.changed += 1;
@@ -77,7 +78,7 @@ const sizeMax = 1_500;
 const pauseMs = 4;
 
 /** Finds the number of organisations that fit into one short transaction, and leaves room between two. */
-export function startPace() {
+function startPace() {
   let size = 100;
   return {
     size: (): number => size,

@@ -4,9 +4,7 @@ import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped, MappedBy } from "#content/register/cause-mapping.ts";
 import type { RegisterDraft } from "#content/register/merge.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
-
-/** Why a row was left out. */
-export type SkipReason = "not_eligible" | "withheld" | "duplicate" | "not_joined" | "bad";
+import type { SkipReason } from "./report.ts";
 
 /** What a row of a file says. `rank` decides between rows of one organisation: the greater one counts. */
 export type RowOutcome =
@@ -47,7 +45,6 @@ export function listed(
   const { causes, by } = mapped;
   const draft = {
     org_id,
-    slug_name: name,
     source_url,
     fields: { name, ...fields, causes, registrations: [registration] },
   };

@@ -158,5 +158,5 @@ function joined(
   if (!/^\d{4}(?:\d\d)?$/.test(rank)) return bad(`the tax year is "${rank}"`);
   if (Object.keys(fields).length === 0) return skip("withheld");
   const org_id = `US-EIN-${ein}`;
-  return { kind: "draft", rank, draft: { org_id, slug_name: "", fields, source_url } };
+  return { kind: "draft", rank, draft: { org_id, fields, source_url } };
 }

@@ -1,12 +1,11 @@
 import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { idsByOrgId, idsBySlug, knownIds } from "#content/register/import-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import type { Plan, Planner } from "./apply.ts";
+import type { Outcome, Planner } from "./apply.ts";
 import { BadInput, readLines } from "./read-file.ts";
-import type { StageOptions, Staging } from "./staging.ts";
+import type { Staged, StageOptions, Staging } from "./staging.ts";
 
 /** Reads and checks lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
 export async function stageRecords(
@@ -82,34 +81,32 @@ const keyOf = (id: number): string => String(id).padStart(16, "0");
  * What staged records change and add, in the order of their ids: in an empty store they make the same directory. A record
  * is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over.
  */
-export const recordPlanner: Planner = {
+export const recordPlanner: Planner<Staged> = {
   origin: "import:ndjson",
   keepTimes: true,
-  plan: async (tx, rows) => {
+  plan: async (store, rows) => {
     const lines = rows.map(({ payload }) => RecordLine.parse(JSON.parse(payload)));
     const slugs = lines.map(({ slug }) => slug);
-    const bySlug = await idsBySlug(tx, slugs);
-    const byOrgId = await idsByOrgId(tx, lines.flatMap(orgIdsOf));
+    const bySlug = await idsBySlug(store, slugs);
+    const byOrgId = await idsByOrgId(store, lines.flatMap(orgIdsOf));
     const ids = lines.map(({ id }) => id);
-    const used = await knownIds(tx, ids);
-    const stored = await recordsById(tx, [...new Set([...bySlug.values(), ...byOrgId.values()])]);
+    const used = await knownIds(store, ids);
+    const stored = await recordsById(store, [
+      ...new Set([...bySlug.values(), ...byOrgId.values()]),
+    ]);
     const records = new Map(stored.map((record) => [record.id, record]));
-    const plan: Plan = { saves: [], unchanged: 0, skipped: [] };
-    for (const line of lines) {
+    return lines.map((line): Outcome => {
       const owners = new Set(orgIdsOf(line).flatMap((orgId) => byOrgId.get(orgId) ?? []));
       const id = bySlug.get(line.slug) ?? [...owners][0];
-      const before = id === undefined ? undefined : records.get(id);
-      if ([...owners].some((owner) => owner !== id)) plan.skipped.push("duplicate");
-      else if (before === undefined) {
-        const record: NonprofitRecord = recordOfLine(line);
-        plan.saves.push({ before: null, after: used.has(line.id) ? { ...record, id: 0 } : record });
-      } else {
-        const after = mergedWithLine(before, line);
-        if (after === before) plan.unchanged += 1;
-        else plan.saves.push({ before, after });
+      if ([...owners].some((owner) => owner !== id)) return "duplicate";
+      const before = records.get(id ?? 0);
+      if (before === undefined) {
+        const record = recordOfLine(line);
+        return { before: null, after: used.has(line.id) ? { ...record, id: 0 } : record };
       }
-    }
-    return plan;
+      const after = mergedWithLine(before, line);
+      return after === before ? "unchanged" : { before, after };
+    });
   },
 };
 

@@ -1,37 +1,25 @@
-import type { MappedBy } from "#content/register/cause-mapping.ts";
-import type { SkipReason } from "./format.ts";
+/** What an import did; `--json` prints it. */
+export type ImportReport = ReturnType<typeof emptyReport>;
 
-/** What an import did; `--json` prints it. `restored` are counted in `changed` too. */
-export type ImportReport = {
-  format: string;
-  files: string[];
-  rows: number;
-  added: number;
-  changed: number;
-  unchanged: number;
-  withdrawn: number;
-  restored: number;
-  skipped: number;
-  skipped_because: Record<SkipReason, number>;
-  /** By what organisations came by their causes; only formats that list organisations map any. */
-  causes_by: Record<MappedBy, number>;
-  seconds: number;
-};
-
-export const emptyReport = (format: string, files: string[]): ImportReport => ({
+export const emptyReport = (format: string, files: string[]) => ({
   format,
   files,
   rows: 0,
   added: 0,
+  /** With those that are restored. */
   changed: 0,
   unchanged: 0,
   withdrawn: 0,
   restored: 0,
   skipped: 0,
   skipped_because: { not_eligible: 0, withheld: 0, duplicate: 0, not_joined: 0, bad: 0 },
+  /** By what organisations came by their causes; only formats that list organisations map any. */
   causes_by: { code: 0, activity: 0, name: 0, none: 0 },
   seconds: 0,
 });
+
+/** Why a row was left out. */
+export type SkipReason = keyof ImportReport["skipped_because"];
 
 const reasons: Record<SkipReason, string> = {
   not_eligible: "not eligible",

@@ -11,8 +11,8 @@ import { finishImport, startImport } from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { acnc } from "./acnc.ts";
-import { applyStaged } from "./apply.ts";
-import { type Absent, findAbsent, registerPlanner, withdrawAbsent } from "./apply-register.ts";
+import { applyRows } from "./apply.ts";
+import { type Absent, findAbsent, registerPlanner, withdrawalPlanner } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
@@ -111,31 +111,22 @@ async function checkAgainstStore(
   const { store, dataDir, files } = request;
   const disk = statfsSync(dataDir);
   const free = disk.bavail * disk.bsize;
-  const staged = staging.bytes();
-  const needed = staged * growth + Math.min(staged * logGrowth, logBytesMax);
+  const { bytes } = staging.size();
+  const needed = bytes * growth + Math.min(bytes * logGrowth, logBytesMax);
   if (store.embedded && free < needed) {
-    const mega = (bytes: number) => `${Math.ceil(bytes / 2 ** 20).toLocaleString("en")} MB`;
-    throw new BadInput(
-      dataDir,
-      null,
-      `${mega(needed)} of free disk space are needed, ${mega(free)} are there`,
-    );
+    const mega = (size: number) => `${Math.ceil(size / 2 ** 20).toLocaleString("en")} MB`;
+    const problem = `${mega(needed)} of free disk space are needed, ${mega(free)} are there`;
+    throw new BadInput(dataDir, null, problem);
   }
   // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
   const unsure = skipped_because.bad > 0 && !request.allowManyWithdrawals;
   if (format === null || !format.lists || unsure) return { ids: [], listed: 0 };
   const absent = await findAbsent(store, staging, format.name, files.map(scopeOf));
-  const many = absent.ids.length >= withdrawalsCheckedFrom;
-  if (
-    many &&
-    !request.allowManyWithdrawals &&
-    absent.ids.length > absent.listed * withdrawalsShareMax
-  ) {
-    throw new BadInput(
-      files.join(", "),
-      null,
-      `${absent.ids.length.toLocaleString("en")} of ${absent.listed.toLocaleString("en")} nonprofits would be withdrawn; the file seems incomplete. --withdraw-many does it`,
-    );
+  const { ids, listed } = absent;
+  const isMost = ids.length >= withdrawalsCheckedFrom && ids.length > listed * withdrawalsShareMax;
+  if (isMost && !request.allowManyWithdrawals) {
+    const problem = `${ids.length.toLocaleString("en")} of ${listed.toLocaleString("en")} nonprofits would be withdrawn; the file seems incomplete. --withdraw-many does it`;
+    throw new BadInput(files.join(", "), null, problem);
   }
   return absent;
 }
@@ -148,18 +139,26 @@ async function apply(
   absent: Absent,
 ): Promise<void> {
   const { store, clock, signal } = request;
-  const total = staging.count();
-  const files = report.files;
+  const { files } = report;
   const id = await store.write((tx) =>
     startImport(tx, { format: request.format, files, now: clock() }),
   );
-  const onDone = (count: number) => request.onProgress("applying", count, total);
-  const applying = { store, staging, report, clock, signal, onDone };
-  if (format === null) await applyStaged(applying, recordPlanner);
+  const applying = { store, report, clock, signal };
+  const { count: total } = staging.size();
+  let [key, done] = ["", 0];
+  const nextStaged = (limit: number) => {
+    const rows = staging.after(key, limit);
+    request.onProgress("applying", done, total);
+    done += rows.length;
+    key = rows.at(-1)?.key ?? key;
+    return rows;
+  };
+  if (format === null) await applyRows(applying, recordPlanner, nextStaged);
   else {
     const { name: register, lists } = format;
-    await applyStaged(applying, registerPlanner({ register, lists }));
-    await withdrawAbsent(applying, absent.ids, register);
+    await applyRows(applying, registerPlanner({ register, lists }), nextStaged);
+    const ids = [...absent.ids];
+    await applyRows(applying, withdrawalPlanner(register), (limit) => ids.splice(0, limit));
   }
   if (signal.aborted) {
     throw new Interrupted(

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import type { CauseMapping } from "#content/register/cause-mapping.ts";
@@ -9,95 +9,49 @@ import { countSkip, type ImportReport } from "./report.ts";
 /** One organisation as read and checked, waiting to be applied. `payload` is JSON. */
 export type Staged = { key: string; scope: string; payload: string };
 
-/** Rows that were read and checked, in a temporary file: memory stays small, and the store untouched until all is well. */
-export type Staging = {
-  /** Keeps the row, unless one of greater rank is there already. False when the key was there. */
-  put(row: Staged & { rank: string }): boolean;
-  /** The next rows in the order of their keys. */
-  after(key: string, limit: number): Staged[];
-  /** Which of these keys are staged. */
-  has(keys: readonly string[]): boolean;
-  count(): number;
-  /** Size of the file in bytes. */
-  bytes(): number;
-  /** Removes the file. */
-  close(): void;
-};
+export type Staging = ReturnType<typeof openStaging>;
 
-const rowsPerTransaction = 5_000;
-const fileName = /^import-(\d+)\.staging$/;
-
-/** Opens an empty staging file in the data folder and sweeps away those of imports that were killed. */
-export function openStaging(dataDir: string): Staging {
+/**
+ * Rows that were read and checked, in a file of the data folder: memory stays small, and the store untouched until all
+ * is well. The file loses its name as soon as it is open, so it is gone when the process ends, however that ends.
+ */
+export function openStaging(dataDir: string) {
   mkdirSync(dataDir, { recursive: true });
-  sweep(dataDir);
   const file = join(dataDir, `import-${process.pid}.staging`);
   rmSync(file, { force: true });
   const db = new Database(file, { create: true, strict: true });
-  // Nothing here outlives the process, so nothing needs to survive a crash.
-  db.run("PRAGMA journal_mode = OFF");
+  rmSync(file);
+  // Nothing here outlives the process, so nothing needs to survive a crash, and nothing is ever committed.
+  db.run("PRAGMA journal_mode = MEMORY");
   db.run("PRAGMA synchronous = OFF");
   db.run("PRAGMA cache_size = -8000");
   db.run(
     "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, payload TEXT NOT NULL) WITHOUT ROWID",
   );
+  db.run("BEGIN");
   const known = db.query<{ rank: string }, [string]>("SELECT rank FROM staged WHERE key = ?");
   const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?)");
   const next = db.query<Staged, [string, number]>(
-    "SELECT key, scope, payload FROM staged WHERE key > ? ORDER BY key LIMIT ?",
+    "SELECT key, scope, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
   );
-  let open = 0;
-  const flush = () => {
-    if (open > 0) db.run("COMMIT");
-    open = 0;
-  };
+  const size = db.query<{ count: number; bytes: number }, []>(
+    "SELECT (SELECT count(*) FROM staged) AS count, page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+  );
   return {
-    put: ({ key, rank, scope, payload }) => {
-      if (open === 0) db.run("BEGIN");
-      open += 1;
+    /** Keeps the row, unless one of greater rank is there already. False when the key was there. */
+    put: ({ key, rank, scope, payload }: Staged & { rank: string }): boolean => {
       const before = known.get(key);
       if (before === null || rank >= before.rank) insert.run(key, rank, scope, payload);
-      if (open >= rowsPerTransaction) flush();
       return before === null;
     },
-    after: (key, limit) => {
-      flush();
-      return next.all(key, limit);
-    },
-    has: (keys) => keys.some((key) => known.get(key) !== null),
-    count: () =>
-      db.query<{ count: number }, []>("SELECT count(*) AS count FROM staged").get()?.count ?? 0,
-    bytes: () => {
-      flush();
-      return statSync(file).size;
-    },
-    close: () => {
-      db.close();
-      rmSync(file, { force: true });
-    },
+    /** The next rows in the order of their keys, without those that have no payload. */
+    after: (key: string, limit: number): Staged[] => next.all(key, limit),
+    /** Whether one of these keys is staged. */
+    has: (keys: readonly string[]): boolean => keys.some((key) => known.get(key) !== null),
+    /** How many rows there are, and how many bytes they take. */
+    size: () => size.get() ?? { count: 0, bytes: 0 },
+    close: () => db.close(),
   };
-}
-
-const dayMs = 24 * 60 * 60 * 1_000;
-
-function sweep(dataDir: string): void {
-  for (const name of readdirSync(dataDir)) {
-    const pid = fileName.exec(name)?.[1];
-    if (pid === undefined) continue;
-    // A dead process may leave its number to another: no import takes a day.
-    const file = join(dataDir, name);
-    const isOld = Date.now() - statSync(file).mtimeMs > dayMs;
-    if (isOld || !isAlive(Number(pid))) rmSync(file, { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 /** Where rows go as they are read, and who hears of them. */

@@ -19,7 +19,6 @@ const nowMs = 1_000;
 
 const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
   org_id: "US-EIN-000000101",
-  slug_name: "",
   source_url: "https://register.example/101",
   fields,
 });
@@ -108,8 +107,8 @@ describe("a register", () => {
   });
 
   test("makes a new nonprofit of a row", () => {
-    const made = newFromRegister(draft({ name: "Sample", causes: [] }), "sample", terms, nowMs);
-    expect(made).toMatchObject({ id: 0, slug: "sample", name: "Sample", register: "irs-bmf" });
+    const made = newFromRegister(draft({ name: "Sample", causes: [] }), terms, nowMs);
+    expect(made).toMatchObject({ id: 0, slug: "", name: "Sample", register: "irs-bmf" });
     expect(Object.keys(made.provenance)).toEqual(["name"]);
   });
 });
