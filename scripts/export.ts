@@ -1,5 +1,5 @@
 import { createWriteStream, renameSync, rmSync } from "node:fs";
-import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
 import { defineCommand } from "citty";
 import type { Transaction } from "@libsql/client";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
@@ -33,35 +33,24 @@ const command = defineCommand({
     const store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
     const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
     const out = file === null ? process.stdout : createWriteStream(file, { flush: true });
-    const failed = once(out, "error").then(([error]: unknown[]) => {
-      throw error;
-    });
-    failed.catch(() => undefined);
     const progress = startProgress("exporting", 0);
-    const signal = stopSignal();
     let count = 0;
-    try {
-      const asks = { contactEmails: asked["with-contact-emails"] === true };
-      for await (const lines of exportRecords(store, asks)) {
-        if (signal.aborted) throw new Error("interrupted");
-        count += lines.length;
-        progress.at(count);
-        if (!out.write(`${lines.join("\n")}\n`)) await Promise.race([once(out, "drain"), failed]);
-      }
-      if (file !== null) {
-        out.end();
-        await Promise.race([once(out, "finish"), failed]);
-        renameSync(file, asked.out ?? file);
-      }
-      progress.end();
-      console.error(`${count.toLocaleString("en")} records`);
-    } catch (error) {
-      progress.end();
+    const onLines = (lines: number) => progress.at((count += lines));
+    const asks = { contactEmails: asked["with-contact-emails"] === true };
+    const signal = stopSignal();
+    const texts = exportRecords(store, asks, onLines);
+    const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
+      () => null,
+      (error: Error) => error,
+    );
+    progress.end();
+    store.close();
+    if (failure !== null) {
       if (file !== null) rmSync(file, { force: true });
-      stopWith(`export: ${error instanceof Error ? error.message : String(error)}`);
-    } finally {
-      store.close();
+      stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
     }
+    if (file !== null) renameSync(file, asked.out ?? file);
+    console.error(`${count.toLocaleString("en")} records`);
   },
 });
 
@@ -74,7 +63,8 @@ const recordsAtOnce = 1_000;
 async function* exportRecords(
   store: Store,
   asks: { contactEmails: boolean },
-): AsyncGenerator<string[]> {
+  onLines: (count: number) => void,
+): AsyncGenerator<string> {
   // A server ends transactions after some seconds; an embedded store keeps the snapshot as long as it is read.
   const snapshot: Transaction | null = store.embedded
     ? await store.raw.transaction("deferred")
@@ -86,7 +76,9 @@ async function* exportRecords(
       const last = ids.at(-1);
       if (last === undefined) return;
       after = last;
-      yield (await recordsById(source, ids)).map((record) => recordLine(record, asks));
+      const records = await recordsById(source, ids);
+      onLines(records.length);
+      yield `${records.map((record) => recordLine(record, asks)).join("\n")}\n`;
     }
   } finally {
     snapshot?.close();

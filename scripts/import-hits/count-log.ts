@@ -49,9 +49,7 @@ export async function countLog(
   const report: LogReport = { file, lines: 0, unread: 0, hits: {}, follow_throughs: 0 };
   const views = await viewsOfLog(store, dailyHashKey);
   const byHour = new Map<string, HourHits>();
-  let id = "";
-  let from = 0;
-  let to = 0;
+  let [id, from, to] = ["", 0, 0];
   for await (const { line, end } of linesOf(file, onBytes)) {
     if (id === "") {
       id = createHash("sha256").update(line).digest("hex").slice(0, 32);
@@ -71,7 +69,7 @@ export async function countLog(
     byHour.set(key, { kind, hour, count: (byHour.get(key)?.count ?? 0) + 1 });
     report.hits[kind] = (report.hits[kind] ?? 0) + 1;
   }
-  report.follow_throughs = await views.end();
+  report.follow_throughs = await views.look();
   if (to > from && !(await saveHits(store, { id, from, to, now }, [...byHour.values()]))) {
     throw new Error(`${file} is being counted by another run; nothing was counted twice.`);
   }
@@ -109,37 +107,29 @@ async function* linesOf(
 const lookedUpTogether = 1_000;
 
 /**
- * Looks which profile views of an access log follow a recommendation. Matches views by the same daily hash of the user agent that the service logs, made with the service's key. Each is
- * stored once, whichever log it stands in and however often that is read.
+ * Looks which profile views of an access log follow a recommendation. Matches views by the same daily hash of the user
+ * agent that the service logs, made with the service's key. Each is stored once, whichever log it stands in and however
+ * often that is read.
  */
 async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
   // Nothing before the oldest call that is kept can be followed.
   const sinceMs = (await oldestCall(store)) ?? Infinity;
-  let waiting: FollowUp[] = [];
+  const waiting: FollowUp[] = [];
   let stored = 0;
-  const look = async () => {
-    const views = waiting;
-    waiting = [];
-    const found = await followThroughsOf(store, views);
-    stored += await saveFollowThroughs(
-      store,
-      found.filter((one) => one !== null),
-    );
+  /** Looks at those that wait, and answers how many follow-throughs were new so far. */
+  const look = async (): Promise<number> => {
+    const found = await followThroughsOf(store, waiting.splice(0));
+    const followed = found.filter((one) => one !== null);
+    return (stored += await saveFollowThroughs(store, followed));
   };
-  return {
-    /** Takes a request; looks at the store now and then. */
-    add: async (request: LoggedRequest, options: { all: boolean }): Promise<void> => {
-      const { atMs, withinMs, userAgent } = request;
-      const step = atMs + withinMs < sinceMs ? null : profileOf(request, options);
-      if (step === null || userAgent === null) return;
-      const clients = recentHashes(dailyHashKey, userAgent, atMs);
-      waiting.push({ ...step, intent_id: null, clients, atMs, withinMs });
-      if (waiting.length >= lookedUpTogether) await look();
-    },
-    /** Looks at the rest, and answers how many follow-throughs are new. */
-    end: async (): Promise<number> => {
-      if (waiting.length > 0) await look();
-      return stored;
-    },
+  /** Takes a request; looks at the store now and then. */
+  const add = async (request: LoggedRequest, options: { all: boolean }): Promise<void> => {
+    const { atMs, withinMs, userAgent } = request;
+    const step = atMs + withinMs < sinceMs ? null : profileOf(request, options);
+    if (step === null || userAgent === null) return;
+    const clients = recentHashes(dailyHashKey, userAgent, atMs);
+    waiting.push({ ...step, intent_id: null, clients, atMs, withinMs });
+    if (waiting.length >= lookedUpTogether) await look();
   };
+  return { add, look };
 }

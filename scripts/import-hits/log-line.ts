@@ -1,3 +1,4 @@
+import { objectIn } from "#content/contract/json-object.ts";
 import { profileAt } from "#api/recommendation/follow-up.ts";
 import { type ActivityKind, discoveryHits } from "#content/operation/activity-store.ts";
 
@@ -17,8 +18,7 @@ export type LoggedRequest = {
 
 /** nginx and Apache: combined and common format; the last quoted part of the combined one is the user agent. */
 const combined =
-  /^\S+ \S+ \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) (?:\S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)")?/;
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+  /^\S+ \S+ \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2} [+-]\d{4})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) (?:\S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)")?/;
 
 /** Reads a line of an access log of nginx or Cloudflare (Logpush, JSON); null for one that is neither. */
 export function readLogLine(line: string): LoggedRequest | null {
@@ -26,21 +26,10 @@ export function readLogLine(line: string): LoggedRequest | null {
 }
 
 function readCombined(line: string): LoggedRequest | null {
-  const [
-    ,
-    day,
-    monthName = "",
-    year,
-    time,
-    hours,
-    minutes,
-    method = "",
-    address = "",
-    status,
-    agent,
-  ] = combined.exec(line) ?? [];
-  const month = String(months.indexOf(monthName) + 1).padStart(2, "0");
-  const atMs = Date.parse(`${year}-${month}-${day}T${time}${hours}:${minutes}`);
+  const found = combined.exec(line);
+  if (found === null) return null;
+  const [, day, month, year, time, method = "", address = "", status, agent] = found;
+  const atMs = Date.parse(`${day} ${month} ${year} ${time}`);
   if (Number.isNaN(atMs)) return null;
   return {
     method,
@@ -67,10 +56,11 @@ const agentOf = (logged: string): string =>
 const cacheAnswers: ReadonlySet<string> = new Set(["hit", "stale", "updating"]);
 
 function readCloudflare(line: string): LoggedRequest | null {
-  const entry = parsed(line);
+  const entry = objectIn(line);
   if (entry === null) return null;
   const address = entry["ClientRequestURI"] ?? entry["ClientRequestPath"];
-  const atMs = instantOf(entry["EdgeStartTimestamp"] ?? entry["EdgeEndTimestamp"]);
+  const instant = entry["EdgeStartTimestamp"] ?? entry["EdgeEndTimestamp"];
+  const atMs = instantOf(instant);
   if (typeof address !== "string" || atMs === null) return null;
   const cache = entry["CacheCacheStatus"];
   const agent = entry["ClientRequestUserAgent"];
@@ -79,20 +69,10 @@ function readCloudflare(line: string): LoggedRequest | null {
     path: pathOf(address),
     status: Number(entry["EdgeResponseStatus"] ?? 200),
     atMs,
-    withinMs: isWholeSecond(entry["EdgeStartTimestamp"] ?? entry["EdgeEndTimestamp"])
-      ? wholeSecondMs
-      : 0,
+    withinMs: isWholeSecond(instant) ? wholeSecondMs : 0,
     userAgent: typeof agent === "string" ? agent : null,
     fromOrigin: typeof cache === "string" ? !cacheAnswers.has(cache.toLowerCase()) : null,
   };
-}
-
-function parsed(line: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 /** Cloudflare writes RFC 3339, or seconds or nanoseconds since 1970. */
