@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineCommand } from "citty";
@@ -45,16 +45,11 @@ const command = defineCommand({
   },
 });
 
-/** One line per step; what it printed is shown only when it failed. */
-async function runStep({
-  name,
-  command: [tool = "", ...rest],
-}: (typeof steps)[number]): Promise<boolean> {
-  const startedMs = performance.now();
+/** Runs a tool of the project and answers what it printed. */
+async function runTool([tool = "", ...args]: readonly string[]) {
   const bin = new URL(`../node_modules/.bin/${tool}`, import.meta.url).pathname;
-  const child = Bun.spawn([bin, ...rest], {
-    stdout: "pipe",
-    stderr: "pipe",
+  const child = Bun.spawn([bin, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NO_COLOR: "1" },
   });
   const [out, err, code] = await Promise.all([
@@ -62,103 +57,49 @@ async function runStep({
     new Response(child.stderr).text(),
     child.exited,
   ]);
+  return { out: `${out}${err}`.trimEnd(), code };
+}
+
+/** One line per step; what it printed is shown only when it failed. */
+async function runStep({ name, command: words }: (typeof steps)[number]): Promise<boolean> {
+  const startedMs = performance.now();
+  const { out, code } = await runTool(words);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
-  if (code !== 0) console.log(`${out}${err}`);
+  if (code !== 0) console.log(out);
   return code === 0;
 }
 
 type TestCounts = { passed: number; failed: number; skipped: number };
 
-/** Files of one process: few enough to share the cores evenly, enough to load the code seldom. */
-const filesOfRun = 6;
-
-/** Rooms whose tests take longest come first, so that no core waits at the end. */
-const slowestFirst = ["test/flows/", "test/scripts/", "test/site/", "test/api/", "test/"];
-
-/** Runs all tests, a process for each core, shows what they print, and counts them from the machine-readable reports. */
+/** Runs all tests, a process for each core, shows what they print, and counts them from the machine-readable report. */
 async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
+  const read = (name: string) => readFile(join(folder, name), "utf8").catch(() => "");
   try {
-    const runs = inRuns(await testFiles());
-    const counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
-    const waiting = [...runs.entries()];
-    const core = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [number, files] = next;
-        const { passed, failed, skipped } = await runFiles(files, join(folder, String(number)));
-        counts.passed += passed;
-        counts.failed += failed;
-        counts.skipped += skipped;
-      }
-    };
-    await Promise.all(Array.from({ length: availableParallelism() }, core));
-    const gaps = await coverageGaps(runs.map((_, number) => join(folder, `${number}/lcov.info`)));
+    const { out, code } = await runTool([
+      ...["bun", "test", "--timeout=60000", `--parallel=${availableParallelism()}`],
+      // Files of one process share what they import: to load it for each file takes a fifth longer.
+      "--no-isolate",
+      ...["--reporter=junit", `--reporter-outfile=${join(folder, "report.xml")}`],
+      ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
+      // The clients that tests speak with bring tests of their own.
+      ...["--path-ignore-patterns=**/node_modules/**", "./test/"],
+    ]);
+    console.log(out);
+    const counts = countsOf(await read("report.xml"));
+    if (counts.failed === 0 && (code !== 0 || counts.passed === 0)) {
+      // A run that broke off tells of no failed test, or of nothing; it failed all the same.
+      console.log(`FAILED with exit code ${code}`);
+      counts.failed = 1;
+    }
+    const gaps = coverageGaps(await read("lcov.info"));
     for (const gap of gaps) console.log(`FAILED coverage: ${gap}`);
     counts.failed += gaps.length;
     return counts;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Whole flows and commands work in processes of their own, where no lines are counted: only slower. */
-const isCounted = (file: string): boolean => !/test\/(?:flows|scripts)\//.test(file);
-
-const coverage = (folder: string): string[] => [
-  "--coverage",
-  "--coverage-reporter=lcov",
-  `--coverage-dir=${folder}`,
-];
-
-/** Tests of these files in a process of their own; what it printed appears when it has ended, unmixed with others'. */
-async function runFiles(files: readonly string[], folder: string): Promise<TestCounts> {
-  const report = join(folder, "report.xml");
-  await mkdir(folder);
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      "test",
-      "--timeout=60000",
-      "--reporter=junit",
-      `--reporter-outfile=${report}`,
-      ...(files.some(isCounted) ? coverage(folder) : []),
-      ...files,
-    ],
-    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } },
-  );
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  console.log(`${out}${err}`.trimEnd());
-  const counts = countsOf(await readFile(report, "utf8").catch(() => ""));
-  const told = counts.passed + counts.failed + counts.skipped > 0;
-  if ((code !== 0 || !told) && counts.failed === 0) {
-    // A run that broke off tells of no failed test, or of nothing; it failed all the same.
-    console.log(`FAILED with exit code ${code}: ${files.join(" ")}`);
-    counts.failed = 1;
-  }
-  return counts;
-}
-
-async function testFiles(): Promise<string[]> {
-  const found = await Array.fromAsync(
-    new Bun.Glob("test/**/*.test.ts").scan({ cwd: process.cwd() }),
-  );
-  // The clients that tests speak with bring tests of their own.
-  return found.filter((path) => !path.includes("node_modules/"));
-}
-
-function inRuns(files: readonly string[]): string[][] {
-  const place = (file: string) => slowestFirst.findIndex((room) => file.startsWith(room));
-  const ordered = files.toSorted((a, b) => place(a) - place(b) || a.localeCompare(b));
-  const runs: string[][] = [];
-  for (let at = 0; at < ordered.length; at += filesOfRun) {
-    runs.push(ordered.slice(at, at + filesOfRun).map((file) => `./${file}`));
-  }
-  return runs;
 }
 
 function countsOf(report: string): TestCounts {
@@ -186,11 +127,11 @@ function isPure(path: string): boolean {
 }
 
 /** Which rooms are tested less than they should be, with the files that lack most. Empty when all is well. */
-async function coverageGaps(lcovPaths: readonly string[]): Promise<string[]> {
-  const reports = await Promise.all(
-    lcovPaths.map((path) => readFile(path, "utf8").catch(() => "")),
-  );
-  const files = filesOf(reports);
+function coverageGaps(lcov: string): string[] {
+  const files = lcov.split("end_of_record").map((record) => {
+    const number = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(record)?.[1]);
+    return { path: /SF:(.+)/.exec(record)?.[1] ?? "", lines: number("LF"), hit: number("LH") };
+  });
   return floors.flatMap(({ name, holds, percent }) => {
     const own = files.filter(({ path }) => holds(path));
     const [lines, hit] = [sum(own.map((file) => file.lines)), sum(own.map((file) => file.hit))];
@@ -205,24 +146,5 @@ async function coverageGaps(lcovPaths: readonly string[]): Promise<string[]> {
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
-
-/** A line counts as run when any process ran it. */
-function filesOf(reports: readonly string[]): { path: string; lines: number; hit: number }[] {
-  const files = new Map<string, Map<string, boolean>>();
-  for (const record of reports.flatMap((lcov) => lcov.split("end_of_record"))) {
-    const path = /SF:(.+)/.exec(record)?.[1];
-    if (path === undefined) continue;
-    const lines = files.get(path) ?? new Map<string, boolean>();
-    for (const [, line = "", runs] of record.matchAll(/^DA:(\d+),(\d+)/gm)) {
-      lines.set(line, lines.get(line) === true || Number(runs) > 0);
-    }
-    files.set(path, lines);
-  }
-  return [...files].map(([path, lines]) => ({
-    path,
-    lines: lines.size,
-    hit: [...lines.values()].filter(Boolean).length,
-  }));
-}
 
 await runCommand(command);
