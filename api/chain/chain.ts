@@ -1,4 +1,3 @@
-import type { Commitment } from "#content/contract/transfer.ts";
 import type { PaymentFacts } from "#content/donation/payment-checks.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
@@ -13,8 +12,3 @@ export type Payment = PaymentFacts & {
   /** The whole transaction as it came. */
   bytes: Uint8Array;
 };
-
-/** The outcome of a signature. */
-export type SignatureState =
-  | { state: "landed"; commitment: Commitment; failed: boolean }
-  | { state: "unknown" };

@@ -2,7 +2,7 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
-import type { ChainUnclear, SignatureState } from "./chain.ts";
+import type { ChainUnclear } from "./chain.ts";
 import { memoPrograms } from "./programs.ts";
 import { askFor, type Rpc, TransactionError } from "./rpc.ts";
 
@@ -11,22 +11,22 @@ export function lookups(rpc: Rpc) {
   const validAt = (blockhash: string, commitment: string) =>
     askFor(rpc, "isBlockhashValid", [blockhash, { commitment }], Valid);
   return {
-    /** The outcome of signatures, in their order; searches the whole history. At most 256. */
-    statesOf: (txSignatures: readonly string[]) =>
+    /** Whether the chain knows signatures, in their order; searches the whole history. At most 256. */
+    known: (txSignatures: readonly string[]) =>
       askFor(
         rpc,
         "getSignatureStatuses",
         [txSignatures, { searchTransactionHistory: true }],
         z
           .object({ value: z.array(Status).length(txSignatures.length) })
-          .transform(({ value }) => value.map(stateOf)),
+          .transform(({ value }) => value.map((status) => status !== null)),
       ),
-    /** The newest signatures that touch an account (a token account, or a Solana Pay reference), newest first. */
-    signaturesOf: (account: string, { limit, until }: { limit: number; until?: string }) =>
+    /** Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail. */
+    signaturesOf: (account: string, limit: number) =>
       askFor(
         rpc,
         "getSignaturesForAddress",
-        [account, { limit, until, commitment: "confirmed" }],
+        [account, { limit, commitment: "confirmed" }],
         Signatures,
       ),
     /**
@@ -47,37 +47,11 @@ export function lookups(rpc: Rpc) {
 
 const Valid = z.object({ value: z.boolean() }).transform(({ value }) => value);
 
-const Status = z
-  .object({
-    err: TransactionError,
-    confirmationStatus: z.enum(["processed", "confirmed", "finalized"]).nullish(),
-  })
-  .nullable();
-
-/** Old transactions come without a status: they are finalized. */
-const stateOf = (status: z.infer<typeof Status>): SignatureState =>
-  status === null
-    ? { state: "unknown" }
-    : {
-        state: "landed",
-        commitment: status.confirmationStatus ?? "finalized",
-        failed: status.err !== null,
-      };
+const Status = z.looseObject({ err: TransactionError }).nullable();
 
 const Signatures = z
-  .object({
-    signature: z.string(),
-    err: TransactionError,
-    memo: z.string().nullish(),
-    blockTime: z.int().nullish(),
-  })
-  .transform(({ signature, err, memo, blockTime }) => ({
-    tx_signature: signature,
-    failed: err !== null,
-    memo: memo ?? null,
-    block_time: blockTime ?? null,
-  }))
-  .array();
+  .array(z.object({ signature: z.string(), err: TransactionError }))
+  .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature));
 
 /**
  * Asks for a transaction at a commitment (or better). Null while no node knows it there. A node that answers anything

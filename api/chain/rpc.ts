@@ -10,17 +10,7 @@ export type Reading<Value> = { readonly clear: Value } | { readonly unclear: str
 export type Answered<Value> = { readonly value: Value; readonly doubted: boolean };
 
 /** Asks several nodes as if they were one. */
-export type Rpc = {
-  /**
-   * The first clear answer. A node that fails is followed by the next at once, one that is slow after `hedgeMs`; all
-   * of it takes at most `deadlineMs`.
-   */
-  ask<Value>(
-    method: string,
-    params: readonly unknown[],
-    read: (answer: RpcAnswer) => Reading<Value>,
-  ): Promise<Result<Answered<Value>, ChainUnclear>>;
-};
+export type Rpc = ReturnType<typeof openRpc>;
 
 export type RpcOptions = {
   /** How long one call may take in all. */
@@ -38,20 +28,28 @@ const attemptsMax = 6;
 const againAfterMs = 50;
 
 /** Opens the failover over some nodes. With none, everything is unclear. */
-export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}): Rpc {
+export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}) {
   const { deadlineMs = deadlineMsDefault, hedgeMs = hedgeMsDefault, onTrouble } = options;
   return {
-    ask: async (method, params, read) => {
+    /**
+     * The first clear answer. A node that fails is followed by the next at once, one that is slow after `hedgeMs`; all
+     * of it takes at most `deadlineMs`.
+     */
+    ask: async <Value>(
+      method: string,
+      params: readonly unknown[],
+      read: (answer: RpcAnswer) => Reading<Value>,
+    ): Promise<Result<Answered<Value>, ChainUnclear>> => {
       if (endpoints.length === 0) return unclear("no RPC node is configured");
       const order = endpoints.toSorted((a, b) => Number(a.isFailing()) - Number(b.isFailing()));
       const stop = new AbortController();
-      const attempt = async (endpoint: Endpoint) => {
-        const reading = await readingOf(endpoint, method, params, read, stop.signal);
+      const attempt = async (endpoint: Endpoint): Promise<Reading<Value>> => {
+        const { host } = endpoint;
+        const answer = endpoint.ask(method, params, stop.signal);
+        const reading = await answer.then(read).catch((error) => ({ unclear: whyUnclear(error) }));
         if (stop.signal.aborted) return reading;
         endpoint.did("clear" in reading ? "well" : "failed");
-        if ("unclear" in reading) {
-          onTrouble?.({ host: endpoint.host, method, why: reading.unclear });
-        }
+        if ("unclear" in reading) onTrouble?.({ host, method, why: reading.unclear });
         return reading;
       };
       const answered = await firstClear(order, attempt, { deadlineMs, hedgeMs });
@@ -59,6 +57,11 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
       return answered;
     },
   };
+}
+
+function whyUnclear(error: unknown): string {
+  if (error instanceof WrongChain) return "a node serves another chain";
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** What a shape makes of the first answer that fits it. An error of the node, or any other answer, leaves it unclear. */
@@ -77,21 +80,6 @@ export async function askFor<Value>(
 }
 
 const unclear = (why: string) => fail<ChainUnclear>({ kind: "chain_unclear", why });
-
-async function readingOf<Value>(
-  endpoint: Endpoint,
-  method: string,
-  params: readonly unknown[],
-  read: (answer: RpcAnswer) => Reading<Value>,
-  signal: AbortSignal,
-): Promise<Reading<Value>> {
-  try {
-    return read(await endpoint.ask(method, params, signal));
-  } catch (error) {
-    if (error instanceof WrongChain) return { unclear: "a node serves another chain" };
-    return { unclear: error instanceof Error ? error.message : String(error) };
-  }
-}
 
 /** Starts attempts one after the other, later ones beside those that are slow, until one is clear or time is up. */
 async function firstClear<Value>(

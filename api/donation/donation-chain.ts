@@ -82,11 +82,11 @@ export async function isOnChain(
   chain: Chain,
   txSignature: string,
 ): Promise<Result<boolean, ChainUnclear>> {
-  const [states, landed] = await Promise.all([
-    chain.statesOf([txSignature]),
+  const [known, landed] = await Promise.all([
+    chain.known([txSignature]),
     findTransaction(chain, txSignature),
   ]);
-  if (!states.ok) return states;
+  if (!known.ok) return known;
   if (!landed.ok) return landed;
-  return ok(states.value[0]?.state === "landed" || landed.value !== null);
+  return ok(known.value[0] === true || landed.value !== null);
 }

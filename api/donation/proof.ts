@@ -119,16 +119,15 @@ export async function recordByMemo(
   target: DonateTarget,
   memo: string,
 ): Promise<Result<RecordedGift | null, ChainUnclear>> {
-  const touching = await context.chain.signaturesOf(referenceOf(memo), { limit: perMemoMax });
+  const touching = await context.chain.signaturesOf(referenceOf(memo), perMemoMax);
   if (!touching.ok) return touching;
   let recorded: RecordedGift | null = null;
   // Anyone can name a reference in a transaction: only what is a gift counts.
-  for (const { tx_signature, failed } of touching.value.toReversed()) {
-    if (failed) continue;
-    const landed = await findTransaction(context.chain, tx_signature);
+  for (const txSignature of touching.value.toReversed()) {
+    const landed = await findTransaction(context.chain, txSignature);
     if (!landed.ok) return landed;
     if (landed.value === null || !landed.value.memos.includes(memo)) continue;
-    const proof = { target, txSignature: tx_signature, asked: micro(0n) };
+    const proof = { target, txSignature, asked: micro(0n) };
     const outcome = await recordLanded(context, proof, landed.value);
     if (outcome.ok && outcome.value.kind === "recorded") recorded ??= outcome.value;
   }

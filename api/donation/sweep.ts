@@ -1,6 +1,5 @@
-import type { ChainUnclear, SignatureState } from "#api/chain/chain.ts";
 import type { Log } from "#api/log.ts";
-import { ok, type Result } from "#content/contract/result.ts";
+import { ok } from "#content/contract/result.ts";
 import {
   closeIntent,
   countUnknown,
@@ -48,12 +47,13 @@ export async function sweepDonations(context: DonateContext): Promise<Swept> {
     return takeDueIntents(tx, { now, limit: perSweepMax, ...again });
   });
   const swept: Swept = { looked: due.length, recorded: 0, unclear: 0 };
-  const signed = due.filter(({ kind }) => kind !== "watch");
-  const states = await statesOf(context, signed);
-  const look = (intent: DonationIntent): Promise<Looked> => {
+  const signatures = due.flatMap(({ kind, proof }) => (kind === "watch" ? [] : [proof]));
+  const known = signatures.length === 0 ? ok([]) : await context.chain.known(signatures);
+  const look = async (intent: DonationIntent): Promise<Looked> => {
     if (intent.kind === "watch") return followMemo(context, intent);
-    if (!states.ok) return Promise.resolve("unclear");
-    return followSignature(context, intent, states.value[signed.indexOf(intent)]);
+    if (!known.ok) return "unclear";
+    const isKnown = known.value[signatures.indexOf(intent.proof)] === true;
+    return isKnown ? recordIfLanded(context, intent) : followUnknown(context, intent);
   };
   for (let at = 0; at < due.length; at += atOnce) {
     for (const outcome of await Promise.all(due.slice(at, at + atOnce).map(look))) {
@@ -66,21 +66,8 @@ export async function sweepDonations(context: DonateContext): Promise<Swept> {
 
 type Looked = "recorded" | "unclear" | "ended" | "waiting";
 
-const statesOf = (
-  { chain }: DonateContext,
-  intents: readonly DonationIntent[],
-): Promise<Result<SignatureState[], ChainUnclear>> =>
-  intents.length === 0
-    ? Promise.resolve(ok([]))
-    : chain.statesOf(intents.map(({ proof }) => proof));
-
-/** One transaction by its signature. */
-async function followSignature(
-  context: DonateContext,
-  intent: DonationIntent,
-  state: SignatureState | undefined,
-): Promise<Looked> {
-  if (state?.state === "landed") return recordIfLanded(context, intent, intent.proof);
+/** A transaction that the chain does not know. */
+async function followUnknown(context: DonateContext, intent: DonationIntent): Promise<Looked> {
   const ageMs = context.clock().getTime() - intent.created_at;
   if (intent.payment === null || intent.blockhash === null) {
     return ageMs < proofLapsesMs ? "waiting" : lapseOrWait(context, intent);
@@ -117,17 +104,13 @@ async function followMemo(context: DonateContext, intent: DonationIntent): Promi
   return ageMs < watchLapsesMs ? "waiting" : lapseOrWait(context, intent);
 }
 
-async function recordIfLanded(
-  context: DonateContext,
-  intent: DonationIntent,
-  txSignature: string,
-): Promise<Looked> {
+async function recordIfLanded(context: DonateContext, intent: DonationIntent): Promise<Looked> {
+  const { proof: txSignature, amount_micro_usdc: asked } = intent;
   const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
   if (target === null) return end(context, intent, "refused");
   const landed = await findTransaction(context.chain, txSignature);
   if (!landed.ok) return "unclear";
   if (landed.value === null) return "waiting"; // Not yet at the commitment that counts.
-  const asked = intent.amount_micro_usdc;
   const outcome = await recordLanded(context, { target, txSignature, asked }, landed.value);
   if (outcome.ok) return outcome.value.kind === "recorded" ? "recorded" : "waiting";
   return outcome.failure.kind === "chain_unclear" ? "unclear" : "ended";
