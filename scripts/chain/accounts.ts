@@ -13,16 +13,16 @@ export type ShownAs = z.infer<typeof ShownAs>;
 /** `rentEpoch` of accounts that pay no rent is the largest u64; as a number it becomes this. */
 const rentExempt = 18_446_744_073_709_552_000;
 
-/** An account as the RPC shows it. `decimals` are a mint's, by its address. */
+/** An account as the RPC shows it. The ledger knows the decimals of a mint. */
 export function showAccount(
+  { decimals }: { decimals: (mint: string) => number },
   account: ChainAccount | null,
-  as: ShownAs,
-  decimals: (mint: string) => number,
+  as: ShownAs | null | undefined,
 ) {
   if (account === null) return null;
   const { owner, lamports, executable, bytes } = account;
-  const parsed = as.encoding === "jsonParsed" ? parsedData(account, decimals) : null;
-  const data = parsed ?? encodedData(account, as);
+  const parsed = as?.encoding === "jsonParsed" ? parsedData(account, decimals) : null;
+  const data = parsed ?? encodedData(account, as ?? {});
   return { lamports, owner, executable, rentEpoch: rentExempt, space: bytes, data };
 }
 
@@ -68,15 +68,15 @@ const kinds = { mint: { bytes: 82, mark: 1 }, account: { bytes: 165, mark: 2 } }
 const markAt = kinds.account.bytes;
 
 /** The bytes of an account that holds this in a token program, null for any other account. */
-function bytesOf(account: ChainAccount, kind: keyof typeof kinds): Buffer | null {
-  if (tokenProgramName(account.owner) === null) return null;
+function bytesOf(account: ChainAccount | null, kind: keyof typeof kinds): Buffer | null {
+  if (account === null || tokenProgramName(account.owner) === null) return null;
   const data = account.data();
   const { bytes, mark } = kinds[kind];
   return data.length === bytes || data[markAt] === mark ? Buffer.from(data) : null;
 }
 
 /** A token account in the bytes of an account, null when it is none. */
-export function readTokenAccount(account: ChainAccount) {
+export function readTokenAccount(account: ChainAccount | null) {
   const bytes = bytesOf(account, "account");
   const state = ([null, "initialized", "frozen"] as const)[bytes?.[108] ?? 0] ?? null;
   if (bytes === null || state === null) return null;
@@ -89,7 +89,7 @@ export function readTokenAccount(account: ChainAccount) {
 }
 
 /** A mint in the bytes of an account, null when it is none. */
-export function readMint(account: ChainAccount) {
+export function readMint(account: ChainAccount | null) {
   const bytes = bytesOf(account, "mint");
   if (bytes === null) return null;
   return {
@@ -116,7 +116,7 @@ export function balancesIn(svm: Svm, keys: AccountKeys) {
   return {
     lamports: accounts.map((account) => account?.lamports ?? 0),
     tokens: accounts.flatMap((account, accountIndex) => {
-      const token = account === null ? null : readTokenAccount(account);
+      const token = readTokenAccount(account);
       if (account === null || token === null) return [];
       const { mint, owner, amount } = token;
       const shown = uiTokenAmount(amount, decimalsOf(svm, mint));
@@ -126,7 +126,5 @@ export function balancesIn(svm: Svm, keys: AccountKeys) {
 }
 
 /** Of a mint; 0 when it is none. */
-export function decimalsOf(svm: Pick<Svm, "account">, mint: string): number {
-  const account = svm.account(mint);
-  return account === null ? 0 : (readMint(account)?.decimals ?? 0);
-}
+export const decimalsOf = (svm: Svm, mint: string): number =>
+  readMint(svm.account(mint))?.decimals ?? 0;

@@ -103,9 +103,20 @@ export const CommitmentLevel = z.enum(["processed", "confirmed", "finalized"]);
 /** The options that nearly every method takes, last. */
 export const Options = z.looseObject({ commitment: CommitmentLevel.nullish() }).nullish();
 
-/** The slot at which an answer holds, around the answer. */
-export const withContext = (
-  { slots }: Ledger,
-  commitment: Commitment | null | undefined,
-  value: unknown,
-) => ({ context: { apiVersion: "3.0.0", slot: slots.at(commitment ?? "finalized") }, value });
+/** The commitment that the options of a call name, which come last; "finalized" when they name none. */
+export const commitmentIn = (params: readonly unknown[]): Commitment =>
+  Options.safeParse(params.at(-1)).data?.commitment ?? "finalized";
+
+/** As `method`; around the answer stands the slot at which it holds. */
+export const methodInContext = <Params extends readonly unknown[]>(
+  shape: z.ZodType<Params>,
+  run: (ledger: Ledger, params: Params) => unknown,
+): Method =>
+  method(shape, (ledger, params) =>
+    inContext(ledger.slots.at(commitmentIn(params)), run(ledger, params)),
+  );
+
+export const inContext = (slot: number, value: unknown) => ({
+  context: { apiVersion: "3.0.0", slot },
+  value,
+});

@@ -67,7 +67,7 @@ export function openLedger({ clock, slots: options, journal }: LedgerOptions) {
     if (keys === null) return refused("AddressLookupTableNotFound");
     svm.setTime(slot, slots.timeOf(slot));
     const before = balancesIn(svm, keys);
-    const outcome = svm.run(bytes, transaction);
+    const outcome = svm.run(bytes);
     if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
     const after = balancesIn(svm, keys);
     const signature = signatureOf(transaction);
@@ -104,7 +104,7 @@ export function openLedger({ clock, slots: options, journal }: LedgerOptions) {
       const transaction = accepted(bytes, anyBlockhash);
       if ("refused" in transaction) return transaction;
       svm.verify(verify);
-      const { outcome, after } = svm.simulate(bytes, transaction);
+      const { outcome, after } = svm.simulate(bytes);
       svm.verify(true);
       if (!lands(outcome)) return refused(outcome.err ?? "", outcome);
       return { outcome, account: (of) => after.get(of) ?? svm.account(of) };

@@ -14,10 +14,19 @@ import {
   RpcError,
   Signature,
   codes,
+  commitmentIn,
+  inContext,
   method,
-  withContext,
+  methodInContext,
 } from "./json-rpc.ts";
-import { type Landing, type Ledger, type Refused, type Trial, blockhashSlots } from "./ledger.ts";
+import {
+  blockhashSlots,
+  type Landing,
+  type Ledger,
+  type Refused,
+  type Slots,
+  type Trial,
+} from "./ledger.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 import type { Outcome, TransactionError } from "./svm.ts";
 import { memosOf, showTransaction, TransactionEncoding } from "./transaction-view.ts";
@@ -33,9 +42,7 @@ const accountsMax = 100;
 const statusesMax = 256;
 const signaturesMax = 1_000;
 
-const slot = method(onlyOptions, ({ slots }, [options]) =>
-  slots.at(options?.commitment ?? "finalized"),
-);
+const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(params)));
 
 /** What is asked about the chain itself. */
 const blockMethods: Readonly<Record<string, Method>> = {
@@ -48,8 +55,8 @@ const blockMethods: Readonly<Record<string, Method>> = {
   getFirstAvailableBlock: method(noParams, () => 0),
   minimumLedgerSlot: method(noParams, () => 0),
   getTransactionCount: method(onlyOptions, (ledger) => ledger.count()),
-  getEpochInfo: method(onlyOptions, (ledger, [options]) => {
-    const at = ledger.slots.at(options?.commitment ?? "finalized");
+  getEpochInfo: method(onlyOptions, (ledger, params) => {
+    const at = ledger.slots.at(commitmentIn(params));
     return {
       absoluteSlot: at,
       blockHeight: at,
@@ -63,19 +70,16 @@ const blockMethods: Readonly<Record<string, Method>> = {
     if (of > slots.now()) throw new RpcError(codes.noSuchBlock, `Slot ${of} was skipped`);
     return slots.timeOf(of);
   }),
-  getLatestBlockhash: method(onlyOptions, (ledger, [options]) => {
-    const at = ledger.slots.at(options?.commitment ?? "finalized");
-    return withContext(ledger, options?.commitment, blockhashAt(ledger, at));
-  }),
-  isBlockhashValid: method(addressAndOptions, (ledger, [hash, options]) => {
-    const commitment = options?.commitment ?? "finalized";
-    return withContext(ledger, commitment, ledger.slots.isValid(hash, commitment));
-  }),
-  getFeeForMessage: method(z.tuple([z.base64(), Options]), (ledger, [text, options]) => {
+  getLatestBlockhash: methodInContext(onlyOptions, ({ slots }, params) =>
+    blockhashAt(slots, slots.at(commitmentIn(params))),
+  ),
+  isBlockhashValid: methodInContext(addressAndOptions, ({ slots }, params) =>
+    slots.isValid(params[0], commitmentIn(params)),
+  ),
+  getFeeForMessage: methodInContext(z.tuple([z.base64(), Options]), ({ slots }, [text]) => {
     const message = messageIn(text);
-    const valid = ledger.slots.isValid(message.recentBlockhash, "processed");
-    const fee = message.header.numRequiredSignatures * lamportsPerSignature;
-    return withContext(ledger, options?.commitment, valid ? fee : null);
+    const isValid = slots.isValid(message.recentBlockhash, "processed");
+    return isValid ? message.header.numRequiredSignatures * lamportsPerSignature : null;
   }),
   getRecentPrioritizationFees: method(
     z.tuple([z.array(Address).max(128).optional()]),
@@ -83,7 +87,7 @@ const blockMethods: Readonly<Record<string, Method>> = {
   ),
 };
 
-const blockhashAt = ({ slots }: Ledger, at: number) => ({
+const blockhashAt = (slots: Slots, at: number) => ({
   blockhash: slots.blockhash(at),
   lastValidBlockHeight: at + blockhashSlots,
 });
@@ -98,51 +102,41 @@ function messageIn(text: string): VersionedMessage {
 
 /** What is asked about accounts. The ledger knows them as they are now, at every commitment. */
 const accountMethods: Readonly<Record<string, Method>> = {
-  getAccountInfo: method(z.tuple([Address, ShowOptions]), (ledger, [of, options]) =>
-    withContext(
-      ledger,
-      options?.commitment,
-      showAccount(ledger.account(of), options ?? {}, ledger.decimals),
-    ),
+  getAccountInfo: methodInContext(z.tuple([Address, ShowOptions]), (ledger, [of, options]) =>
+    showAccount(ledger, ledger.account(of), options),
   ),
-  getMultipleAccounts: method(
+  getMultipleAccounts: methodInContext(
     z.tuple([z.array(Address).max(accountsMax), ShowOptions]),
-    (ledger, [addresses, options]) => {
-      const accounts = addresses.map((one) =>
-        showAccount(ledger.account(one), options ?? {}, ledger.decimals),
-      );
-      return withContext(ledger, options?.commitment, accounts);
-    },
+    (ledger, [addresses, options]) =>
+      addresses.map((one) => showAccount(ledger, ledger.account(one), options)),
   ),
-  getBalance: method(addressAndOptions, (ledger, [of, options]) =>
-    withContext(ledger, options?.commitment, ledger.account(of)?.lamports ?? 0),
+  getBalance: methodInContext(
+    addressAndOptions,
+    (ledger, [of]) => ledger.account(of)?.lamports ?? 0,
   ),
   getMinimumBalanceForRentExemption: method(
     z.tuple([z.int().nonnegative(), Options]),
     (ledger, [bytes]) => ledger.rentFor(bytes),
   ),
-  getTokenAccountBalance: method(addressAndOptions, (ledger, [of, options]) => {
-    const account = ledger.account(of);
-    const token = account === null ? null : readTokenAccount(account);
+  getTokenAccountBalance: methodInContext(addressAndOptions, (ledger, [of]) => {
+    const token = readTokenAccount(ledger.account(of));
     if (token === null)
       throw new RpcError(codes.invalidParams, "Invalid param: could not find account");
-    const amount = uiTokenAmount(token.amount, ledger.decimals(token.mint));
-    return withContext(ledger, options?.commitment, amount);
+    return uiTokenAmount(token.amount, ledger.decimals(token.mint));
   }),
-  getTokenSupply: method(addressAndOptions, (ledger, [of, options]) => {
-    const account = ledger.account(of);
-    const mint = account === null ? null : readMint(account);
+  getTokenSupply: methodInContext(addressAndOptions, (ledger, [of]) => {
+    const mint = readMint(ledger.account(of));
     if (mint === null) throw new RpcError(codes.invalidParams, "Invalid param: not a Token mint");
-    return withContext(ledger, options?.commitment, uiTokenAmount(mint.supply, mint.decimals));
+    return uiTokenAmount(mint.supply, mint.decimals);
   }),
-  getTokenAccountsByOwner: method(
+  getTokenAccountsByOwner: methodInContext(
     z.tuple([
       Address,
       z.union([z.object({ mint: Address }), z.object({ programId: Address })]),
       ShowOptions,
     ]),
-    (ledger, [owner, filter, options]) => {
-      const accounts = [programs.token, programs.token2022]
+    (ledger, [owner, filter, options]) =>
+      [programs.token, programs.token2022]
         .flatMap((program) => ledger.accountsOf(program.toBase58()))
         .filter(({ account }) => {
           const token = readTokenAccount(account);
@@ -151,16 +145,18 @@ const accountMethods: Readonly<Record<string, Method>> = {
         })
         .map(({ address, account }) => ({
           pubkey: address,
-          account: showAccount(account, options ?? {}, ledger.decimals),
-        }));
-      return withContext(ledger, options?.commitment, accounts);
-    },
+          account: showAccount(ledger, account, options),
+        })),
   ),
 };
 
 const TransactionOptions = z
   .union([
-    TransactionEncoding.transform((encoding) => ({ encoding })),
+    TransactionEncoding.transform((encoding) => ({
+      encoding,
+      commitment: null,
+      maxSupportedTransactionVersion: null,
+    })),
     z.looseObject({
       encoding: TransactionEncoding.nullish(),
       commitment: CommitmentLevel.nullish(),
@@ -221,26 +217,27 @@ const transactionMethods: Readonly<Record<string, Method>> = {
     return signature;
   }),
   /** Runs a transaction without a trace. */
-  simulateTransaction: method(
+  simulateTransaction: methodInContext(
     z.tuple([z.string(), SimulateOptions.nullish()]),
     (ledger, [text, options]) => {
-      const { replaceRecentBlockhash, sigVerify, commitment, accounts, encoding } = options ?? {};
-      const bytes = bytesIn(text, encoding);
-      const replace = replaceRecentBlockhash ?? false;
-      if (replace && sigVerify === true) {
+      const { replaceRecentBlockhash: replace = false, sigVerify, accounts } = options ?? {};
+      const bytes = bytesIn(text, options?.encoding);
+      if (replace === true && sigVerify === true) {
         const message = "sigVerify may not be used with replaceRecentBlockhash";
         throw new RpcError(codes.invalidParams, message);
       }
-      const trial = ledger.simulate(bytes, { verify: sigVerify ?? false, anyBlockhash: replace });
+      const scrutiny = { verify: sigVerify === true, anyBlockhash: replace === true };
+      const trial = ledger.simulate(bytes, scrutiny);
       if ("refused" in trial) {
         const { refused, outcome } = trial;
         if (refused === "SignatureFailure" || refused === "undecodable") throw refusal(trial);
-        return withContext(ledger, commitment, simulated(refused, outcome));
+        return simulated(refused, outcome);
       }
-      return withContext(ledger, commitment, {
+      return {
         ...simulated(trial.outcome.err, trial.outcome, accountsAfter(ledger, trial, accounts)),
-        replacementBlockhash: replace ? blockhashAt(ledger, ledger.slots.now()) : null,
-      });
+        replacementBlockhash:
+          replace === true ? blockhashAt(ledger.slots, ledger.slots.now()) : null,
+      };
     },
   ),
   requestAirdrop: method(
@@ -251,16 +248,11 @@ const transactionMethods: Readonly<Record<string, Method>> = {
   getTransaction: method(
     z.tuple([Signature, TransactionOptions]),
     (ledger, [signature, options]) => {
-      const { commitment, maxSupportedTransactionVersion: known } = {
-        commitment: null,
-        maxSupportedTransactionVersion: null,
-        ...options,
-      };
       const landing = ledger.landing(signature);
-      const level = atLeastConfirmed(commitment);
+      const level = atLeastConfirmed(options?.commitment);
       if (landing === null || !isSeen(ledger, landing, level)) return null;
       const { version } = landing.transaction;
-      if (version !== "legacy" && version > (known ?? -1)) {
+      if (version !== "legacy" && version > (options?.maxSupportedTransactionVersion ?? -1)) {
         throw new RpcError(
           codes.version,
           `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
@@ -272,8 +264,8 @@ const transactionMethods: Readonly<Record<string, Method>> = {
   getSignatureStatuses: method(
     z.tuple([z.array(Signature).max(statusesMax), z.unknown().optional()]),
     (ledger, [signatures]) => {
-      const value = signatures.map((one) => statusOf(ledger, ledger.landing(one)));
-      return withContext(ledger, "processed", value);
+      const statuses = signatures.map((one) => statusOf(ledger, ledger.landing(one)));
+      return inContext(ledger.slots.now(), statuses);
     },
   ),
   getSignaturesForAddress: method(
@@ -376,7 +368,7 @@ function preflightFailure(err: TransactionError, outcome: Outcome | null): RpcEr
 
 const accountsAfter = (ledger: Ledger, trial: Trial, asked: z.infer<typeof TrialAccounts>) =>
   asked?.addresses.map((address) =>
-    showAccount(trial.account(address), { encoding: asked.encoding ?? "base64" }, ledger.decimals),
+    showAccount(ledger, trial.account(address), { encoding: asked.encoding ?? "base64" }),
   ) ?? null;
 
 const simulated = (

@@ -54,18 +54,11 @@ function openSvm() {
         bs58.decode(address),
         new Account(lamports, data, bs58.decode(owner), false, 0n),
       ),
-    run: (bytes: Uint8Array, { version }: VersionedTransaction): Outcome =>
-      outcomeOf(
-        version === "legacy"
-          ? svm.sendLegacyTransaction(bytes)
-          : svm.sendVersionedTransaction(bytes),
-      ),
+    /** Runs a transaction of any version. */
+    run: (bytes: Uint8Array): Outcome => outcomeOf(svm.sendVersionedTransaction(bytes)),
     /** Runs it without a trace. `after` are the accounts that it would have changed. */
-    simulate: (bytes: Uint8Array, { version }: VersionedTransaction) => {
-      const ran =
-        version === "legacy"
-          ? svm.simulateLegacyTransaction(bytes)
-          : svm.simulateVersionedTransaction(bytes);
+    simulate: (bytes: Uint8Array) => {
+      const ran = svm.simulateVersionedTransaction(bytes);
       const after = new Map<string, ChainAccount | null>();
       if (ran instanceof FailedTransactionMetadata) return { outcome: outcomeOf(ran), after };
       for (const one of ran.postAccounts()) {
