@@ -99,10 +99,9 @@ await runBench({
   options: {
     profiles: serving.profiles,
     runs: [3, "Runs of each, in turn"],
-    peer: [true, "Compare with Hugo (--no-peer: leave it out)"],
   },
-  run: async ({ profiles, runs, peer, folder }) => {
-    const withPeer = peer && Bun.which("hugo") !== null;
+  run: async ({ profiles, runs, folder }) => {
+    const withPeer = Bun.which("hugo") !== null;
     if (!withPeer) console.error("Hugo is left out (Debian: apt-get install hugo).");
     const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
     await seedDirectory(store, { profiles, seedNumber: 1 });

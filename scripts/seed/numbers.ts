@@ -1,34 +1,34 @@
 import { Keypair } from "@solana/web3.js";
-import { type Random, weightedTable } from "./random.ts";
+import type { Random } from "./random.ts";
 
 // Sizes of organisations follow heavy tails: most are small, a few are a thousand times larger. They are drawn as a
 // power of ten and a factor, which needs no logarithm and so gives the same integers on every machine.
 
-const budget = weightedTable([
+const budget = [
   [1_000, 170],
   [10_000, 330],
   [100_000, 310],
   [1_000_000, 150],
   [10_000_000, 36],
   [100_000_000, 4],
-]);
+] as const;
 
-const age = weightedTable([
+const age = [
   [[1, 9], 240],
   [[10, 24], 380],
   [[25, 49], 240],
   [[50, 99], 110],
   [[100, 185], 30],
-] as const);
+] as const;
 
 /** What one person reached costs in a year: a leaflet, a course, a bed. */
-const costEach = weightedTable([
+const costEach = [
   [1, 60],
   [8, 180],
   [40, 330],
   [150, 280],
   [900, 150],
-]);
+] as const;
 
 const newestYear = 2025;
 const usdPerJob = 42_000;
@@ -50,7 +50,7 @@ export const beneficiariesPerYear = (random: Random, budgetUsd: number): number 
 
 /** A year from `oldest` to 2025, more often a late one. */
 export const foundedYear = (random: Random, oldest: number): number => {
-  const [low, high] = random.weighted(age);
+  const [low, high] = random.weighted<readonly [number, number]>(age);
   const year = newestYear - random.between(low, high);
   return year >= oldest ? year : newestYear - 5 - random.below(newestYear - 5 - oldest);
 };

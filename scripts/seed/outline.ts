@@ -1,7 +1,7 @@
 import causes from "./causes.json";
 import names from "./names.json";
 import places from "./places.json";
-import { type Random, randomOf, weightedTable } from "./random.ts";
+import { type Random, randomOf } from "./random.ts";
 
 type SampleCauseId = keyof typeof causes;
 export const causeIds = Object.keys(causes) as SampleCauseId[];
@@ -29,8 +29,8 @@ export type Outline = {
 
 const countryCodes = Object.keys(places) as (keyof typeof places)[];
 
-const causesByWeight = weightedTable(causeIds.map((id) => [id, causes[id].weight]));
-const countriesByWeight = weightedTable(countryCodes.map((code) => [code, places[code].weight]));
+const causesByWeight = causeIds.map((id) => [id, causes[id].weight] as const);
+const countriesByWeight = countryCodes.map((code) => [code, places[code].weight] as const);
 
 /** Every run of this many profiles holds one verified, eight rich, eleven medium and twenty thin ones. */
 export const round = 40;
@@ -169,7 +169,7 @@ function sampleName(random: Random, wishes: NameWishes): SampleName {
   }
 }
 
-const patterns = weightedTable([
+const patterns = [
   ["coined", 48],
   ["coined, no theme", 10],
   ["unlikely", 18],
@@ -177,7 +177,7 @@ const patterns = weightedTable([
   ["friends", 7],
   ["chapter", 5],
   ["described", 4],
-] as const);
+] as const;
 
 /** A proper noun that means nothing: a beginning and an end in the sound of a family of languages. */
 function coined(random: Random, flavour: Flavour): string {

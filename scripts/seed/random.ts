@@ -10,19 +10,8 @@ export type Random = {
   /** `count` different items in random order, fewer when there are not so many. */
   some: <Item>(items: readonly Item[], count: number) => Item[];
   /** An item, as often as its weight says. */
-  weighted: <Item>(table: Weighted<Item>) => Item;
+  weighted: <Item>(table: readonly (readonly [item: Item, weight: number])[]) => Item;
 };
-
-/** Items with the running sums of their weights. */
-export type Weighted<Item> = { readonly items: readonly Item[]; readonly sums: readonly number[] };
-
-export function weightedTable<Item>(entries: readonly (readonly [Item, number])[]): Weighted<Item> {
-  let sum = 0;
-  return {
-    items: entries.map(([item]) => item),
-    sums: entries.map(([, weight]) => (sum += weight)),
-  };
-}
 
 /** Chris Doty-Humphrey's sfc32, started from two numbers: 32 bits a step, integer arithmetic only. */
 export function randomOf(seed: number, index: number): Random {
@@ -52,9 +41,10 @@ export function randomOf(seed: number, index: number): Random {
       }
       return drawn.map((at) => items[at] as (typeof items)[number]);
     },
-    weighted: ({ items, sums }) => {
-      const at = below(sums.at(-1) ?? 1);
-      return items[sums.findIndex((sum) => at < sum)] as (typeof items)[number];
+    weighted: (table) => {
+      let left = below(table.reduce((sum, [, weight]) => sum + weight, 0));
+      const [item] = table.find(([, weight]) => (left -= weight) < 0) as (typeof table)[number];
+      return item;
     },
   };
 }

@@ -3,7 +3,7 @@ import { type StructuredField, structuredFields } from "#content/contract/enrich
 import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import places from "#scripts/seed/places.json";
-import { type Random, randomOf, weightedTable } from "#scripts/seed/random.ts";
+import { type Random, randomOf } from "#scripts/seed/random.ts";
 
 /** A profile that lacks `missing`; what is true of it is known to the simulator only. */
 export type PlantedProfile = About & {
@@ -24,7 +24,7 @@ const missingPercent: Readonly<Record<StructuredField, number>> = {
   contact_email: 85,
 };
 
-const reaches = weightedTable([
+const reaches = [
   [0, 40],
   [100, 20],
   [500, 15],
@@ -32,7 +32,7 @@ const reaches = weightedTable([
   [10_000, 8],
   [50_000, 4],
   [1_000_000, 1],
-]);
+] as const;
 
 /** Profiles with planted truth, the same for the same seed. */
 export function plantWorld(seed: number, parameters: SimulationParameters): PlantedProfile[] {

@@ -5,15 +5,11 @@ import { defineCommand } from "citty";
 import { runCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
 
-/** The options of a bench: default and meaning of each. Numbers, texts and switches are read by their defaults. */
-type Options = Readonly<Record<string, readonly [number | string | boolean, string]>>;
+/** The options of a bench: default and meaning of each. Numbers and texts are read by their defaults. */
+type Options = Readonly<Record<string, readonly [number | string, string]>>;
 
 type Given<Asked extends Options> = {
-  [Name in keyof Asked]: Asked[Name][0] extends number
-    ? number
-    : Asked[Name][0] extends string
-      ? string
-      : boolean;
+  [Name in keyof Asked]: Asked[Name][0] extends number ? number : string;
 };
 
 type Bench<Asked extends Options> = {
@@ -61,10 +57,10 @@ export async function runBench<const Asked extends Options>(bench: Bench<Asked>)
   await runCommand(command);
 }
 
-const argumentOf = ([name, [standard, description]]: [string, Options[string]]) =>
-  typeof standard === "boolean"
-    ? [name, { type: "boolean" as const, default: standard, description }]
-    : [name, { type: "string" as const, default: String(standard), description }];
+const argumentOf = ([name, [standard, description]]: [string, Options[string]]) => [
+  name,
+  { type: "string" as const, default: String(standard), description },
+];
 
 function numberOf(option: string, text: unknown): number {
   const value = Number(text);
