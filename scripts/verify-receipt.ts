@@ -28,14 +28,16 @@ const command = defineCommand({
   },
   run: async ({ args }) => {
     const outcome = await checkReceipt(args.receipt, args);
-    if (!outcome.ok) process.exitCode = explanations[outcome.failure.kind].exitCode;
-    if (args.json) {
-      const shown = outcome.ok
-        ? outcome.value
-        : { ...outcome.failure, message: wordsOf(outcome.failure) };
-      console.log(JSON.stringify({ valid: outcome.ok, ...shown }));
-    } else if (outcome.ok) show(outcome.value);
-    else console.error(wordsOf(outcome.failure));
+    if (outcome.ok) {
+      if (args.json) console.log(JSON.stringify({ valid: true, ...outcome.value }));
+      else show(outcome.value);
+      return;
+    }
+    const { failure } = outcome;
+    const message = printable(wordsOf(failure));
+    process.exitCode = exitCodes[failure.kind];
+    if (args.json) console.log(JSON.stringify({ valid: false, ...failure, message }));
+    else console.error(message);
   },
 });
 
@@ -66,52 +68,41 @@ function show({ receipt, signed_by, key_from, on_chain }: Checked): void {
 /** Names come from third parties: nothing in them may move a terminal's cursor. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\uFFFD");
 
-/** Source of the exit codes: the description of the command. */
-const explanations: {
-  [Kind in Failure["kind"]]: {
-    exitCode: number;
-    words: (failure: Extract<Failure, { kind: Kind }>) => string;
-  };
-} = {
-  altered: {
-    exitCode: 1,
-    words: () =>
-      "NOT VALID: the receipt was altered after the directory signed it, or it never signed it.",
-  },
-  wrong_key: {
-    exitCode: 1,
-    words: ({ signed_by, key }) =>
-      `NOT VALID BY THIS KEY: the receipt says that ${signed_by} signed it, and the key is ${key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`,
-  },
-  chain_disagrees: {
-    exitCode: 1,
-    words: ({ what, receipt, chain }) =>
-      `NOT VALID: for ${what} the receipt says ${receipt}, but the chain shows ${chain}.`,
-  },
-  not_on_chain: {
-    exitCode: 1,
-    words: ({ tx_signature }) =>
-      `NOT VALID: this node does not know transaction ${tx_signature}. A node that keeps the whole history may know it.`,
-  },
-  not_a_receipt: {
-    exitCode: 2,
-    words: ({ why }) => `This is not a receipt of a donation: ${why}.`,
-  },
-  unreadable: { exitCode: 2, words: ({ from, why }) => `${from} cannot be read: ${why}.` },
-  no_key: {
-    exitCode: 2,
-    words: ({ from }) => `${from} holds no Ed25519 public key as JWK or JWK set.`,
-  },
-  wrong_chain: { exitCode: 2, words: ({ why }) => `The node cannot be used: ${why}.` },
-  unreachable: {
-    exitCode: 3,
-    words: ({ from, why }) => `${from} does not answer: ${why}. Try again later.`,
-  },
+/** Source: the description of the command. */
+const exitCodes: Record<Failure["kind"], number> = {
+  altered: 1,
+  wrong_key: 1,
+  chain_disagrees: 1,
+  not_on_chain: 1,
+  not_a_receipt: 2,
+  unreadable: 2,
+  no_key: 2,
+  wrong_chain: 2,
+  unreachable: 3,
 };
 
 function wordsOf(failure: Failure): string {
-  const { words } = explanations[failure.kind] as { words: (failure: Failure) => string };
-  return printable(words(failure));
+  switch (failure.kind) {
+    case "altered":
+      return "NOT VALID: the receipt was altered after the directory signed it, or it never signed it.";
+    case "wrong_key":
+      return `NOT VALID BY THIS KEY: the receipt says that ${failure.signed_by} signed it, and the key is ${failure.key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`;
+    case "chain_disagrees":
+      return `NOT VALID: for ${failure.what} the receipt says ${failure.receipt}, but the chain shows ${failure.chain}.`;
+    case "not_on_chain":
+      return `NOT VALID: this node does not know transaction ${failure.tx_signature}. A node that keeps the whole history may know it.`;
+    case "not_a_receipt":
+      return `This is not a receipt of a donation: ${failure.why}.`;
+    case "unreadable":
+      return `${failure.from} cannot be read: ${failure.why}.`;
+    case "no_key":
+      return `${failure.from} holds no Ed25519 public key as JWK or JWK set.`;
+    case "wrong_chain":
+      return `The node cannot be used: ${failure.why}.`;
+    case "unreachable":
+    default:
+      return `${failure.from} does not answer: ${failure.why}. Try again later.`;
+  }
 }
 
 await runCommand(command);

@@ -111,24 +111,16 @@ export function sinceFrom(text: string, now: Date): number | null {
   return Number.isNaN(atMs) ? null : atMs;
 }
 
-const nothing: FunnelStep = {
-  calls: 0,
-  answered: 0,
-  profile: 0,
-  donate: 0,
-  donation: 0,
-  given_micro_usdc: 0n,
-};
-
-/** Two groups of calls as one. */
-const sum = (one: FunnelStep = nothing, other: FunnelStep): FunnelStep => ({
-  calls: one.calls + other.calls,
-  answered: one.answered + other.answered,
-  profile: one.profile + other.profile,
-  donate: one.donate + other.donate,
-  donation: one.donation + other.donation,
-  given_micro_usdc: one.given_micro_usdc + other.given_micro_usdc,
-});
-
-const totalOf = (rows: readonly FunnelStep[]): FunnelStep =>
-  rows.reduce((all, row) => sum(all, row), nothing);
+/** Groups of calls as one. */
+function totalOf(rows: readonly FunnelStep[]): FunnelStep {
+  const sum = (name: Exclude<keyof FunnelStep, "given_micro_usdc">) =>
+    rows.reduce((all, row) => all + row[name], 0);
+  return {
+    calls: sum("calls"),
+    answered: sum("answered"),
+    profile: sum("profile"),
+    donate: sum("donate"),
+    donation: sum("donation"),
+    given_micro_usdc: rows.reduce((all, row) => all + row.given_micro_usdc, 0n),
+  };
+}

@@ -27,8 +27,7 @@ type SourceFailure = { kind: "unreadable" | "unreachable"; from: string; why: st
 
 export type Failure =
   | ReceiptFailure
-  | { kind: "unreadable"; from: string; why: string }
-  | { kind: "unreachable"; from: string; why: string }
+  | SourceFailure
   | { kind: "no_key"; from: string }
   | { kind: "chain_disagrees"; what: string; receipt: string; chain: string }
   | { kind: "not_on_chain"; tx_signature: string }
