@@ -1,10 +1,9 @@
-import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
+import { DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { isoDay, isoTime } from "#content/contract/time.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {
-  type ByDay,
   countedByDay,
   donationsByDay,
   followThroughsByDay,
@@ -107,6 +106,22 @@ async function freeBytes(dataDir: string): Promise<number | null> {
 
 const dayMs = 86_400_000;
 
+/** The column of DailyNumbers in which something stands that is stored by another name. */
+const columnOf: Readonly<Record<string, keyof DailyNumbers>> = {
+  "enrich:submitted": "submissions",
+  "enrich:applied": "applied",
+  "query:search": "searches",
+  "query:mcp": "mcp_searches",
+  "query:recommend": "recommendations",
+  "limited:enrich": "refused",
+  "limited:onboard": "refused",
+  "limited:donate": "refused",
+  "limited:read": "refused",
+  "limited:admin": "refused",
+  profile: "profiles_opened",
+  donate: "donate_requests",
+};
+
 /** What happened on each of the last days, today so far included. Days are those of UTC. */
 export async function dailyNumbers(
   { store, clock }: Pick<OperatorContext, "store" | "clock">,
@@ -115,29 +130,22 @@ export async function dailyNumbers(
   const today = Math.floor(clock().getTime() / dayMs);
   const days = Array.from({ length: count }, (_, at) => today - count + 1 + at);
   const since = (today - count + 1) * dayMs;
-  const counted = (...kinds: Parameters<typeof countedByDay>[1]) =>
-    countedByDay(store, kinds, since);
-  const numbers = (found: ByDay) => days.map((day) => found.get(day) ?? 0);
-  const donations = await donationsByDay(store, since);
-  return {
+  const found = [
+    ...(await countedByDay(store, Object.keys(columnOf), since)),
+    ...(await followThroughsByDay(store, since)),
+    ...(await donationsByDay(store, since)),
+  ];
+  const sums = new Map<string, number>();
+  for (const { name, day, number } of found) {
+    const cell = `${columnOf[name] ?? name} ${day}`;
+    sums.set(cell, (sums.get(cell) ?? 0) + number);
+  }
+  const columns = Object.keys(DailyNumbers.shape).map((name) => [
+    name,
+    days.map((day) => sums.get(`${name} ${day}`) ?? 0),
+  ]);
+  return DailyNumbers.parse({
+    ...Object.fromEntries(columns),
     days: days.map((day) => isoDay(day * dayMs)),
-    submissions: numbers(await counted("enrich:submitted")),
-    applied: numbers(await counted("enrich:applied")),
-    searches: numbers(await counted("query:search")),
-    mcp_searches: numbers(await counted("query:mcp")),
-    recommendations: numbers(await counted("query:recommend")),
-    profiles_opened: numbers(await followThroughsByDay(store, "profile", since)),
-    donate_requests: numbers(await followThroughsByDay(store, "donate", since)),
-    donations: numbers(donations.number),
-    donated_usdc: numbers(donations.microUsdc).map((micro) => micro / 1_000_000),
-    refused: numbers(
-      await counted(
-        "limited:enrich",
-        "limited:onboard",
-        "limited:donate",
-        "limited:read",
-        "limited:admin",
-      ),
-    ),
-  };
+  });
 }

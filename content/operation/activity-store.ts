@@ -1,4 +1,4 @@
-import { and, eq, gte, sql } from "drizzle-orm";
+import { and, gte, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
 import type { Counters } from "#content/contract/stats.ts";
@@ -151,32 +151,30 @@ export async function checkpointCounters(store: Store, now: Date): Promise<void>
 
 const dayMs = 86_400_000;
 
-/** Numbers by day, keyed by the day's count since 1970. */
-export type ByDay = ReadonlyMap<number, number>;
+/** How much there was of something on one day, which is a count of days since 1970. */
+export type DayNumber = { name: string; day: number; number: number };
 
 // A bound number arrives as a float, and a float division would give every instant a day of its own.
 const dayOf = (instant: SQLiteColumn) =>
   sql<number>`${instant} / CAST(${dayMs} AS INTEGER)`.as("day");
 
-/** How often something was counted on each day since an instant (milliseconds since 1970). By primary key. */
-export async function countedByDay(
+/** How often these kinds were counted on each day since an instant (milliseconds since 1970). By primary key. */
+export function countedByDay(
   store: Queryable,
-  kinds: readonly ActivityKind[],
+  kinds: readonly string[],
   since: number,
-): Promise<ByDay> {
-  const found = await store.db
-    .select({ day: dayOf(activityCounts.hour), number: sql<number>`sum(${activityCounts.count})` })
+): Promise<DayNumber[]> {
+  const { kind: name, hour, count } = activityCounts;
+  return store.db
+    .select({ name, day: dayOf(hour), number: sql<number>`sum(${count})` })
     .from(activityCounts)
-    .where(and(inValues(activityCounts.kind, kinds), gte(activityCounts.hour, since)))
-    .groupBy(sql`day`);
-  return new Map(found.map(({ day, number }) => [day, number]));
+    .where(and(inValues(name, kinds), gte(hour, since)))
+    .groupBy(name, sql`day`)
+    .execute();
 }
 
-/** Number and sum (in micro-USDC) of the donations of each day. Index: donations_by_time. */
-export async function donationsByDay(
-  store: Queryable,
-  since: number,
-): Promise<{ number: ByDay; microUsdc: ByDay }> {
+/** Number of the donations of each day, and their sum in USDC. Index: donations_by_time. */
+export async function donationsByDay(store: Queryable, since: number): Promise<DayNumber[]> {
   // SQL, because drizzle has no words for INDEXED BY.
   const found = await query(
     store,
@@ -187,25 +185,21 @@ export async function donationsByDay(
     [since],
     z.object({ day: z.number(), number: z.number(), micro_usdc: z.number() }),
   );
-  return {
-    number: new Map(found.map(({ day, number }) => [day, number])),
-    microUsdc: new Map(found.map(({ day, micro_usdc }) => [day, micro_usdc])),
-  };
+  return found.flatMap(({ day, number, micro_usdc }) => [
+    { name: "donations", day, number },
+    { name: "donated_usdc", day, number: micro_usdc / 1_000_000 },
+  ]);
 }
 
-/** What followed recommendations on each day. Reads all that is kept of them. */
-export async function followThroughsByDay(
-  store: Queryable,
-  action: "profile" | "donate",
-  since: number,
-): Promise<ByDay> {
-  const follow = recommendationFollowThroughs;
-  const found = await store.db
-    .select({ day: dayOf(follow.followed_at), number: sql<number>`count(*)` })
-    .from(follow)
-    .where(and(eq(follow.action, action), gte(follow.followed_at, since)))
-    .groupBy(sql`day`);
-  return new Map(found.map(({ day, number }) => [day, number]));
+/** What followed recommendations on each day, "profile" or "donate". Reads all that is kept of them. */
+export function followThroughsByDay(store: Queryable, since: number): Promise<DayNumber[]> {
+  const { action: name, followed_at } = recommendationFollowThroughs;
+  return store.db
+    .select({ name, day: dayOf(followed_at), number: sql<number>`count(*)` })
+    .from(recommendationFollowThroughs)
+    .where(gte(followed_at, since))
+    .groupBy(name, sql`day`)
+    .execute();
 }
 
 /** Hits of one kind in one hour (its beginning, in milliseconds since 1970). */

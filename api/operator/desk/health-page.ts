@@ -140,15 +140,14 @@ const charts: readonly Chart[] = [
   { id: "refused", title: "Requests refused by a rate limit", lines: { refused: "refused" } },
 ];
 
-type Series = readonly { name: string; values: readonly number[] }[];
-
 const width = 720;
 const height = 220;
 const edge = { top: 12, right: 12, bottom: 28, left: 56 };
+const ticksDown = 4;
+const ticksAcross = 6;
 
 /** A picture for those who see it, and the same numbers as a table for everyone. */
 function chart({ id, title, lines }: Chart, numbers: DailyNumbers): Html {
-  const { days } = numbers;
   const shown = Object.entries(lines).map(([name, column]) => ({ name, values: numbers[column] }));
   const sums = shown.map(
     ({ name, values }) => `${name}: ${readable(values.reduce((a, b) => a + b, 0))}`,
@@ -163,8 +162,10 @@ function chart({ id, title, lines }: Chart, numbers: DailyNumbers): Html {
       role="img"
       aria-labelledby="${id}-title ${id}-sums"
     >
-      ${grid(days, shown)}
-      ${shown.map(({ values }, at) => html`<path class="series-${at}" d="${pathOf(days, values, scaleOf(shown))}"></path>`)}
+      ${drawing(
+        numbers.days,
+        shown.map(({ values }) => values),
+      )}
     </svg>
     <ul class="legend" id="${id}-sums">
       ${sums.map((text, at) => html`<li class="series-${at}">${text}</li>`)}
@@ -175,47 +176,33 @@ function chart({ id, title, lines }: Chart, numbers: DailyNumbers): Html {
         kind: "numbers",
         caption: title,
         columns: ["Day", ...shown.map(({ name }) => name)],
-        rows: days.map((day, at) => [day, ...shown.map(({ values }) => readable(values[at] ?? 0))]),
+        rows: numbers.days.map((day, at) => [
+          day,
+          ...shown.map(({ values }) => readable(values[at] ?? 0)),
+        ]),
       })}
     </details>
   </figure>`;
 }
 
-const instantOf = (day: string): Date => new Date(`${day}T00:00:00Z`);
-
-const timeOf = (days: readonly string[]) =>
-  scaleUtc()
-    .domain([instantOf(days[0] ?? "1970-01-01"), instantOf(days.at(-1) ?? "1970-01-02")])
+/** The grid, with numbers and days at its edges, and a line for each series of values. */
+function drawing(days: readonly string[], series: readonly (readonly number[])[]): Part {
+  const instants = days.map((day) => new Date(`${day}T00:00:00Z`));
+  const x = scaleUtc()
+    .domain([instants[0] ?? 0, instants.at(-1) ?? 0])
     .range([edge.left, width - edge.right]);
-
-const scaleOf = (series: Series) =>
-  scaleLinear()
-    .domain([0, Math.max(1, ...series.flatMap(({ values }) => values))])
+  const y = scaleLinear()
+    .domain([0, Math.max(1, ...series.flat())])
     .nice()
     .range([height - edge.bottom, edge.top]);
-
-function pathOf(
-  days: readonly string[],
-  values: readonly number[],
-  y: ReturnType<typeof scaleOf>,
-): string {
-  const x = timeOf(days);
-  const draw = line<number>()
-    .x((_, at) => x(instantOf(days[at] ?? "")))
-    .y((value) => y(value))
-    .digits(1);
-  return draw(values) ?? "";
-}
-
-const ticksDown = 4;
-const ticksAcross = 6;
-
-function grid(days: readonly string[], series: Series): Html[] {
-  const y = scaleOf(series);
-  const x = timeOf(days);
   const dayName = x.tickFormat(ticksAcross, "%d %b");
+  const pathOf = (values: readonly number[]) =>
+    line<Date>()
+      .x((day) => x(day))
+      .y((_, at) => y(values[at] ?? 0))
+      .digits(1)(instants);
   return [
-    ...y
+    y
       .ticks(ticksDown)
       .map(
         (value) =>
@@ -230,12 +217,13 @@ function grid(days: readonly string[], series: Series): Html[] {
               >${readable(value)}</text
             >`,
       ),
-    ...x
+    x
       .ticks(ticksAcross)
       .map(
         (at) =>
           html`<text x="${x(at)}" y="${height - 8}" text-anchor="middle">${dayName(at)}</text>`,
       ),
+    series.map((values, at) => html`<path class="series-${at}" d="${pathOf(values)}"></path>`),
   ];
 }
 

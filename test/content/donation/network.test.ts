@@ -66,7 +66,7 @@ async function told() {
     recent.length,
     ranked.get(1) ?? 0,
     total_donations,
-    [...daily.number.values()],
+    daily.flatMap(({ name, number }) => (name === "donations" ? [number] : [])),
   ];
 }
 
