@@ -16,6 +16,7 @@ import {
   pageLines,
   pageNumberOf,
   place,
+  print,
   show,
   withOperatorApi,
 } from "./support/operator-api.ts";
@@ -75,12 +76,11 @@ const resend = defineCommand({
   run: async ({ args }) => {
     const { id } = args;
     if (!/^\d{1,15}$/.test(id)) stopWith("Give the number of a delivery, as list shows it.", 2);
-    const asked = { params: { delivery: id } };
-    const queued = await withOperatorApi(args.operator, (call) =>
-      call(operations.resendWebhook, asked),
-    );
-    if (!queued.ok) stopWith(`${id}: ${queued.failure.message}`);
-    console.log(args.json === true ? JSON.stringify(queued.value) : printed(queued.value));
+    await withOperatorApi(args.operator, async (call) => {
+      const queued = await call(operations.resendWebhook, { params: { delivery: id } });
+      if (!queued.ok) stopWith(`${id}: ${queued.failure.message}`);
+      print(args, queued.value, (one) => [printed(one)]);
+    });
   },
 });
 

@@ -15,8 +15,6 @@ export type OperatorContext = Pick<
   Context,
   "store" | "clock" | "config" | "secrets" | "publication" | "waitForPublication"
 > & {
-  readonly limits: Pick<Context["limits"], "adminFailures">;
-  readonly activity: Pick<Context["activity"], "count">;
   readonly curated: Pick<Context["curated"], "lookAgain">;
   readonly chain: {
     readonly cluster: string;
@@ -25,7 +23,7 @@ export type OperatorContext = Pick<
 };
 
 /** What tells an operator from others. */
-type OperatorCheck = Pick<OperatorContext, "secrets" | "limits" | "activity">;
+type OperatorCheck = Pick<Context, "secrets" | "limits" | "activity">;
 
 /** Finds the operator of a token in constant time, and counts failures. Source: the promises of the spec, 10. */
 export function checkToken(

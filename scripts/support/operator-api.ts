@@ -1,17 +1,12 @@
-import { randomBytes } from "node:crypto";
-import { Elysia } from "elysia";
-import { z } from "zod";
+import type { z } from "zod";
 import type { Config } from "#api/config.ts";
-import { answerOf } from "#api/http/encoded-body.ts";
-import { readJson } from "#api/http/body.ts";
-import { answerError } from "#api/http/problem.ts";
+import { storeRefusal } from "#api/http/problem.ts";
 import { placeWith } from "#api/http/query.ts";
-import { openLog } from "#api/log.ts";
-import type { OperatorContext } from "#api/operator/operators.ts";
-import { operatorRoutes } from "#api/operator/routes.ts";
+import { type Action, actions } from "#api/operator/actions.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
-import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
+import type { Operation } from "#content/contract/operations/operation.ts";
+import { Problem } from "#content/contract/problem.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
@@ -19,36 +14,42 @@ import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { configOrExit, stopWith } from "./config.ts";
 
-/** What the operator's API answered: the value, or why not, as its problem says it. */
-export type OperatorAnswer<Value> =
+/** The outcome of an operation: the value, or why not, as its problem says it. */
+type OperatorAnswer<Value> =
   | { ok: true; value: Value }
   | { ok: false; failure: { kind: string; message: string } };
 
 /** What an operation is asked with. */
-export type Asked<Path extends string> = {
-  params?: ParamsOf<Path>;
-  query?: Readonly<Record<string, string | number | null | undefined>>;
+type Asked = {
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string | number | undefined>>;
   body?: unknown;
 };
 
-type Called<Path extends string, Answer extends z.ZodObject> = Pick<
-  Operation<Path, z.ZodObject, z.ZodObject, Answer>,
-  "method" | "path" | "ok"
->;
+type Called<Answer extends z.ZodObject = z.ZodObject> = Pick<
+  Operation,
+  "operationId" | "method" | "path" | "query"
+> & { ok: { shape: Answer } };
 
-/** Calls an operation of the operator's API and reads its answer by its shape. */
-export type OperatorApi = <Path extends string, Answer extends z.ZodObject>(
-  operation: Called<Path, Answer>,
-  asked: Asked<Path>,
+/** Does an operation of operators and reads its answer by its shape. */
+export type OperatorApi = <Answer extends z.ZodObject>(
+  operation: Called<Answer>,
+  asked: Asked,
 ) => Promise<OperatorAnswer<z.output<Answer>>>;
+
+/** Where operations are done: in the running service, or here. */
+type Connection = {
+  ask: (operation: Called, asked: Asked) => Promise<OperatorAnswer<unknown>>;
+  close(): void;
+};
 
 /** A person at a terminal waits longer for another writer than a request does. */
 const busyWaitMs = 30_000;
 const answerWaitMs = 120_000;
 
 /**
- * Lets a command use the operator's API in the name of `operator`: that of the service that serves this data folder,
- * over HTTP, or, when none runs, the same routes on the store in this process.
+ * Lets a command do what operators do in the name of `operator`: through the service that serves this data folder, over
+ * HTTP, or, when none runs, on the store in this process.
  */
 export async function withOperatorApi<Value>(
   operator: string,
@@ -56,37 +57,36 @@ export async function withOperatorApi<Value>(
 ): Promise<Value> {
   const config = configOrExit();
   const url = await findService(config.dataDir);
-  if (url === null) return withLocalRoutes(config, operator, work);
-  const token = tokenOf(config, operator);
-  const send: Send = (path, init) =>
-    fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(answerWaitMs) });
-  return work((operation, asked) => answered(send, token, operation, asked));
+  const connection =
+    url === null ? await openActions(config, operator) : overHttp(url, tokenOf(config, operator));
+  try {
+    return await work(async (operation, asked) => {
+      const answer = await connection.ask(operation, asked);
+      return answer.ok ? { ok: true, value: operation.ok.shape.parse(answer.value) } : answer;
+    });
+  } finally {
+    connection.close();
+  }
 }
 
-type Send = (path: string, init: RequestInit) => Promise<Response>;
-
-async function answered<Path extends string, Answer extends z.ZodObject>(
-  send: Send,
-  token: string,
-  { method, path, ok }: Called<Path, Answer>,
-  { params, query = {}, body }: Asked<Path>,
-): Promise<OperatorAnswer<z.output<Answer>>> {
-  const values: Readonly<Record<string, string>> = params ?? {};
-  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(values[name] ?? ""),
-  );
-  const response = await send(placeWith(place, query), {
-    method: method.toUpperCase(),
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const value: unknown = await response.json();
-  if (response.ok) return { ok: true, value: ok.shape.parse(value) };
-  const { code = String(response.status), detail = "" } = Refused.parse(value);
-  return { ok: false, failure: { kind: code, message: detail } };
-}
-
-const Refused = z.object({ code: z.string().optional(), detail: z.string().optional() });
+const overHttp = (url: string, token: string): Connection => ({
+  ask: async ({ method, path }, { params = {}, query = {}, body }) => {
+    const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(params[name] ?? ""),
+    );
+    const response = await fetch(`${url}${placeWith(place, query)}`, {
+      method: method.toUpperCase(),
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      signal: AbortSignal.timeout(answerWaitMs),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const value: unknown = await response.json();
+    if (response.ok) return { ok: true, value };
+    const { code, detail } = Problem.parse(value);
+    return { ok: false, failure: { kind: code, message: detail } };
+  },
+  close: () => {},
+});
 
 /** The token by which the running service knows this operator; the default name stands for the first one. */
 function tokenOf(config: Config, operator: string): string {
@@ -104,47 +104,40 @@ function tokenOf(config: Config, operator: string): string {
 /** Whom commands act for unless they are told. */
 export const defaultOperator = "operator";
 
-async function withLocalRoutes<Value>(
-  config: Config,
-  operator: string,
-  work: (call: OperatorApi) => Promise<Value>,
-): Promise<Value> {
-  const store = await openStore({
-    url: config.databaseUrl,
-    authToken: config.databaseToken,
-    busyWaitMs,
-  });
+/** Anyone who can read the data folder is the operator, by any name. */
+async function openActions(config: Config, operator: string): Promise<Connection> {
+  const { databaseUrl: url, databaseToken: authToken } = config;
+  const store = await openStore({ url, authToken, busyWaitMs });
   const { bundle } = publisherFolders(config.dataDir);
   const reader = bundleExists(bundle) ? openBundleReader(bundle) : null;
-  try {
-    const token = randomBytes(32).toString("base64url");
-    const allowed = { allowed: true, limit: 1, remaining: 1, resetMs: 0, windowMs: 0 };
-    const log = openLog(config);
-    const context: OperatorContext = {
-      store,
-      config,
-      clock: systemClock,
-      // Anyone who can read the data folder is the operator: the token only names them to the routes.
-      secrets: { ...loadSecrets(config), adminTokens: [{ name: operator, token }] },
-      limits: { adminFailures: () => ({ ...allowed, policy: "read" }) },
-      activity: { count: () => undefined },
-      curated: { lookAgain: () => undefined },
-      chain: null,
-      ...(reader === null ? {} : { publication: () => publicationOf(reader) }),
-    };
-    const routes = new Elysia()
-      .onParse({ as: "global" }, ({ request, contentType }) => readJson(request, contentType))
-      .onError({ as: "global" }, ({ error, code }) => answerError(log, error, code))
-      .mapResponse({ as: "global" }, ({ responseValue, request, set }) =>
-        answerOf(responseValue, request, set),
-      )
-      .use(operatorRoutes(context));
-    const send: Send = (path, init) => routes.handle(new Request(`http://localhost${path}`, init));
-    return await work((operation, asked) => answered(send, token, operation, asked));
-  } finally {
-    reader?.close();
-    store.close();
-  }
+  const context = {
+    store,
+    config,
+    clock: systemClock,
+    secrets: loadSecrets(config),
+    curated: { lookAgain: () => undefined },
+    chain: null,
+    ...(reader === null ? {} : { publication: () => publicationOf(reader) }),
+  };
+  const all: Readonly<Record<string, Action>> = actions;
+  return {
+    ask: async ({ operationId, query: shape }, { params = {}, query, body }) => {
+      const asked = { operator, params, query: shape?.parse(query ?? {}), body };
+      const outcome = await all[operationId]?.perform(context, asked).catch((error: unknown) => {
+        const failure = storeRefusal(error);
+        if (failure === null) throw error;
+        return { ok: false as const, failure };
+      });
+      if (outcome === undefined) throw new Error(`operators do not do ${operationId}`);
+      if (outcome.ok) return outcome;
+      const { code, detail } = outcome.failure;
+      return { ok: false, failure: { kind: code, message: detail } };
+    },
+    close: () => {
+      reader?.close();
+      store.close();
+    },
+  };
 }
 
 /** Options that commands of operators share. */
@@ -155,7 +148,7 @@ export const operator = {
   description: "Who decides, for the audit log",
 } as const;
 
-export type Output = { json?: boolean | undefined };
+type Output = { json?: boolean | undefined };
 
 /** The value of an answer; a refusal ends the process with its words. */
 export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
@@ -163,20 +156,29 @@ export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
 }
 
 /** Asks for something and prints it: as JSON, or in these lines. A refusal ends the process with its words. */
-export async function show<Path extends string, Answer extends z.ZodObject>(
+export async function show<Answer extends z.ZodObject>(
   args: Output & { operator?: string | undefined },
-  operation: Called<Path, Answer>,
-  asked: Asked<Path>,
+  operation: Called<Answer>,
+  asked: Asked,
   linesOf: (value: z.output<Answer>) => readonly string[],
 ): Promise<z.output<Answer>> {
   // An option --operator of a command that only shows something says whose work it shows.
   const by = operation.method === "get" ? defaultOperator : (args.operator ?? defaultOperator);
   return withOperatorApi(by, async (call) => {
     const value = valueOf(await call(operation, asked));
-    if (args.json === true) console.log(JSON.stringify(value));
-    else for (const line of linesOf(value)) console.log(line);
+    print(args, value, linesOf);
     return value;
   });
+}
+
+/** Prints what was asked for: as JSON, or in these lines. */
+export function print<Value>(
+  args: Output,
+  value: Value,
+  linesOf: (value: Value) => readonly string[],
+): void {
+  const lines = args.json === true ? [JSON.stringify(value)] : linesOf(value);
+  for (const line of lines) console.log(line);
 }
 
 /** The lines of a page of a list: its items, or that it is empty, and how to see more. */
@@ -191,11 +193,11 @@ export const pageLines = (
 ];
 
 /** Has something done in an operator's name and says so; what was not done ends with exit code 1. */
-export async function change<Path extends string, Answer extends z.ZodObject>(
+export async function change<Answer extends z.ZodObject>(
   args: Output & { operator: string },
   subject: string,
-  operation: Called<Path, Answer>,
-  asked: Asked<Path>,
+  operation: Called<Answer>,
+  asked: Asked,
   sentence: (value: z.output<Answer>) => string,
 ): Promise<void> {
   const outcome = await withOperatorApi(args.operator, (call) => call(operation, asked));
@@ -230,9 +232,9 @@ export function limitOf(text: string): number {
   return limit;
 }
 
-/** The option --before: the number that a page ended with; null without it. */
-export function pageNumberOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
+/** The option --before: the number that a page ended with. */
+export function pageNumberOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const before = Number(text);
   if (Number.isInteger(before) && before > 0) return before;
   return stopWith("--before: give the number that a page ended with.", 2);
