@@ -1,5 +1,5 @@
 import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
-import { fail, type Result } from "#content/contract/result.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import {
   type FoundReview,
   type ReviewCheck,
@@ -8,6 +8,9 @@ import {
 } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { checkValue } from "#content/enrichment/value.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordsById } from "#content/nonprofit/record-store.ts";
+import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
 import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
@@ -19,47 +22,54 @@ export type ReviewQueue = {
   find(store: Queryable, key: string, now: Date): Promise<ReviewItem | null>;
   /** How many wait. Stops counting at `max`. */
   count(store: Queryable, max: number): Promise<number>;
-  decide(tx: WriteTransaction, decision: Decision, deciding: Deciding): Outcome;
+  decide(tx: WriteTransaction, decision: Decision, deciding: Deciding): Outcome<Decided>;
 };
 
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
 
-/** What is different from queue to queue. */
-type QueueOf<Waiting> = {
+/** A thing that was sent, or a field that was voted on, and the nonprofit it is for: null for one that is not listed yet. */
+type Stored = { nonprofit_id: number | null; status?: string };
+export type Waiting<Row, Of = NonprofitRecord> = { row: Row; record: Of };
+
+/** What is different from queue to queue. `Of` may be null where rows may be of no nonprofit. */
+type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
   key: RegExp;
   count: ReviewQueue["count"];
-  page(store: Queryable, page: QueuePage): Promise<Waiting[]>;
-  /** Null when nothing has this key, and why not when it was decided. */
-  find: Find<Waiting>;
-  /** As `find`, of what can be decided, where that is more than what waits. */
-  findToDecide?: Find<Waiting>;
+  page(store: Queryable, page: QueuePage): Promise<Row[]>;
+  /** What has this key, whether it waits or was decided. `toDecide`: also what can be decided although it does not wait. */
+  byKey(store: Queryable, key: string, toDecide: boolean): Promise<Row | null>;
+  /** Whether what is of this nonprofit waits, or can be decided; of any unless given. */
+  isWaiting?(record: Of, toDecide: boolean): boolean;
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
-  refresh?(store: Queryable, waiting: Waiting): Promise<Waiting>;
-  item(store: Queryable, waiting: Waiting, now: Date): Described | Promise<Described>;
-  /** Lets what is due take effect before a decision that depends on it. */
-  applyDue?(tx: WriteTransaction, decision: Decision, deciding: Deciding): Promise<void>;
-  approve: Decide<Waiting>;
-  reject: Decide<Waiting>;
+  refresh?(store: Queryable, waiting: Waiting<Row, Of>): Promise<Row>;
+  item(store: Queryable, waiting: Waiting<Row, Of>, now: Date): Described | Promise<Described>;
+  /** Decisions before which held wallets take effect that are due. */
+  dueFirst?: readonly Decision[];
+  approve: Decide<Row, Of>;
+  reject: Decide<Row, Of>;
 };
 
-type Find<Waiting> = (
-  store: Queryable,
-  key: string,
-) => Promise<Result<Waiting, ReviewFailure> | null>;
-
-/** A review as its queue describes it: `place` is its place there, `created_at` in milliseconds since 1970. */
-type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "created_at"> & {
+/**
+ * A review as its queue describes it: `place` is its place there, its key unless given; `name` is that of the nonprofit
+ * unless given; `created_at` in milliseconds since 1970.
+ */
+type Described = Omit<FoundReview, "id" | "kind" | "cursor" | "slug" | "name" | "created_at"> & {
   key: string;
-  place: string;
+  place?: string;
+  name?: string | null;
   created_at: number;
 };
 
 type Decision = "approved" | "rejected";
-type Outcome = Promise<Result<Decided, ReviewFailure>>;
-type Decide<Waiting> = (tx: WriteTransaction, waiting: Waiting, deciding: Deciding) => Outcome;
+type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
+type Decide<Row, Of> = (
+  tx: WriteTransaction,
+  waiting: Waiting<Row, Of>,
+  deciding: Deciding,
+) => Outcome<Partial<Decided> & Pick<Decided, "message">>;
 
 export type Deciding = {
   /** The part of the id after the kind. */
@@ -73,7 +83,10 @@ export type Deciding = {
   walletHoldMs: number;
 };
 
-/** What a decision did, inside its transaction. `sequence` is that of the public change it made, if any. */
+/**
+ * What a decision did, inside its transaction: unless given, to the nonprofit that was there, and nothing public.
+ * `sequence` is that of the public change it made, if any.
+ */
 export type Decided = { slug: string | null; sequence: number | null; message: string };
 
 export type ReviewFailure =
@@ -83,46 +96,78 @@ export type ReviewFailure =
   | { kind: "review_conflict"; message: string }
   | { kind: "review_value_not_usable"; message: string };
 
+/** While it waits, and not decided. */
+const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review", "held"]);
+
 /** A queue from what is different in it. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
-export function openQueue<Waiting>(queue: QueueOf<Waiting>): ReviewQueue {
+export function openQueue<Row extends Stored, Of extends NonprofitRecord | null = NonprofitRecord>(
+  queue: QueueOf<Row, Of>,
+): ReviewQueue {
   const { kind } = queue;
+  const withRecords = async (store: Queryable, rows: readonly Row[]) => {
+    const ids = [...new Set(rows.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
+    const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
+    return rows.flatMap((row): Waiting<Row, Of>[] => {
+      const record = records.get(row.nonprofit_id ?? 0) ?? null;
+      // Only where rows may be of no nonprofit is it null.
+      return record === null && row.nonprofit_id !== null ? [] : [{ row, record: record as Of }];
+    });
+  };
+  const rowOf = async (store: Queryable, key: string, toDecide: boolean) =>
+    queue.key.test(key) ? queue.byKey(store, key, toDecide) : null;
   const find = async (
     store: Queryable,
     key: string,
-    look = queue.find,
-  ): Promise<Result<Waiting, ReviewFailure>> => {
-    const found = queue.key.test(key) ? await look(store, key) : null;
-    return found ?? notWaiting(kind, key);
+    toDecide: boolean,
+  ): Outcome<Waiting<Row, Of>> => {
+    const row = await rowOf(store, key, toDecide);
+    if (row?.status !== undefined && !waitingStatuses.has(row.status)) {
+      return fail({ kind: "review_decided", status: row.status.replace("_", " ") });
+    }
+    const [waiting] = await withRecords(store, row === null ? [] : [row]);
+    const waits = waiting !== undefined && queue.isWaiting?.(waiting.record, toDecide) !== false;
+    return waits ? ok(waiting) : notWaiting(kind, key);
   };
-  const itemOf = async (store: Queryable, waiting: Waiting, now: Date): Promise<ReviewItem> => {
-    const { key, place, created_at, ...item } = await queue.item(store, waiting, now);
+  const itemOf = async (store: Queryable, waiting: Waiting<Row, Of>, now: Date) => {
+    const { key, place = key, created_at, ...item } = await queue.item(store, waiting, now);
+    const { slug = null, name = null } = waiting.record ?? {};
     const names = { id: `${kind}-${key}`, kind, cursor: `${kind}:${place}` };
-    return ReviewItem.parse({ ...item, ...names, created_at: isoTime(created_at) });
+    return ReviewItem.parse({ slug, name, ...item, ...names, created_at: isoTime(created_at) });
   };
   return {
     count: queue.count,
     list: async (store, page) => {
       const items: ReviewItem[] = [];
-      for (const one of await queue.page(store, page)) {
+      for (const one of await withRecords(store, await queue.page(store, page))) {
         items.push(await itemOf(store, one, page.now));
       }
       return items;
     },
     find: async (store, key, now) => {
-      const found = await find(store, key);
+      const found = await find(store, key, false);
       if (!found.ok) return null;
-      const waiting = (await queue.refresh?.(store, found.value)) ?? found.value;
-      return itemOf(store, waiting, now);
+      const refreshed = await queue.refresh?.(store, found.value);
+      const { row, record } = found.value;
+      return itemOf(store, { row: refreshed ?? row, record }, now);
     },
     decide: async (tx, decision, deciding) => {
-      await queue.applyDue?.(tx, decision, deciding);
-      const found = await find(tx, deciding.key, queue.findToDecide);
+      const { key, now } = deciding;
+      if (queue.dueFirst?.includes(decision) === true) {
+        const row = await rowOf(tx, key, true);
+        if (row?.nonprofit_id != null) await applyDueHolds(tx, now, row.nonprofit_id);
+      }
+      const found = await find(tx, key, true);
       if (!found.ok) return found;
       const decide = decision === "approved" ? queue.approve : queue.reject;
-      return decide(tx, found.value, deciding);
+      const done = await decide(tx, found.value, deciding);
+      const slug = found.value.record?.slug ?? null;
+      return done.ok ? ok({ slug, sequence: null, ...done.value }) : done;
     },
   };
 }
+
+/** Whether the profile is still there. */
+export const isListed = ({ status }: NonprofitRecord): boolean => status !== "withdrawn";
 
 export const notWaiting = (kind: ReviewKind, key: string) =>
   fail({ kind: "review_not_found", id: `${kind}-${key}` } as const);

@@ -12,13 +12,11 @@ import {
   type FieldOf,
   fieldVotes,
   rejectAll,
-  type WaitingField,
+  type VotedField,
 } from "#content/enrichment/review-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { checksOf, notWaiting, numberAt, openQueue, unusable } from "./open-queue.ts";
+import { checksOf, isListed, notWaiting, numberAt, openQueue, unusable } from "./open-queue.ts";
 
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 
@@ -26,17 +24,18 @@ const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
  * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
  * operator may pick a value, or reject all of them.
  */
-export const contestedReviews = openQueue<WaitingField>({
+export const contestedReviews = openQueue<VotedField>({
   kind: "contested",
   key: fieldKey,
   count: contestedWaiting,
   page: (store, { after, limit }) =>
     contestedFields(store, { after: fieldFrom(after ?? ""), limit }),
-  find: (store, key) => waitingField(store, key, fieldVotes),
+  byKey: (store, key) => votedField(store, key, fieldVotes),
+  isWaiting: isListed,
 
-  item: (_, waiting, now) => {
-    const { field, votes } = waiting;
-    const shown = votesShown(waiting, now);
+  item: (_, { row }, now) => {
+    const { field, votes } = row;
+    const shown = votesShown(row, now);
     const choices = distinct(votes.map(({ value }) => value));
     const values = distinct(votes.map(({ normalised_value }) => normalised_value));
     const state =
@@ -45,72 +44,57 @@ export const contestedReviews = openQueue<WaitingField>({
         : `Agents agree on ${field}, but none on a second network does.`;
     return {
       ...shown,
-      place: shown.key,
       summary: `${state} Approve with the value that is right, or reject all of them with a reason.`,
       comparison: choices.map((after) => ({ field, before: null, after })),
       editing: { field, required: true, current: null, choices },
     };
   },
 
-  approve: async (tx, waiting, { value, now }) => {
-    const { field, slug, votes } = waiting;
+  approve: async (tx, { row }, { value, now }) => {
+    const { field, votes } = row;
     if (value === null) return unusable("Send value: the correct value of the field.");
     const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
     if (!checked.ok) return unusable(checked.failure.message);
     const { normalised_value } = checked.value;
     const agreeing = votes.filter((vote) => vote.normalised_value === normalised_value);
     const sequence = await applyAgreed(tx, {
-      ...waiting,
+      ...row,
       value: agreeing[0]?.value ?? checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
       decidedBy: "operator",
       now,
     });
-    return ok({ slug, sequence, message: `The ${field} is set; other values are rejected.` });
+    return ok({ sequence, message: `The ${field} is set; other values are rejected.` });
   },
 
-  reject: async (tx, { nonprofit_id, field, slug }, { reason, now }) => {
-    const rejected = await rejectAll(tx, "votes", {
-      nonprofit_id,
-      field,
-      reason,
-      at: now.getTime(),
-    });
-    return ok({ slug, sequence: null, message: `${rejected} values are rejected.` });
+  reject: async (tx, { row: { nonprofit_id, field } }, { reason, now }) => {
+    const contested = { nonprofit_id, field, reason, at: now.getTime() };
+    return ok({ message: `${await rejectAll(tx, "votes", contested)} values are rejected.` });
   },
 });
-
-type Disputed = WaitingField & { record: NonprofitRecord };
 
 /**
  * Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. One who
  * knows better than all agents need not wait for them: approval asks only whether agents made the value live, rejection
  * whether anyone contradicts it.
  */
-export const disputeReviews = openQueue<Disputed>({
+export const disputeReviews = openQueue<VotedField>({
   kind: "revert",
   key: fieldKey,
   count: disputesWaiting,
-  page: async (store, { after, limit }) => {
-    const found = await disputes(store, { after: numberAt(after), limit });
-    const ids = [...new Set(found.map(({ nonprofit_id }) => nonprofit_id))];
-    const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
-    return found.flatMap((one) => {
-      const record = records.get(one.nonprofit_id);
-      return record === undefined ? [] : [{ ...one, record }];
-    });
-  },
-  find: (store, key) => waitingField(store, key, disputingVotes),
-  findToDecide: (store, key) => fieldWith(store, key, disputingVotes),
+  page: (store, { after, limit }) => disputes(store, { after: numberAt(after), limit }),
+  byKey: (store, key, toDecide) => votedField(store, key, disputingVotes, toDecide),
+  isWaiting: (record, toDecide) => toDecide || isListed(record),
 
-  item: (_, waiting, now) => {
-    const { field, record } = waiting;
-    const { detail, sources, ...shown } = votesShown(waiting, now);
+  item: (_, { row, record }, now) => {
+    const { field } = row;
+    const { detail, sources, ...shown } = votesShown(row, now);
     const value = record[field];
     const { agents = [], source_url = null } = record.provenance[field] ?? {};
     return {
       ...shown,
+      place: String(row.votes[0]?.id ?? 0),
       summary:
         "Agents contradict a value that agents made live. Approve to empty the field, so that agents can agree on it again; reject, with a reason, to keep the value.",
       detail: { field, live: { value, agents, source_url }, values: detail.values },
@@ -119,18 +103,18 @@ export const disputeReviews = openQueue<Disputed>({
     };
   },
 
-  approve: async (tx, { nonprofit_id, field, slug, record }, { key, reason, now }) => {
-    if (record.status === "withdrawn") return notWaiting("revert", key);
+  approve: async (tx, { row: { nonprofit_id, field }, record }, { key, reason, now }) => {
+    if (!isListed(record)) return notWaiting("revert", key);
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
     const sequence = await revertField(tx, { nonprofit_id, field, reason: why, now });
     if (sequence === null) return notWaiting("revert", key);
-    return ok({ slug, sequence, message: `${field} is empty, and agents can agree on it again.` });
+    return ok({ sequence, message: `${field} is empty, and agents can agree on it again.` });
   },
 
-  reject: async (tx, { nonprofit_id, field, slug }, { key, reason, now }) => {
+  reject: async (tx, { row: { nonprofit_id, field } }, { key, reason, now }) => {
     const disputed = { nonprofit_id, field, reason, at: now.getTime() };
     if ((await rejectAll(tx, "disputes", disputed)) === 0) return notWaiting("revert", key);
-    return ok({ slug, sequence: null, message: `${field} stays as it is.` });
+    return ok({ message: `${field} stays as it is.` });
   },
 });
 
@@ -140,28 +124,21 @@ function fieldFrom(key: string): FieldOf | null {
   return isStructured(field) ? { nonprofit_id: Number(id), field } : null;
 }
 
-/** A field with the votes on it; null without any, or when the nonprofit is withdrawn. */
-async function waitingField(store: Queryable, key: string, votesOn: typeof fieldVotes) {
-  const found = await fieldWith(store, key, votesOn);
-  const { votes = [], record } = found?.value ?? {};
-  return votes.length === 0 || record?.status === "withdrawn" ? null : found;
-}
-
-/** A field with the votes on it, if any; null when no nonprofit has it. */
-async function fieldWith(store: Queryable, key: string, votesOn: typeof fieldVotes) {
+/** A field with the votes on it; null without any, unless it may be decided without. */
+async function votedField(
+  store: Queryable,
+  key: string,
+  votesOn: typeof fieldVotes,
+  withoutVotes = false,
+): Promise<VotedField | null> {
   const field = fieldFrom(key);
-  const [record] = field === null ? [] : await recordsById(store, [field.nonprofit_id]);
-  if (field === null || record === undefined) return null;
-  const votes = await votesOn(store, field);
-  return ok({ ...field, slug: record.slug, name: record.name, votes, record });
+  const votes = field === null ? [] : await votesOn(store, field);
+  return field === null || (votes.length === 0 && !withoutVotes) ? null : { ...field, votes };
 }
 
-/** What is shown of a field that agents voted on. Its place is that of the first vote. */
-const votesShown = ({ nonprofit_id, field, slug, name, votes }: WaitingField, now: Date) => ({
+/** What is shown of a field that agents voted on. */
+const votesShown = ({ nonprofit_id, field, votes }: VotedField, now: Date) => ({
   key: `${nonprofit_id}-${field}`,
-  place: String(votes[0]?.id ?? 0),
-  slug,
-  name,
   detail: {
     field,
     values: votes.map((vote) => ({

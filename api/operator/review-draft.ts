@@ -1,16 +1,15 @@
 import { z } from "zod";
 import { objectIn } from "#content/contract/json-object.ts";
-import { fail, ok } from "#content/contract/result.ts";
+import { ok } from "#content/contract/result.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
   agentsBehindDraft,
   applyAgreeing,
   closeDraft,
   draftById,
   draftQueue,
-  type QueuedDraft,
+  type StoredDraft,
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
 import {
@@ -24,6 +23,7 @@ import { checkPickText, type PickText } from "#content/recommendation/pick-text.
 import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import {
+  isListed,
   numberAt,
   numericKey,
   openQueue,
@@ -33,30 +33,21 @@ import {
 } from "./open-queue.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
-export const draftReviews = openQueue<QueuedDraft>({
+export const draftReviews = openQueue<StoredDraft>({
   kind: "draft",
   key: numericKey,
   count: waitingDraftCount,
   page: (store, { after, limit }) => draftQueue(store, { after: numberAt(after), limit }),
 
-  find: async (store, key) => {
-    const draft = await draftById(store, Number(key));
-    if (draft === null) return null;
-    if (draft.status !== "pending") return fail({ kind: "review_decided", status: draft.status });
-    const [record] = await recordsById(store, [draft.nonprofit_id], { summaries: true });
-    if (record === undefined || record.status === "withdrawn") return null;
-    return ok({ ...draft, slug: record.slug, name: record.name });
-  },
+  byKey: (store, key) => draftById(store, Number(key)),
+  isWaiting: isListed,
 
-  item: async (store, draft) => {
+  item: async (store, { row: draft }) => {
     const before = await pickOf(store, draft.nonprofit_id);
     const confidence = await agentsBehindDraft(store, draft);
     const { recommended_for, why_recommended, source_url, agent_id, agent_name } = draft;
     return {
       key: String(draft.id),
-      place: String(draft.id),
-      slug: draft.slug,
-      name: draft.name,
       summary:
         before === null
           ? "Approve to recommend this nonprofit, in these words or in your own, or reject with a reason."
@@ -91,8 +82,7 @@ export const draftReviews = openQueue<QueuedDraft>({
     };
   },
 
-  approve: async (tx, draft, { value, operator, now }) => {
-    const { slug } = draft;
+  approve: async (tx, { row: draft, record: { slug } }, { value, operator, now }) => {
     if (isInFile(slug)) return unusable(inFile);
     const words = edited(draft, value);
     if (words === null) return unusable(howToEdit);
@@ -102,13 +92,13 @@ export const draftReviews = openQueue<QueuedDraft>({
       return unusable(`${first?.path ?? "value"}: ${first?.message ?? "it cannot be used."}`);
     }
     await recommendAs(tx, draft, { text: text.value, operator, at: now.getTime() });
-    return ok({ slug, sequence: null, message: `${slug} is recommended within seconds.` });
+    return ok({ message: `${slug} is recommended within seconds.` });
   },
 
-  reject: async (tx, { id, slug }, { reason, operator, now }) => {
+  reject: async (tx, { row: { id } }, { reason, operator, now }) => {
     const decided_by = `operator:${operator}`;
     await closeDraft(tx, id, { status: "rejected", reason, decided_by, at: now.getTime() });
-    return ok({ slug, sequence: null, message: "The draft is rejected." });
+    return ok({ message: "The draft is rejected." });
   },
 });
 
@@ -118,7 +108,7 @@ const inFile =
 /** Makes the draft the recommendation of its nonprofit, and closes those of other agents that name the same intents. */
 async function recommendAs(
   tx: WriteTransaction,
-  draft: QueuedDraft,
+  draft: StoredDraft,
   { text, operator, at }: { text: PickText; operator: string; at: number },
 ): Promise<void> {
   const { id, nonprofit_id } = draft;
@@ -149,7 +139,7 @@ const howToEdit =
   'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Repairs wells."}. Any other text replaces why_recommended.';
 
 /** The words to approve: the draft's own, those of a JSON object, or a text for its sentences. Null: a broken object. */
-function edited(draft: QueuedDraft, value: string | null): PickText | null {
+function edited(draft: StoredDraft, value: string | null): PickText | null {
   const { recommended_for, why_recommended } = draft;
   if (value === null) return { recommended_for, why_recommended };
   if (!value.trimStart().startsWith("{")) return { recommended_for, why_recommended: value };
@@ -161,7 +151,7 @@ function edited(draft: QueuedDraft, value: string | null): PickText | null {
   };
 }
 
-function checksOf(draft: QueuedDraft, before: StoredPick | null): ReviewCheck[] {
+function checksOf(draft: StoredDraft, before: StoredPick | null): ReviewCheck[] {
   const text = checkPickText(draft, { byAgent: true });
   const claims = [...draft.recommended_for, draft.why_recommended].flatMap(sensitiveClaims);
   const named = claims.map(({ claim, phrase }) => `"${phrase}" (${claim})`).join(", ");

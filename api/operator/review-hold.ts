@@ -1,8 +1,6 @@
 import { fail, ok } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
-  applyDueHolds,
   closeHold,
   holdById,
   holdQueue,
@@ -14,28 +12,21 @@ import { hexKey, instantAt, openQueue } from "./open-queue.ts";
 
 const hourMs = 3_600_000;
 
-/** Approved changes of a wallet that wait before they take effect: rejecting one stops it, time alone lets it pass. */
-export const holdReviews = openQueue<WalletHold & { slug: string; name: string }>({
+/**
+ * Approved changes of a wallet that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
+ * that ends at this instant has ended: what is due takes effect before anyone can stop it.
+ */
+export const holdReviews = openQueue<WalletHold>({
   kind: "hold",
   key: hexKey,
   count: holdsWaiting,
   page: (store, { after, limit }) => holdQueue(store, { after: instantAt(after), limit }),
+  byKey: holdById,
+  dueFirst: ["approved", "rejected"],
 
-  find: async (store, key) => {
-    const hold = await holdById(store, key);
-    if (hold === null) return null;
-    if (hold.status !== "held") {
-      return fail({ kind: "review_decided", status: hold.status.replace("_", " ") });
-    }
-    const [record] = await recordsById(store, [hold.nonprofit_id], { summaries: true });
-    return record === undefined ? null : ok({ ...hold, slug: record.slug, name: record.name });
-  },
-
-  item: (_, hold, now) => ({
+  item: (_, { row: hold }, now) => ({
     key: hold.submission_id,
     place: `${hold.effective_at}.${hold.submission_id}`,
-    slug: hold.slug,
-    name: hold.name,
     summary: `A changed wallet takes effect at ${isoTime(hold.effective_at)} by itself. Rejecting stops it; approving does nothing.`,
     detail: {
       wallet_before: hold.wallet_before,
@@ -63,24 +54,16 @@ export const holdReviews = openQueue<WalletHold & { slug: string; name: string }
     created_at: hold.approved_at,
   }),
 
-  /** A hold that ends at this instant has ended: what is due takes effect before anyone can stop it. */
-  applyDue: async (tx, _, { key, now }) => {
-    const hold = await holdById(tx, key);
-    if (hold?.status === "held") await applyDueHolds(tx, now, hold.nonprofit_id);
-  },
-
-  approve: async (_, { effective_at }) =>
+  approve: async (_, { row }) =>
     fail({
       kind: "review_conflict",
-      message: `A hold cannot be shortened: this wallet takes effect at ${isoTime(effective_at)} by itself. Rejecting stops it.`,
+      message: `A hold cannot be shortened: this wallet takes effect at ${isoTime(row.effective_at)} by itself. Rejecting stops it.`,
     }),
 
-  reject: async (tx, hold, { reason, operator: by, now }) => {
-    const { slug } = hold;
+  reject: async (tx, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
     const at = now.getTime();
     await closeHold(tx, hold, { status: "stopped", reason, by, at });
     await logWallet(tx, "wallet.stopped", hold, { slug, by, at });
-    const message = "The change is stopped: the wallet stays as it is.";
-    return ok({ slug, sequence: null, message });
+    return ok({ message: "The change is stopped: the wallet stays as it is." });
   },
 });

@@ -6,7 +6,6 @@ import type { ReviewCheck, ReviewComparison } from "#content/contract/review.ts"
 import { isoTime } from "#content/contract/time.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
@@ -21,10 +20,10 @@ import {
   onboardingQueue,
   onboardingWaiting,
   otherOwnersOf,
-  pendingByNonprofit,
+  pendingFor,
   standingVerification,
 } from "#content/onboarding/store.ts";
-import { heldOf, applyDueHolds, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
+import { heldOf, stoppedFrom } from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import {
   type Decided,
@@ -33,76 +32,45 @@ import {
   instantAt,
   openQueue,
   unusable,
+  type Waiting,
 } from "./open-queue.ts";
 
-/** `rivals` are further requests for the same profile. */
-type Waiting = { one: Onboarding; record: NonprofitRecord | null; rivals: number };
+type Request = Waiting<Onboarding, NonprofitRecord | null>;
 
 /** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
-export const onboardingReviews = openQueue<Waiting>({
+export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
   kind: "onboarding",
   key: hexKey,
   count: onboardingWaiting,
+  page: (store, { after, limit }) => onboardingQueue(store, { after: instantAt(after), limit }),
+  byKey: onboardingById,
+  dueFirst: ["approved"],
 
-  page: async (store, { after, limit }) => {
-    const found = await onboardingQueue(store, { after: instantAt(after), limit });
-    return waitingOf(store, found);
+  refresh: async (store, { row: one, record }) => {
+    const duplicates = await findDuplicates(store, soughtFor(one.request, record));
+    return { ...one, duplicates };
   },
 
-  find: async (store, key) => {
-    const one = await onboardingById(store, key);
-    if (one === null) return null;
-    if (one.status !== "pending_review") {
-      return fail({ kind: "review_decided", status: one.status });
-    }
-    const [waiting] = await waitingOf(store, [one]);
-    return waiting === undefined ? null : ok(waiting);
-  },
+  item: async (store, waiting) => itemOf(waiting, await checksFor(store, waiting)),
 
-  refresh: async (store, { one, ...rest }) => {
-    const duplicates = await findDuplicates(store, soughtFor(one.request, rest.record));
-    return { one: { ...one, duplicates }, ...rest };
-  },
-
-  item: async (store, waiting) =>
-    itemOf(waiting.one, waiting.record, await checksFor(store, waiting)),
-
-  applyDue: async (tx, decision, { key, now }) => {
-    if (decision === "rejected") return;
-    const one = await onboardingById(tx, key);
-    if (one?.nonprofit_id != null) await applyDueHolds(tx, now, one.nonprofit_id);
-  },
-
-  approve: async (tx, { one, record }, deciding) => {
+  approve: async (tx, { row: one, record }, deciding) => {
     const edits = readEdits(deciding.value, { thisYear: deciding.now.getUTCFullYear() });
     if (!edits.ok) return unusable(edits.failure.message);
     const obstacle =
       (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value));
     if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
-    return ok(await approved(tx, { one, record, edits: edits.value }, deciding));
+    return ok(await approved(tx, { row: one, record, edits: edits.value }, deciding));
   },
 
-  reject: async (tx, { one, record }, { reason, operator: by, now }) => {
+  reject: async (tx, { row: one }, { reason, operator: by, now }) => {
     const { nonprofit_id } = one;
     await closed(tx, one, { status: "rejected", nonprofit_id, reason, by, at: now.getTime() });
-    const slug = record?.slug ?? null;
-    return ok({ slug, sequence: null, message: "It is rejected; the sender sees the reason." });
+    return ok({ message: "It is rejected; the sender sees the reason." });
   },
 });
 
-async function waitingOf(store: Queryable, found: readonly Onboarding[]): Promise<Waiting[]> {
-  const ids = [...new Set(found.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
-  const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
-  const pending = await pendingByNonprofit(store, ids);
-  return found.map((one) => ({
-    one,
-    record: records.get(one.nonprofit_id ?? 0) ?? null,
-    rivals: Math.max(0, (pending.get(one.nonprofit_id ?? 0) ?? 0) - 1),
-  }));
-}
-
 /** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
-async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Waiting["record"]) {
+async function obstacleOf(tx: WriteTransaction, one: Onboarding, record: Request["record"]) {
   if (one.type === "registration") return null;
   if (record === null || record.status === "withdrawn") {
     return "The profile is withdrawn. Reject this with that reason.";
@@ -144,12 +112,10 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: Onb
   return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
 }
 
-type Accepting = Pick<Waiting, "one" | "record"> & { edits: OnboardingEdits };
-
 /** Writes all that an approval brings about: profile, wallet or its hold, and the end of the review. */
 async function approved(
   tx: WriteTransaction,
-  { one, record, edits }: Accepting,
+  { row: one, record, edits }: Request & { edits: OnboardingEdits },
   { operator: by, now, walletHoldMs }: Deciding,
 ): Promise<Decided> {
   const { request } = one;
@@ -195,7 +161,7 @@ function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): st
 
 async function checksFor(
   store: Queryable,
-  { one, record: profile, rivals }: Waiting,
+  { row: one, record: profile }: Request,
 ): Promise<ReviewCheck[]> {
   const { type, request, duplicates, nonprofit_id, wallet_signature } = one;
   const { contact_email: contactEmail, usdc_wallet: wallet } = request;
@@ -208,14 +174,15 @@ async function checksFor(
     proven: wallet_signature !== null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
-    rivals,
+    // Further requests for the same profile.
+    rivals: nonprofit_id === null ? 0 : (await pendingFor(store, nonprofit_id)) - 1,
     stoppedFor: known === null ? null : await stoppedFrom(store, known),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
 }
 
 /** What is live beside what would be, and what was checked. */
-function itemOf(one: Onboarding, record: NonprofitRecord | null, checks: ReviewCheck[]) {
+function itemOf({ row: one, record }: Request, checks: ReviewCheck[]) {
   const { request, type } = one;
   const proof = proofOf(one);
   const asked = { type, request, proof, edits: {}, slug: "", nowMs: one.created_at };
@@ -223,7 +190,6 @@ function itemOf(one: Onboarding, record: NonprofitRecord | null, checks: ReviewC
   return {
     key: one.id,
     place: `${one.created_at}.${one.id}`,
-    slug: record?.slug ?? null,
     name: record?.name ?? request.name,
     summary: summaries[type],
     detail: {

@@ -16,10 +16,10 @@ import {
 import { checkValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
   checksOf,
+  isListed,
   numberAt,
   numericKey,
   openQueue,
@@ -27,43 +27,24 @@ import {
   unusable,
 } from "./open-queue.ts";
 
-type Waiting = { submission: StoredSubmission; record: NonprofitRecord };
-
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
-export const proseReviews = openQueue<Waiting>({
+export const proseReviews = openQueue<StoredSubmission>({
   kind: "prose",
   key: numericKey,
   count: proseWaiting,
+  page: (store, { after, limit }) => proseQueue(store, { after: numberAt(after), limit }),
 
-  page: async (store, { after, limit }) => {
-    const found = await proseQueue(store, { after: numberAt(after), limit });
-    const ids = [...new Set(found.map(({ nonprofit_id }) => nonprofit_id))];
-    const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
-    return found.flatMap((submission) => {
-      const record = records.get(submission.nonprofit_id);
-      return record === undefined ? [] : [{ submission, record }];
-    });
-  },
-
-  find: async (store, key) => {
+  byKey: async (store, key) => {
     const submission = await submissionById(store, Number(key));
-    if (submission?.field_type !== "prose" || submission.audit_only === 1) return null;
-    if (submission.status !== "pending") {
-      return fail({ kind: "review_decided", status: submission.status });
-    }
-    const [record] = await recordsById(store, [submission.nonprofit_id]);
-    if (record === undefined || record.status === "withdrawn") return null;
-    return ok({ submission, record });
+    return submission?.field_type === "prose" && submission.audit_only === 0 ? submission : null;
   },
+  isWaiting: isListed,
 
-  item: (_, { submission, record }, now) => {
+  item: (_, { row: submission, record }, now) => {
     const { id, field, value, source_url, agent_id, agent_name, confidence } = submission;
     const flags = [...agentFlags(agent_id), ...(submission.test_data === 1 ? ["test_data"] : [])];
     return {
       key: String(id),
-      place: String(id),
-      slug: record.slug,
-      name: record.name,
       summary: `Accept this ${field}, as it was sent or edited, or reject it with a reason.`,
       detail: { field, value, source_url, agent_id, agent_name, flags, confidence },
       comparison: [{ field, ...besideEachOther(submission, record) }],
@@ -75,7 +56,7 @@ export const proseReviews = openQueue<Waiting>({
     };
   },
 
-  approve: async (tx, { submission, record }, { value, now }) => {
+  approve: async (tx, { row: submission, record }, { value, now }) => {
     const accepted = accept(record, submission, value, now);
     if (!accepted.ok) return accepted;
     const { after, text } = accepted.value;
@@ -88,13 +69,12 @@ export const proseReviews = openQueue<Waiting>({
       await rejectAll(tx, "texts", { nonprofit_id, field, winning_value: text, reason, at });
     }
     const sequence = await newestChangeOf(tx, record.id);
-    return ok({ slug: record.slug, sequence, message: `The ${field} is accepted.` });
+    return ok({ sequence, message: `The ${field} is accepted.` });
   },
 
-  reject: async (tx, { submission, record }, { reason, now }) => {
-    const { id, field } = submission;
+  reject: async (tx, { row: { id, field } }, { reason, now }) => {
     await rejectSubmission(tx, { id, reason, winning_value: null, at: now.getTime() });
-    return ok({ slug: record.slug, sequence: null, message: `The ${field} is rejected.` });
+    return ok({ message: `The ${field} is rejected.` });
   },
 });
 

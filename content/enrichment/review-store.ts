@@ -55,7 +55,7 @@ export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
   store.db.$count(prose(store, 0, max).as("waiting"));
 
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
-export type WaitingField = FieldOf & { slug: string; name: string; votes: StoredSubmission[] };
+export type VotedField = FieldOf & { votes: StoredSubmission[] };
 
 /** An operator sees at most this many of the values on one field. */
 const votesMax = 20;
@@ -64,13 +64,12 @@ const votesMax = 20;
 export async function contestedFields(
   store: Queryable,
   { after, limit }: { after: FieldOf | null; limit: number },
-): Promise<WaitingField[]> {
+): Promise<VotedField[]> {
   const { nonprofit_id, field } = pendingFields;
   const isAfter = sql`(${nonprofit_id}, ${field}) > (${after?.nonprofit_id ?? 0}, ${after?.field ?? ""})`;
   const fields = await store.db
-    .select({ nonprofit_id, field, slug: nonprofits.slug, name: nonprofits.name })
+    .select({ nonprofit_id, field })
     .from(pendingFields)
-    .innerJoin(nonprofits, eq(nonprofits.id, nonprofit_id))
     .where(and(sql`${pendingFields.pending} > 1`, isAfter))
     .orderBy(nonprofit_id, field)
     .limit(limit);
@@ -137,7 +136,7 @@ const disputed = (store: Queryable, after: number, limit: number) => {
 export const disputes = async (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<WaitingField[]> => withVotes(store, await disputed(store, after, limit), disputingVotes);
+): Promise<VotedField[]> => withVotes(store, await disputed(store, after, limit), disputingVotes);
 
 /** On how many fields agents contradict what agents made live; stops counting at `max`. */
 export const disputesWaiting = (store: Queryable, max: number): Promise<number> =>
@@ -156,14 +155,14 @@ export const disputingVotes = (store: Queryable, one: Field): Promise<StoredSubm
 
 async function withVotes(
   store: Queryable,
-  fields: readonly (Field & { slug: string; name: string })[],
+  fields: readonly Field[],
   votesOf: typeof fieldVotes,
-): Promise<WaitingField[]> {
-  const found: WaitingField[] = [];
-  for (const { nonprofit_id, field, slug, name } of fields) {
+): Promise<VotedField[]> {
+  const found: VotedField[] = [];
+  for (const { nonprofit_id, field } of fields) {
     if (!isStructured(field)) continue;
     const one = { nonprofit_id, field };
-    found.push({ ...one, slug, name, votes: await votesOf(store, one) });
+    found.push({ ...one, votes: await votesOf(store, one) });
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo, inValues } from "#content/store/query.ts";
+import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import { OnboardingRequest } from "./read.ts";
@@ -63,19 +63,9 @@ export async function onboardingQueue(
 export const onboardingWaiting = (store: Queryable, max: number): Promise<number> =>
   countUpTo(store, max, "SELECT 1 FROM onboarding_submissions WHERE status = 'pending_review'");
 
-/** How many requests for these profiles wait, by the profile's id. Index: onboarding_by_nonprofit. */
-export async function pendingByNonprofit(
-  store: Queryable,
-  ids: readonly number[],
-): Promise<Map<number, number>> {
-  const rows = await store.db
-    .select({ nonprofit_id: onboarding.nonprofit_id, count: sql<number>`count(*)` })
-    .from(onboarding)
-    // The + keeps SQLite from walking through all that waits.
-    .where(and(inValues(onboarding.nonprofit_id, ids), sql`+${isWaiting}`))
-    .groupBy(onboarding.nonprofit_id);
-  return new Map(rows.map(({ nonprofit_id, count }) => [nonprofit_id ?? 0, count]));
-}
+/** How many requests for a profile wait. Index: onboarding_by_nonprofit. The + keeps SQLite from walking through all that waits. */
+export const pendingFor = async (store: Queryable, nonprofitId: number): Promise<number> =>
+  store.db.$count(onboarding, and(eq(onboarding.nonprofit_id, nonprofitId), sql`+${isWaiting}`));
 
 /** Slugs of other nonprofits with this wallet, withdrawn ones too. Index: nonprofits_by_wallet. */
 export async function otherOwnersOf(
