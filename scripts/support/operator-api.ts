@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import type { Config } from "#api/config.ts";
-import { storeRefusal } from "#api/http/problem.ts";
+import { type Refusal, storeRefusal } from "#api/http/problem.ts";
 import { placeWith } from "#api/http/query.ts";
 import { type Action, actions } from "#api/operator/actions.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { Problem } from "#content/contract/problem.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
@@ -15,9 +16,7 @@ import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { configOrExit, stopWith } from "./config.ts";
 
 /** The outcome of an operation: the value, or why not, as its problem says it. */
-type OperatorAnswer<Value> =
-  | { ok: true; value: Value }
-  | { ok: false; failure: { kind: string; message: string } };
+type OperatorAnswer<Value> = Result<Value, { kind: string; message: string }>;
 
 /** What an operation is asked with. */
 type Asked = {
@@ -39,7 +38,10 @@ export type OperatorApi = <Answer extends z.ZodObject>(
 
 /** Where operations are done: in the running service, or here. */
 type Connection = {
-  ask: (operation: Called, asked: Asked) => Promise<OperatorAnswer<unknown>>;
+  ask: (
+    operation: Called,
+    asked: Asked,
+  ) => Promise<Result<unknown, Pick<Refusal, "code" | "detail">>>;
   close(): void;
 };
 
@@ -62,7 +64,9 @@ export async function withOperatorApi<Value>(
   try {
     return await work(async (operation, asked) => {
       const answer = await connection.ask(operation, asked);
-      return answer.ok ? { ok: true, value: operation.ok.shape.parse(answer.value) } : answer;
+      if (answer.ok) return ok(operation.ok.shape.parse(answer.value));
+      const { code, detail } = answer.failure;
+      return fail({ kind: code, message: detail });
     });
   } finally {
     connection.close();
@@ -81,9 +85,7 @@ const overHttp = (url: string, token: string): Connection => ({
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const value: unknown = await response.json();
-    if (response.ok) return { ok: true, value };
-    const { code, detail } = Problem.parse(value);
-    return { ok: false, failure: { kind: code, message: detail } };
+    return response.ok ? ok(value) : fail(Problem.parse(value));
   },
   close: () => {},
 });
@@ -123,15 +125,13 @@ async function openActions(config: Config, operator: string): Promise<Connection
   return {
     ask: async ({ operationId, query: shape }, { params = {}, query, body }) => {
       const asked = { operator, params, query: shape?.parse(query ?? {}), body };
-      const outcome = await all[operationId]?.perform(context, asked).catch((error: unknown) => {
-        const failure = storeRefusal(error);
-        if (failure === null) throw error;
-        return { ok: false as const, failure };
+      const action = all[operationId];
+      if (action === undefined) throw new Error(`operators do not do ${operationId}`);
+      return action.perform(context, asked).catch((error: unknown) => {
+        const refusal = storeRefusal(error);
+        if (refusal === null) throw error;
+        return fail(refusal);
       });
-      if (outcome === undefined) throw new Error(`operators do not do ${operationId}`);
-      if (outcome.ok) return outcome;
-      const { code, detail } = outcome.failure;
-      return { ok: false, failure: { kind: code, message: detail } };
     },
     close: () => {
       reader?.close();
