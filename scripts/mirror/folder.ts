@@ -1,20 +1,11 @@
 import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import {
-  copyFile,
-  link,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-  writeFile,
-} from "node:fs/promises";
+import { mkdir, open, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { BundlePath } from "#content/contract/feed.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
+import { everyPath, openExport } from "#site/bundle/export-folder.ts";
 import { PublicKey } from "#content/feed/signing-keys.ts";
 
 /** What a mirror remembers between two runs. */
@@ -40,22 +31,12 @@ export function openMirrorFolder(given: string) {
   /** Where gathered files, the state and the lock are. */
   const side = `${folder}.mirror`;
   const stagedFolder = join(side, "staged");
-  mkdirSync(folder, { recursive: true });
+  const shown = openExport(folder);
   mkdirSync(stagedFolder, { recursive: true });
   const statePath = join(side, "state.json");
   const pathOf = (path: string): string => join(folder, BundlePath.parse(path));
   /** Where a file with these bytes is gathered. */
   const stagedPath = (sha256: string): string => join(stagedFolder, sha256);
-  let drafts = 0;
-  /** Puts a file in place at once; `make` writes its draft. */
-  const place = async (path: string, make: (draft: string) => Promise<void>) => {
-    const draft = stagedPath(`put-${drafts++}.draft`);
-    await mkdir(dirname(pathOf(path)), { recursive: true });
-    await make(draft);
-    await rename(draft, pathOf(path));
-    // Renaming a name of a file over another of its names does nothing and leaves the draft.
-    await rm(draft, { force: true });
-  };
   const saveState = async (state: MirrorState): Promise<void> => {
     const draft = `${statePath}.draft`;
     const file = await open(draft, "w");
@@ -75,16 +56,20 @@ export function openMirrorFolder(given: string) {
     isEmpty: (): boolean => readdirSync(folder).length === 0,
     isStaged: (sha256: string): boolean => existsSync(stagedPath(sha256)),
     /** Puts a gathered file in place; its gathered copy stays until `finish`. */
-    put: (path: string, sha256: string) =>
-      place(path, (draft) => linkOrCopy(stagedPath(sha256), draft)),
+    put: (path: string, sha256: string): void =>
+      shown.put(BundlePath.parse(path), stagedPath(sha256)),
     /** Writes a small file. */
-    write: (path: string, bytes: Uint8Array) => place(path, (draft) => writeFile(draft, bytes)),
+    write: async (path: string, bytes: Uint8Array): Promise<void> => {
+      const draft = stagedPath("small.draft");
+      await writeFile(draft, bytes);
+      await rename(draft, pathOf(path));
+    },
     remove: async (path: string): Promise<void> => {
-      await rm(pathOf(path), { force: true });
+      shown.remove(BundlePath.parse(path));
       await removeEmptyFolders(folder, dirname(pathOf(path)));
     },
     /** Every file in the folder, by its path. */
-    files: () => filesIn(folder, ""),
+    files: () => everyPath(folder),
     /** Brings everything onto the disk, stores the state and forgets what was gathered. */
     finish: async (state: MirrorState): Promise<void> => {
       // One sync of the file system instead of one per file; where there is none, the state alone is synced.
@@ -96,16 +81,6 @@ export function openMirrorFolder(given: string) {
   };
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await rm(to, { force: true });
-  try {
-    await link(from, to);
-  } catch {
-    // Some file systems know no second names, and others only so many of them.
-    await copyFile(from, to);
-  }
-}
-
 async function removeEmptyFolders(root: string, from: string): Promise<void> {
   for (let folder = from; folder.length > root.length; folder = dirname(folder)) {
     try {
@@ -114,14 +89,6 @@ async function removeEmptyFolders(root: string, from: string): Promise<void> {
       if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes(codeOf(error))) return;
       throw error;
     }
-  }
-}
-
-async function* filesIn(folder: string, prefix: string): AsyncGenerator<string> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = `${prefix}${entry.name}`;
-    if (entry.isDirectory()) yield* filesIn(join(folder, entry.name), `${path}/`);
-    else yield path;
   }
 }
 

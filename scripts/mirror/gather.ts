@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import {
   type BundleManifest,
   feedPaths,
@@ -11,7 +10,7 @@ import { exportRank } from "#site/bundle/export-release.ts";
 import { shardOf } from "#site/bundle/signed-list.ts";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { digestOfFile, type MirrorFolder } from "./folder.ts";
-import { type Origin, type SignedList, shardFrom } from "./origin.ts";
+import { type Origin, save, type SignedList, shardFrom } from "./origin.ts";
 
 /** Shards at a time, and files at a time in each: a few dozen requests on the way together. */
 const shardsAtOnce = 8;
@@ -121,31 +120,19 @@ async function fetched(
  */
 async function joinedHere(gathering: Gathering, snapshot: ManifestEntry): Promise<boolean> {
   const { mirror } = gathering;
-  if (mirror.isStaged(snapshot.sha256)) return true;
-  const draft = `${mirror.stagedPath(snapshot.sha256)}.draft`;
-  const hasher = createHash("sha256");
-  const file = await open(draft, "w");
-  let size = 0;
-  try {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let size = 0;
     for (let part = 1; size < snapshot.size; part++) {
       const piece = newestOf(gathering, feedPaths.snapshotPart(part));
-      if (!existsSync(piece)) break;
-      for await (const chunk of createReadStream(piece)) {
-        hasher.update(chunk as Uint8Array);
-        size += (chunk as Uint8Array).length;
-        await file.writeFile(chunk as Uint8Array);
-      }
+      if (!existsSync(piece)) return;
+      size += statSync(piece).size;
+      yield* createReadStream(piece);
     }
-  } finally {
-    await file.close();
   }
-  const fits = size === snapshot.size && hasher.digest("hex") === snapshot.sha256;
-  if (fits) await rename(draft, mirror.stagedPath(snapshot.sha256));
-  else await rm(draft, { force: true });
-  return fits;
+  const target = mirror.stagedPath(snapshot.sha256);
+  return mirror.isStaged(snapshot.sha256) || save(pieces(), snapshot, target);
 }
 
-const filesInstalledAtOnce = 16;
 const ranks = [0, 1, 2, 3];
 
 export type Installed = { changed: number; removed: number };
@@ -172,13 +159,11 @@ export async function install(
         ({ path, sha256 }) =>
           exportRank(path) === rank && !left.has(path) && mirror.isStaged(sha256),
       );
-      await eachAtMost(filesInstalledAtOnce, ranked, ({ path, sha256 }) =>
-        mirror.put(path, sha256),
-      );
+      for (const { path, sha256 } of ranked) mirror.put(path, sha256);
       changed += ranked.length;
     }
   }
-  for (const { path, sha256 } of shards) await mirror.put(path, sha256);
+  for (const { path, sha256 } of shards) mirror.put(path, sha256);
   await mirror.write(feedPaths.manifest, list.bytes);
   await mirror.write(feedPaths.signature, list.signature);
   for (const path of gone) await mirror.remove(path);
@@ -199,7 +184,7 @@ async function goneFiles(
   if (known === null) {
     for (const { path } of list.shards) listed.add(path);
     for (const path of [feedPaths.manifest, feedPaths.signature]) listed.add(path);
-    for await (const path of mirror.files()) if (!listed.has(path)) gone.push(path);
+    for (const path of mirror.files()) if (!listed.has(path)) gone.push(path);
     return gone;
   }
   for (const shard of shards) {

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { decodeProtectedHeader } from "jose";
 import {
   BundleManifest,
@@ -9,6 +8,7 @@ import {
 } from "#content/contract/feed.ts";
 import { KeySet, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
 import { retry } from "#content/runtime/retry.ts";
+import { codeOf, writeHashed } from "#site/bundle/blobs.ts";
 
 /** Why a run left the folder as it was. What was gathered stays for the next run. */
 export type SyncFailure =
@@ -123,38 +123,24 @@ type Expected = { path: string; sha256: string; size: number };
 
 let drafts = 0;
 
-async function save(
+/** Writes pieces to `target`, which appears only when they are the expected bytes; answers whether they are. */
+export async function save(
   pieces: AsyncIterable<Uint8Array>,
   { sha256, size }: Expected,
   target: string,
 ): Promise<boolean> {
   // Two paths of the same content may be fetched at once.
   const draft = `${target}.${drafts++}.draft`;
-  const hasher = createHash("sha256");
-  let written = 0;
-  const file = await open(draft, "w");
-  try {
-    for await (const chunk of pieces) {
-      written += chunk.length;
-      // Whatever comes, no more is written than the signed list allows.
-      if (written > size) break;
-      hasher.update(chunk);
-      await file.writeFile(chunk);
-    }
-  } finally {
-    await file.close();
-  }
-  const isExpected = written === size && hasher.digest("hex") === sha256;
-  if (isExpected) await rename(draft, target);
-  else await rm(draft, { force: true });
+  // Whatever comes, no more is written than the signed list allows.
+  const written = await writeHashed(pieces, draft, size);
+  const isExpected = written.size === size && written.digest === sha256;
+  await (isExpected ? rename(draft, target) : rm(draft, { force: true }));
   return isExpected;
 }
 
 /** Disk errors are not the origin's fault, and another try does not repair them. */
 const isDiskError = (error: unknown): boolean =>
-  error instanceof Error &&
-  "code" in error &&
-  ["ENOSPC", "EACCES", "EROFS", "ENOENT", "EMFILE", "EDQUOT"].includes(String(error.code));
+  ["ENOSPC", "EACCES", "EROFS", "ENOENT", "EMFILE", "EDQUOT"].includes(codeOf(error));
 
 const urlOf = (baseUrl: string, path: string): string =>
   `${baseUrl.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}`;

@@ -7,6 +7,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Files named by the SHA-256 of their content: what releases share with each other. */
@@ -16,6 +17,31 @@ export type BlobsOptions = { exclusive?: boolean; onDamaged?: (digest: string) =
 
 /** Files of the export are the same inodes: anyone who edits one in place would change every release that shares it. */
 const blobMode = 0o444;
+
+/** Writes pieces into a file, none beyond `bytesMax`; answers the SHA-256 and the size of all there are until then. */
+export async function writeHashed(
+  pieces: AsyncIterable<Uint8Array>,
+  target: string,
+  bytesMax = Infinity,
+): Promise<{ digest: string; size: number }> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let size = 0;
+  const file = await open(target, "w");
+  try {
+    for await (const piece of pieces) {
+      size += piece.length;
+      if (size > bytesMax) break;
+      hasher.update(piece);
+      await file.writeFile(piece);
+    }
+  } catch (error) {
+    await rm(target, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return { digest: hasher.digest("hex"), size };
+}
 
 export const digestOf = (body: Uint8Array): string => Bun.CryptoHasher.hash("sha256", body, "hex");
 

@@ -1,6 +1,5 @@
 import {
   existsSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +12,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
-import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
+import { everyPath, type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
 const compressFromBytes = 1_024;
 const compressible = /\.(html|json|xml|txt|md|csv|yaml|css|m?js|svg)$/;
@@ -146,11 +145,3 @@ const isInStep = (target: string, mtimeMs: number): boolean =>
     const found = statSync(`${target}.${extension}`, { throwIfNoEntry: false });
     return found !== undefined && Math.abs(found.mtimeMs - mtimeMs) < timeToleranceMs;
   });
-
-function* everyPath(folder: string, below = ""): Generator<string> {
-  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) yield* everyPath(folder, path);
-    else if (!path.endsWith(".draft")) yield path;
-  }
-}

@@ -1,9 +1,9 @@
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { feedEpoch, newestFeedFile } from "#content/feed/store.ts";
-import { digestOf } from "#site/bundle/blobs.ts";
+import { digestOf, writeHashed } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
@@ -89,30 +89,14 @@ export function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: s
  * Joins the parts into one file among the blobs, piece by piece, so that memory stays flat. Gzip files one after the
  * other are a gzip file (RFC 1952, section 2.2).
  */
-export async function joinSnapshot(
-  { blobs }: Pick<PublisherContext, "blobs">,
-  parts: readonly NewFile[],
-): Promise<NewFile> {
-  const draft = `${blobs.folder}/${process.pid}-snapshot.draft`;
-  const hasher = new Bun.CryptoHasher("sha256");
-  let size = 0;
-  const file = await open(draft, "w");
-  try {
-    const add = async (bytes: Uint8Array) => {
-      hasher.update(bytes);
-      size += bytes.length;
-      await file.writeFile(bytes);
-    };
+async function joinSnapshot({ blobs }: DraftParts, parts: readonly NewFile[]): Promise<NewFile> {
+  async function* pieces() {
     // A file without any gzip member would be no gzip file.
-    if (parts.length === 0) await add(await compress(""));
-    for (const { digest } of parts) await add(await readFile(blobs.pathOf(digest)));
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  } finally {
-    await file.close();
+    if (parts.length === 0) yield compress("");
+    for (const { digest } of parts) yield blobs.read(digest);
   }
-  const digest = hasher.digest("hex");
+  const draft = `${blobs.folder}/${process.pid}-snapshot.draft`;
+  const { digest, size } = await writeHashed(pieces(), draft);
   await rename(draft, blobs.pathOf(digest));
   return { path: feedPaths.snapshot, digest, size };
 }

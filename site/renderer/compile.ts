@@ -1,15 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { everyPath } from "#site/bundle/export-folder.ts";
 
 const compileWaitMs = 120_000;
 
@@ -119,7 +111,7 @@ export async function readCompiled(folder: string): Promise<CompiledSite> {
   return {
     folder,
     digest: String(digest),
-    assets: (await filesUnder(client)).map((path) => ({ path, file: join(client, path) })),
+    assets: filesUnder(client).map((path) => ({ path, file: join(client, path) })),
   };
 }
 
@@ -132,7 +124,7 @@ const root = join(import.meta.dirname, "..", "..");
 export async function siteDigest(): Promise<string> {
   const paths = ["astro.config.mjs", "package-lock.json"];
   for (const folder of ["content", "site"]) {
-    for (const path of await filesUnder(join(root, folder))) paths.push(`${folder}/${path}`);
+    for (const path of filesUnder(join(root, folder))) paths.push(`${folder}/${path}`);
   }
   const bodies = await Promise.all(paths.map((path) => readFile(join(root, path))));
   const whole = createHash("sha256");
@@ -143,11 +135,4 @@ export async function siteDigest(): Promise<string> {
   return whole.digest("hex");
 }
 
-/** Paths of all files under a folder, relative to it, sorted; none when there is no such folder. */
-async function filesUnder(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
-}
+const filesUnder = (folder: string): string[] => [...everyPath(folder)].sort();
