@@ -7,9 +7,8 @@ import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { catchUp } from "#site/publisher/full-build.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
-import { runListJob } from "#site/publisher/list-job.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
-import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
 
 /** Renders everything again; answers how many documents failed. */
@@ -22,7 +21,7 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   progress.end();
   // Search indexes come after all else: a full build makes those for programs, this the one for people.
   if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
-  if ((await publisher.searchJob.run()) !== null) await publisher.feedJob.run({});
+  if ((await publisher.searchJob.run()) !== null) await publisher.feedJob.run();
   await publisher.tidy({ first: current_release === 0 });
   await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
@@ -46,10 +45,9 @@ export async function drainOnce(
   const { manifest } = context;
   const { held_at, current_release } = manifest.state();
   if (held_at > 0) stopWith(heldMessage(held_at));
-  while ((await runProfileJob(context)) > 0);
-  while ((await runListJob(context, async () => {})) !== null);
+  await publishChanges(context);
   await searchJob.run();
-  await feedJob.run({});
+  await feedJob.run();
   await retryFailures(context);
   while (prune(context, { ...defaultKeeping, releases: releasesKept }));
   const state = manifest.state();
@@ -86,7 +84,7 @@ export async function goBack(
   const target = targetOf(asked, context.manifest);
   const committed = rollBackTo(context, target);
   if (committed === null) stopWith(notKeptMessage(target, context.manifest));
-  await feedJob.run({});
+  await feedJob.run();
   // A power loss must not bring back what was gone back from.
   await syncAll(context);
   const files = committed.changed.length + committed.removed.length;

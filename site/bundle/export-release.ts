@@ -1,28 +1,29 @@
 import type { BundleContext } from "./context.ts";
-import type { Manifest, NewFile, PublisherState } from "./manifest.ts";
-import { type Committed, commitRelease } from "./release.ts";
-
-/** Lets others have their turn; called between slices of a few milliseconds. */
-export type GiveWay = () => Promise<void>;
+import type { Manifest } from "./manifest.ts";
+import { type Committed, commitRelease, type ReleaseDraft } from "./release.ts";
 
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 
 /** Bundles whose folder is being brought in step: up to which release, and `failed` once a path could not be shown. */
 const showingTo = new WeakMap<Manifest, { release: number; runs: number; failed: boolean }>();
 
-/** Makes stored files the current release, then brings the folder for other web servers in step. */
-export function publishFiles(
+/** Makes a release current, then shows it in the folder for other web servers. */
+export function publishRelease(
   context: BundleContext,
-  stored: { kept: readonly NewFile[]; removed: readonly string[] },
-  rest: { reason: string; asOf: number; state: Partial<PublisherState> },
+  draft: Omit<ReleaseDraft, "now">,
 ): Committed {
-  const committed = commitRelease(context.manifest, {
-    ...rest,
-    files: stored.kept,
-    removed: stored.removed,
-    now: context.clock(),
-  });
+  const committed = commitRelease(context.manifest, { ...draft, now: context.clock() });
   exportRelease(context);
+  return committed;
+}
+
+/** The same for a release of many files: others work in between. */
+export async function publishInSlices(
+  context: BundleContext,
+  draft: Omit<ReleaseDraft, "now">,
+): Promise<Committed> {
+  const committed = commitRelease(context.manifest, { ...draft, now: context.clock() });
+  await exportInSlices(context);
   return committed;
 }
 
@@ -31,8 +32,11 @@ export function exportRelease(context: ExportContext): void {
   for (const _ of showing(context));
 }
 
-/** The same bit by bit, with `giveWay` between: for a release of many files. */
-export async function exportInSlices(context: ExportContext, giveWay: GiveWay): Promise<void> {
+/** The same bit by bit, for a release of many files; `giveWay` lets others have their turn. */
+export async function exportInSlices(
+  context: ExportContext,
+  giveWay: () => Promise<void> = () => Bun.sleep(0),
+): Promise<void> {
   for (const _ of showing(context)) await giveWay();
 }
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
 import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
@@ -8,8 +9,8 @@ import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
-import type { Task, WorkerMessage, WorkerSettings } from "./background-worker.ts";
-import type { RenderedBatch } from "./context.ts";
+import type { Task, WorkerMessage } from "./background-worker.ts";
+import type { RenderedBatch, WorkerSettings } from "./context.ts";
 import { draftFeed } from "./draft-feed.ts";
 import { makeLists } from "./list-job.ts";
 
@@ -25,7 +26,8 @@ const store = await openStore({
   migrated: true,
 });
 const manifest = openManifest(settings.bundleFolder, { readonly: true });
-const blobs = openBlobs(settings.blobsFolder);
+const blobsFolder = join(settings.bundleFolder, "blobs");
+const blobs = openBlobs(blobsFolder);
 const renderBatch = batchRenderer();
 let rendering: ReturnType<typeof openRendering> | null = null;
 
@@ -51,7 +53,7 @@ function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
   const damaged = new Set<string>();
   const { exportFolder } = settings;
   const exported = exportFolder === null ? null : openExport(exportFolder);
-  const whole = openBlobs(settings.blobsFolder, {
+  const whole = openBlobs(blobsFolder, {
     exclusive: exportFolder !== null,
     onDamaged: (digest) => damaged.add(digest),
   });

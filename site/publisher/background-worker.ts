@@ -1,25 +1,17 @@
 import { join } from "node:path";
-import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
 import { type Child, startChild } from "#content/runtime/supervised-child.ts";
 import type { DocumentKey } from "#site/documents/document.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
-import type { BackgroundWork, PublisherContext, RenderedBatch, SlowTasks } from "./context.ts";
+import type {
+  BackgroundWork,
+  PublisherContext,
+  RenderedBatch,
+  SlowTasks,
+  WorkerSettings,
+} from "./context.ts";
 import { draftFeed } from "./draft-feed.ts";
 import { makeLists } from "./list-job.ts";
-
-/** What a worker is told when it starts. */
-export type WorkerSettings = {
-  storeUrl: string;
-  storeToken: string | null;
-  compiledFolder: string;
-  baseUrl: string;
-  network: DonationNetwork;
-  bundleFolder: string;
-  blobsFolder: string;
-  /** Where to put rendered files at once, null to leave that to the publisher. */
-  exportFolder: string | null;
-};
 
 export type Task = {
   [Name in keyof SlowTasks]: { id: number; name: Name; input: Parameters<SlowTasks[Name]>[0] };
@@ -116,11 +108,8 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
     makeIndexes: async (job, signal) => {
       // Pagefind leaves much memory behind: its process ends with the job.
       const own = openWorker(settings, { behind: true });
-      const limits = [
-        AbortSignal.timeout(indexingWaitMs),
-        ...(signal === undefined ? [] : [signal]),
-      ];
-      const limit = AbortSignal.any(limits);
+      const timeout = AbortSignal.timeout(indexingWaitMs);
+      const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", own.close);
       try {
         return await own.makeIndexes(job);

@@ -1,3 +1,4 @@
+import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
@@ -9,10 +10,22 @@ export type PublisherContext = BundleContext & {
   readonly kinds: readonly DocumentKind[];
   /** Does what takes seconds, here or in another process. */
   readonly background: BackgroundWork;
-  /** List pages that a burst of changes made stale, for when no change waits. The list job renders them anyway. */
-  readonly deferred: Set<DocumentKey>;
+  /** How processes are started that work on the same bundle. */
+  readonly workers: WorkerSettings;
   /** Digest of all that goes into a page beside the store. */
   readonly inputsDigest: string;
+};
+
+/** What a worker is told when it starts. */
+export type WorkerSettings = {
+  storeUrl: string;
+  storeToken: string | null;
+  compiledFolder: string;
+  baseUrl: string;
+  network: DonationNetwork;
+  bundleFolder: string;
+  /** Where to put rendered files at once, null to leave that to the publisher. */
+  exportFolder: string | null;
 };
 
 /** What takes seconds and commits nothing: what it makes lies among the blobs until a job publishes it. */

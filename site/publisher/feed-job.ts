@@ -1,17 +1,13 @@
-import { setImmediate } from "node:timers/promises";
 import { feedPaths } from "#content/contract/feed.ts";
-import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
-import type { NewFile } from "#site/bundle/manifest.ts";
-import type { FeedDraft, PublisherContext } from "./context.ts";
-import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
+import { publishInSlices } from "#site/bundle/export-release.ts";
+import type { PublisherContext } from "./context.ts";
+import { type Committed, storeFiles } from "#site/bundle/release.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
 import { snapshotParts } from "./draft-feed.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
 export type FeedJob = ReturnType<typeof openFeedJob>;
-
-type FeedRun = { full?: boolean; paced?: boolean; giveWay?: GiveWay };
 
 /** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
 const joinedBytesPerSecondMax = 12_000_000;
@@ -36,11 +32,11 @@ export function openFeedJob(
     },
     /**
      * `full`: make everything again, as a full build does. `paced`: a snapshot that costs much to join may lag behind its
-     * parts for a while. `giveWay` is called between slices of a few milliseconds.
+     * parts for a while.
      */
-    run: async ({ full = renewing, paced = false, giveWay = () => setImmediate() }: FeedRun) => {
+    run: async ({ full = renewing, paced = false } = {}) => {
       const joining = !paced || performance.now() >= joinAfterMs;
-      const committed = await publishFeed(context, { signer, giveWay, full, joining });
+      const committed = await publishFeed(context, { signer, full, joining });
       const joined = committed.changed.find(({ path }) => path === feedPaths.snapshot);
       if (joined !== undefined) {
         joinAfterMs = performance.now() + (joined.size / joinedBytesPerSecond) * 1_000;
@@ -67,32 +63,19 @@ export function openFeedJob(
  */
 async function publishFeed(
   context: PublisherContext,
-  {
-    signer,
-    giveWay,
-    full,
-    joining,
-  }: { signer: Signer; giveWay: GiveWay; full: boolean; joining: boolean },
+  { signer, full, joining }: { signer: Signer; full: boolean; joining: boolean },
 ): Promise<Committed> {
   deletePending(context);
   const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
   const body = `${await signer.sign(new TextEncoder().encode(draft.root))}\n`;
   const signature = storeFiles(context, [{ path: feedPaths.signature, body }]).kept;
-  const committed = commit(context, draft, [...draft.files, ...signature]);
-  await exportInSlices(context, giveWay);
-  return committed;
-}
-
-function commit(context: PublisherContext, draft: FeedDraft, files: NewFile[]): Committed {
-  const { manifest, clock } = context;
   const { snapshot_parts, snapshot_number } = draft.joined;
-  const { epoch } = draft;
-  const before = manifest.state();
+  const before = context.manifest.state();
   // What another job published since the list was drawn up is not in it.
   const overtaken = before.current_release > draft.release;
-  return commitRelease(manifest, {
+  return publishInSlices(context, {
     reason: "feed, snapshot and signed list",
-    files,
+    files: [...draft.files, ...signature],
     withoutHistory: "",
     // No one else writes these files, so none can be newer.
     asOf: Number.MAX_SAFE_INTEGER,
@@ -101,8 +84,7 @@ function commit(context: PublisherContext, draft: FeedDraft, files: NewFile[]): 
       snapshot_number,
       listed_inputs: before.inputs_digest,
       listed_release: overtaken ? draft.release : release,
-      epoch,
+      epoch: draft.epoch,
     }),
-    now: clock(),
   });
 }

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
@@ -11,11 +10,10 @@ import {
 } from "#site/bundle/release.ts";
 import type { DocumentKey, DocumentKind } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
-import { renderInWorkers, type WorkerSettings } from "./background-worker.ts";
+import { renderInWorkers } from "./background-worker.ts";
 import type { PublisherContext } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
-import { runListJob } from "./list-job.ts";
-import { runProfileJob } from "./profile-job.ts";
+import { publishChanges } from "./list-job.ts";
 
 export type BuildOptions = {
   /** Rendering processes; default 2. The bytes do not depend on it. */
@@ -37,7 +35,6 @@ export type FullBuildOutcome = {
   failed: { key: DocumentKey; error: string }[];
 };
 
-type StoreSettings = Pick<WorkerSettings, "storeUrl" | "storeToken" | "compiledFolder">;
 type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob };
 
 /**
@@ -46,16 +43,15 @@ type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob 
  */
 export async function buildBundle(
   { context, feedJob, searchJob }: Jobs,
-  settings: StoreSettings,
   options: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  if (options.kinds !== undefined) return buildDocuments(context, settings, options);
+  if (options.kinds !== undefined) return buildDocuments(context, options);
   // What merely lags behind, search indexes and the snapshot, must not count as a difference.
   if (context.manifest.state().current_release > 0) {
     await searchJob.run();
-    await feedJob.run({});
+    await feedJob.run();
   }
-  const outcome = await buildDocuments(context, settings, options);
+  const outcome = await buildDocuments(context, options);
   const others = [publishLunrList(context)];
   if (options.feedLater === true) feedJob.renew();
   else others.push(await feedJob.run({ full: true }));
@@ -71,10 +67,9 @@ export async function buildBundle(
  */
 async function buildDocuments(
   context: PublisherContext,
-  settings: StoreSettings,
   { processes = 2, onProgress, signal, kinds = context.kinds }: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  const { manifest, source, blobs, exported, clock } = context;
+  const { manifest, source, exported, clock } = context;
   const startedAt = clock().getTime();
   const asOf = await newestSequence(source.store);
   const { current_release, slow_sequence } = manifest.state();
@@ -87,17 +82,10 @@ async function buildDocuments(
   const failed: FullBuildOutcome["failed"] = [];
   const repaired: string[] = [];
   let documents = 0;
-  const workers: WorkerSettings = {
-    ...settings,
-    baseUrl: source.baseUrl,
-    network: source.network,
-    bundleFolder: dirname(manifest.db.filename),
-    blobsFolder: blobs.folder,
-    // No one reads the folder before the first release, so the workers may fill it themselves.
-    exportFolder: first ? exported.folder : null,
-  };
+  // No one reads the folder before the first release, so the workers may fill it themselves.
+  const settings = { ...context.workers, exportFolder: first ? exported.folder : null };
   const batches = allBatches(kinds, source);
-  await renderInWorkers({ settings: workers, processes, signal }, batches, (batch) => {
+  await renderInWorkers({ settings, processes, signal }, batches, (batch) => {
     next.add(batch.files);
     failed.push(...batch.failed);
     repaired.push(...batch.repaired);
@@ -185,7 +173,6 @@ export async function catchUp(context: PublisherContext): Promise<number> {
   if (current_release === 0) return 0;
   const waiting = (await newestSequence(source.store)) - slow_sequence;
   if (waiting > changesMax || inputs_digest !== inputsDigest) return waiting;
-  while ((await runProfileJob(context)) > 0);
-  while ((await runListJob(context, () => Bun.sleep(0))) !== null);
+  await publishChanges(context);
   return 0;
 }

@@ -1,9 +1,9 @@
 import { makeDurable } from "#site/bundle/durable.ts";
-import { exportRelease, publishFiles } from "#site/bundle/export-release.ts";
+import { exportRelease } from "#site/bundle/export-release.ts";
 import { type Keeping, prune } from "#site/bundle/garbage-collection.ts";
-import { noteFailures, storeFiles } from "#site/bundle/release.ts";
-import { partsOf, renderKeys } from "#site/documents/document.ts";
+import { partsOf } from "#site/documents/document.ts";
 import type { PublisherContext } from "./context.ts";
+import { publishKeys } from "./profile-job.ts";
 
 const durableEveryMs = 2_000;
 /** While changes keep coming, the disk is left to them for longer. */
@@ -79,7 +79,7 @@ const keysPerRoundMax = 50;
  * and no further change may ever come to them. Answers how many still fail of those tried.
  */
 export async function retryFailures(context: PublisherContext): Promise<number> {
-  const { manifest, kinds, source } = context;
+  const { manifest, kinds } = context;
   const known = new Set(kinds.map(({ kind }) => kind));
   const keys = manifest.db
     .query<{ key: string }, [number]>("SELECT key FROM failures ORDER BY failed_at LIMIT ?")
@@ -89,9 +89,5 @@ export async function retryFailures(context: PublisherContext): Promise<number> 
   if (keys.length === 0) return 0;
   // Read before the data is: what is rendered holds at least these changes.
   const asOf = manifest.state().fast_sequence;
-  const { files, failed } = await renderKeys(keys, kinds, source);
-  noteFailures(context, keys, failed);
-  const stored = storeFiles(context, files);
-  publishFiles(context, stored, { reason: "pages that had failed", asOf, state: {} });
-  return failed.length;
+  return publishKeys(context, keys, { reason: "pages that had failed", asOf, state: {} });
 }

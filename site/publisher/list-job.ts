@@ -1,25 +1,23 @@
 import { feedPaths } from "#content/contract/feed.ts";
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { type Change, changesAfter, nextChanges } from "#content/nonprofit/changes-store.ts";
-import { exportInSlices, type GiveWay } from "#site/bundle/export-release.ts";
+import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
-import { commitRelease, noteFailures, storeFiles } from "#site/bundle/release.ts";
+import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
 import { folderOf, keyOf } from "#site/documents/keys.ts";
 import { pageSizeOf, snapshotPartOf } from "#site/documents/page-sizes.ts";
 import { patchedPart, snapshotLines } from "#site/documents/feed.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
 import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
+import { runProfileJob } from "./profile-job.ts";
 
 /**
  * Brings up to date all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. They
  * are rendered by `context.background`, in the running publisher a process of its own; the outcome is one release. Answers
  * how far in the changes it has come, null when there was nothing to do.
  */
-export async function runListJob(
-  context: PublisherContext,
-  giveWay: GiveWay,
-): Promise<number | null> {
+export async function runListJob(context: PublisherContext): Promise<number | null> {
   const { manifest, source, clock, background } = context;
   const { slow_sequence: after, fast_sequence } = manifest.state();
   const within = { after, upTo: fast_sequence, limit: listChangesMax };
@@ -29,15 +27,13 @@ export async function runListJob(
   const feedFiles = await closeFeedFiles(source.store, { after, upTo, now: clock() });
   const made = await background.makeLists({ after, upTo, feedFiles });
   noteFailures(context, made.keys, made.failed);
-  commitRelease(manifest, {
+  await publishInSlices(context, {
     reason: `lists to ${upTo}`,
     asOf: upTo,
     files: made.kept,
     removed: made.removed,
     state: { slow_sequence: upTo },
-    now: clock(),
   });
-  await exportInSlices(context, giveWay);
   return upTo;
 }
 
@@ -128,4 +124,10 @@ function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[]
   const held = manifest.under(list === "all" ? "api/nonprofits/pages/" : `${folderOf(list)}/`);
   const pages = Math.max(1, Math.ceil(count / pageSizeOf(list)), held.length + 1);
   return Array.from({ length: pages }, (_, at) => keyOf.listPage(list, at + 1));
+}
+
+/** Publishes all changes that wait. */
+export async function publishChanges(context: PublisherContext): Promise<void> {
+  while ((await runProfileJob(context)) > 0);
+  while ((await runListJob(context)) !== null);
 }

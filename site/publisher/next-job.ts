@@ -21,7 +21,7 @@ export type LoopState = {
   held: boolean;
   /** The site is another one than that of the current release: its pages name assets that only a full build brings. */
   outdated: boolean;
-  /** There may be changes that no profile shows yet, or list pages that a burst of changes left for later. */
+  /** There may be changes that no profile shows yet. */
   hasChanges: boolean;
   /** What is due from when on; null when there is nothing to do. */
   housekeepingAtMs: number | null;

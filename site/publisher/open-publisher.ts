@@ -69,30 +69,27 @@ export async function openPublisher(settings: PublisherSettings) {
   const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
-  const workerSettings = {
+  const { baseUrl, network, apart = false } = settings;
+  const workers = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
     compiledFolder: compiled.folder,
+    baseUrl,
+    network,
+    bundleFolder: folders.bundle,
+    exportFolder: null,
   };
-  const { baseUrl, network, apart = false } = settings;
   const made = {
     source: { store, lists: openListIndex(store), renderer, baseUrl, network },
     kinds: documentKinds,
     manifest: openManifest(folders.bundle, { checkpointsApart: apart }),
     blobs: openBlobs(folders.blobs),
   };
-  const ownFolders = {
-    bundleFolder: folders.bundle,
-    blobsFolder: folders.blobs,
-    exportFolder: null,
-  };
   const context: PublisherContext = {
     ...made,
-    background: apart
-      ? workApart({ ...workerSettings, ...ownFolders, baseUrl, network })
-      : workHere(made),
+    workers,
+    background: apart ? workApart(workers) : workHere(made),
     exported: await openWebExport(folders.exported, { precompress }),
-    deferred: new Set(),
     clock: systemClock,
     inputsDigest: inputsDigestOf(renderer.digest, settings),
     log: settings.log,
@@ -110,7 +107,7 @@ export async function openPublisher(settings: PublisherSettings) {
     searchJob,
     /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
     buildAll: (options: BuildOptions = {}): Promise<FullBuildOutcome> =>
-      buildBundle({ context, feedJob, searchJob }, workerSettings, options),
+      buildBundle({ context, feedJob, searchJob }, options),
     /**
      * What is left to do after a build, when no one waits: files of the export that somebody changed, compressed
      * siblings, and blobs that nothing names. `first`: the export has just been made.

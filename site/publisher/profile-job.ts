@@ -1,9 +1,9 @@
-import { publishFiles } from "#site/bundle/export-release.ts";
+import { publishRelease } from "#site/bundle/export-release.ts";
 import type { Needs } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter } from "#content/nonprofit/changes-store.ts";
 import { needsPath } from "#site/documents/single-pages.ts";
 import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
-import { noteFailures, storeFiles } from "#site/bundle/release.ts";
+import { noteFailures, type ReleaseDraft, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";
 import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
 
@@ -11,30 +11,21 @@ import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
 const changesPerReleaseMax = 25;
 /** When more changes than these come together, their profiles go first and the lists follow. */
 const changesWithLists = 3;
-/** List pages that are rendered between two looks at the changes. */
-const listPagesPerRelease = 10;
-/** With more than these waiting the lists are left to the list job, which renders them all. */
-const listPagesWaitingMax = 1_000;
-
 /**
- * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles first. Answers
- * how much it did, 0 when there was nothing to do. Taking a change twice is harmless.
+ * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles alone, whose
+ * list pages the list job renders. Answers how many, 0 when there was nothing to do. Taking a change twice is harmless.
  */
 export async function runProfileJob(context: PublisherContext): Promise<number> {
-  const { manifest, source, deferred } = context;
+  const { manifest, source } = context;
   const from = manifest.state().fast_sequence;
   const changes = await changesAfter(source.store, from, changesPerReleaseMax);
   const last = changes.at(-1);
-  if (last === undefined) return runLists(context, from);
+  if (last === undefined) return 0;
   const moved = changes.flatMap(({ moved_lists }) => moved_lists);
   source.lists.follow({ after: from, upTo: last.sequence, moved });
-  let keys = [...(await staleKeys(context, changes))];
-  if (changes.length > changesWithLists) {
-    for (const key of keys.filter(isListPage)) deferred.add(key);
-    if (deferred.size > listPagesWaitingMax) deferred.clear();
-    keys = keys.filter((key) => !isListPage(key));
-  }
-  await publishKeys(context, keys, {
+  const keys = [...(await staleKeys(context, changes))];
+  const isBurst = changes.length > changesWithLists;
+  await publishKeys(context, isBurst ? keys.filter((key) => !isListPage(key)) : keys, {
     reason: changes.length === 1 ? `change ${last.sequence}` : `changes to ${last.sequence}`,
     asOf: last.sequence,
     state: { fast_sequence: last.sequence },
@@ -44,23 +35,17 @@ export async function runProfileJob(context: PublisherContext): Promise<number> 
 
 const isListPage = (key: DocumentKey): boolean => partsOf(key)[0] === "list-page";
 
-/** The pages that a burst left for later. A process that ends before leaves them to the list job. */
-async function runLists(context: PublisherContext, asOf: number): Promise<number> {
-  const keys = [...context.deferred].slice(0, listPagesPerRelease);
-  if (keys.length === 0) return 0;
-  await publishKeys(context, keys, { reason: `list pages to ${asOf}`, asOf, state: {} });
-  for (const key of keys) context.deferred.delete(key);
-  return keys.length;
-}
-
-async function publishKeys(
+/** Renders documents and publishes them; answers how many failed. */
+export async function publishKeys(
   context: PublisherContext,
   keys: readonly DocumentKey[],
-  rest: Parameters<typeof publishFiles>[2],
-): Promise<void> {
+  draft: Pick<ReleaseDraft, "reason" | "asOf" | "state">,
+): Promise<number> {
   const { files, failed } = await renderKeys(keys, context.kinds, context.source);
   noteFailures(context, keys, failed);
-  publishFiles(context, storeFiles(context, files), rest);
+  const { kept, removed } = storeFiles(context, files);
+  publishRelease(context, { ...draft, files: kept, removed });
+  return failed.length;
 }
 
 async function staleKeys(

@@ -32,8 +32,6 @@ const sameFailureEveryMs = 60_000;
 const searchGapMs = 30_000;
 const afterFailedSearchMs = 300_000;
 
-const giveWay = () => Bun.sleep(0);
-
 /**
  * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
  * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again.
@@ -124,11 +122,11 @@ export async function runPublishLoop(
     list: () => {
       listsSinceMs = null;
       inBackground("lists", async () => {
-        await runListJob(context, giveWay);
-        await feedJob.run({ giveWay, paced: true });
+        await runListJob(context);
+        await feedJob.run({ paced: true });
       });
     },
-    feed: () => inBackground("lists", () => feedJob.run({ giveWay, paced: true })),
+    feed: () => inBackground("lists", () => feedJob.run({ paced: true })),
     search: () => {
       searchNoticed = false;
       inBackground(

@@ -3,9 +3,9 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
-import { exportInSlices, publishFiles } from "#site/bundle/export-release.ts";
+import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import { commitRelease, type Committed, storeFiles } from "#site/bundle/release.ts";
+import { type Committed, storeFiles } from "#site/bundle/release.ts";
 import { lunrHead } from "#site/documents/lunr.ts";
 import { type IndexTask, type MadeIndexes } from "./make-indexes.ts";
 import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
@@ -34,7 +34,7 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     // An operator went back to an older release meanwhile: it has to show its own.
     if (context.manifest.state().held_at > 0) return null;
     looked = true;
-    const committed = await publishIndexes(context, made, { search_inputs: inputs });
+    const committed = await publishIndexes(context, made, inputs);
     return committed.changed.length + committed.removed.length > 0 ? committed : null;
   };
   let last: Promise<unknown> = Promise.resolve();
@@ -80,17 +80,17 @@ export const shardsPath = "pagefind/shards.json";
  * Makes indexes current, as one release. What older indexes of Pagefind named stays a while for pages that are open.
  * Throws when a file went from the blobs meanwhile: then the indexes have to be made again.
  */
-export async function publishIndexes(
+async function publishIndexes(
   context: BundleContext,
   made: MadeIndexes,
-  state: { search_inputs: string },
+  search_inputs: string,
 ): Promise<Committed> {
   const pagefind = [...made.pagefind.flatMap(({ files }) => files), ...shardsFile(context, made)];
   const lunr = [...made.lunr, ...listFile(context, made)];
   for (const { path, digest } of [...lunr, ...pagefind]) {
     if (!context.blobs.has(digest)) throw new Error(`${path} went before it was published`);
   }
-  const committed = commitRelease(context.manifest, {
+  return publishInSlices(context, {
     reason: "search indexes",
     files: [...lunr, ...pagefind],
     removed: made.lunrGone,
@@ -99,19 +99,15 @@ export async function publishIndexes(
     withoutHistory: "pagefind/",
     // The first change is number 1, and a file as of 0 counts as old.
     asOf: Math.max(made.asOf, 1),
-    state: { ...state, search_sequence: made.asOf },
-    now: context.clock(),
+    state: { search_inputs, search_sequence: made.asOf },
   });
-  await exportInSlices(context, () => Bun.sleep(0));
-  return committed;
 }
 
 /** Brings the list of lunr files in step with those of a full build. */
 export function publishLunrList(context: BundleContext): Committed {
   const asOf = Math.max(context.manifest.state().slow_sequence, 1);
   const files = listFile(context, { asOf, lunr: [], lunrGone: [] });
-  const rest = { reason: "list of search indexes", asOf, state: {} };
-  return publishFiles(context, { kept: files, removed: [] }, rest);
+  return publishRelease(context, { reason: "list of search indexes", files, asOf, state: {} });
 }
 
 function listFile(

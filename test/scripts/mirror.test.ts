@@ -151,7 +151,7 @@ describe("a later run", () => {
     );
     manifest.db.run("DELETE FROM files WHERE path = 'countries/is.html'");
     out.remove("countries/is.html");
-    await directory.publisher.feedJob.run({});
+    await directory.publisher.feedJob.run();
     expect(await sync()).toMatchObject({ ok: true, value: { removed: 1 } });
     expect(existsSync(join(folder, "countries/is.html"))).toBe(false);
     expect(differences()).toBe("");

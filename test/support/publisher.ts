@@ -6,9 +6,8 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { openPublisher, type Publisher, publisherFolders } from "#site/publisher/open-publisher.ts";
-import { runListJob } from "#site/publisher/list-job.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
 import { aNonprofit } from "./records.ts";
 
 /** A signing key for tests. */
@@ -71,11 +70,10 @@ export async function aDirectory(
       await save([{ before: null, after: aNonprofit(one) }]);
     },
     drain: async () => {
-      while ((await runProfileJob(context)) > 0);
-      while ((await runListJob(context, async () => {})) !== null);
+      await publishChanges(context);
       await publisher.searchJob.run();
-      await publisher.feedJob.run({});
-      await publisher.feedJob.run({});
+      await publisher.feedJob.run();
+      await publisher.feedJob.run();
     },
     read: (path) => {
       const file = context.manifest.find(path);

@@ -6,13 +6,7 @@ import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import type { BackgroundWork } from "#site/publisher/context.ts";
-import {
-  aDirectory,
-  compiledSites,
-  type Directory,
-  publisherFolders,
-} from "#test/support/publisher.ts";
-import { compileSite } from "#site/renderer/compile.ts";
+import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
 let directory: Directory;
 let apart: BackgroundWork;
@@ -22,17 +16,7 @@ beforeAll(async () => {
     Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
   );
   await directory.publisher.buildAll({ processes: 1 });
-  const { bundle, blobs } = publisherFolders(directory.dataDir);
-  apart = workApart({
-    storeUrl: `file:${join(directory.dataDir, "store.db")}`,
-    storeToken: null,
-    compiledFolder: (await compileSite(compiledSites)).folder,
-    baseUrl: "http://localhost:8080",
-    network: "local",
-    bundleFolder: bundle,
-    blobsFolder: blobs,
-    exportFolder: null,
-  });
+  apart = workApart(directory.publisher.context.workers);
 }, 60_000);
 afterAll(() => {
   apart.close();

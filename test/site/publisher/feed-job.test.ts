@@ -137,7 +137,7 @@ describe("the snapshot", () => {
     const edited = async (tagline: string) => {
       await directory.edit("trust-5", { tagline });
       await runProfileJob(context);
-      await runListJob(context, async () => {});
+      await runListJob(context);
       await slow.run({ paced: true });
     };
     await edited("One");
@@ -148,7 +148,7 @@ describe("the snapshot", () => {
     expect(snapshot()[5]).toMatchObject({ tagline: "One" });
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
     expect(isDue(slow)).toBe(false);
-    await feedJob.run({});
+    await feedJob.run();
     expect(state()).toMatchObject({ snapshot: { sequence: sequence + 1 } });
     expect(snapshot()[5]).toMatchObject({ tagline: "Two" });
   });
@@ -159,7 +159,7 @@ describe("the snapshot", () => {
     await directory.drain();
     expect(existsSync(before)).toBe(true);
     const later = () => new Date(Date.now() + 120_000);
-    await openFeedJob({ ...context, clock: later }, await openSigner(aSigningKey())).run({});
+    await openFeedJob({ ...context, clock: later }, await openSigner(aSigningKey())).run();
     expect(existsSync(before)).toBe(false);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
@@ -185,18 +185,18 @@ describe("the signed list", () => {
     const { manifest } = directory.publisher.context;
     const { current_release } = manifest.state();
     expect(isDue(directory.publisher.feedJob)).toBe(false);
-    await directory.publisher.feedJob.run({});
+    await directory.publisher.feedJob.run();
     expect(manifest.state().current_release).toBe(current_release);
   });
   test("is made again when it is lost, and when the key is another", async () => {
     const { context } = directory.publisher;
     const [shard] = BundleManifest.parse(json(feedPaths.manifest)).shards;
     context.blobs.remove(shard?.sha256 ?? "");
-    await directory.publisher.feedJob.run({});
+    await directory.publisher.feedJob.run();
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
     const other = openFeedJob(context, await openSigner(aSigningKey()));
     expect(isDue(other)).toBe(true);
-    await other.run({});
+    await other.run();
     expect(isDue(other)).toBe(false);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
   });
@@ -208,7 +208,7 @@ describe("the signed list", () => {
     await directory.add({ slug: "latecomer" });
     await directory.drain();
     expect(rollBackTo(context, current_release)).not.toBeNull();
-    await feedJob.run({});
+    await feedJob.run();
     expect(state()).toMatchObject({ sequence, snapshot: { sequence } });
     expect(snapshot()).toHaveLength(130);
     expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));

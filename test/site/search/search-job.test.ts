@@ -35,24 +35,14 @@ const living = (folder: string) => filesOf(folder).filter(({ doomed_at }) => doo
 /** Publishes pages and lists, but no index. */
 const publishPages = async () => {
   while ((await runProfileJob(directory.publisher.context)) > 0);
-  while ((await runListJob(directory.publisher.context, async () => {})) !== null);
+  while ((await runListJob(directory.publisher.context)) !== null);
 };
 
 describe("the index for people", () => {
   test("is made in a process of its own, in one release, with all that a page loads", async () => {
     const before = manifest().state().current_release;
-    const { dataDir, publisher } = directory;
-    const { bundle, blobs } = publisherFolders(dataDir);
-    const { makeIndexes } = workApart({
-      storeUrl: `file:${join(dataDir, "store.db")}`,
-      storeToken: null,
-      compiledFolder: "",
-      baseUrl: "http://localhost:8080",
-      network: "local",
-      bundleFolder: bundle,
-      blobsFolder: blobs,
-      exportFolder: null,
-    });
+    const { publisher } = directory;
+    const { makeIndexes } = workApart(publisher.context.workers);
     const job = openSearchJob(publisher.context, { pagefind: true, makeIndexes });
     const committed = await job.run();
     expect(committed?.release).toBe(before + 1);
@@ -93,13 +83,13 @@ describe("the index for people", () => {
     const { context } = directory.publisher;
     const tomorrow = new Date(Date.now() + defaultKeeping.assetGraceMs + 1_000);
     expect(filesOf("pagefind/").length).toBeGreaterThan(living("pagefind/").length);
-    await directory.publisher.feedJob.run({});
+    await directory.publisher.feedJob.run();
     prune({ ...context, clock: () => tomorrow }, defaultKeeping);
     expect(filesOf("pagefind/")).toEqual(living("pagefind/"));
     for (const { digest } of living("pagefind/")) expect(context.blobs.has(digest)).toBe(true);
   });
   test("leaves no file in the signed list that it does not name any more", async () => {
-    await directory.publisher.feedJob.run({});
+    await directory.publisher.feedJob.run();
     await directory.edit("trust-2", { name: "Yak Trust" });
     await directory.drain();
     expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
