@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { BundlePath } from "#content/contract/feed.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
-import { everyPath, openExport } from "#site/bundle/export-folder.ts";
+import { everyPath } from "#content/runtime/every-path.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 import { PublicKey } from "#content/feed/signing-keys.ts";
 
 /** What a mirror remembers between two runs. */

@@ -3,7 +3,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,7 +10,6 @@ import {
   unlinkSync,
   utimesSync,
 } from "node:fs";
-import { join } from "node:path";
 import { codeOf } from "./blobs.ts";
 
 /** The bundle as a plain folder, for any web server: hard links to blobs, each put in place at once. */
@@ -100,15 +98,6 @@ export function monotonicMtime(exported: ExportFolder): ExportFolder {
       exported.put(path, blob);
     },
   };
-}
-
-/** The paths of all files under a folder. */
-export function* everyPath(folder: string, below = ""): Generator<string> {
-  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) yield* everyPath(folder, path);
-    else yield path;
-  }
 }
 
 /** Renaming one name of a file over another does nothing and leaves the draft behind. */

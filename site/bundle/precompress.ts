@@ -12,7 +12,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
-import { everyPath, type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
+import { everyPath } from "#content/runtime/every-path.ts";
+import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
 const compressFromBytes = 1_024;
 const compressible = /\.(html|json|xml|txt|md|csv|yaml|css|m?js|svg)$/;

@@ -35,21 +35,19 @@ export type Committed = { release: number; changed: NewFile[]; removed: string[]
 export function commitRelease(manifest: Manifest, draft: ReleaseDraft): Committed {
   const commit = manifest.db.transaction((): Committed => {
     const { current_release } = manifest.state();
-    const gathered = "batch" in draft.files ? draft.files : gatherFiles(manifest);
-    if (!("batch" in draft.files)) gathered.add(draft.files);
-    const next: NextRelease = { ...draft, batch: gathered.batch, release: current_release + 1 };
+    const { batch } = "batch" in draft.files ? draft.files : gatherFiles(manifest, draft.files);
+    const next: NextRelease = { ...draft, batch, release: current_release + 1 };
     const changed = draft.first === true ? [] : differing(manifest, next);
-    const changes = draft.first === true ? countDiffering(manifest, next) : changed.length;
     const removed = draft.whole === true ? vanished(manifest, next) : stillThere(manifest, next);
-    if (changes > 0) replaceFiles(manifest, next);
-    if (removed.length > 0) removeFiles(manifest, next.release, removed);
-    const release = changes + removed.length > 0 ? next.release : current_release;
+    const changes = replaceFiles(manifest, next) + removed.length;
+    removeFiles(manifest, next.release, removed);
+    const release = changes > 0 ? next.release : current_release;
     retireFiles(manifest, next, release);
     markNamed(manifest, next);
     manifest.db.query("DELETE FROM temp.next_files WHERE batch = ?").run(next.batch);
     const state = typeof draft.state === "function" ? draft.state(release) : draft.state;
     manifest.setState({ ...state, current_release: release });
-    if (release > current_release) recordRelease(manifest, next, changes + removed.length);
+    if (changes > 0) recordRelease(manifest, next, changes);
     return { release, changed, removed };
   });
   return commit.immediate();
@@ -61,7 +59,7 @@ export type GatheredFiles = ReturnType<typeof gatherFiles>;
 let batches = 0;
 
 /** Begins to gather files, in a table of its own: a full build may have millions of them. */
-export function gatherFiles({ db }: Manifest) {
+export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
   db.run(
     `CREATE TEMP TABLE IF NOT EXISTS next_files (
        batch INTEGER NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL,
@@ -76,15 +74,14 @@ export function gatherFiles({ db }: Manifest) {
   const counting = db.query<{ n: number }, [number]>(
     "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
   );
+  const add = (more: readonly NewFile[]): void => {
+    adding.run(batch, JSON.stringify(more.map(({ path, digest, size }) => [path, digest, size])));
+  };
+  add(files);
   return {
     /** Tells them from those that other jobs gather at the same time. */
     batch,
-    add: (files: readonly NewFile[]): void => {
-      adding.run(
-        batch,
-        JSON.stringify(files.map(({ path, digest, size }) => [path, digest, size])),
-      );
-    },
+    add,
     count: (): number => counting.get(batch)?.n ?? 0,
   };
 }
@@ -95,10 +92,6 @@ const differingSql = `
   FROM temp.next_files AS next LEFT JOIN files USING (path)
   WHERE next.batch = ?1
     AND (files.path IS NULL OR (files.digest <> next.digest AND files.as_of <= ?2))`;
-
-const countDiffering = ({ db }: Manifest, { batch, asOf }: NextRelease): number =>
-  db.query<{ n: number }, [number, number]>(`SELECT count(*) AS n ${differingSql}`).get(batch, asOf)
-    ?.n ?? 0;
 
 const differing = ({ db }: Manifest, { batch, asOf }: NextRelease): NewFile[] =>
   db
@@ -137,10 +130,11 @@ const stillThere = ({ db }: Manifest, { removed = [], asOf }: NextRelease): stri
     .all(JSON.stringify(removed), asOf)
     .map(({ path }) => path);
 
+/** Answers how many files changed. */
 function replaceFiles(
   { db }: Manifest,
   { batch, release, asOf, first, withoutHistory, now }: NextRelease,
-): void {
+): number {
   if (withoutHistory !== undefined) {
     // No release will name these contents again; a reader that has just looked one up may still open it.
     db.query(
@@ -158,13 +152,16 @@ function replaceFiles(
          AND (?4 IS NULL OR substr(next.path, 1, length(?4)) <> ?4)`,
     ).run(batch, asOf, release, withoutHistory ?? null);
   }
-  db.query(
-    `INSERT INTO files (path, digest, size, release, as_of)
-     SELECT path, digest, size, ?2, ?3 FROM temp.next_files WHERE batch = ?1
-     ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size = excluded.size,
-       release = excluded.release, as_of = excluded.as_of, doomed_at = NULL
-     WHERE files.digest <> excluded.digest AND files.as_of <= ?3`,
-  ).run(batch, release, asOf);
+  const replaced = db
+    .query(
+      `INSERT INTO files (path, digest, size, release, as_of)
+       SELECT path, digest, size, ?2, ?3 FROM temp.next_files WHERE batch = ?1
+       ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size = excluded.size,
+         release = excluded.release, as_of = excluded.as_of, doomed_at = NULL
+       WHERE files.digest <> excluded.digest AND files.as_of <= ?3`,
+    )
+    .run(batch, release, asOf);
+  return replaced.changes;
 }
 
 function removeFiles({ db }: Manifest, release: number, removed: readonly string[]): void {
@@ -207,26 +204,15 @@ function markNamed({ db }: Manifest, { batch, asOf }: NextRelease): void {
 }
 
 /** Notes a release and how far publishing had come with it. */
-function recordRelease(
-  manifest: Manifest,
-  { release, reason, now }: NextRelease,
-  changed: number,
-): void {
-  const state = manifest.state();
+function recordRelease(manifest: Manifest, next: NextRelease, changed: number): void {
+  const { fast_sequence, slow_sequence, inputs_digest } = manifest.state();
+  const progress = [fast_sequence, slow_sequence, inputs_digest];
   manifest.db
     .query(
       `INSERT INTO releases (id, reason, created_at, changed_files, fast_sequence, slow_sequence, inputs_digest)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(
-      release,
-      reason,
-      now.getTime(),
-      changed,
-      state.fast_sequence,
-      state.slow_sequence,
-      state.inputs_digest,
-    );
+    .run(next.release, next.reason, next.now.getTime(), changed, ...progress);
 }
 
 /** The newest releases first. */

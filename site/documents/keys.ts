@@ -1,32 +1,6 @@
 import type { DocumentKey } from "./document.ts";
 
-/** Pages of their own, named as in the key. */
-export type PageName =
-  | "home"
-  | "causes"
-  | "countries"
-  | "statistics"
-  | "methodology"
-  | "agents"
-  | "onboard"
-  | "onboard-status"
-  | "receipt"
-  | "widget"
-  | "not-found"
-  | "robots";
-
-/** Files by which programs find out about the directory. */
-export type DiscoveryName =
-  | "llms"
-  | "agents"
-  | "security"
-  | "openapi"
-  | "arazzo"
-  | "catalog"
-  | "plugin"
-  | "mcp";
-
-/** How documents are named. Page numbers and chunk numbers count from 1. */
+/** How documents are named. Page numbers and chunk numbers count from 1; names are those of ./single-pages.ts. */
 export const keyOf = {
   profile: (id: number): DocumentKey => `profile ${id}`,
   /** The profile as markdown: a kind of its own (not part of `profile`), so that pages and JSON never wait for it. */
@@ -34,8 +8,8 @@ export const keyOf = {
   /** GET /api/nonprofits/{slug}/history. */
   profileHistory: (id: number): DocumentKey => `profile-history ${id}`,
   listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
-  page: (name: PageName): DocumentKey => `page ${name}`,
-  discovery: (name: DiscoveryName): DocumentKey => `discovery ${name}`,
+  page: (name: string): DocumentKey => `page ${name}`,
+  discovery: (name: string): DocumentKey => `discovery ${name}`,
   /** GET /api/causes. */
   causes: "causes-json" as DocumentKey,
   /** GET /api/stats. */

@@ -1,7 +1,6 @@
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
-import { countryName } from "#content/nonprofit/country.ts";
-import { answerBytes, causeName, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
+import { answerBytes, listAnswer, toSummary } from "#content/nonprofit/wire.ts";
 import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/list-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/parts/list-view.ts";
@@ -82,24 +81,6 @@ function jsonPage(
   return fileOf(source, file, answerBytes(answer), pathOf({ page, ...place }));
 }
 
-const causeIntros = new Map(causes.map(({ id, description }) => [id, description]));
-
-/** What tells the pages of causes from those of countries. */
-const kinds = {
-  cause: {
-    file: "/causes/[id]/[...page]",
-    sort: { name: "Causes", href: "/causes" },
-    nameOf: causeName,
-    introOf: (id: string) => causeIntros.get(id) ?? null,
-  },
-  country: {
-    file: "/countries/[code]/[...page]",
-    sort: { name: "Countries", href: "/countries" },
-    nameOf: (code: string) => countryName(code) ?? code,
-    introOf: () => null,
-  },
-} as const;
-
 function htmlPage(
   place: Place,
   items: ReadonlyMap<number, ListItem>,
@@ -107,18 +88,16 @@ function htmlPage(
 ): Promise<BundleFile> {
   const { list, page, ids, total } = place;
   const { kind, value } = listParts(list);
-  const { file, sort, nameOf, introOf } = kind === "cause" ? kinds.cause : kinds.country;
   const view = listPageView({
+    kind: kind === "cause" ? "cause" : "country",
+    value,
     root: `/${folderOf(list)}`,
     page,
     pageSize: pageSizeOf(list),
     total,
     items: ids.flatMap((id) => items.get(id) ?? []),
-    name: nameOf(value),
-    sort,
-    json: `/api/search?${kind}=${value}`,
-    intro: introOf(value),
   });
+  const file = kind === "cause" ? "/causes/[id]/[...page]" : "/countries/[code]/[...page]";
   return fileOf(source, file, { view }, pathOf(place));
 }
 

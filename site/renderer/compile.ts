@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { everyPath } from "#site/bundle/export-folder.ts";
+import { everyPath } from "#content/runtime/every-path.ts";
 
 const compileWaitMs = 120_000;
 
