@@ -22,6 +22,9 @@ import {
 } from "#site/documents/lunr.ts";
 import { pagefindFolder, pagefindShard, pagefindShards, stopPagefind } from "./pagefind-shard.ts";
 
+/** Names the shards that pages have to load. Without it there is no index for people. */
+const shardsPath = "pagefind/shards.json";
+
 /** What to make indexes of, and what is known of those that are there. */
 export type IndexTask = {
   /** Changes up to here are in all indexes. */
@@ -36,10 +39,9 @@ export type MadeIndexes = {
   asOf: number;
   lunr: NewFile[];
   lunrGone: string[];
-  /** The files of the shards that were made again. */
-  pagefind: { shard: number; files: NewFile[] }[];
-  /** All shards that hold anything. */
-  shards: number[];
+  pagefind: NewFile[];
+  /** Files of Pagefind that its newest indexes do not name. */
+  superseded: string[];
 };
 
 type IndexParts = { store: Store; manifest: Manifest; blobs: Blobs };
@@ -61,7 +63,7 @@ export async function makeIndexes(
     lunr: [],
     lunrGone: stale.gone,
     pagefind: [],
-    shards: plan.shards,
+    superseded: [],
   };
   for (const key of stale.keys) {
     const rendered = await lunr.render([key], { store });
@@ -76,11 +78,21 @@ export async function makeIndexes(
     for (const shard of plan.stale) {
       const part = { list: "all", parts: pagefindShards, residue: shard - 1 };
       const files = await pagefindShard(shard, await searchDocuments(store, part));
-      made.pagefind.push({ shard, files: storeFiles({ blobs }, files).kept });
+      made.pagefind.push(...storeFiles({ blobs }, files).kept);
     }
   } finally {
     if (plan.stale.length > 0) await stopPagefind();
   }
+  if (plan.shards.length > 0 || manifest.find(shardsPath) !== null) {
+    const body = `${JSON.stringify({ shards: plan.shards })}\n`;
+    made.pagefind.push(...storeFiles({ blobs }, [{ path: shardsPath, body }]).kept);
+  }
+  const named = new Set(made.pagefind.map(({ path }) => path));
+  const kept = plan.shards.filter((shard) => !plan.stale.includes(shard)).map(pagefindFolder);
+  made.superseded = manifest
+    .under("pagefind/")
+    .map(({ path }) => path)
+    .filter((path) => !named.has(path) && !kept.some((folder) => path.startsWith(folder)));
   return made;
 }
 

@@ -7,8 +7,7 @@ import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts"
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { type Committed, storeFiles } from "#site/bundle/release.ts";
 import { lunrHead } from "#site/documents/lunr.ts";
-import { type IndexTask, type MadeIndexes } from "./make-indexes.ts";
-import { pagefindFolder, pagefindShards } from "./pagefind-shard.ts";
+import type { IndexTask, MadeIndexes } from "./make-indexes.ts";
 
 /** The slowest of the publisher's jobs: search indexes, made beside all else. */
 export type SearchJob = ReturnType<typeof openSearchJob>;
@@ -73,9 +72,6 @@ function inputsDigest(): string {
   return digest.digest("hex");
 }
 
-/** Names the shards that pages have to load. Without it there is no index for people. */
-export const shardsPath = "pagefind/shards.json";
-
 /**
  * Makes indexes current, as one release. What older indexes of Pagefind named stays a while for pages that are open.
  * Throws when a file went from the blobs meanwhile: then the indexes have to be made again.
@@ -85,16 +81,15 @@ async function publishIndexes(
   made: MadeIndexes,
   search_inputs: string,
 ): Promise<Committed> {
-  const pagefind = [...made.pagefind.flatMap(({ files }) => files), ...shardsFile(context, made)];
-  const lunr = [...made.lunr, ...listFile(context, made)];
-  for (const { path, digest } of [...lunr, ...pagefind]) {
+  const files = [...made.lunr, ...listFile(context, made), ...made.pagefind];
+  for (const { path, digest } of files) {
     if (!context.blobs.has(digest)) throw new Error(`${path} went before it was published`);
   }
   return publishInSlices(context, {
     reason: "search indexes",
-    files: [...lunr, ...pagefind],
+    files,
     removed: made.lunrGone,
-    retired: supersededFiles(context, made),
+    retired: made.superseded,
     // A rollback leaves Pagefind's files alone, for half of an index finds nothing.
     withoutHistory: "pagefind/",
     // The first change is number 1, and a file as of 0 counts as old.
@@ -126,26 +121,6 @@ function listFile(
   for (const file of lunr) if (!newer.has(file.path)) files.set(file.path, file);
   const body = lunrList(blobs, [...files.values()]);
   return storeFiles({ blobs }, [{ path: lunrListPath, body }]).kept;
-}
-
-function shardsFile({ manifest, blobs }: BundleContext, { shards }: MadeIndexes): NewFile[] {
-  if (shards.length === 0 && manifest.find(shardsPath) === null) return [];
-  const body = `${JSON.stringify({ shards })}\n`;
-  return storeFiles({ blobs }, [{ path: shardsPath, body }]).kept;
-}
-
-/** Files of Pagefind that a shard's new index does not name. */
-function supersededFiles({ manifest }: BundleContext, { pagefind, shards }: MadeIndexes): string[] {
-  const made = new Map(pagefind.map(({ shard, files }) => [shard, files]));
-  return Array.from({ length: pagefindShards }, (_, at) => at + 1).flatMap((shard) => {
-    const files = made.get(shard);
-    if (files === undefined && shards.includes(shard)) return [];
-    const named = new Set((files ?? []).map(({ path }) => path));
-    return manifest
-      .under(pagefindFolder(shard))
-      .map(({ path }) => path)
-      .filter((path) => !named.has(path));
-  });
 }
 
 /** Path of the list of all indexes for programs, without a leading slash. */
