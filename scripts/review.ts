@@ -17,6 +17,7 @@ import {
   json,
   limitOf,
   neededOption,
+  numberOption,
   operator,
   pageLimit,
   pageLines,
@@ -202,10 +203,8 @@ const numbers = defineCommand({
     json,
   },
   run: async ({ args }) => {
-    const days = Number(args.days);
-    if (!Number.isInteger(days) || days < 1 || days > daysLimit.max) {
-      stopWith(`--days: give a whole number from 1 to ${daysLimit.max}.`, 2);
-    }
+    const what = `--days: give a whole number from 1 to ${daysLimit.max}.`;
+    const days = numberOption(args.days, what, daysLimit.max);
     await show(args, operations.getDailyNumbers, { query: { days } }, (found) =>
       Object.entries(found).map(([name, values]) => {
         const shown = values.map((value) => String(value).padStart(10)).join(" ");

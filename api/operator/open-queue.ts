@@ -1,7 +1,10 @@
 import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import {
+  failed,
   type FoundReview,
+  noted,
+  passed,
   type ReviewCheck,
   ReviewItem,
   type ReviewKind,
@@ -186,31 +189,18 @@ export function checksOf(
   const faults = fieldTypeOf(field) === "prose" ? wordingFaults(value) : null;
   return [
     usable.ok
-      ? { name: "form", outcome: "passed", message: `It is a ${field} that may go live.` }
-      : { name: "form", outcome: "failed", message: usable.failure.message },
+      ? passed("form", `It is a ${field} that may go live.`)
+      : failed("form", usable.failure.message),
     ...(faults === null ? [] : [faults.length === 0 ? wordingPassed : claimsNoted(faults)]),
-    source_url === null
-      ? { name: "source", outcome: "noted", message: "No source was given." }
-      : sourceGiven,
+    source_url === null ? noted("source", "No source was given.") : sourceGiven,
   ];
 }
 
-export const wordingPassed: ReviewCheck = {
-  name: "wording",
-  outcome: "passed",
-  message: "It makes no claim it cannot support.",
-};
-export const sourceGiven: ReviewCheck = {
-  name: "source",
-  outcome: "passed",
-  message: "A source was given; it has not been opened.",
-};
+export const wordingPassed = passed("wording", "It makes no claim it cannot support.");
+export const sourceGiven = passed("source", "A source was given; it has not been opened.");
 
-const claimsNoted = (faults: ReturnType<typeof wordingFaults>): ReviewCheck => ({
-  name: "wording",
-  outcome: "noted",
-  message: `${describeFaults(faults)}.`,
-});
+const claimsNoted = (faults: ReturnType<typeof wordingFaults>): ReviewCheck =>
+  noted("wording", `${describeFaults(faults)}.`);
 
 export const numericKey = /^\d{1,15}$/;
 export const hexKey = /^[\da-f]{1,64}$/;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { objectIn } from "#content/contract/json-object.ts";
 import { ok } from "#content/contract/result.ts";
-import type { ReviewCheck } from "#content/contract/review.ts";
+import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
 import {
   agentsBehindDraft,
@@ -156,19 +156,13 @@ function checksOf(draft: StoredDraft, before: StoredPick | null): ReviewCheck[] 
   const claims = [...draft.recommended_for, draft.why_recommended].flatMap(sensitiveClaims);
   const named = claims.map(({ claim, phrase }) => `"${phrase}" (${claim})`).join(", ");
   return [
-    text.ok
-      ? wordingPassed
-      : { name: "wording", outcome: "failed", message: text.failure[0]?.message ?? "" },
+    text.ok ? wordingPassed : failed("wording", text.failure[0]?.message ?? ""),
     claims.length === 0
-      ? { name: "sensitive", outcome: "passed", message: "Nothing on impact or effectiveness." }
-      : { name: "sensitive", outcome: "noted", message: `Only a person decides about ${named}.` },
+      ? passed("sensitive", "Nothing on impact or effectiveness.")
+      : noted("sensitive", `Only a person decides about ${named}.`),
     before === null
-      ? { name: "recommended", outcome: "passed", message: "Not recommended so far." }
-      : {
-          name: "recommended",
-          outcome: "noted",
-          message: `Recommended already (${before.origin}).`,
-        },
+      ? passed("recommended", "Not recommended so far.")
+      : noted("recommended", `Recommended already (${before.origin}).`),
     sourceGiven,
   ];
 }

@@ -1,4 +1,5 @@
 import { fail, ok } from "#content/contract/result.ts";
+import { noted, passed } from "#content/contract/review.ts";
 import { isoTime } from "#content/contract/time.ts";
 import {
   closeHold,
@@ -44,12 +45,8 @@ export const holdReviews = openQueue<WalletHold>({
     comparison: [{ field: "usdc_wallet", before: hold.wallet_before, after: hold.wallet }],
     checks: [
       hold.wallet_signature === null
-        ? {
-            name: "signature",
-            outcome: "noted",
-            message: "Nothing proves that the organisation controls the new wallet.",
-          }
-        : { name: "signature", outcome: "passed", message: "The new wallet signed our challenge." },
+        ? noted("signature", "Nothing proves that the organisation controls the new wallet.")
+        : passed("signature", "The new wallet signed our challenge."),
     ],
     created_at: hold.approved_at,
   }),

@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
@@ -30,52 +29,41 @@ type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string
  */
 export async function revokeVerification(
   context: Pick<OperatorContext, "store" | "clock" | "waitForPublication">,
-  asked: Revocation,
-): Promise<Result<RevokeAnswer, RevokeFailure>> {
-  const done = await context.store.write((tx) => revoked(tx, asked, context.clock()));
-  if (!done.ok) return done;
-  const { sequence, ...answer } = done.value;
-  return ok({ ...answer, live: await isLive(context, sequence) });
-}
-
-type Revoked = Omit<RevokeAnswer, "live"> & { sequence: number | null };
-
-async function revoked(
-  tx: WriteTransaction,
   { slug, operator, reason, take_back_values }: Revocation,
-  now: Date,
-): Promise<Result<Revoked, RevokeFailure>> {
-  const known = await recordBySlug(tx, slug);
-  if (known === null) return fail({ kind: "nonprofit_not_found", slug });
-  await applyDueHolds(tx, now, known.id);
-  const before = (await recordBySlug(tx, slug)) ?? known;
-  const stands = await standingVerification(tx, before.id);
-  if (before.verified === 0 && before.status !== "claimed" && stands === null) {
-    return fail({ kind: "not_verified", slug });
-  }
-  const at = now.getTime();
-  const { after, taken_back } = listedAgain(before, take_back_values === true);
-  const last = await newestChangeOf(tx, before.id);
-  await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
-  await noteRevoked(tx, before.id, at);
-  const held = await heldOf(tx, before.id);
-  if (held !== null) {
-    await closeHold(tx, held, { status: "stopped", reason, by: operator, at });
-    await logWallet(tx, "wallet.stopped", held, { slug, by: operator, at });
-  }
-  if (taken_back.includes("usdc_wallet")) {
-    const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
-    await logWallet(tx, "wallet.removed", removed, { slug, by: operator, at });
-  }
-  const detail = { reason, taken_back };
-  await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
-  const newest = await newestChangeOf(tx, before.id);
-  return ok({
-    slug,
-    taken_back,
-    stopped_hold: held !== null,
-    sequence: newest === last ? null : newest,
+): Promise<Result<RevokeAnswer, RevokeFailure>> {
+  const done = await context.store.write(async (tx) => {
+    const now = context.clock();
+    const at = now.getTime();
+    const known = await recordBySlug(tx, slug);
+    if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
+    await applyDueHolds(tx, now, known.id);
+    const before = (await recordBySlug(tx, slug)) ?? known;
+    const stands = await standingVerification(tx, before.id);
+    if (before.verified === 0 && before.status !== "claimed" && stands === null) {
+      return fail({ kind: "not_verified", slug } as const);
+    }
+    const { after, taken_back } = listedAgain(before, take_back_values === true);
+    const last = await newestChangeOf(tx, before.id);
+    await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
+    await noteRevoked(tx, before.id, at);
+    const held = await heldOf(tx, before.id);
+    if (held !== null) {
+      await closeHold(tx, held, { status: "stopped", reason, by: operator, at });
+      await logWallet(tx, "wallet.stopped", held, { slug, by: operator, at });
+    }
+    if (taken_back.includes("usdc_wallet")) {
+      const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
+      await logWallet(tx, "wallet.removed", removed, { slug, by: operator, at });
+    }
+    const detail = { reason, taken_back };
+    await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
+    const newest = await newestChangeOf(tx, before.id);
+    const sequence = newest === last ? null : newest;
+    return ok({ sequence, answer: { slug, taken_back, stopped_hold: held !== null } });
   });
+  if (!done.ok) return done;
+  const { sequence, answer } = done.value;
+  return ok({ ...answer, live: await isLive(context, sequence) });
 }
 
 const alwaysTaken = ["usdc_wallet", "contact_email"] as const;

@@ -82,17 +82,13 @@ const unless = <Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value
 
 /** A receiver may answer without an end; a status that came is not lost when the body does not. */
 async function beginningOf(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
   const decoder = new TextDecoder();
   let text = "";
   try {
-    while (text.length < answerLengthMax) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += decoder.decode(value, { stream: true });
+    for await (const part of response.body ?? []) {
+      text += decoder.decode(part, { stream: true });
+      if (text.length >= answerLengthMax) break;
     }
-    await reader.cancel();
   } catch {
     // Cut off: what was read so far is what is kept.
   }

@@ -49,6 +49,13 @@ export const ReviewCheck = z.object({
 });
 export type ReviewCheck = z.infer<typeof ReviewCheck>;
 
+const outcomes =
+  (outcome: ReviewCheck["outcome"]) =>
+  (name: string, message: string): ReviewCheck => ({ name, outcome, message });
+export const passed = outcomes("passed");
+export const noted = outcomes("noted");
+export const failed = outcomes("failed");
+
 /** What may stand in `value` of an approval: an edited text, or the right one of several. */
 export const ReviewEditing = z.object({
   field: z.string(),

@@ -1,6 +1,6 @@
 import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { ReviewCheck } from "#content/contract/review.ts";
+import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { isMixedScript } from "#content/enrichment/agent.ts";
 import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
@@ -45,13 +45,6 @@ export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
   ].flatMap((check) => check(examined) ?? []);
 
 type Check = (examined: Examined) => ReviewCheck | null;
-
-const outcomes =
-  (outcome: ReviewCheck["outcome"]) =>
-  (what: string, message: string): ReviewCheck => ({ name: what, outcome, message });
-const passed = outcomes("passed");
-const noted = outcomes("noted");
-const failed = outcomes("failed");
 
 /**
  * Only what the directory knew before, from somebody else than anyone who may be asking, counts as proof: who makes up an

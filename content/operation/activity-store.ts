@@ -52,14 +52,19 @@ const hourMs = 3_600_000;
 /** Counts of other processes are seen this late at most. */
 const reloadAfterMs = 1_000;
 
-type Stored = { counted: Counted[]; donations: number; committed: number; atMs: number };
+type Stored = {
+  counted: Counted[];
+  donations: number;
+  committed: number;
+  atMs: number;
+  /** Made of it and of what was counted since; null when something was counted. */
+  counters: Counters | null;
+};
 
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
 export function countActivity(store: Store, clock: () => Date): Activity {
   let pending = new Map<string, number>();
-  let version = 0;
   let stored: Stored | null = null;
-  let last: { version: number; stored: Stored; counters: Counters } | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -79,13 +84,13 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     const committed = store.committed();
     const counted = await countedKinds(store, clock());
     const donations = await donationCount(store);
-    return (stored = { counted, donations, committed, atMs: performance.now() });
+    return (stored = { counted, donations, committed, atMs: performance.now(), counters: null });
   };
   return {
     count: (kind, by = 1) => {
       const key = `${kind} ${Math.floor(clock().getTime() / hourMs) * hourMs}`;
       pending.set(key, (pending.get(key) ?? 0) + by);
-      version += 1;
+      if (stored !== null) stored.counters = null;
     },
     flush: () =>
       inTurn(async () => {
@@ -99,20 +104,16 @@ export function countActivity(store: Store, clock: () => Date): Activity {
             return left > 0 ? [[key, left]] : [];
           }),
         );
-        version += 1;
         stored = null;
       }),
     counters: async () => {
       // A flush may have begun since, but it is not done: its counts are pending still.
       const known = current() ?? (await inTurn(reload));
-      if (last?.version === version && last.stored === known) return last.counters;
       const waiting = [...pending].map(([key, count]): Counted => {
         const [kind = ""] = key.split(" ");
         return { kind, count, this_week: count };
       });
-      const counters = countersOf([...known.counted, ...waiting], known.donations);
-      last = { version, stored: known, counters };
-      return counters;
+      return (known.counters ??= countersOf([...known.counted, ...waiting], known.donations));
     },
   };
 }

@@ -225,17 +225,17 @@ export const place = {
   description: "Continue after a page: give what its last line says",
 } as const;
 
-/** The option --limit. */
-export function limitOf(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1) stopWith("--limit: give a whole number from 1.", 2);
-  return limit;
+/** An option that is a whole number from 1; another one ends the process with what it is to be. */
+export function numberOption(text: string, what: string, max = Number.MAX_SAFE_INTEGER): number {
+  const given = Number(text);
+  return Number.isInteger(given) && given >= 1 && given <= max ? given : stopWith(what, 2);
 }
 
+export const limitOf = (text: string): number =>
+  numberOption(text, "--limit: give a whole number from 1.");
+
 /** The option --before: the number that a page ended with. */
-export function pageNumberOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const before = Number(text);
-  if (Number.isInteger(before) && before > 0) return before;
-  return stopWith("--before: give the number that a page ended with.", 2);
-}
+export const pageNumberOf = (text: string | undefined): number | undefined =>
+  text === undefined
+    ? undefined
+    : numberOption(text, "--before: give the number that a page ended with.");

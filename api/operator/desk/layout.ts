@@ -132,6 +132,10 @@ export function field(given: Field): Html {
 ${value}</textarea>`;
 }
 
+/** Why something is decided: what every decision is asked for, unless it is not required. */
+export const reasonField = (given: Omit<Field, "name" | "lengthMax">): Html =>
+  field({ name: "reason", required: true, lengthMax: 500, ...given });
+
 const keyOf = (key: string | undefined): Part =>
   key === undefined ? null : html` accesskey="${key}"`;
 

@@ -2,7 +2,7 @@ import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { actions } from "#api/operator/actions.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
-import { auditTable, field, form, nextLink, notice } from "./layout.ts";
+import { auditTable, field, form, nextLink, notice, reasonField } from "./layout.ts";
 import { type Html, html } from "./html.ts";
 import { type Page, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
@@ -72,13 +72,10 @@ export async function undoPage(visit: Visit, { said, status }: Shown = {}): Prom
               value: agent.id,
               required: true,
               lengthMax: 128,
-            })}${field({
-              name: "reason",
+            })}${reasonField({
               id: "agent-reason",
               label: "Why: agents read this",
               value: agent.reason,
-              required: true,
-              lengthMax: 500,
             })}`,
           button: "Undo all that it made live",
           danger: true,
@@ -97,13 +94,10 @@ export async function undoPage(visit: Visit, { said, status }: Shown = {}): Prom
               value: nonprofit.id,
               required: true,
               lengthMax: 200,
-            })}${field({
-              name: "reason",
+            })}${reasonField({
               id: "slug-reason",
               label: "Why, for the log",
               value: nonprofit.reason,
-              required: true,
-              lengthMax: 500,
             })}
             <label class="choice"
               ><input type="checkbox" name="take_back_values" value="1" /> Empty mission, website

@@ -5,7 +5,7 @@ import { findPick, listPicks } from "#api/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import type { Result } from "#content/contract/result.ts";
-import { field, form, instant, nextLink, profileLink, sent, table } from "./layout.ts";
+import { field, form, instant, nextLink, profileLink, reasonField, sent, table } from "./layout.ts";
 import { type Form, linesOf } from "./read-form.ts";
 import { type Html, html, type Part } from "./html.ts";
 import { redirect } from "./answer.ts";
@@ -126,12 +126,9 @@ export async function pickPage(
           action: `${placeOf(slug)}/remove`,
           token,
           legend: "Remove",
-          fields: field({
-            name: "reason",
+          fields: reasonField({
             label: "Why, for the log. Agents cannot restore it by agreement",
             rows: 2,
-            required: true,
-            lengthMax: 500,
             key: "r",
           }),
           button: "Recommend it no longer",

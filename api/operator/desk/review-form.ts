@@ -1,7 +1,7 @@
 import { placeWith } from "#api/http/query.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
-import { field, form } from "./layout.ts";
+import { field, form, reasonField } from "./layout.ts";
 import { type Form, linesOf } from "./read-form.ts";
 import { html, type Html, type Part } from "./html.ts";
 
@@ -28,12 +28,11 @@ export function reviewForms(review: ReviewItem, token: string, sent: Form | null
               legend: approve,
               fields: [
                 editingFields(review, approving.typed),
-                field({
-                  name: "reason",
+                reasonField({
                   id: "approve-reason",
                   label: "Why, for the log (may be left empty)",
                   value: approving.typed?.text("reason"),
-                  lengthMax: 500,
+                  required: false,
                 }),
               ],
               button: "Approve",
@@ -43,14 +42,11 @@ export function reviewForms(review: ReviewItem, token: string, sent: Form | null
       ${form({
         ...rejecting,
         legend: reject,
-        fields: field({
-          name: "reason",
+        fields: reasonField({
           id: "reject-reason",
           label: "Why: the sender reads this",
           value: rejecting.typed?.text("reason"),
           rows: 2,
-          required: true,
-          lengthMax: 500,
           key: "r",
         }),
         button: "Reject",
