@@ -57,7 +57,7 @@ const give = (network: string, usdc: number) =>
 async function told() {
   const { count, total } = await donationTotals(store, 1);
   const recent = await recentDonations(store, 1, 50);
-  const ranked = await donationCounts(store, [{ nonprofit_id: 1 }]);
+  const ranked = await donationCounts(store, [1]);
   const { total_donations } = await liveCounters(store, now);
   const daily = await donationsByDay(store, 0);
   return [
