@@ -1,29 +1,39 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { isUsableKey } from "#api/http/client.ts";
-import { type OnboardingRequest, readOnboarding } from "#content/onboarding/read.ts";
-import { readRegistrationNumber } from "#content/register/registration-number.ts";
+import type {
+  Duplicate,
+  OnboardingAnswer,
+  OnboardingState,
+  OnboardingType,
+} from "#content/contract/onboarding.ts";
+import type { Wrong } from "#content/contract/problem.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { findDuplicates, type Sought } from "#content/onboarding/duplicate-store.ts";
+import {
+  type OnboardingRequest,
+  onboardingType,
+  readOnboarding,
+} from "#content/onboarding/read.ts";
+import {
+  addOnboarding,
+  challengeIsUsed,
+  type Onboarding,
+  pendingTwin,
+} from "#content/onboarding/store.ts";
 import {
   checkProof,
   type Issuer,
   type ProofFailure,
+  type WalletProof,
 } from "#content/onboarding/wallet-challenge.ts";
-import type { OnboardingAnswer, OnboardingType } from "#content/contract/onboarding.ts";
-import type { Wrong } from "#content/contract/problem.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
-import { findDuplicates, type Sought } from "#content/onboarding/duplicate-store.ts";
-import { requestDigest } from "#content/operation/idempotency-store.ts";
+import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import { readRegistrationNumber } from "#content/register/registration-number.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
-import type { Store } from "#content/store/open.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import {
-  digestOf,
-  type OnboardingStored,
-  type StoreOnboardingFailure,
-  storeOnboarding,
-} from "./store-onboarding.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
 
 export type OnboardContext = {
   store: Store;
@@ -39,54 +49,128 @@ export type OnboardContext = {
 export type OnboardCall = { body: unknown; idempotencyKey: string | null };
 
 export type OnboardFailure =
-  | StoreOnboardingFailure
   | ProofFailure
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "nonprofit_withdrawn"; slug: string }
+  | { kind: "wallet_challenge_used" }
   | { kind: "invalid_onboarding"; errors: Wrong[] }
-  | { kind: "invalid_idempotency_key" };
+  | { kind: "invalid_idempotency_key" }
+  | { kind: "idempotency_key_reused" };
 
 /**
  * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
- * is public before an operator approves it. A refused request stores nothing. Source: spec, "Onboarding"; its decisions.
+ * is public before an operator approves it. A refused request stores nothing. The same request again is answered with the
+ * one that waits already, with its link only under the Idempotency-Key of the first. Source: spec, "Onboarding"; its
+ * decisions.
  */
 export async function onboard(
   context: OnboardContext,
-  call: OnboardCall,
+  { body, idempotencyKey }: OnboardCall,
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
+  const { store, issuer } = context;
   const now = context.clock();
-  const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
+  const read = readOnboarding(body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
   const { request, proof } = read.value;
-  const { idempotencyKey } = call;
   if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
     return fail({ kind: "invalid_idempotency_key" });
   }
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
-  const { issuer } = context;
-  // An old request is answered as it was, although its challenge has expired by now: so this is judged inside.
   const proven =
     proof === null || wallet?.ok !== true
       ? ok(null)
       : checkProof(wallet.value, proof, { now, issuer });
-  const profile = await profileOf(context, request);
-  const duplicates = await findDuplicates(context.store, soughtFor(request, profile));
-  const id = randomBytes(10).toString("hex");
-  const stored = await context.store.write((tx) =>
-    storeOnboarding(tx, {
-      id,
-      request,
-      proof: proven,
-      duplicates,
-      digest: requestDigest([request, proof?.signature ?? null]),
-      statusDigest: digestOf(context.statusToken(id)),
-      idempotencyKey,
-      now,
+  const profile =
+    request.claim_slug === null ? null : await recordBySlug(store, request.claim_slug);
+  const duplicates = await findDuplicates(store, soughtFor(request, profile));
+  const digest = requestDigest([request, proof?.signature ?? null]);
+  // A key is its sender's own: another address may use the same text.
+  const sender = digestOf(request.contact_email.toLowerCase());
+  const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
+  const stored = await store.write((tx) =>
+    answerOnce(tx, once, async () => {
+      const twin = await pendingTwin(tx, digest);
+      if (twin !== null) return ok(await described(tx, twin));
+      return storeNew(tx, context, { request, proven, duplicates, digest, now });
     }),
   );
   return stored.ok ? ok(await answerOf(context, request, stored.value)) : stored;
 }
 
-const profileOf = ({ store }: OnboardContext, { claim_slug }: OnboardingRequest) =>
-  claim_slug === null ? Promise.resolve(null) : recordBySlug(store, claim_slug);
+/** What stands in the store now: of this request, or of the same one that came before. */
+type OnboardingStored = {
+  id: string;
+  type: OnboardingType;
+  /** Of the profile; null for a registration. */
+  slug: string | null;
+  status: OnboardingState;
+  /** Of the link to its status page. Null: the sender may not be the first one, and gets no link. */
+  status_digest: string | null;
+};
+
+type Job = {
+  request: OnboardingRequest;
+  /** Null for none; a failure says why the proof that was sent does not count. */
+  proven: Result<WalletProof | null, ProofFailure>;
+  duplicates: Duplicate[];
+  /** Equal for equal requests. */
+  digest: string;
+  now: Date;
+};
+
+async function storeNew(
+  tx: WriteTransaction,
+  { statusToken }: OnboardContext,
+  { request, proven, duplicates, digest, now }: Job,
+): Promise<Result<OnboardingStored, OnboardFailure>> {
+  const slug = request.claim_slug;
+  const claimed = await claimable(tx, slug);
+  if (!claimed.ok) return claimed;
+  // Judged here, so that an old request is answered as it was although its challenge has expired by now.
+  if (!proven.ok) return proven;
+  const proof = proven.value;
+  if (proof !== null && (await challengeIsUsed(tx, proof.challenge))) {
+    return fail({ kind: "wallet_challenge_used" });
+  }
+  const id = randomBytes(10).toString("hex");
+  const type = onboardingType(request, claimed.value);
+  const status_digest = digestOf(statusToken(id));
+  await addOnboarding(tx, {
+    id,
+    type,
+    nonprofit_id: claimed.value?.id ?? null,
+    request,
+    duplicates,
+    wallet_challenge: proof?.challenge ?? null,
+    wallet_signature: proof?.signature ?? null,
+    created_at: now.getTime(),
+    request_digest: digest,
+    status_digest,
+  });
+  return ok({ id, type, slug, status: "pending_review", status_digest });
+}
+
+/** The listing that is claimed; null for a registration. */
+async function claimable(
+  tx: WriteTransaction,
+  slug: string | null,
+): Promise<Result<NonprofitRecord | null, OnboardFailure>> {
+  if (slug === null) return ok(null);
+  const profile = await recordBySlug(tx, slug);
+  if (profile === null) return fail({ kind: "nonprofit_not_found", slug });
+  return profile.status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", slug }) : ok(profile);
+}
+
+async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {
+  const { id, type, nonprofit_id, status } = one;
+  const [record] =
+    nonprofit_id === null ? [] : await recordsById(tx, [nonprofit_id], { summaries: true });
+  return { id, type, slug: record?.slug ?? null, status, status_digest: null };
+}
+
+/** What is stored in the place of a secret. */
+export const digestOf = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url");
 
 /** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {

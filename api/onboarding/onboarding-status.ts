@@ -1,23 +1,20 @@
 import { isoTime } from "#content/contract/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
 import { type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-hold-store.ts";
-import { digestOf } from "./store-onboarding.ts";
-
-export type StatusFailure = { kind: "submission_not_found" };
+import { digestOf } from "./onboard.ts";
 
 type StatusContext = { store: Queryable; baseUrl: string; now: Date };
 
-/** The outcome of a submission, for anyone who holds its link. The token is known by its digest only. */
+/** The outcome of a submission, for anyone who holds its link: null for no submission. The token is known by its digest only. */
 export async function onboardingStatus(
   { store, baseUrl, now }: StatusContext,
   token: string,
-): Promise<Result<OnboardingStatus, StatusFailure>> {
+): Promise<OnboardingStatus | null> {
   const one = await onboardingByToken(store, digestOf(token));
-  if (one === null) return fail({ kind: "submission_not_found" });
+  if (one === null) return null;
   const [record] =
     one.nonprofit_id === null
       ? []
@@ -25,7 +22,7 @@ export async function onboardingStatus(
   const hold = await holdById(store, one.id);
   const wallet = walletStatus(one, hold, { now, current: record?.usdc_wallet ?? null });
   const slug = record?.slug ?? null;
-  return ok({
+  return {
     submission_id: one.id,
     type: one.type,
     status: one.status,
@@ -38,7 +35,7 @@ export async function onboardingStatus(
     reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
     profile_url: slug === null ? null : `${baseUrl}/nonprofits/${slug}`,
     message: messageOf(one, wallet),
-  });
+  };
 }
 
 /** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */

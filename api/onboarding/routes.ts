@@ -4,7 +4,7 @@ import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { type FailureTable, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
@@ -13,8 +13,8 @@ import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
-import { onboard, type OnboardFailure } from "./onboard.ts";
-import { onboardingStatus, type StatusFailure } from "./onboarding-status.ts";
+import { onboard, type OnboardContext, type OnboardFailure } from "./onboard.ts";
+import { onboardingStatus } from "./onboarding-status.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
 export const onboardRoutes = (context: Context) => {
@@ -38,17 +38,15 @@ export const onboardRoutes = (context: Context) => {
         const outcome = walletChallenge({ issuer: keys.issuer, now: clock() }, query.wallet);
         return outcome.ok
           ? encodedJson(outcome.value, "no-store")
-          : refuse(challengeAnswers, outcome.failure);
+          : problem(walletNotUsable(outcome.failure));
       },
       schemaOf(operations.getWalletChallenge),
     )
     .get(pathOf(operations.getOnboardingStatus), async ({ request }) => {
       const asking = { store, baseUrl, now: clock() };
       // In a header, not in the address: proxies write addresses into their logs.
-      const outcome = await onboardingStatus(asking, bearerOf(request) ?? "");
-      return outcome.ok
-        ? encodedJson(outcome.value, "no-store")
-        : refuse(statusAnswers, outcome.failure);
+      const status = await onboardingStatus(asking, bearerOf(request) ?? "");
+      return status === null ? problem(submissionNotFound) : encodedJson(status, "no-store");
     });
 };
 
@@ -108,35 +106,31 @@ const answersTo = (baseUrl: string) => {
   } as const satisfies FailureTable<OnboardFailure>;
 };
 
-const challengeAnswers = {
-  wallet_not_usable: ({ message }) => ({
-    status: 400,
-    detail: `wallet: ${message}`,
-    extra: { parameter: "wallet" },
-  }),
-} as const satisfies FailureTable<ChallengeFailure>;
+const walletNotUsable = ({ message }: { message: string }) => ({
+  status: 400,
+  code: "wallet_not_usable",
+  detail: `wallet: ${message}`,
+  extra: { parameter: "wallet" },
+});
 
-const statusAnswers = {
-  submission_not_found: {
-    status: 404,
-    detail:
-      "No request has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
-  },
-} as const satisfies FailureTable<StatusFailure>;
-
-export type ChallengeFailure = { kind: "wallet_not_usable"; message: string };
+const submissionNotFound = {
+  status: 404,
+  code: "submission_not_found",
+  detail:
+    "No request has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
+};
 
 /** The text by whose signature the owner of a wallet proves control of it. Nothing is stored. */
-export function walletChallenge(
+function walletChallenge(
   { issuer, now }: { issuer: Issuer; now: Date },
   address: string,
-): Result<WalletChallenge, ChallengeFailure> {
+): Result<WalletChallenge, { message: string }> {
   const wallet = readWallet(address);
-  if (!wallet.ok) return fail({ kind: "wallet_not_usable", message: wallet.failure.message });
+  if (!wallet.ok) return wallet;
   if (!wallet.value.onCurve) {
     const message =
       "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature.";
-    return fail({ kind: "wallet_not_usable", message });
+    return fail({ message });
   }
   const { text, issuedAtMs, expiresAtMs } = challengeFor(wallet.value.address, now, issuer);
   return ok({
@@ -149,11 +143,6 @@ export function walletChallenge(
   });
 }
 
-export type OnboardingKeys = {
-  issuer: Issuer;
-  statusToken: (submissionId: string) => string;
-};
-
 /**
  * What makes challenges and links to status pages: keyed with a key of its own, derived from the signing key, so that
  * processes with the same signing key know each other's. Nothing of it is stored.
@@ -161,7 +150,7 @@ export type OnboardingKeys = {
 export function onboardingKeys({
   config,
   secrets,
-}: Pick<Context, "config" | "secrets">): OnboardingKeys {
+}: Pick<Context, "config" | "secrets">): Pick<OnboardContext, "issuer" | "statusToken"> {
   const key = createHmac("sha256", secrets.signingKey).update("almoner onboarding").digest();
   const code = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
   return {

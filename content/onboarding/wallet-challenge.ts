@@ -16,10 +16,8 @@ export type Issuer = {
   seal: (text: string) => string;
 };
 
-export type Challenge = { text: string; issuedAtMs: number; expiresAtMs: number };
-
 /** What the owner of a wallet signs to prove control of it. The same for the whole minute. */
-export function challengeFor(address: string, now: Date, issuer: Issuer): Challenge {
+export function challengeFor(address: string, now: Date, issuer: Issuer) {
   const issuedAtMs = Math.floor(now.getTime() / grainMs) * grainMs;
   return {
     text: challengeText(address, issuedAtMs, issuer),
@@ -44,21 +42,19 @@ export function checkProof(
   { now, issuer }: { now: Date; issuer: Issuer },
 ): Result<WalletProof, ProofFailure> {
   const current = currentChallenges(wallet.address, now, issuer);
-  if (challenge === null) {
-    const signed = current.find((text) => signedByWallet(wallet, text, signature));
-    return signed === undefined
-      ? fail({ kind: "wallet_signature_invalid" })
-      : ok({ challenge: signed, signature });
-  }
-  const given = challenge.replaceAll("\r\n", "\n").trim();
-  if (!current.includes(given)) {
+  const given = challenge?.replaceAll("\r\n", "\n").trim() ?? null;
+  if (given !== null && !current.includes(given)) {
     const issuedAtMs = Date.parse(/^Issued: (\S{20})$/m.exec(given)?.[1] ?? "");
     const ours =
       !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === given;
     return fail({ kind: ours ? "wallet_challenge_expired" : "wallet_challenge_unknown" });
   }
-  if (!signedByWallet(wallet, given, signature)) return fail({ kind: "wallet_signature_invalid" });
-  return ok({ challenge: given, signature });
+  const signed = (given === null ? current : [given]).find((text) =>
+    signedByWallet(wallet, text, signature),
+  );
+  return signed === undefined
+    ? fail({ kind: "wallet_signature_invalid" })
+    : ok({ challenge: signed, signature });
 }
 
 function currentChallenges(address: string, now: Date, issuer: Issuer): string[] {
