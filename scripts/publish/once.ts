@@ -1,7 +1,7 @@
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { syncAll } from "#site/bundle/durable.ts";
-import { defaultKeeping, prune } from "#site/bundle/garbage-collection.ts";
+import { prune } from "#site/bundle/garbage-collection.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
@@ -49,7 +49,7 @@ export async function drainOnce(
   await searchJob.run();
   await feedJob.run();
   await retryFailures(context);
-  while (prune(context, { ...defaultKeeping, releases: releasesKept }));
+  while (prune(context, releasesKept));
   const state = manifest.state();
   const failed = failuresOf(manifest);
   const made = state.current_release - current_release;

@@ -1,6 +1,7 @@
 import { Cron } from "croner";
 import type { Logger } from "pino";
 import { every } from "#content/runtime/every.ts";
+import { within } from "#content/runtime/with-timeout.ts";
 import type { Config } from "#api/config.ts";
 import { type Clock, isoDay } from "#content/contract/time.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
@@ -12,7 +13,6 @@ import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { stopSignal } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
-import { defaultKeeping } from "#site/bundle/garbage-collection.ts";
 import type { FollowingWork } from "#site/delivery/background-work.ts";
 import { startPurger } from "#site/delivery/purge.ts";
 import { startUploader } from "#site/delivery/upload.ts";
@@ -64,11 +64,11 @@ export async function watch(
       signal: stopping.signal,
       work,
       listDelayMs,
-      keeping: { ...defaultKeeping, releases: config.releasesKept },
+      releasesKept: config.releasesKept,
       buildAll,
       onRelease: () => following.notice(),
     });
-    await Promise.race([following.idle(), lastWord()]);
+    await within(following.idle(), lastWordMs);
   } finally {
     schedule?.stop();
     await days.stop();
@@ -103,12 +103,6 @@ async function buildWhole(publisher: Publisher, log: Logger, signal: AbortSignal
     if (!signal.aborted) log.warn({ err: error }, "the bundle could not be cleaned up");
   });
 }
-
-/** A timer that does not keep the process alive when nothing else does. */
-const lastWord = () =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, lastWordMs).unref();
-  });
 
 /** What follows each release: the bucket and then the caches in front of it, or the caches alone. */
 function followerOf(

@@ -36,10 +36,7 @@ export async function makeDurable(parts: BundleContext): Promise<boolean> {
 }
 
 /** One sync of the whole file system that holds the folder; answers whether it went well. */
-export async function syncAll({
-  manifest,
-  blobs,
-}: Pick<BundleContext, "manifest" | "blobs">): Promise<boolean> {
+export async function syncAll({ manifest, blobs }: BundleContext): Promise<boolean> {
   // What is published while the disk works may not be part of it.
   const { current_release } = manifest.state();
   const { exited } = Bun.spawn(["sync", "-f", blobs.folder], {

@@ -3,14 +3,8 @@ import { join } from "node:path";
 import type { BundleContext } from "./context.ts";
 import type { Manifest } from "./manifest.ts";
 
-export type Keeping = {
-  /** Releases that a rollback can reach. */
-  releases: number;
-  /** How long hashed assets of older releases stay, in milliseconds. */
-  assetGraceMs: number;
-};
-
-export const defaultKeeping: Keeping = { releases: 200, assetGraceMs: 24 * 60 * 60 * 1_000 };
+/** How long hashed assets of older releases stay. */
+export const assetGraceMs = 24 * 60 * 60 * 1_000;
 
 type Digest = { digest: string | null };
 
@@ -18,16 +12,16 @@ type Digest = { digest: string | null };
 const releasesPerRun = 100;
 
 /**
- * Forgets releases beyond those that are kept, the oldest first and some at a time, and the blobs that nothing names any
+ * Forgets releases beyond those that are kept (a rollback can reach no others), the oldest first and some at a time, and the blobs that nothing names any
  * more. Runs between two jobs: what is rendered but not committed yet must not be among the blobs. Answers whether there
  * is more to forget.
  */
-export function prune(parts: BundleContext, keeping: Keeping): boolean {
+export function prune(parts: BundleContext, releasesKept: number): boolean {
   const { manifest, exported, clock } = parts;
   const { db } = manifest;
   const { current_release, listed_release } = manifest.state();
   const first = manifest.oldestRelease();
-  const wanted = current_release - keeping.releases + 1;
+  const wanted = current_release - releasesKept + 1;
   const oldest = Math.min(wanted, first + releasesPerRun);
   // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
   // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
@@ -39,7 +33,7 @@ export function prune(parts: BundleContext, keeping: Keeping): boolean {
            OR doomed_at < (SELECT min(created_at) FROM releases WHERE id >= ?))
        RETURNING path, digest`,
     )
-    .all(clock().getTime() - keeping.assetGraceMs, listed_release, oldest);
+    .all(clock().getTime() - assetGraceMs, listed_release, oldest);
   for (const { path } of doomed) exported.remove(path);
   const past = db
     .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")
@@ -59,10 +53,7 @@ function namingIn({ db }: Manifest): (digest: string) => boolean {
   return (digest) => naming.get(digest)?.named === 1;
 }
 
-function removeUnnamed(
-  { manifest, blobs }: Pick<BundleContext, "manifest" | "blobs">,
-  released: readonly { digest: string | null }[],
-): void {
+function removeUnnamed({ manifest, blobs }: BundleContext, released: readonly Digest[]): void {
   const isNamed = namingIn(manifest);
   for (const { digest } of released) if (digest !== null && !isNamed(digest)) blobs.remove(digest);
 }
@@ -74,11 +65,7 @@ const youngMs = 60 * 60 * 1_000;
  * Removes blobs that nothing names: a publisher that was killed between writing and committing leaves some behind.
  * Looks through one of the 256 folders at a time and lets others work in between. Answers how many went.
  */
-export async function sweepBlobs({
-  manifest,
-  blobs,
-  clock,
-}: Pick<BundleContext, "manifest" | "blobs" | "clock">): Promise<number> {
+export async function sweepBlobs({ manifest, blobs, clock }: BundleContext): Promise<number> {
   const isNamed = namingIn(manifest);
   const oldBefore = clock().getTime() - youngMs;
   let removed = 0;
@@ -100,7 +87,7 @@ export async function sweepBlobs({
 const spareForMs = 60_000;
 
 /** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
-export function deletePending(context: Pick<BundleContext, "manifest" | "blobs" | "clock">): void {
+export function deletePending(context: BundleContext): void {
   const due = context.manifest.db
     .query<Digest, [number]>("DELETE FROM spare_blobs WHERE spare_since < ? RETURNING digest")
     .all(context.clock().getTime() - spareForMs);

@@ -32,13 +32,12 @@ export type S3Access = {
 
 export type S3Options = {
   retry?: RetryOptions;
-  /** Ends a try that hangs. */
-  timeoutMs?: number;
   signal?: AbortSignal | undefined;
 };
 
 const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
-const timeoutMsDefault = 120_000;
+/** Ends a try that hangs. */
+const timeoutMs = 120_000;
 const never = new AbortController().signal;
 
 /**
@@ -48,7 +47,7 @@ const never = new AbortController().signal;
 export function openS3Target(
   text: string,
   access: S3Access,
-  { retry: waits = retryDefault, timeoutMs = timeoutMsDefault, signal = never }: S3Options = {},
+  { retry: waits = retryDefault, signal = never }: S3Options = {},
 ): Result<UploadTarget, string> {
   const { endpoint, region } = access;
   const [, bucket, path = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*))?$/.exec(text) ?? [];

@@ -81,8 +81,7 @@ function metricsOf({ impact_metrics }: NonprofitDetail): string {
 }
 
 // Bare addresses become links in most dialects, so the colon of "https://" and the dot of "www." count too.
-const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./i;
-const activeAll = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./gi;
+const active = /[\\`*_[\]<>#|~&!]|:(?=\/\/)|(?<=www)\./gi;
 /** Anything but Latin letters and what parts sentences: nearly all texts have none of it, and are recognised at once. */
 const unusual = /[^A-Za-z0-9À-ɏ ,.;:'"()/%?’“”–—-]/;
 const startsPlainly = /^[A-Za-zÀ-ɏ]/;
@@ -97,7 +96,7 @@ export function markdownLine(text: string): string {
   const isPlain = startsPlainly.test(text) && !unusual.test(text);
   if (isPlain && !text.includes("://") && !text.includes("www.")) return text;
   const line = withoutUnsafe(text).replaceAll(/\s+/g, " ").trim();
-  const escaped = active.test(line) ? line.replaceAll(activeAll, String.raw`\$&`) : line;
+  const escaped = line.replaceAll(active, String.raw`\$&`);
   if (!leading.test(escaped)) return escaped;
   return escaped.replace(leading, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`));
 }

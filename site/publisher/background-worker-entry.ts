@@ -11,7 +11,7 @@ import { openRenderer } from "#site/renderer/renderer.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
 import type { Task, WorkerMessage } from "./background-worker.ts";
 import type { RenderedBatch, WorkerSettings } from "./context.ts";
-import { draftFeed } from "./draft-feed.ts";
+import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
 /** Rendered pages and lists of files soon are garbage, which would be kept for as long as there is memory. */

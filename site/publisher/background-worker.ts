@@ -10,7 +10,7 @@ import type {
   SlowTasks,
   WorkerSettings,
 } from "./context.ts";
-import { draftFeed } from "./draft-feed.ts";
+import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
 export type Task = {

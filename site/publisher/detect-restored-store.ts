@@ -7,10 +7,12 @@ import type { PublisherContext } from "./context.ts";
  * Then what is published is wrong, changes that are still to come would be taken for published, and their numbers stand
  * for others. All is made stale, the feed begins a new epoch, and the releases before are good for a rollback only.
  */
-export async function detectRestoredStore(
-  context: Pick<PublisherContext, "manifest" | "source" | "clock" | "log">,
-): Promise<void> {
-  const { manifest, source, clock, log } = context;
+export async function detectRestoredStore({
+  manifest,
+  source,
+  clock,
+  log,
+}: PublisherContext): Promise<void> {
   const { current_release, fast_sequence, epoch } = manifest.state();
   if (current_release === 0) return;
   const own = await findEpoch(source.store);
@@ -19,11 +21,7 @@ export async function detectRestoredStore(
   if (!isAnother && newest >= fast_sequence) return;
   log(
     "the store is another one, or an older state of it, than what is published: rendering everything again",
-    {
-      error: "restored",
-      published_to: fast_sequence,
-      newest_change: newest,
-    },
+    { error: "restored", published_to: fast_sequence, newest_change: newest },
   );
   const numbers = manifest
     .under("changes/")

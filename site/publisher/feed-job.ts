@@ -1,10 +1,16 @@
-import { feedPaths } from "#content/contract/feed.ts";
-import { publishInSlices } from "#site/bundle/export-release.ts";
-import type { PublisherContext } from "./context.ts";
-import { type Committed, storeFiles } from "#site/bundle/release.ts";
+import { rename } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
-import { snapshotParts } from "./draft-feed.ts";
+import { feedEpoch, newestFeedFile } from "#content/feed/store.ts";
+import { digestOf, writeHashed } from "#site/bundle/blobs.ts";
+import { publishInSlices } from "#site/bundle/export-release.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
+import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
+import { type Committed, storeFiles } from "#site/bundle/release.ts";
+import { draftManifest } from "#site/bundle/signed-list.ts";
+import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
 
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
 export type FeedJob = ReturnType<typeof openFeedJob>;
@@ -87,4 +93,96 @@ async function publishFeed(
       epoch: draft.epoch,
     }),
   });
+}
+
+type DraftParts = Pick<PublisherContext, "manifest" | "blobs" | "source">;
+
+const encoder = new TextEncoder();
+
+/** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
+export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedDraft> {
+  const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
+  const epoch = await feedEpoch(parts.source.store);
+  const texts = [
+    { path: feedPaths.keys, body: job.keySet },
+    { path: feedPaths.state, body: await feedState(parts, joined, epoch) },
+  ];
+  const own = [...snapshot, ...storeFiles(parts, texts).kept].filter(
+    ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
+  );
+  const { files, root, release } = draftManifest(parts, { full: job.full, own });
+  const list = storeFiles(parts, [{ path: feedPaths.manifest, body: root }]).kept;
+  return { files: [...own, ...files, ...list], root, release, joined, epoch };
+}
+
+async function currentSnapshot(
+  parts: DraftParts,
+  { full, joining }: FeedTask,
+): Promise<{ file: NewFile[]; state: Joined }> {
+  const { manifest, source, blobs } = parts;
+  const state = manifest.state();
+  const newest = (await newestFeedFile(source.store, state.slow_sequence))?.number ?? 0;
+  const { parts: pieces, digest } = snapshotParts(manifest);
+  const held = manifest.find(feedPaths.snapshot);
+  const there = held !== null && blobs.has(held.digest);
+  const inStep = there && digest === state.snapshot_parts && !full;
+  if (inStep || (there && !joining)) {
+    const snapshot_number = inStep ? newest : Math.min(state.snapshot_number, newest);
+    const { snapshot_parts } = state;
+    return { file: [], state: { snapshot_parts, snapshot_number, parts: pieces.length } };
+  }
+  return {
+    file: [await joinSnapshot(parts, pieces)],
+    state: { snapshot_parts: digest, snapshot_number: newest, parts: pieces.length },
+  };
+}
+
+async function feedState(
+  { manifest, source }: DraftParts,
+  joined: Joined,
+  epoch: string,
+): Promise<string> {
+  const newest = await newestFeedFile(source.store, manifest.state().slow_sequence);
+  const state: FeedState = {
+    epoch,
+    sequence: newest?.number ?? 0,
+    change_sequence: newest?.last_sequence ?? 0,
+    snapshot: {
+      path: `/${feedPaths.snapshot}`,
+      sequence: joined.snapshot_number,
+      parts: joined.parts,
+      part_path: `/${feedPaths.snapshotPart("{n}")}`,
+    },
+    manifest: `/${feedPaths.manifest}`,
+  };
+  return `${JSON.stringify(state)}\n`;
+}
+
+const compress = promisify(gzip);
+
+/** The parts of the snapshot as they are published, in order, and a digest that tells whether any has changed. */
+export function snapshotParts(manifest: Manifest): { parts: NewFile[]; digest: string } {
+  const folder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
+  const parts = manifest
+    .under(folder)
+    .map((file) => ({ file, number: Number.parseInt(file.path.slice(folder.length), 10) }))
+    .sort((a, b) => a.number - b.number)
+    .map(({ file }) => file);
+  return { parts, digest: digestOf(encoder.encode(parts.map(({ digest }) => digest).join("\n"))) };
+}
+
+/**
+ * Joins the parts into one file among the blobs, piece by piece, so that memory stays flat. Gzip files one after the
+ * other are a gzip file (RFC 1952, section 2.2).
+ */
+async function joinSnapshot({ blobs }: DraftParts, parts: readonly NewFile[]): Promise<NewFile> {
+  async function* pieces() {
+    // A file without any gzip member would be no gzip file.
+    if (parts.length === 0) yield compress("");
+    for (const { digest } of parts) yield blobs.read(digest);
+  }
+  const draft = `${blobs.folder}/${process.pid}-snapshot.draft`;
+  const { digest, size } = await writeHashed(pieces(), draft);
+  await rename(draft, blobs.pathOf(digest));
+  return { path: feedPaths.snapshot, digest, size };
 }

@@ -1,6 +1,6 @@
 import { makeDurable } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import { type Keeping, prune } from "#site/bundle/garbage-collection.ts";
+import { prune } from "#site/bundle/garbage-collection.ts";
 import { partsOf } from "#site/documents/document.ts";
 import type { PublisherContext } from "./context.ts";
 import { publishKeys } from "./profile-job.ts";
@@ -23,7 +23,7 @@ type Moment = {
 /** What is done between jobs: nothing that is rendered waits to be published then. */
 export function openHousekeeping(
   context: PublisherContext,
-  { keeping, signal }: { keeping: Keeping; signal: AbortSignal },
+  { releasesKept, signal }: { releasesKept: number; signal: AbortSignal },
 ) {
   const { manifest } = context;
   let pruneAfterMs = performance.now() + pruneEveryMs;
@@ -65,7 +65,7 @@ export function openHousekeeping(
       }
       if (nowMs >= syncDueAtMs()) makeThemDurable();
       if (held || nowMs < pruneAfterMs) return;
-      const more = prune(context, keeping);
+      const more = prune(context, releasesKept);
       pruneAfterMs = nowMs + (more ? pruneMoreAfterMs : pruneEveryMs);
       if (!more) await retryFailures(context);
     },

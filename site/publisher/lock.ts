@@ -35,9 +35,7 @@ const silentMs = 15_000;
  * Notes in the manifest, whatever else the process is busy with, that a publisher works here for as long as it lives. Stopping it says that
  * it does not.
  */
-export function startHeartbeat({ manifest, clock }: Pick<PublisherContext, "manifest" | "clock">): {
-  stop(): Promise<void>;
-} {
+export function startHeartbeat({ manifest, clock }: PublisherContext): { stop(): Promise<void> } {
   const beat = async () => manifest.setState({ seen_at: clock().getTime() });
   // The disk is full, say. Anyone who publishes tells of it, and the next sign may be noted.
   const onFailure = () => {};
@@ -55,7 +53,5 @@ export function startHeartbeat({ manifest, clock }: Pick<PublisherContext, "mani
 }
 
 /** Whether a publisher works on the bundle for as long as it lives. */
-export const isPublisherAlive = (
-  { seen_at }: Pick<PublisherState, "seen_at">,
-  now: Date,
-): boolean => now.getTime() - seen_at < silentMs;
+export const isPublisherAlive = ({ seen_at }: PublisherState, now: Date): boolean =>
+  now.getTime() - seen_at < silentMs;

@@ -1,7 +1,6 @@
 import { codeOf } from "#site/bundle/blobs.ts";
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import { defaultKeeping, type Keeping } from "#site/bundle/garbage-collection.ts";
 import type { Committed } from "#site/bundle/release.ts";
 import { rollBack } from "#site/bundle/rollback.ts";
 import type { PublisherContext } from "./context.ts";
@@ -18,7 +17,7 @@ export type LoopOptions = {
   work: WorkSignal;
   /** How long the list job waits after a change, so that a burst costs one run. */
   listDelayMs: number;
-  keeping?: Keeping;
+  releasesKept: number;
   /** Renders everything again. */
   buildAll: () => Promise<void>;
   /** Called after releases were made. */
@@ -38,11 +37,11 @@ const afterFailedSearchMs = 300_000;
  */
 export async function runPublishLoop(
   { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
-  { signal, work, listDelayMs, keeping = defaultKeeping, buildAll, onRelease }: LoopOptions,
+  { signal, work, listDelayMs, releasesKept, buildAll, onRelease }: LoopOptions,
 ): Promise<void> {
   const { manifest, log } = context;
   const tell = failureTeller(context);
-  const house = openHousekeeping(context, { keeping, signal });
+  const house = openHousekeeping(context, { releasesKept, signal });
   const running = new Map<keyof LoopState["running"], Promise<void>>();
   const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0 };
   let hasChanges = true;

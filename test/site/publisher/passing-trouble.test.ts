@@ -90,15 +90,15 @@ describe("assets that a newer site gave up", () => {
     put(asset, "a {}");
     manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?").run(Date.now(), asset);
     const later = { ...context, clock: dayLater };
-    prune(later, { releases: 200, assetGraceMs: 1_000 });
+    prune(later, 200);
     expect(manifest.find(asset)).not.toBeNull();
     manifest.db.query("UPDATE files SET doomed_at = doomed_at - 1 WHERE path = ?").run(asset);
     put("news.txt", "newer");
-    prune(later, { releases: 1, assetGraceMs: 1_000 });
+    prune(later, 1);
     // The signed list tells it still.
     expect(manifest.find(asset)).not.toBeNull();
     manifest.setState({ listed_release: manifest.state().current_release });
-    prune(later, { releases: 1, assetGraceMs: 1_000 });
+    prune(later, 1);
     expect(manifest.find(asset)).toBeNull();
     expect(existsSync(join(context.exported.folder, asset))).toBe(false);
   });

@@ -28,7 +28,13 @@ async function publishUntil(
   const stopping = new AbortController();
   const running = runPublishLoop(
     { ...directory.publisher, context: own },
-    { signal: stopping.signal, work: openWorkSignal(own, 2), listDelayMs: 10, buildAll },
+    {
+      signal: stopping.signal,
+      work: openWorkSignal(own, 2),
+      releasesKept: 200,
+      listDelayMs: 10,
+      buildAll,
+    },
   );
   for (let look = 0; look < 500 && !met(); look++) await Bun.sleep(10);
   stopping.abort();
@@ -95,7 +101,7 @@ describe("between jobs", () => {
   const later = (seconds: number) => performance.now() + seconds * 1_000;
   const keepHouse = () =>
     openHousekeeping(context, {
-      keeping: { releases: 5, assetGraceMs: 1_000 },
+      releasesKept: 5,
       signal: new AbortController().signal,
     });
   test("old releases are forgotten bit by bit, although changes keep coming", async () => {
