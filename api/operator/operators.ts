@@ -49,7 +49,14 @@ export function checkToken(
 export function operatorOf(context: OperatorCheck, request: Request): { name: string } {
   const answer = checkToken(context, request, bearerOf(request));
   if (answer.kind === "operator") return { name: answer.name };
-  if (answer.kind === "locked_out") throw lockedOut(answer.resetMs);
+  if (answer.kind === "locked_out") {
+    throw new Refused({
+      status: 429,
+      code: "locked_out",
+      detail: "Too many failed attempts. Try again after Retry-After.",
+      headers: { "retry-after": retryAfter(answer.resetMs) },
+    });
+  }
   throw new Refused({
     status: 401,
     code: "not_an_operator",
@@ -57,14 +64,6 @@ export function operatorOf(context: OperatorCheck, request: Request): { name: st
     headers: { "www-authenticate": 'Bearer realm="almoner"' },
   });
 }
-
-const lockedOut = (resetMs: number): Refused =>
-  new Refused({
-    status: 429,
-    code: "locked_out",
-    detail: "Too many failed attempts. Try again after Retry-After.",
-    headers: { "retry-after": retryAfter(resetMs) },
-  });
 
 /** Whole seconds until something is looked at again, at least 1. */
 export const retryAfter = (resetMs: number): string =>

@@ -33,13 +33,17 @@ export async function revertAgent(
   const { operator, reason } = asked;
   const agent_id = foldAgentId(asked.agent_id);
   const recommendations = await revertRecommendations(context, { ...asked, agent_id });
-  const total: Reverted = { agent_id, submissions: 0, emptied: 0, recommendations, complete: true };
-  for (let after = 0; ;) {
-    total.complete = total.submissions < submissionsMax;
-    if (!total.complete) break;
+  const total: Reverted = {
+    agent_id,
+    submissions: 0,
+    emptied: 0,
+    recommendations,
+    complete: false,
+  };
+  for (let after = 0; total.submissions < submissionsMax;) {
     const found = await agreedFieldsOf(store, agent_id, after, perTransaction);
     const last = found.at(-1);
-    if (last === undefined) break;
+    if (last === undefined) return ok({ ...total, complete: true });
     after = last.id;
     const emptied = await store.write(async (tx) => {
       const now = clock();

@@ -64,7 +64,8 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
 
   reject: async (tx, { row: one }, { reason, operator: by, now }) => {
     const { nonprofit_id } = one;
-    await closed(tx, one, { status: "rejected", nonprofit_id, reason, by, at: now.getTime() });
+    const at = now.getTime();
+    await closeOnboarding(tx, { id: one.id, status: "rejected", nonprofit_id, reason, by, at });
     return ok({ message: "It is rejected; the sender sees the reason." });
   },
 });
@@ -128,24 +129,17 @@ async function approved(
   const saves = [{ before: record, after: outcome.after }];
   const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
   if (saved === undefined) throw new Error(`nothing was saved for ${one.id}`);
-  const effectiveAt = now.getTime() + walletHoldMs;
+  const effectiveAt = nowMs + walletHoldMs;
   await changeWallet(tx, { one, before: record, saved, outcome, by, now, effectiveAt });
   const nonprofit_id = saved.id;
-  await closed(tx, one, { status: "approved", nonprofit_id, reason: null, by, at: now.getTime() });
+  const closing = { status: "approved" as const, nonprofit_id, reason: null, by, at: nowMs };
+  await closeOnboarding(tx, { id: one.id, ...closing });
   const newest = await newestChangeOf(tx, saved.id);
   return {
     slug: saved.slug,
     sequence: newest === last ? null : newest,
     message: messageOf(outcome, effectiveAt),
   };
-}
-
-async function closed(
-  tx: WriteTransaction,
-  { id }: Onboarding,
-  closing: Omit<Parameters<typeof closeOnboarding>[1], "id">,
-): Promise<void> {
-  if (!(await closeOnboarding(tx, { id, ...closing }))) throw new Error(`${id} waits no more`);
 }
 
 function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): string {

@@ -131,18 +131,15 @@ export const openTargets =
     // A proxy looks names up itself, and decides where they may lead.
     if (leadsItself || proxied) return { url: listed, host: null };
     const found = (await ask(url.hostname)).find(isPublicAddress);
-    if (found === undefined) throw new PrivateReceiver(url.hostname);
+    if (found === undefined) {
+      throw new Error(
+        `${url.hostname} leads to an address that is not public: list that address itself, or use https`,
+      );
+    }
     const { host } = url;
     url.hostname = found.includes(":") ? `[${found}]` : found;
     return { url: url.href, host };
   };
-
-class PrivateReceiver extends Error {
-  override name = "PrivateReceiver";
-  constructor(host: string) {
-    super(`${host} leads to an address that is not public: list that address itself, or use https`);
-  }
-}
 
 const isProxied = (): boolean =>
   ["http_proxy", "HTTP_PROXY"].some((name) => (process.env[name] ?? "") !== "");

@@ -5,7 +5,7 @@ import type { Counters } from "#content/contract/stats.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { inValues, query } from "#content/store/query.ts";
+import { insertMany, inValues, query } from "#content/store/query.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { recommendationFollowThroughs } from "#content/store/tables/recommendations.ts";
@@ -63,7 +63,7 @@ type Stored = {
 
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
 export function countActivity(store: Store, clock: () => Date): Activity {
-  let pending = new Map<string, number>();
+  const pending = new Map<string, HourHits>();
   let stored: Stored | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
   let turn: Promise<unknown> = Promise.resolve();
@@ -88,56 +88,44 @@ export function countActivity(store: Store, clock: () => Date): Activity {
   };
   return {
     count: (kind, by = 1) => {
-      const key = `${kind} ${Math.floor(clock().getTime() / hourMs) * hourMs}`;
-      pending.set(key, (pending.get(key) ?? 0) + by);
+      const hour = Math.floor(clock().getTime() / hourMs) * hourMs;
+      const key = `${kind} ${hour}`;
+      pending.set(key, { kind, hour, count: (pending.get(key)?.count ?? 0) + by });
       if (stored !== null) stored.counters = null;
     },
     flush: () =>
       inTurn(async () => {
         if (pending.size === 0) return;
-        const counts = new Map(pending);
-        await write(store, counts);
+        const written = new Map(pending);
+        await store.write((tx) => addCounts(tx, [...written.values()]));
         // What was counted meanwhile stays for the next time.
-        pending = new Map(
-          [...pending].flatMap(([key, count]): [string, number][] => {
-            const left = count - (counts.get(key) ?? 0);
-            return left > 0 ? [[key, left]] : [];
-          }),
-        );
+        for (const [key, { count }] of written) {
+          const now = pending.get(key);
+          if (now === undefined || now.count === count) pending.delete(key);
+          else pending.set(key, { ...now, count: now.count - count });
+        }
         stored = null;
       }),
     counters: async () => {
       // A flush may have begun since, but it is not done: its counts are pending still.
       const known = current() ?? (await inTurn(reload));
-      const waiting = [...pending].map(([key, count]): Counted => {
-        const [kind = ""] = key.split(" ");
-        return { kind, count, this_week: count };
-      });
+      const waiting = [...pending.values()].map(({ kind, count }): Counted => ({
+        kind,
+        count,
+        this_week: count,
+      }));
       return (known.counters ??= countersOf([...known.counted, ...waiting], known.donations));
     },
   };
 }
 
-const write = (store: Store, counts: ReadonlyMap<string, number>): Promise<void> =>
-  store.write(async (tx) => {
-    for (const [key, count] of counts) {
-      const [kind = "", hour = ""] = key.split(" ");
-      await addCount(tx, { kind, hour: Number(hour), count });
-    }
-  });
-
-async function addCount(
-  tx: WriteTransaction,
-  one: typeof activityCounts.$inferInsert,
-): Promise<void> {
-  await tx.db
-    .insert(activityCounts)
-    .values(one)
-    .onConflictDoUpdate({
-      target: [activityCounts.kind, activityCounts.hour],
-      set: { count: sql`${activityCounts.count} + excluded.count` },
-    });
-}
+const addCounts = (tx: WriteTransaction, counts: readonly HourHits[]) =>
+  insertMany(
+    tx,
+    activityCounts,
+    counts,
+    "ON CONFLICT (kind, hour) DO UPDATE SET count = count + excluded.count",
+  );
 
 /**
  * Makes the live counters a fact of the directory, which the bundle shows. Called daily, so that the bundle stays a
@@ -231,7 +219,7 @@ export const saveHits = (
   store.write(async (tx) => {
     const known = await readTo(tx);
     if ((known[log.id] ?? 0) !== log.from) return false;
-    for (const one of hits) await addCount(tx, one);
+    await addCounts(tx, hits);
     const { [log.id]: _, ...others } = known;
     const kept = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
     // No page shows this fact, so it is no change of the directory.

@@ -116,9 +116,9 @@ export async function sampleTrouble(
 export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | null> {
   try {
     // Drizzle has no words for pragmas.
-    const pages = await raw.execute("PRAGMA page_count");
-    const size = await raw.execute("PRAGMA page_size");
-    return Number(pages.rows[0]?.["page_count"]) * Number(size.rows[0]?.["page_size"]) || null;
+    const sizes = "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size";
+    const { rows } = await raw.execute(sizes);
+    return Number(rows[0]?.["bytes"]) || null;
   } catch {
     // A libSQL server may refuse pragmas.
     return null;

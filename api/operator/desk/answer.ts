@@ -1,4 +1,14 @@
-import type { Html } from "./html.ts";
+import type { Html, Part } from "./html.ts";
+import type { Place } from "./layout.ts";
+
+/** What a page is made of; `status` is 200 unless given. */
+export type Page = {
+  title: string;
+  place: Place | null;
+  main: Part;
+  status?: number | undefined;
+  headers?: Record<string, string>;
+};
 
 /** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
 const contentSecurityPolicy =
@@ -15,12 +25,11 @@ const headers = {
   "x-robots-tag": "noindex, nofollow",
 } as const;
 
-type Extra = { status?: number; headers?: Record<string, string> };
-
 /** A page of the desk. */
 export const pageAnswer = (
   page: Html,
-  { status = 200, headers: extra = {} }: Extra = {},
+  status = 200,
+  extra: Record<string, string> = {},
 ): Response =>
   new Response(`<!doctype html>\n${page.toString()}`, {
     status,

@@ -6,7 +6,8 @@ import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { type DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/operator.ts";
 import { instant, linkList, notice, table } from "./layout.ts";
 import { type Html, html, type Part } from "./html.ts";
-import type { Page, Visit } from "./visit.ts";
+import type { Page } from "./answer.ts";
+import type { Visit } from "./visit.ts";
 
 /** /desk/health: what an operator looks at first. */
 export async function healthPage({ context }: Visit): Promise<Page> {

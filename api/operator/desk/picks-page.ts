@@ -8,17 +8,9 @@ import type { Result } from "#content/contract/result.ts";
 import { field, form, instant, nextLink, profileLink, reasonField, sent, table } from "./layout.ts";
 import { type Form, linesOf } from "./read-form.ts";
 import { type Html, html, type Part } from "./html.ts";
-import { redirect } from "./answer.ts";
+import { type Page, redirect } from "./answer.ts";
 import { decisionNotice } from "./queues.ts";
-import {
-  notHere,
-  type Page,
-  perform,
-  refused,
-  type Sent,
-  type Shown,
-  type Visit,
-} from "./visit.ts";
+import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
 

@@ -15,7 +15,8 @@ import {
   table,
 } from "./layout.ts";
 import { type Html, html, type Part } from "./html.ts";
-import { notHere, type Page, type Visit } from "./visit.ts";
+import type { Page } from "./answer.ts";
+import { notHere, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
 const recentDecisions = 10;

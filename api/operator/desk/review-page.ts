@@ -6,7 +6,7 @@ import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
 import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
-import { redirect } from "./answer.ts";
+import { type Page, redirect } from "./answer.ts";
 import {
   checkList,
   details,
@@ -21,15 +21,7 @@ import {
 import { type Html, html, type Part } from "./html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
 import { reviewForms, valueIn } from "./review-form.ts";
-import {
-  notHere,
-  type Page,
-  perform,
-  refused,
-  type Sent,
-  type Shown,
-  type Visit,
-} from "./visit.ts";
+import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
 export async function reviewPage(visit: Visit, id: string): Promise<Page> {

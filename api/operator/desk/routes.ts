@@ -7,7 +7,7 @@ import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
 import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
 import { overviewPage, queuePage, queuesPage } from "./queues.ts";
 import { decidePage, nextPage, reviewPage } from "./review-page.ts";
-import { closeSession, signInPage } from "./session.ts";
+import { closeSession, signIn, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
 import { webhooksForm, webhooksPage } from "./webhooks-page.ts";
 
@@ -43,8 +43,8 @@ const forms: Readonly<Record<string, Work<Sent>>> = {
 export function deskRoutes(context: Context) {
   const routes = new Elysia()
     .get("/desk/desk.css", () => styleAnswer(style))
-    .get("/desk/sign-in", ({ request }) => signInPage(context, request, { status: 200 }))
-    .post("/desk/sign-in", onSignIn(context));
+    .get("/desk/sign-in", onSignIn(context, signInPage))
+    .post("/desk/sign-in", onSignIn(context, signIn));
   for (const [path, work] of Object.entries(pages)) routes.get(path, onVisit(context, work));
   for (const [path, work] of Object.entries(forms)) routes.post(path, onForm(context, work));
   return routes;

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { jwtVerify, SignJWT } from "jose";
+import { errors, jwtVerify, SignJWT } from "jose";
 import type { Context } from "#api/context.ts";
 import { requestPath } from "#api/http/route.ts";
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
-import { pageAnswer, redirect } from "./answer.ts";
-import { frame, notice, tokenField } from "./layout.ts";
+import { type Page, redirect } from "./answer.ts";
+import { notice, tokenField } from "./layout.ts";
 import { formOf, isOwnOrigin } from "./read-form.ts";
 import { html } from "./html.ts";
 
@@ -53,7 +53,8 @@ export async function sessionOf(context: Needed, request: Request): Promise<Sess
       if (protectedHeader.kid !== name || (await isEnded(context.store, id))) return null;
       return { operator: name, id, until: new Date(exp * 1_000) };
     } catch (error) {
-      if (!isRefusedStatement(error)) throw error;
+      // Malformed, over, or signed with another key.
+      if (!(error instanceof errors.JOSEError)) throw error;
     }
   }
   return null;
@@ -78,12 +79,6 @@ export const isFormToken = (
 ): boolean => timingSafeEqual(digestOf(given), digestOf(formToken(context, session)));
 
 /** Before anyone signed in, the form's token is bound to a cookie of its own. */
-function signInForm(context: Needed, request: Request): { id: string; cookie: string } {
-  const known = signInFormId(context, request);
-  const id = known ?? newId();
-  return { id, cookie: cookieHeader(context, formCookie, { value: id, maxAgeMs: formCookieMs }) };
-}
-
 function signInFormId(context: Needed, request: Request): string | null {
   const id = cookieOf(context, request, formCookie);
   return id !== null && /^[\w-]{22}$/.test(id) ? id : null;
@@ -96,10 +91,6 @@ const keyOf = ({ secrets }: Needed, token: string): Uint8Array =>
   createHmac("sha256", secrets.deskKey).update(`session ${token}`).digest();
 
 const digestOf = (text: string): Buffer => createHmac("sha256", "length").update(text).digest();
-
-/** What jose says of a statement that is malformed, over, or signed with another key. */
-const isRefusedStatement = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && String(error.code).startsWith("ERR_J");
 
 const isSecure = ({ config }: Needed): boolean => config.baseUrl.startsWith("https:");
 /** The prefix tells browsers to take it over TLS only. */
@@ -129,20 +120,20 @@ function cookieOf(context: Needed, request: Request, name: string): string | nul
   return new Bun.CookieMap(header).get(cookieName(context, name));
 }
 
-type Shown = { status: number; message?: string; next?: string; headers?: Record<string, string> };
+type Shown = { status?: number; message?: string; next?: string; headers?: Record<string, string> };
 
 /** The form to sign in, with the page that was asked for in mind. */
 export async function signInPage(
   context: Context,
   request: Request,
-  shown: Shown,
-): Promise<Response> {
-  const { status, message, next = placeAsked(request), headers = {} } = shown;
-  const form = signInForm(context, request);
+  { status, message, next = placeAsked(request), headers = {} }: Shown = {},
+): Promise<Page> {
+  const id = signInFormId(context, request) ?? newId();
+  const cookie = cookieHeader(context, formCookie, { value: id, maxAgeMs: formCookieMs });
   const main = html`<h1>Sign in</h1>
     ${message === undefined ? null : notice("bad", message)}
     <form method="post" action="/desk/sign-in">
-      ${tokenField(formToken(context, form))}
+      ${tokenField(formToken(context, { id }))}
       <input type="hidden" name="next" value="${next}" />
       <label for="operator-token">Your operator’s token</label>
       <input
@@ -160,17 +151,14 @@ export async function signInPage(
       Tokens are set in ALMONER_ADMIN_TOKENS; without it one was made at the first start and shown
       once. A session lasts eight hours.
     </p>`;
-  const page = frame({ title: "Sign in", operator: null, place: null, main });
   const challenge: Record<string, string> =
     status === 401 ? { "www-authenticate": 'Bearer realm="almoner"' } : {};
-  return pageAnswer(page, {
-    status,
-    headers: { "set-cookie": form.cookie, ...challenge, ...headers },
-  });
+  const all = { "set-cookie": cookie, ...challenge, ...headers };
+  return { title: "Sign in", place: null, status, main, headers: all };
 }
 
 /** Takes the form to sign in. A client with five failures in a minute is not looked at. Source: the promises of the spec, 10. */
-export async function signIn(context: Context, request: Request): Promise<Response> {
+export async function signIn(context: Context, request: Request): Promise<Page | Response> {
   const form = await formOf(request);
   const next = isPlace(form.text("next")) ? form.text("next") : "/desk";
   const again = (status: number, message: string, headers: Record<string, string> = {}) =>

@@ -2,11 +2,11 @@ import { networks } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
 import type { Action } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
-import { pageAnswer } from "./answer.ts";
-import { type Place, frame, notice } from "./layout.ts";
+import { type Page, pageAnswer } from "./answer.ts";
+import { frame, notice } from "./layout.ts";
 import { type Form, formOf, isOwnOrigin } from "./read-form.ts";
 import { type Part, html } from "./html.ts";
-import { type Session, formToken, isFormToken, sessionOf, signIn, signInPage } from "./session.ts";
+import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
 
 /** An operator's request for a page of the desk. */
 export type Visit = {
@@ -18,9 +18,6 @@ export type Visit = {
   /** What was typed into a form that could not be taken: the page shows it again. Null on a page that is only looked at. */
   readonly form: Form | null;
 };
-
-/** What a page is made of; `status` is 200 unless given. */
-export type Page = { title: string; place: Place | null; main: Part; status?: number | undefined };
 
 /** A form that an operator sent. */
 export type Sent = Visit & { readonly form: Form };
@@ -81,59 +78,49 @@ const foreignForm = sayingPage(
 export const notHere = (message: string): Page =>
   sayingPage("Not found", 404, html`<p>${message}</p>`);
 
-/** The form to sign in, which is sent without a session. */
+/** The form to sign in, which is shown and sent without a session. */
 export const onSignIn =
-  (context: Context) =>
-  async ({ request }: { request: Request }): Promise<Response> => {
-    try {
-      return await signIn(context, request);
-    } catch (error) {
-      return troubled(context, null, error);
-    }
-  };
+  (context: Context, work: (context: Context, request: Request) => Promise<Page | Response>) =>
+  ({ request }: { request: Request }): Promise<Response> =>
+    answered(context, null, () => work(context, request));
 
-function guarded(
-  context: Context,
-  work: (visit: Visit, called: Called) => Promise<Page | Response>,
-) {
-  return async (called: Called): Promise<Response> => {
-    const { request } = called;
-    let session: Session | null = null;
-    try {
-      session = await sessionOf(context, request);
-      if (session === null) return await signInPage(context, request, { status: 401 });
+const guarded =
+  (context: Context, work: (visit: Visit, called: Called) => Promise<Page | Response>) =>
+  (called: Called): Promise<Response> =>
+    answered(context, null, async () => {
+      const { request } = called;
+      const session = await sessionOf(context, request);
+      if (session === null) return signInPage(context, request, { status: 401 });
       const token = formToken(context, session);
       const visit = { context, request, session, token, form: null };
-      const made = await work(visit, called);
-      return made instanceof Response ? made : shown(context, session, made);
-    } catch (error) {
-      return troubled(context, session, error);
-    }
-  };
-}
+      return answered(context, session, () => work(visit, called));
+    });
 
-function shown(
+/** Shows the page that work makes, or what went wrong. */
+async function answered(
   context: Context,
   session: Session | null,
-  { title, place, main, status = 200 }: Page,
-  headers: Record<string, string> = {},
-): Response {
+  work: () => Promise<Page | Response>,
+): Promise<Response> {
+  const made = await work().catch((error: unknown) => troubled(context, error));
+  if (made instanceof Response) return made;
+  const { title, place, main, status, headers } = made;
   const operator =
     session === null ? null : { name: session.operator, token: formToken(context, session) };
   const network = session === null ? null : networks[context.config.network].words.notice;
-  return pageAnswer(frame({ title, operator, place, network, main }), { status, headers });
+  return pageAnswer(frame({ title, operator, place, network, main }), status, headers);
 }
 
 const unexpected =
   "An unexpected error occurred on the server. Send the request again later. The log says what.";
 
 /** What an operator reads when something was refused, when the store cannot take it, or after a bug. */
-function troubled(context: Context, session: Session | null, error: unknown): Response {
+function troubled(context: Context, error: unknown): Page {
   const refusal = error instanceof Refused ? error.refusal : storeRefusal(error);
   if (refusal === null) context.log.error({ err: error }, "unexpected error");
   const { status, detail } = refusal ?? { status: 500, detail: unexpected };
   const retry = error instanceof Refused ? undefined : refusal?.headers?.["retry-after"];
   const title = error instanceof Refused ? "Refused" : "Trouble";
   const page = sayingPage(title, status, notice("bad", detail), "That did not work");
-  return shown(context, session, page, retry === undefined ? {} : { "retry-after": retry });
+  return retry === undefined ? page : { ...page, headers: { "retry-after": retry } };
 }
