@@ -2,9 +2,8 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { ok, type Result } from "#content/contract/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
-import type { ChainUnclear } from "./chain.ts";
 import { memoPrograms } from "./programs.ts";
-import { askFor, type Rpc, TransactionError } from "./rpc.ts";
+import { askFor, type ChainUnclear, type Rpc, TransactionError } from "./rpc.ts";
 
 /** What can be asked about signatures and blockhashes. */
 export function lookups(rpc: Rpc) {

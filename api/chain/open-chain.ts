@@ -1,10 +1,9 @@
 import { fail, ok } from "#content/contract/result.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import type { Payment } from "./chain.ts";
 import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
 import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
 import { findLanded, lookups } from "./lookups.ts";
-import { type NotSponsored, openSponsor, readPayment } from "./payment.ts";
+import { type NotSponsored, openSponsor, type Payment, readPayment } from "./payment.ts";
 import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
 

@@ -3,8 +3,18 @@ import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "
 import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { Payment } from "./chain.ts";
+import type { PaymentFacts } from "#content/donation/payment-checks.ts";
 import { memoPrograms, programs } from "./programs.ts";
+
+/** A signed payment that a client handed in, taken apart before anyone broadcasts it. */
+export type Payment = PaymentFacts & {
+  /** Base58; the donor's signature is the first one, unless the sponsor's is. Null while the sponsor's is missing. */
+  tx_signature: string | null;
+  memos: readonly string[];
+  blockhash: string;
+  /** The whole transaction as it came. */
+  bytes: Uint8Array;
+};
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;

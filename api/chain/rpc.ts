@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { within } from "#content/runtime/with-timeout.ts";
-import type { ChainUnclear } from "./chain.ts";
+
+/** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
+export type ChainUnclear = { kind: "chain_unclear"; why: string };
 
 /** What an answer is worth: a value, or nothing but a reason to ask again. */
 export type Reading<Value> = { readonly clear: Value } | { readonly unclear: string };

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
-import type { ChainUnclear, Payment } from "./chain.ts";
-import { type Answered, type Reading, type Rpc, type RpcAnswer, TransactionError } from "./rpc.ts";
+import type { Payment } from "./payment.ts";
+import {
+  type Answered,
+  type ChainUnclear,
+  type Reading,
+  type Rpc,
+  type RpcAnswer,
+  TransactionError,
+} from "./rpc.ts";
 
 type Failure = ChainUnclear | { kind: "payment_fails"; why: string };
 

@@ -1,4 +1,4 @@
-import type { ChainUnclear } from "#api/chain/chain.ts";
+import type { ChainUnclear } from "#api/chain/rpc.ts";
 import type { DonationStatus } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";

@@ -1,4 +1,4 @@
-import type { ChainUnclear } from "#api/chain/chain.ts";
+import type { ChainUnclear } from "#api/chain/rpc.ts";
 import { type Chain, openChain } from "#api/chain/open-chain.ts";
 import { BadSetting, type Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";

@@ -1,4 +1,4 @@
-import type { Payment } from "#api/chain/chain.ts";
+import type { Payment } from "#api/chain/payment.ts";
 import { notTakenReasons } from "#content/contract/donation-problems.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";

@@ -1,4 +1,4 @@
-import type { ChainUnclear } from "#api/chain/chain.ts";
+import type { ChainUnclear } from "#api/chain/rpc.ts";
 import type { PendingDonation, Settlement } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Landed, MicroUsdc } from "#content/contract/transfer.ts";

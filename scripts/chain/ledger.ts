@@ -41,12 +41,10 @@ export type Refused = { refused: TransactionError; outcome: Outcome | null };
 /** What a transaction must be to be run: signed, and with a blockhash of the last minute. */
 export type Scrutiny = { verify: boolean; anyBlockhash: boolean };
 
-export type LedgerOptions = { clock: Clock; slots: SlotOptions; journal: Journal | null };
-
 export type Ledger = ReturnType<typeof openLedger>;
 
 /** Opens the chain: genesis, and all that the journal holds once more. */
-export function openLedger({ clock, slots: options, journal }: LedgerOptions) {
+export function openLedger(clock: Clock, options: SlotOptions, journal: Journal | null) {
   const slots = countSlots(clock, options);
   const svm = genesis();
   const landings = new Map<string, Landing>();
@@ -133,11 +131,7 @@ const signatureOf = ({ signatures }: VersionedTransaction): string =>
 const lands = ({ err }: Outcome): boolean => typeof err !== "string";
 
 /** The transactions of the chain in their order. Anyone who runs them once more has the same chain. */
-export type Journal = {
-  all(): Iterable<{ slot: number; bytes: Uint8Array }>;
-  add(slot: number, bytes: Uint8Array): void;
-  close(): void;
-};
+export type Journal = ReturnType<typeof openJournal>;
 
 /** Another process keeps this journal. */
 export class JournalTaken extends Error {
@@ -151,7 +145,7 @@ const waitMs = 2_000;
  * Opens a journal, and makes its folder. One process holds it until it ends, however it ends; throws JournalTaken when
  * that is another. A transaction that was written survives the process, not a power cut.
  */
-export function openJournal(path: string): Journal {
+export function openJournal(path: string) {
   mkdirSync(dirname(path), { recursive: true });
   const db = new Database(path, { create: true });
   try {
@@ -175,7 +169,7 @@ export function openJournal(path: string): Journal {
   const insert = db.query("INSERT INTO landed (slot, bytes) VALUES (?, ?)");
   return {
     all: () => rows.iterate(),
-    add: (slot, bytes) => void insert.run(slot, bytes),
+    add: (slot: number, bytes: Uint8Array) => void insert.run(slot, bytes),
     close: () => db.close(),
   };
 }

@@ -25,7 +25,7 @@ export type LocalChain = ReturnType<typeof openLocalChain>;
 export function openLocalChain(options: LocalChainOptions = {}) {
   const { clock = systemClock, slots = slotsAsOnMainnet } = options;
   const journal = options.journal ? openJournal(options.journal) : null;
-  const ledger = openLedger({ clock, slots, journal });
+  const ledger = openLedger(clock, slots, journal);
   const chaos = openChaos(options.chaos);
   const answerCall: Answer = chaos.disturb(ledger, ({ method, params }) => {
     const known = methods.get(method);

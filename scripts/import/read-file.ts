@@ -43,6 +43,7 @@ export async function* readCsv(
 ): AsyncGenerator<{ row: Row; line: number }> {
   let readTo = 0;
   let hasHeader = false;
+  let refused: unknown;
   const described = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
     bom: true,
@@ -60,19 +61,15 @@ export async function* readCsv(
       return { row, line };
     },
     on_skip: (error) => {
-      if (error !== undefined) parser.emit("bad", error);
-      return undefined;
+      if (error === undefined) return;
+      try {
+        // An open quote swallowed all rows after it: that is no single row to leave out.
+        if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
+        options.onBad(described(error));
+      } catch (stop) {
+        refused ??= stop;
+      }
     },
-  });
-  let refused: unknown;
-  parser.on("bad", (error: CsvError) => {
-    try {
-      // An open quote swallowed all rows after it: that is no single row to leave out.
-      if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
-      options.onBad(described(error));
-    } catch (stop) {
-      refused ??= stop;
-    }
   });
   const bytes = await bytesOf(file, options);
   let line = 1;

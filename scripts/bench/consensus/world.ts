@@ -119,32 +119,25 @@ export function mistakenValue(field: StructuredField, about: About, random: Rand
 export const lies = (about: About) =>
   valuesOf(about, { host: `give-to-${about.slug}`, mailbox: "gifts", away: 7, years: -11 });
 
-/** The same value as another agent would write it: all of these are one value to the rules. */
-export function respelled(field: StructuredField, value: string, random: Random): string {
-  switch (field) {
-    case "website":
-      return random.pick([
-        value,
-        `${value}/`,
-        value.replace("https://", "http://www."),
-        value.replace("https://", ""),
-        `${value.replace("https://", "HTTPS://")}/?utm_source=list`,
-        `${value}#about`,
-      ]);
-    case "contact_email":
-      return random.pick([value, value.toUpperCase(), ` ${value}`, value.replace("o", "O")]);
-    case "city":
-    case "region":
-      return random.pick([
-        value,
-        `${value},`,
-        value.normalize("NFD"),
-        value.replaceAll(" ", "  "),
-        ` ${value} `,
-      ]);
-    case "founded_year":
-      return random.pick([value, `founded in ${value}`, `${value} (registered)`]);
-    default:
-      return field satisfies never;
-  }
+/** How other agents would write the same value: all of these are one value to the rules. */
+const spellings: Readonly<Record<StructuredField, (value: string) => string[]>> = {
+  website: (value) => [
+    value,
+    `${value}/`,
+    value.replace("https://", "http://www."),
+    value.replace("https://", ""),
+    `${value.replace("https://", "HTTPS://")}/?utm_source=list`,
+    `${value}#about`,
+  ],
+  contact_email: (value) => [value, value.toUpperCase(), ` ${value}`, value.replace("o", "O")],
+  city: spellingsOfPlace,
+  region: spellingsOfPlace,
+  founded_year: (value) => [value, `founded in ${value}`, `${value} (registered)`],
+};
+
+function spellingsOfPlace(value: string): string[] {
+  return [value, `${value},`, value.normalize("NFD"), value.replaceAll(" ", "  "), ` ${value} `];
 }
+
+export const respelled = (field: StructuredField, value: string, random: Random): string =>
+  random.pick(spellings[field](value));

@@ -8,7 +8,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import type { Payment } from "#api/chain/chain.ts";
+import type { Payment } from "#api/chain/payment.ts";
 import type { Chain } from "#api/chain/open-chain.ts";
 import { programs } from "#api/chain/programs.ts";
 import type { Donor } from "#test/support/donor.ts";

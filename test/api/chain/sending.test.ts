@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Payment } from "#api/chain/chain.ts";
+import type { Payment } from "#api/chain/payment.ts";
 import type { Chain } from "#api/chain/open-chain.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
