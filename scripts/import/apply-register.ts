@@ -36,7 +36,7 @@ export const registerPlanner = (register: Omit<RegisterTerms, "scope">): Planner
 const lookedAtAtOnce = 1_000;
 
 /** What the files would withdraw: ids, and how many nonprofits their scopes hold. */
-export type Absent = { ids: number[]; listed: number };
+type Absent = { ids: number[]; listed: number };
 
 /**
  * The nonprofits that the same parts of the register listed before and that no staged row names. One that moved to

@@ -12,7 +12,7 @@ import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { acnc } from "./acnc.ts";
 import { applyRows } from "./apply.ts";
-import { type Absent, findAbsent, registerPlanner, withdrawalPlanner } from "./apply-register.ts";
+import { findAbsent, registerPlanner, withdrawalPlanner } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
@@ -55,23 +55,29 @@ const logBytesMax = 80 * 2 ** 20;
 /** Merging writes the whole search index again, which a few changes are not worth. */
 const mergedFrom = 20_000;
 
+/** An import that is under way. `csv` is null for our own records. */
+type Running = ImportRequest & { csv: CsvFormat | null; staging: Staging; report: ImportReport };
+
 /**
  * Reads, checks and stages the files; then, only when all is well, applies them. Throws BadInput (the store is as it
  * was) or Interrupted.
  */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
+  const { format, files, dataDir } = request;
   const report = emptyReport(
-    request.format,
-    request.files.map((file) => basename(file)),
+    format,
+    files.map((file) => basename(file)),
   );
-  const staging = openStaging(request.dataDir);
+  const staging = openStaging(dataDir);
   try {
-    const format = csvFormats.find(({ name }) => name === request.format) ?? null;
-    await stage(request, format, staging, report);
+    const csv = csvFormats.find(({ name }) => name === format) ?? null;
+    const running = { ...request, csv, staging, report };
+    await stage(running);
     if (request.signal.aborted) throw new Interrupted("interrupted; nothing was written");
-    const absent = await checkAgainstStore(request, format, staging, report);
-    if (!request.checkOnly) await apply(request, format, staging, report, absent);
+    checkDisk(running);
+    const absent = await absentIds(running);
+    if (!request.checkOnly) await apply(running, absent);
     report.seconds = (performance.now() - startedMs) / 1_000;
     return report;
   } finally {
@@ -79,86 +85,64 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
   }
 }
 
-async function stage(
-  request: ImportRequest,
-  format: CsvFormat | null,
-  staging: Staging,
-  report: ImportReport,
-): Promise<void> {
-  const { files, signal } = request;
+function stage(running: Running): Promise<void> {
+  const { csv, files, skipBad, report, onProgress, onSkipped } = running;
   const total = files.map(fileSize).reduce((sum, size) => sum + size, 0);
   let read = 0;
   const options: ReadOptions = {
-    onBytes: (bytes) => request.onProgress("reading", (read += bytes), total),
+    onBytes: (bytes) => onProgress("reading", (read += bytes), total),
     onBad: (problem) => {
-      if (!request.skipBad) throw problem;
+      if (!skipBad) throw problem;
       countSkip(report, "bad");
-      request.onSkipped(problem.message);
+      onSkipped(problem.message);
     },
   };
-  const how = { staging, report, options, signal };
-  if (format === null) return stageRecords(files, how);
-  return stageCsv(format, files, how, loadCauseMapping());
+  const how = { ...running, options };
+  return csv === null ? stageRecords(files, how) : stageCsv(csv, files, how, loadCauseMapping());
 }
 
-/** What can only be said once all rows are known: room on the disk, and whether much too much would vanish. */
-async function checkAgainstStore(
-  request: ImportRequest,
-  format: CsvFormat | null,
-  staging: Staging,
-  { skipped_because }: ImportReport,
-): Promise<Absent> {
-  const { store, dataDir, files } = request;
+function checkDisk({ store, dataDir, staging }: Running): void {
   const disk = statfsSync(dataDir);
   const free = disk.bavail * disk.bsize;
   const { bytes } = staging.size();
   const needed = bytes * growth + Math.min(bytes * logGrowth, logBytesMax);
-  if (store.embedded && free < needed) {
-    const mega = (size: number) => `${Math.ceil(size / 2 ** 20).toLocaleString("en")} MB`;
-    const problem = `${mega(needed)} of free disk space are needed, ${mega(free)} are there`;
-    throw new BadInput(dataDir, null, problem);
-  }
-  // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
-  const unsure = skipped_because.bad > 0 && !request.allowManyWithdrawals;
-  if (format === null || !format.lists || unsure) return { ids: [], listed: 0 };
-  const absent = await findAbsent(store, staging, format.name, files.map(scopeOf));
-  const { ids, listed } = absent;
-  const isMost = ids.length >= withdrawalsCheckedFrom && ids.length > listed * withdrawalsShareMax;
-  if (isMost && !request.allowManyWithdrawals) {
-    const problem = `${ids.length.toLocaleString("en")} of ${listed.toLocaleString("en")} nonprofits would be withdrawn; the file seems incomplete. --withdraw-many does it`;
-    throw new BadInput(files.join(", "), null, problem);
-  }
-  return absent;
+  if (!store.embedded || free >= needed) return;
+  const mega = (size: number) => `${Math.ceil(size / 2 ** 20).toLocaleString("en")} MB`;
+  const problem = `${mega(needed)} of free disk space are needed, ${mega(free)} are there`;
+  throw new BadInput(dataDir, null, problem);
 }
 
-async function apply(
-  request: ImportRequest,
-  format: CsvFormat | null,
-  staging: Staging,
-  report: ImportReport,
-  absent: Absent,
-): Promise<void> {
-  const { store, clock, signal } = request;
+/** The nonprofits that are to be withdrawn. Throws BadInput when much too much would vanish. */
+async function absentIds(running: Running): Promise<number[]> {
+  const { csv, store, staging, files, report, allowManyWithdrawals } = running;
+  // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
+  const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
+  if (csv === null || !csv.lists || unsure) return [];
+  const { ids, listed } = await findAbsent(store, staging, csv.name, files.map(scopeOf));
+  const isMost = ids.length >= withdrawalsCheckedFrom && ids.length > listed * withdrawalsShareMax;
+  if (!isMost || allowManyWithdrawals) return ids;
+  const problem = `${ids.length.toLocaleString("en")} of ${listed.toLocaleString("en")} nonprofits would be withdrawn; the file seems incomplete. --withdraw-many does it`;
+  throw new BadInput(files.join(", "), null, problem);
+}
+
+async function apply(running: Running, absent: number[]): Promise<void> {
+  const { csv, format, staging, report, store, clock, signal, onProgress } = running;
   const { files } = report;
-  const id = await store.write((tx) =>
-    startImport(tx, { format: request.format, files, now: clock() }),
-  );
-  const applying = { store, report, clock, signal };
+  const id = await store.write((tx) => startImport(tx, { format, files, now: clock() }));
   const { count: total } = staging.size();
   let [key, done] = ["", 0];
   const nextStaged = (limit: number) => {
     const rows = staging.after(key, limit);
-    request.onProgress("applying", done, total);
+    onProgress("applying", done, total);
     done += rows.length;
     key = rows.at(-1)?.key ?? key;
     return rows;
   };
-  if (format === null) await applyRows(applying, recordPlanner, nextStaged);
+  if (csv === null) await applyRows(running, recordPlanner, nextStaged);
   else {
-    const { name: register, lists } = format;
-    await applyRows(applying, registerPlanner({ register, lists }), nextStaged);
-    const ids = [...absent.ids];
-    await applyRows(applying, withdrawalPlanner(register), (limit) => ids.splice(0, limit));
+    const { name: register, lists } = csv;
+    await applyRows(running, registerPlanner({ register, lists }), nextStaged);
+    await applyRows(running, withdrawalPlanner(register), (limit) => absent.splice(0, limit));
   }
   if (signal.aborted) {
     throw new Interrupted(
