@@ -23,7 +23,6 @@ import {
   type Donation,
   donationsOf,
   recordDonation,
-  type Recorded,
 } from "#content/donation/store.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
@@ -95,7 +94,7 @@ export async function recordLanded(
   const intent = await intentOf(context.store, target.id, txSignature);
   const judged = judgeProof(landed, dueOf(context, proof, intent));
   if (judged.ok) {
-    const { donation } = await recordGift(context, { target, landed, gift: judged.value });
+    const donation = await recordGift(context, { target, landed, gift: judged.value });
     if (donation.nonprofit_id !== target.id) return refuse(context, proof, "recorded_elsewhere");
     return ok(recordedGift(context, target, donation));
   }
@@ -160,10 +159,10 @@ const dueOf = (
 async function recordGift(
   { store, clock, seal }: DonateContext,
   { target, landed, gift }: { target: DonateTarget; landed: Landed; gift: Gift },
-): Promise<Recorded> {
+): Promise<Donation> {
   const now = clock().getTime();
   const { credit, memo } = gift;
-  const donation: Omit<Donation, "id"> = {
+  const given: Omit<Donation, "id"> = {
     nonprofit_id: target.id,
     amount_micro_usdc: credit.amount_micro_usdc,
     network: seal.network,
@@ -180,12 +179,12 @@ async function recordGift(
     recorded_at: now,
   };
   return batchedWrite(store, async (tx) => {
-    const recorded = await recordDonation(tx, donation);
-    if (recorded.donation.nonprofit_id !== target.id) return recorded;
+    const donation = await recordDonation(tx, given);
+    if (donation.nonprofit_id !== target.id) return donation;
     for (const proof of [landed.tx_signature, ...(memo === null ? [] : [memo])]) {
       await closeIntent(tx, { nonprofit_id: target.id, proof }, "settled");
     }
-    return recorded;
+    return donation;
   });
 }
 

@@ -4,20 +4,14 @@ import type {
   RecentDonation,
   Settlement,
 } from "#content/contract/donation.ts";
-import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { usdcNumber } from "#content/contract/money.ts";
 import { explorerUrl } from "./network.ts";
+import type { Donation, DonateTarget, DonationTotals } from "./store.ts";
 
 /** What an answer needs of a recorded donation. */
-type Given = {
-  id: string;
-  amount_micro_usdc: MicroUsdc;
-  tx_signature: string;
-  donor: string | null;
-  settled_at: number;
-};
-type Nonprofit = { name: string; slug: string };
+type Given = Pick<Donation, "id" | "amount_micro_usdc" | "tx_signature" | "donor" | "settled_at">;
+type Nonprofit = Pick<DonateTarget, "name" | "slug">;
 type Place = { cluster: Cluster; baseUrl: string };
 
 /** 200 of a donate request: the five fields of the contract, and all that published clients read beside them. */
@@ -48,7 +42,7 @@ export function settlementOf(given: Given, { name, slug }: Nonprofit, place: Pla
 /** GET /api/donations/{slug}. */
 export const historyOf = (
   { name, slug }: Nonprofit,
-  { count, total, recent }: { count: number; total: MicroUsdc; recent: readonly Given[] },
+  { count, total, recent }: DonationTotals & { recent: readonly Given[] },
   place: Place,
 ): DonationHistory => ({
   nonprofit: name,

@@ -159,18 +159,17 @@ export async function takeDueIntents(
   return rows.map(intentFrom);
 }
 
-/** Deletes what ended before an instant, at most `limit` of them. Answers how many. */
+/** Deletes what ended before an instant, at most `limit` of them. */
 export async function deleteEndedIntents(
   tx: WriteTransaction,
   { before, limit }: { before: Date; limit: number },
-): Promise<number> {
+): Promise<void> {
   const ended = tx.db
     .select({ id: intents.id })
     .from(intents)
     .where(and(ne(intents.status, "waiting"), lt(intents.created_at, before.getTime())))
     .limit(limit);
-  const { rowsAffected } = await tx.db.delete(intents).where(inArray(intents.id, ended));
-  return rowsAffected;
+  await tx.db.delete(intents).where(inArray(intents.id, ended));
 }
 
 const intentFrom = (row: Row): DonationIntent => ({

@@ -5,18 +5,13 @@ import { DonationEvidence, Receipt, type SignedReceipt } from "#content/contract
 import { objectIn } from "#content/contract/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
-import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { type PublicKey, type Signer, verifyDetached } from "#content/feed/signing-keys.ts";
 import { clusterOfChain, explorerUrl } from "./network.ts";
+import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/money.ts";
 
 /** What a receipt needs of a recorded donation. */
-type Given = Omit<Receipt["evidence"], "cluster"> & {
-  id: string;
-  amount_micro_usdc: MicroUsdc;
-  settled_at: number;
-  recorded_at: number;
-};
+type Given = Omit<Donation, "nonprofit_id">;
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
 
@@ -40,7 +35,7 @@ export function receiptOf(
     currency: "USDC",
     settled_at: isoTime(given.settled_at),
     recorded_at: isoTime(given.recorded_at),
-    evidence: DonationEvidence.parse({ ...given, cluster, source: given.source ?? null }),
+    evidence: DonationEvidence.parse({ ...given, cluster }),
   };
 }
 

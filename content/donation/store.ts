@@ -15,9 +15,6 @@ export type Donation = Omit<typeof donations.$inferSelect, "amount_micro_usdc"> 
   amount_micro_usdc: MicroUsdc;
 };
 
-/** `fresh`: this call recorded it; otherwise it was there already. */
-export type Recorded = { donation: Donation; fresh: boolean };
-
 /**
  * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whichever call comes
  * first. The answer may name another nonprofit than was asked for: then the transfer is that one's.
@@ -25,18 +22,18 @@ export type Recorded = { donation: Donation; fresh: boolean };
 export async function recordDonation(
   tx: WriteTransaction,
   given: Omit<Donation, "id">,
-): Promise<Recorded> {
+): Promise<Donation> {
   const donation = { ...given, id: idOf(given) };
   const { rowsAffected } = await tx.db
     .insert(donations)
     .values({ ...donation, amount_micro_usdc: sql`${donation.amount_micro_usdc}` })
     .onConflictDoNothing();
-  if (rowsAffected === 1) return { donation, fresh: true };
+  if (rowsAffected === 1) return donation;
   const there = (await donationsOf(tx, given.tx_signature)).find(
     ({ destination }) => destination === given.destination,
   );
   if (there === undefined) throw new Error(`no donation came back for ${donation.id}`);
-  return { donation: there, fresh: false };
+  return there;
 }
 
 /** The same for every process that sees the transfer. 22 characters that stand in a path as they are. */

@@ -34,7 +34,7 @@ afterAll(() => service.close());
 
 async function record(slug: string, tx_signature: string, parts: Partial<Donation> = {}) {
   const nonprofit = await recordBySlug(service.store, slug);
-  const recorded = await service.store.write((tx) =>
+  return service.store.write((tx) =>
     recordDonation(tx, {
       nonprofit_id: nonprofit?.id ?? 0,
       amount_micro_usdc: micro(2_500_000n),
@@ -53,7 +53,6 @@ async function record(slug: string, tx_signature: string, parts: Partial<Donatio
       ...parts,
     }),
   );
-  return recorded.donation;
 }
 
 const receiptAt = async (path: string) =>

@@ -142,7 +142,7 @@ describe("what is sent", () => {
     await collectEvents(context);
     expect(await log()).toEqual([]);
     now += 1_000;
-    const { donation } = await donate();
+    const donation = await donate();
     await collectEvents(context);
     now += 60_000;
     await donate();

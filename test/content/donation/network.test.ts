@@ -34,7 +34,7 @@ let given = 0;
 const give = (network: string, usdc: number) =>
   store.write(async (tx) => {
     const at = now.getTime();
-    const { donation } = await recordDonation(tx, {
+    const donation = await recordDonation(tx, {
       nonprofit_id: 1,
       amount_micro_usdc: micro(BigInt(usdc * 1_000_000)),
       network,
