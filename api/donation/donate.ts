@@ -122,9 +122,8 @@ export async function donationStatus(
   const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
   if (mine !== undefined) return ok(received(memo, recordedGift(context, target, mine).settlement));
   if ((await intentOf(context.store, target.id, memo)) === null) {
-    const amount_micro_usdc = read.amount;
-    const watch = { kind: "watch", proof: memo, amount_micro_usdc, firstSweepMs } as const;
-    await saveForSweep(context, target, watch);
+    const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount } as const;
+    await saveForSweep(context, target, watch, firstSweepMs);
   }
   const outcome = await beforeDeadline(chainDeadline(), recordByMemo(context, target, memo));
   if (!outcome.ok) return outcome;

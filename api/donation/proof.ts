@@ -205,25 +205,19 @@ async function saveProof(context: DonateContext, proof: Proof): Promise<void> {
   const intent = await intentOf(context.store, target.id, txSignature);
   // Asking again while it waits must not put the sweep off.
   if (intent?.status === "waiting") return;
-  await saveForSweep(context, target, {
-    kind: "proof",
-    proof: txSignature,
-    amount_micro_usdc: asked,
-    firstSweepMs,
-  });
+  const waiting = { kind: "proof", proof: txSignature, amount_micro_usdc: asked } as const;
+  await saveForSweep(context, target, waiting, firstSweepMs);
 }
 
-/** Saves what someone waits for, so that the sweep follows it once they may have gone. */
+/** Saves what someone waits for, so that the sweep follows it once they may have gone: after `sweptAfterMs`. */
 export async function saveForSweep(
   { store, clock }: DonateContext,
   { id, usdc_wallet }: DonateTarget,
-  {
-    firstSweepMs: afterMs,
-    ...waiting
-  }: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc"> & { firstSweepMs: number },
+  waiting: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc">,
+  sweptAfterMs: number,
 ): Promise<void> {
   const now = clock();
-  const check_at = now.getTime() + afterMs;
+  const check_at = now.getTime() + sweptAfterMs;
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
   await batchedWrite(store, (tx) => saveIntent(tx, intent));
 }
