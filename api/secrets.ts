@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { BadSetting, type Config } from "./config.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
@@ -25,23 +25,22 @@ export type Secrets = {
 /** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
 export function loadSecrets(config: Config): Secrets {
   const { adminTokens } = config;
-  const kept = (name: string, make: () => string) => keptFile(folderOf(config), name, make);
-  const made = adminTokens.length > 0 ? null : kept("admin-token", () => token());
+  const made = adminTokens.length > 0 ? null : kept(config, "admin-token", token);
   return {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
     newAdminToken: made?.fresh === true ? made.text : null,
     signingKey: signingKeyOf(config),
     dailyHashKey: dailyHashKeyOf(config),
-    deskKey: Buffer.from(kept("desk-key", () => token()).text, "base64url"),
+    deskKey: Buffer.from(kept(config, "desk-key", token).text, "base64url"),
     webhookSecret: webhookSecretOf(config),
-    donationMemoKey: Buffer.from(kept("donation-memo-key", () => token()).text, "base64url"),
+    donationMemoKey: Buffer.from(kept(config, "donation-memo-key", token).text, "base64url"),
     sponsorKey: sponsorKeyOf(config),
   };
 }
 
 /** The signing key alone, read or made: for the publisher. PKCS#8, PEM. Throws BadSetting. */
 export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
-  ed25519(config.signingKey ?? keptFile(folderOf(config), "signing-key.pem", newSigningKey).text);
+  ed25519(config.signingKey ?? kept(config, "signing-key.pem", newSigningKey).text);
 
 /** The secret of webhooks alone, read, or made once there is someone to send to. */
 export const webhookSecretOf = (
@@ -49,7 +48,7 @@ export const webhookSecretOf = (
 ): string | null =>
   config.webhookUrls.length === 0
     ? null
-    : (config.webhookSecret ?? keptFile(folderOf(config), "webhook-secret", newWebhookSecret).text);
+    : (config.webhookSecret ?? kept(config, "webhook-secret", newWebhookSecret).text);
 
 /** The sponsor's key alone: the local chain puts money on its account. Made for `local`, where it is worth nothing. */
 export const sponsorKeyOf = ({
@@ -58,15 +57,11 @@ export const sponsorKeyOf = ({
   network,
 }: Pick<Config, "dataDir" | "feePayerKey" | "network">): string | null =>
   feePayerKey ??
-  (network === "local"
-    ? keptFile(folderOf({ dataDir }), "local-sponsor.json", newSolanaKey).text
-    : null);
+  (network === "local" ? kept({ dataDir }, "local-sponsor.json", newSolanaKey).text : null);
 
 /** The key of the daily hashes alone, read or made: for commands that compare clients. */
 export const dailyHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
-  Buffer.from(keptFile(folderOf(config), "daily-hash-key", token).text, "base64url");
-
-const folderOf = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "secrets");
+  Buffer.from(kept(config, "daily-hash-key", token).text, "base64url");
 
 const token = () => randomBytes(32).toString("base64url");
 
@@ -99,11 +94,12 @@ function ed25519(given: string): string {
 }
 
 /** The text of a file, made once. A whole file appears at once by `link`, which refuses when another was first. */
-function keptFile(folder: string, name: string, make: () => string) {
+function kept({ dataDir }: Pick<Config, "dataDir">, name: string, make: () => string) {
+  const folder = join(dataDir, "secrets");
   const path = join(folder, name);
   if (existsSync(path)) return { text: readFileSync(path, "utf8").trim(), fresh: false };
   // Only the folder of the secrets is closed to others: web servers read what lies beside it.
-  mkdirSync(dirname(folder), { recursive: true });
+  mkdirSync(dataDir, { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${name}.${randomBytes(6).toString("hex")}`);
   writeFileSync(draft, `${make().trim()}\n`, { mode: 0o600, flush: true });

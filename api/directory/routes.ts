@@ -24,7 +24,6 @@ type DirectoryContext = Pick<
 /** Reads of the directory: profiles, the list, causes, history and numbers; and the health of the service. */
 export const directoryRoutes = (context: DirectoryContext) => {
   const { store } = context;
-  const numbers = numbersOf(context);
   return new Elysia()
     .get(pathOf(service.getHealth), ({ set }) => {
       // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
@@ -49,7 +48,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
       return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
     })
     .get(pathOf(directory.listCauses), () => causes(context))
-    .get(pathOf(directory.getStats), numbers);
+    .get(pathOf(directory.getStats), () => numbers(context));
 };
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
@@ -105,22 +104,13 @@ const causes = ({ store, cache }: DirectoryContext) =>
   });
 
 /** The numbers of the directory with the counters as of now. */
-function numbersOf({ store, cache, activity }: DirectoryContext): () => Promise<EncodedBody> {
-  let last: { of: readonly unknown[]; answer: EncodedBody } | null = null;
-  return async () => {
-    const numbers = await cache.get("stats", async () => ({
-      value: await directoryNumbers(store),
-      bytes: 200,
-      staleBy: movesNumbers,
-    }));
-    const counters = await activity.counters();
-    // Both are the same objects as long as nothing new was counted.
-    if (last?.of[0] !== numbers || last.of[1] !== counters) {
-      const answer = encodedJson({ ...numbers, ...counters }, freshCacheControl);
-      last = { of: [numbers, counters], answer };
-    }
-    return last.answer;
-  };
+async function numbers({ store, cache, activity }: DirectoryContext): Promise<EncodedBody> {
+  const counted = await cache.get("stats", async () => ({
+    value: await directoryNumbers(store),
+    bytes: 200,
+    staleBy: movesNumbers,
+  }));
+  return encodedJson({ ...counted, ...(await activity.counters()) }, freshCacheControl);
 }
 
 /** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country. */

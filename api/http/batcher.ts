@@ -5,12 +5,6 @@ export type Batcher<Question, Answer> = {
   flush(): void;
 };
 
-type Waiting<Question, Answer> = {
-  question: Question;
-  resolve: (answer: Answer) => void;
-  reject: (error: unknown) => void;
-};
-
 /**
  * Asks questions that come in one turn of the event loop together, where asking costs more than what is asked: a
  * transaction for instance. `askAll` answers in the order of the questions, at once or later.
@@ -18,31 +12,30 @@ type Waiting<Question, Answer> = {
 export function batcher<Question, Answer>(
   askAll: (questions: readonly Question[]) => readonly Answer[] | Promise<readonly Answer[]>,
 ): Batcher<Question, Answer> {
-  let waiting: Waiting<Question, Answer>[] = [];
+  let waiting: (PromiseWithResolvers<Answer> & { question: Question })[] = [];
   const flush = () => {
     const asked = waiting;
     waiting = [];
     if (asked.length === 0) return;
-    const answer = (answers: readonly Answer[]) => {
-      for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
-    };
-    const refuse = (error: unknown) => {
-      for (const { reject } of asked) reject(error);
-    };
-    try {
-      const answers = askAll(asked.map(({ question }) => question));
-      if (answers instanceof Promise) answers.then(answer, refuse);
-      else answer(answers);
-    } catch (error) {
-      refuse(error);
-    }
+    Promise.try(
+      askAll,
+      asked.map(({ question }) => question),
+    ).then(
+      (answers) => {
+        for (const [at, { resolve }] of asked.entries()) resolve(answers[at] as Answer);
+      },
+      (error: unknown) => {
+        for (const { reject } of asked) reject(error);
+      },
+    );
   };
   return {
-    ask: (question) =>
-      new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(flush);
-        waiting.push({ question, resolve, reject });
-      }),
+    ask: (question) => {
+      const one = { question, ...Promise.withResolvers<Answer>() };
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push(one);
+      return one.promise;
+    },
     flush,
   };
 }

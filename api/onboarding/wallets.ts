@@ -33,8 +33,7 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
   const at = change.now.getTime();
   const held = before === null ? null : await heldOf(tx, before.id);
   if (held !== null) {
-    await closeHold(tx, held, { status: "replaced", reason: null, by, at });
-    await logWallet(tx, "wallet.replaced", held, { slug: saved.slug, by, at });
+    await closeHold(tx, held, { status: "replaced", reason: null, slug: saved.slug, by, at });
   }
   const wallet_before = before?.usdc_wallet ?? null;
   if (!wallet.held) {

@@ -6,7 +6,6 @@ import {
   holdById,
   holdQueue,
   holdsWaiting,
-  logWallet,
   type WalletHold,
 } from "#content/onboarding/wallet-hold-store.ts";
 import { hexKey, instantAt, openQueue } from "./open-queue.ts";
@@ -59,8 +58,7 @@ export const holdReviews = openQueue<WalletHold>({
 
   reject: async (tx, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
     const at = now.getTime();
-    await closeHold(tx, hold, { status: "stopped", reason, by, at });
-    await logWallet(tx, "wallet.stopped", hold, { slug, by, at });
+    await closeHold(tx, hold, { status: "stopped", reason, slug, by, at });
     return ok({ message: "The change is stopped: the wallet stays as it is." });
   },
 });

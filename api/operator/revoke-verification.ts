@@ -48,8 +48,7 @@ export async function revokeVerification(
     await noteRevoked(tx, before.id, at);
     const held = await heldOf(tx, before.id);
     if (held !== null) {
-      await closeHold(tx, held, { status: "stopped", reason, by: operator, at });
-      await logWallet(tx, "wallet.stopped", held, { slug, by: operator, at });
+      await closeHold(tx, held, { status: "stopped", reason, slug, by: operator, at });
     }
     if (taken_back.includes("usdc_wallet")) {
       const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };

@@ -8,16 +8,8 @@ export const wireTime = (instant: Date): string =>
   instant.toISOString().slice(0, 19).replace("T", " ");
 
 /** ISO 8601 in UTC to the second, of milliseconds since 1970: the form of the fields that are ours. */
-export function isoTime(instantMs: number): string {
-  // The values of a profile share an instant, and so do the profiles of an import.
-  if (instantMs !== lastInstantMs) {
-    lastIsoTime = `${new Date(instantMs).toISOString().slice(0, 19)}Z`;
-    lastInstantMs = instantMs;
-  }
-  return lastIsoTime;
-}
-let lastInstantMs = Number.NaN;
-let lastIsoTime = "";
+export const isoTime = (instantMs: number): string =>
+  `${new Date(instantMs).toISOString().slice(0, 19)}Z`;
 
 /** The UTC day, "YYYY-MM-DD". */
 export const isoDay = (instantMs: number): string => new Date(instantMs).toISOString().slice(0, 10);

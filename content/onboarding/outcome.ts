@@ -93,13 +93,8 @@ function set(
 
 function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord {
   const after: NonprofitRecord = {
-    ...emptyRecord,
+    ...structuredClone(emptyRecord),
     slug,
-    causes: [],
-    programs: [],
-    impact_metrics: [],
-    registrations: [],
-    provenance: {},
   };
   const name = edits.name ?? request.name ?? "";
   set(after, "name", name, edits.name === undefined ? "organisation" : "operator", nowMs);

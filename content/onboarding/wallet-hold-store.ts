@@ -63,8 +63,8 @@ export async function applyDueHolds(
       throw new Error(`no nonprofit ${hold.nonprofit_id} for a held wallet`);
     const after = withWallet(before, hold, at);
     await saveNonprofits(tx, [{ before, after }], { origin: "onboarding", now });
-    await closeHold(tx, hold, { status: "in_effect", reason: null, by: clockName, at });
-    await logWallet(tx, "wallet.in_effect", hold, { slug: before.slug, by: clockName, at });
+    const { slug } = before;
+    await closeHold(tx, hold, { status: "in_effect", reason: null, slug, by: clockName, at });
   }
   return due.length;
 }
@@ -107,23 +107,24 @@ export async function holdWallet(
 }
 
 type Closing = {
-  status: Exclude<WalletHold["status"], "held">;
+  status: "in_effect" | "stopped" | "replaced";
   reason: string | null;
+  slug: string;
   by: string;
   at: number;
 };
 
-/** Ends a hold. False when it had ended already. */
+/** Ends a hold, unless it has ended already, and logs it. */
 export async function closeHold(
   tx: WriteTransaction,
-  { submission_id }: Pick<WalletHold, "submission_id">,
-  { status, reason, by, at }: Closing,
-): Promise<boolean> {
-  const { rowsAffected } = await tx.db
+  hold: WalletHold,
+  { status, reason, slug, by, at }: Closing,
+): Promise<void> {
+  await tx.db
     .update(holds)
     .set({ status, reason, decided_by: by, decided_at: at })
-    .where(and(eq(holds.submission_id, submission_id), isHeld));
-  return rowsAffected === 1;
+    .where(and(eq(holds.submission_id, hold.submission_id), isHeld));
+  await logWallet(tx, `wallet.${status}`, hold, { slug, by, at });
 }
 
 /** The held change of a nonprofit, null for none. */
