@@ -3,7 +3,7 @@ import { systemClock } from "#content/contract/time.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
-import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { openStore, servingStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 import { type App, createApp } from "./app.ts";
@@ -28,8 +28,13 @@ export type Service = {
   close(): Promise<void>;
 };
 
-/** What the caller brings; undefined is as good as absent. */
-export type Given = { [Name in keyof Context]?: Context[Name] };
+/** What the caller brings when it has it already. */
+export type Given = Partial<
+  Pick<
+    Context,
+    "store" | "log" | "secrets" | "chain" | "waitForPublication" | "publication" | "bundleHolds"
+  >
+>;
 
 const flushEveryMs = 1_000;
 
@@ -39,69 +44,51 @@ const flushEveryMs = 1_000;
  */
 export async function openService(config: Config, given: Given = {}): Promise<Service> {
   const log = given.log ?? openLog(config);
-  const store =
-    given.store ??
-    (await openStore({
-      url: config.databaseUrl,
-      authToken: config.databaseToken,
-      ...servingStore,
-    }));
+  const { databaseUrl: url, databaseToken: authToken } = config;
+  const store = given.store ?? (await openStore({ url, authToken, ...servingStore }));
   await refuseSample(config, store);
-  const context = await contextOf(config, store, log, given);
-  await setDonationNetwork(store, context.chain.caip2, context.clock());
-  const sweeping = startSweep(donateContext(context), log);
-  const wallets = startWalletSweep(context);
-  const webhooks = startWebhooks(context);
-  const notStored = (what: string) => (error: unknown) =>
-    log.warn({ err: error }, `${what} not stored yet`);
-  const flushing = every(() => context.activity.flush(), {
-    everyMs: flushEveryMs,
-    onFailure: notStored("counters"),
-  });
-  return {
-    app: createApp(context),
-    context,
-    close: async () => {
-      await Promise.all([flushing.stop(), sweeping.stop(), wallets.stop(), webhooks?.stop()]);
-      await context.activity.flush().catch(notStored("counters"));
-      await context.recommendationLog.flush().catch(notStored("recommendations"));
-      if (given.limits === undefined) context.limits.close();
-      if (given.search === undefined) await context.search.close();
-      if (given.store === undefined) store.close();
-    },
-  };
-}
-
-async function contextOf(
-  config: Config,
-  store: Store,
-  log: Context["log"],
-  given: Given,
-): Promise<Context> {
-  const clock = given.clock ?? systemClock;
+  const clock = systemClock;
   const secrets = given.secrets ?? loadSecrets(config);
   const watch = watchChanges(store);
-  const onLogError = (error: unknown) => log.warn({ err: error }, "recommendations not stored yet");
-  return {
+  const notStored = (what: string) => (error: unknown) =>
+    log.warn({ err: error }, `${what} not stored yet`);
+  const context: Context = {
     ...given,
     config,
     store,
     log,
     clock,
     secrets,
-    limits: given.limits ?? openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
-    cache: given.cache ?? openResponseCache(watch),
-    search:
-      given.search ??
-      openSearch(store, watch, {
-        databaseUrl: config.databaseUrl,
-        baseUrl: config.baseUrl,
-      }),
-    curated: given.curated ?? openCurated(store, watch, config.recommendationPhase),
+    limits: openLimits(join(config.dataDir, "limits.db"), { config, secrets, log }),
+    cache: openResponseCache(watch),
+    search: openSearch(store, watch, config),
+    curated: openCurated(store, watch, config.recommendationPhase),
     chain: given.chain ?? (await openDonationChain(config, { secrets, log, clock })),
-    recommendationLog:
-      given.recommendationLog ??
-      logRecommendations(store, onLogError, { keptDays: config.recommendationLogDays }),
-    activity: given.activity ?? countActivity(store, clock),
+    recommendationLog: logRecommendations(store, notStored("recommendations"), {
+      keptDays: config.recommendationLogDays,
+    }),
+    activity: countActivity(store, clock),
+  };
+  await setDonationNetwork(store, context.chain.caip2, clock());
+  const working = [
+    startSweep(donateContext(context), log),
+    startWalletSweep(context),
+    startWebhooks(context),
+    every(() => context.activity.flush(), {
+      everyMs: flushEveryMs,
+      onFailure: notStored("counters"),
+    }),
+  ];
+  return {
+    app: createApp(context),
+    context,
+    close: async () => {
+      await Promise.all(working.map((one) => one?.stop()));
+      await context.activity.flush().catch(notStored("counters"));
+      await context.recommendationLog.flush().catch(notStored("recommendations"));
+      context.limits.close();
+      await context.search.close();
+      if (given.store === undefined) store.close();
+    },
   };
 }
