@@ -28,27 +28,22 @@ export type FollowUp = {
   withinMs: number;
 };
 
-/** A follow-up that came within 60 s of a logged recommendation of the same user agent. */
-export type FollowThrough = FollowUp & {
-  recommendation_id: number;
-  /** From 1; null when another profile than those recommended was opened, which counts as well. */
-  rank: number | null;
-};
-
 /** Popular user agents ask often: this many of its newest calls are looked at to find the one that named the profile. */
 const callsLookedAt = 20;
 /** An embedded store works synchronously: a larger query would keep requests waiting. */
 const perQuery = 100;
 
 /**
- * The recommendation that each follow-up follows, in their order, null for none: of the calls of the same user agent
- * within the window the newest that recommended this profile, else the newest. Index: recommendation_log_by_client.
+ * Stores those that follow a recommendation, each once: the same again, from whatever source, changes nothing. Each follows
+ * the newest call of the same user agent within the window that recommended this profile, else the newest. Answers how many
+ * are new, and which follow none. Index: recommendation_log_by_client.
  */
-export async function followThroughsOf(
-  store: Pick<Store, "raw">,
+export async function saveFollowThroughs(
+  store: Pick<Store, "raw" | "write">,
   followUps: readonly FollowUp[],
-): Promise<(FollowThrough | null)[]> {
-  const found = followUps.map((): FollowThrough | null => null);
+): Promise<{ written: number; missed: ReadonlySet<FollowUp> }> {
+  const missed = new Set(followUps);
+  const found: (typeof recommendationFollowThroughs.$inferInsert)[] = [];
   for (let from = 0; from < followUps.length; from += perQuery) {
     if (from > 0) await eventLoopTurn();
     const batch = followUps.slice(from, from + perQuery);
@@ -62,16 +57,27 @@ export async function followThroughsOf(
     // SQL, because one statement matches a hundred follow-ups while requests wait.
     const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(asked)] });
     for (const row of rows) {
-      const place = Number(row["place"]);
-      const followUp = batch[place];
+      const followUp = batch[Number(row["place"])];
       if (followUp === undefined) continue;
-      const rank = row["rank"] === null ? null : Number(row["rank"]);
-      const recommendation_id = Number(row["recommendation_id"]);
-      const atMs = Math.max(followUp.atMs, Number(row["called_at"]));
-      found[from + place] = { ...followUp, atMs, recommendation_id, rank };
+      missed.delete(followUp);
+      found.push({
+        recommendation_id: Number(row["recommendation_id"]),
+        slug: followUp.slug,
+        action: followUp.action,
+        form: followUp.form,
+        // From 1; null when another profile than those recommended was opened, which counts as well.
+        rank: row["rank"] === null ? null : Number(row["rank"]),
+        intent_id: followUp.intent_id ?? "",
+        followed_at: Math.max(followUp.atMs, Number(row["called_at"])),
+      });
     }
   }
-  return found;
+  if (found.length === 0) return { written: 0, missed };
+  const once = "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING";
+  const { written } = await store.write((tx) =>
+    insertMany(tx, recommendationFollowThroughs, found, once),
+  );
+  return { written, missed };
 }
 
 const callOf = (client: string) => `
@@ -97,28 +103,6 @@ const matching = `
   FROM step
   JOIN recommendation_log AS call
     ON call.id = coalesce((${callOf("step.today")}), (${callOf("step.before")}))`;
-
-/** Stores follow-throughs, each once: the same again, from whatever source, changes nothing. Answers how many are new. */
-export async function saveFollowThroughs(
-  store: Pick<Store, "write">,
-  found: readonly FollowThrough[],
-): Promise<number> {
-  if (found.length === 0) return 0;
-  const rows = found.map(({ atMs, intent_id, ...one }) => ({
-    ...one,
-    intent_id: intent_id ?? "",
-    followed_at: atMs,
-  }));
-  const { written } = await store.write((tx) =>
-    insertMany(
-      tx,
-      recommendationFollowThroughs,
-      rows,
-      "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING",
-    ),
-  );
-  return written;
-}
 
 /** How many calls of recommend led how far. Each step counts calls, not clicks. */
 export type FunnelStep = {

@@ -10,7 +10,6 @@ import {
   recommendationLog,
 } from "#content/store/tables/recommendations.ts";
 import {
-  followThroughsOf,
   followThroughWindowMs,
   type FollowUp,
   oldestCall,
@@ -189,19 +188,12 @@ function gatherFollowUps(store: Store) {
       unsure = 0;
       if (taken.length === 0) return false;
       try {
-        const found = await followThroughsOf(
+        const { missed } = await saveFollowThroughs(
           store,
           taken.map(({ followUp }) => followUp),
         );
-        await saveFollowThroughs(
-          store,
-          found.filter((one) => one !== null),
-        );
-        waiting.push(
-          ...taken.flatMap(({ followUp, looks }, place) =>
-            looks > 1 && found[place] === null ? [{ followUp, looks: looks - 1 }] : [],
-          ),
-        );
+        const again = taken.filter(({ followUp, looks }) => looks > 1 && missed.has(followUp));
+        waiting.push(...again.map(({ followUp, looks }) => ({ followUp, looks: looks - 1 })));
       } catch (error) {
         waiting = [...taken, ...waiting].slice(-waitingFollowUpsMax);
         throw error;

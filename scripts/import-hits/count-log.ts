@@ -10,7 +10,6 @@ import {
   saveHits,
 } from "#content/operation/activity-store.ts";
 import {
-  followThroughsOf,
   type FollowUp,
   oldestCall,
   saveFollowThroughs,
@@ -118,9 +117,8 @@ async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
   let stored = 0;
   /** Looks at those that wait, and answers how many follow-throughs were new so far. */
   const look = async (): Promise<number> => {
-    const found = await followThroughsOf(store, waiting.splice(0));
-    const followed = found.filter((one) => one !== null);
-    return (stored += await saveFollowThroughs(store, followed));
+    const { written } = await saveFollowThroughs(store, waiting.splice(0));
+    return (stored += written);
   };
   /** Takes a request; looks at the store now and then. */
   const add = async (request: LoggedRequest, options: { all: boolean }): Promise<void> => {
