@@ -83,7 +83,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     app: createApp(context),
     context,
     close: async () => {
-      await Promise.all(working.map((one) => one?.stop()));
+      await Promise.all(working.map(async (one) => one?.stop()));
       await context.activity.flush().catch(notStored("counters"));
       await context.recommendationLog.flush().catch(notStored("recommendations"));
       context.limits.close();
