@@ -7,11 +7,8 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
-import { eachAtMost } from "#content/runtime/each-at-most.ts";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { everyPath } from "#content/runtime/every-path.ts";
 import { type ExportFolder, monotonicMtime, openExport } from "./export-folder.ts";
 
@@ -58,10 +55,7 @@ export function compressedExport(exported: ExportFolder): ExportFolder {
       if (!compressible.test(path)) return exported.put(path, blob);
       removeSiblings(folder, path);
       exported.put(path, blob);
-      const content = readFileSync(blob);
-      if (content.length < compressFromBytes) return;
-      placeSibling(folder, `${path}.br`, brotliCompressSync(content, brotliOptions));
-      placeSibling(folder, `${path}.gz`, gzipSync(content, gzipOptions));
+      renewSiblings(folder, path);
     },
     remove: (path) => {
       exported.remove(path);
@@ -73,6 +67,16 @@ export function compressedExport(exported: ExportFolder): ExportFolder {
 function removeSiblings(folder: string, path: string): void {
   rmSync(`${folder}/${path}.br`, { force: true });
   rmSync(`${folder}/${path}.gz`, { force: true });
+}
+
+/** Makes the siblings of a file that is long enough; answers whether it is. */
+function renewSiblings(folder: string, path: string): boolean {
+  removeSiblings(folder, path);
+  const content = readFileSync(`${folder}/${path}`);
+  if (content.length < compressFromBytes) return false;
+  placeSibling(folder, `${path}.br`, brotliCompressSync(content, brotliOptions));
+  placeSibling(folder, `${path}.gz`, gzipSync(content, gzipOptions));
+  return true;
 }
 
 let drafts = 0;
@@ -88,17 +92,23 @@ function placeSibling(folder: string, path: string, body: Uint8Array): void {
 
 export type PrecompressOutcome = { compressed: number; removed: number };
 
-const brotliAsync = promisify(brotliCompress);
-const gzipAsync = promisify(gzip);
-const concurrency = 4;
-
 /**
  * Brings the siblings of a whole export in step with its files, after a first build or when they were switched on:
- * makes those that are missing or old, removes those whose file is gone. Files may change meanwhile.
+ * makes those that are missing or old, removes those whose file is gone. Others work in between, and may change files.
  */
 export async function precompressFolder(folder: string): Promise<PrecompressOutcome> {
   const outcome: PrecompressOutcome = { compressed: 0, removed: 0 };
-  await eachAtMost(concurrency, everyPath(folder), (path) => bringInStep(folder, path, outcome));
+  for (const path of everyPath(folder)) {
+    const original = sibling.exec(path)?.[1];
+    if (original !== undefined && compressible.test(original)) {
+      if (existsSync(join(folder, original))) continue;
+      rmSync(join(folder, path), { force: true });
+      outcome.removed++;
+    } else if (compressible.test(path) && !isInStep(join(folder, path))) {
+      if (renewSiblings(folder, path)) outcome.compressed++;
+    }
+    await Bun.sleep(0);
+  }
   return outcome;
 }
 
@@ -109,40 +119,15 @@ function removeAllSiblings(folder: string): void {
   }
 }
 
-async function bringInStep(
-  folder: string,
-  path: string,
-  outcome: PrecompressOutcome,
-): Promise<void> {
-  const original = sibling.exec(path)?.[1];
-  if (original !== undefined && compressible.test(original)) {
-    if (existsSync(join(folder, original))) return;
-    rmSync(join(folder, path), { force: true });
-    outcome.removed++;
-    return;
-  }
-  if (!compressible.test(path)) return;
-  const target = join(folder, path);
-  const before = statSync(target, { throwIfNoEntry: false });
-  if (before === undefined || before.size < compressFromBytes) return removeSiblings(folder, path);
-  if (isInStep(target, before.mtimeMs)) return;
-  const content = await readFile(target);
-  const [br, gz] = await Promise.all([
-    brotliAsync(content, brotliOptions),
-    gzipAsync(content, gzipOptions),
-  ]);
-  // What replaced the file meanwhile, by a rename, has brought siblings of its own.
-  if (statSync(target, { throwIfNoEntry: false })?.ino !== before.ino) return;
-  placeSibling(folder, `${path}.br`, br);
-  placeSibling(folder, `${path}.gz`, gz);
-  outcome.compressed++;
-}
-
 /** Times travel through seconds as floating point: a microsecond may be lost. */
 const timeToleranceMs = 0.002;
 
-const isInStep = (target: string, mtimeMs: number): boolean =>
-  ["br", "gz"].every((extension) => {
+/** Whether a file, if it is still there, has siblings of its own time. */
+function isInStep(target: string): boolean {
+  const file = statSync(target, { throwIfNoEntry: false });
+  if (file === undefined) return true;
+  return ["br", "gz"].every((extension) => {
     const found = statSync(`${target}.${extension}`, { throwIfNoEntry: false });
-    return found !== undefined && Math.abs(found.mtimeMs - mtimeMs) < timeToleranceMs;
+    return found !== undefined && Math.abs(found.mtimeMs - file.mtimeMs) < timeToleranceMs;
   });
+}

@@ -24,15 +24,13 @@ export type Source = BuildInputs & {
   readonly renderer: Renderer;
 };
 
-export type Rendered = { key: DocumentKey; files: BundleFile[] };
-
 /** How one kind of document is found and rendered. */
 export type DocumentKind<Needs = Source> = {
   readonly kind: string;
   /** The keys of the whole directory, in batches that are rendered with one query per table. */
   all(source: Needs): AsyncIterable<DocumentKey[]> | Iterable<DocumentKey[]>;
   /** Renders a batch. A failure of one key is thrown by `render` of that key alone, so that it stops only itself. */
-  render(keys: readonly DocumentKey[], source: Needs): Promise<Rendered[]>;
+  render(keys: readonly DocumentKey[], source: Needs): Promise<BundleFile[]>;
 };
 
 /** The file that a page or an endpoint of the site makes; it lies where the page does, unless `path` says otherwise. */
@@ -79,14 +77,14 @@ export const singles = (
 ): DocumentKind => ({
   kind,
   all: () => [Object.keys(documents)],
-  render: (keys, source) =>
-    Promise.all(
-      keys.map(async (key) => {
-        const document = documents[key];
-        if (document === undefined) throw new Error(`no document is named ${key}`);
-        return { key, files: await document.render(source) };
-      }),
-    ),
+  render: async (keys, source) => {
+    const rendering = keys.map((key) => {
+      const document = documents[key];
+      if (document === undefined) throw new Error(`no document is named ${key}`);
+      return document.render(source);
+    });
+    return (await Promise.all(rendering)).flat();
+  },
 });
 
 /** A kind whose documents are rendered one after the other, each from the words of its key after the kind. */
@@ -98,11 +96,9 @@ export const oneByOne = <Needs>(
   kind,
   all,
   render: async (keys, source) => {
-    const rendered: Rendered[] = [];
-    for (const key of keys) {
-      rendered.push({ key, files: [await fileFrom(source, ...partsOf(key).slice(1))] });
-    }
-    return rendered;
+    const files: BundleFile[] = [];
+    for (const key of keys) files.push(await fileFrom(source, ...partsOf(key).slice(1)));
+    return files;
   },
 });
 
@@ -152,8 +148,7 @@ async function renderTogether(
   outcome: RenderOutcome,
 ): Promise<void> {
   try {
-    const rendered = await kind.render(keys, source);
-    outcome.files.push(...rendered.flatMap(({ files }) => files));
+    outcome.files.push(...(await kind.render(keys, source)));
   } catch (error) {
     const [only] = keys;
     if (keys.length === 1 && only !== undefined) {

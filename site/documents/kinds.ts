@@ -12,12 +12,10 @@ import { sitemap } from "./sitemap.ts";
 export const assets: DocumentKind = {
   kind: "assets",
   all: () => [[keyOf.assets]],
-  render: async (keys, { renderer }) => {
-    const files = await Promise.all(
+  render: (_, { renderer }) =>
+    Promise.all(
       renderer.assets.map(async ({ path, file }) => ({ path, body: await readFile(file) })),
-    );
-    return keys.map((key) => ({ key, files }));
-  },
+    ),
 };
 
 /** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */

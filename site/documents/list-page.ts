@@ -31,9 +31,7 @@ export const listPage: DocumentKind = {
     if (batch.length > 0) yield batch;
   },
   async render(keys, source) {
-    const places = await Promise.all(keys.map((key) => placeOf(key, source)));
-    const files = await filesOf(places, source);
-    return keys.map((key, at) => ({ key, files: [files[at] as BundleFile] }));
+    return filesOf(await Promise.all(keys.map((key) => placeOf(key, source))), source);
   },
 };
 

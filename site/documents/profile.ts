@@ -11,7 +11,6 @@ import {
   type DocumentKind,
   fileOf,
   partsOf,
-  type Rendered,
   type Source,
 } from "./document.ts";
 import { keyOf } from "./keys.ts";
@@ -23,7 +22,7 @@ const byNonprofit = <Row>(of: {
   kind: string;
   keyFor: (id: number) => DocumentKey;
   idsAfter: (store: Queryable, after: number, limit: number) => Promise<number[]>;
-  rowsOf: (store: Queryable, ids: number[]) => Promise<Iterable<readonly [id: number, row: Row]>>;
+  rowsOf: (store: Queryable, ids: number[]) => Promise<Iterable<Row>>;
   filesOf: (row: Row, source: Source) => Promise<BundleFile[]>;
 }): DocumentKind => ({
   kind: of.kind,
@@ -35,16 +34,13 @@ const byNonprofit = <Row>(of: {
   },
   async render(keys, source) {
     const ids = keys.map((key) => Number(partsOf(key)[1]));
-    const rendered: Rendered[] = [];
-    for (const [id, row] of await of.rowsOf(source.store, ids)) {
-      rendered.push({ key: of.keyFor(id), files: await of.filesOf(row, source) });
+    const files: BundleFile[] = [];
+    for (const row of await of.rowsOf(source.store, ids)) {
+      files.push(...(await of.filesOf(row, source)));
     }
-    return rendered;
+    return files;
   },
 });
-
-const recordsOf = async (store: Queryable, ids: number[]) =>
-  (await recordsById(store, ids)).map((record) => [record.id, record] as const);
 
 /**
  * The profile of one nonprofit, as a page and as JSON, and the page by which it is paid. A withdrawn one keeps its
@@ -54,7 +50,7 @@ export const profile = byNonprofit({
   kind: "profile",
   keyFor: keyOf.profile,
   idsAfter: nonprofitIdsAfter,
-  rowsOf: recordsOf,
+  rowsOf: recordsById,
   filesOf: async (record, source) => {
     const { slug } = record;
     const answer = toDetail(record);
@@ -83,7 +79,7 @@ export const profileHistory = byNonprofit({
   kind: "profile-history",
   keyFor: keyOf.profileHistory,
   idsAfter: changedIdsAfter,
-  rowsOf: historiesOf,
+  rowsOf: async (store, ids) => (await historiesOf(store, ids)).values(),
   filesOf: async (answer, source) => {
     const path = `api/nonprofits/${answer.slug}/history.json`;
     if (!isChanged(answer)) return [{ path, body: null }];
@@ -97,7 +93,7 @@ export const profileMarkdown = byNonprofit({
   kind: "profile-markdown",
   keyFor: keyOf.profileMarkdown,
   idsAfter: nonprofitIdsAfter,
-  rowsOf: recordsOf,
+  rowsOf: recordsById,
   filesOf: async (record, source) => {
     const text = markdownOf(record, source.baseUrl);
     return [await fileOf(source, "/nonprofits/[slug].md", text, `nonprofits/${record.slug}.md`)];

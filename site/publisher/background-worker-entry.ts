@@ -29,9 +29,10 @@ const manifest = openManifest(settings.bundleFolder, { readonly: true });
 const blobsFolder = join(settings.bundleFolder, "blobs");
 const blobs = openBlobs(blobsFolder);
 const renderBatch = batchRenderer();
-let rendering: ReturnType<typeof openRendering> | null = null;
-
+let opened: ReturnType<typeof openRendering> | undefined;
 /** Opened by the first task that renders: an index needs no compiled site. */
+const rendering = () => (opened ??= openRendering());
+
 async function openRendering() {
   const renderer = await openRenderer(settings.compiledFolder);
   const source = { store, lists: openListIndex(store), renderer, baseUrl, network };
@@ -41,11 +42,8 @@ async function openRendering() {
 async function perform(task: Task): Promise<unknown> {
   if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
   if (task.name === "renderBatch") return renderBatch(task.input);
-  rendering ??= openRendering();
-  const context = await rendering;
-  return task.name === "makeLists"
-    ? makeLists(context, task.input)
-    : draftFeed(context, task.input);
+  if (task.name === "makeLists") return makeLists(await rendering(), task.input);
+  return draftFeed(await rendering(), task.input);
 }
 
 /** Renders batches of a full build into blobs. */
@@ -58,8 +56,7 @@ function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
     onDamaged: (digest) => damaged.add(digest),
   });
   return async (keys) => {
-    rendering ??= openRendering();
-    const { source, kinds } = await rendering;
+    const { source, kinds } = await rendering();
     const { files, failed } = await renderKeys(keys, kinds, source);
     const { kept } = storeFiles({ blobs: whole }, files);
     for (const { path, digest } of kept) exported?.put(path, whole.pathOf(digest));
@@ -68,16 +65,11 @@ function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
   };
 }
 
-async function answer(task: Task): Promise<WorkerMessage> {
-  try {
-    return { id: task.id, done: await perform(task) };
-  } catch (error) {
-    return {
-      id: task.id,
-      error: error instanceof Error ? (error.stack ?? error.message) : "unknown",
-    };
-  }
-}
+const answer = (task: Task): Promise<WorkerMessage> =>
+  perform(task).then(
+    (done) => ({ id: task.id, done }),
+    (error: Error) => ({ id: task.id, error: error.stack ?? error.message }),
+  );
 
 /** After a task whose publisher goes on with small changes: gives memory back, and copies the manifest's log. */
 function tidyUp(): void {

@@ -1,13 +1,7 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
-import {
-  commitRelease,
-  type Committed,
-  type GatheredFiles,
-  noteFailures,
-  gatherFiles,
-} from "#site/bundle/release.ts";
+import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import type { DocumentKey, DocumentKind } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { renderInWorkers } from "./background-worker.ts";
@@ -69,7 +63,7 @@ async function buildDocuments(
   context: PublisherContext,
   { processes = 2, onProgress, signal, kinds = context.kinds }: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  const { manifest, source, exported, clock } = context;
+  const { manifest, source, exported, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
   const asOf = await newestSequence(source.store);
   const { current_release, slow_sequence } = manifest.state();
@@ -93,7 +87,23 @@ async function buildDocuments(
     onProgress?.(documents);
   });
   const files = next.count();
-  const committed = commitBuild(context, next, { first, asOf, whole: failed.length === 0 });
+  // The profile job may have come further meanwhile.
+  const reached = manifest.state();
+  const committed = commitRelease(manifest, {
+    reason: first ? "first build" : "full build",
+    files: next,
+    first,
+    // A page that failed to render keeps its older version.
+    whole: failed.length === 0,
+    asOf,
+    state: {
+      fast_sequence: Math.max(reached.fast_sequence, asOf),
+      slow_sequence: Math.max(reached.slow_sequence, asOf),
+      inputs_digest: inputsDigest,
+      building: 0,
+    },
+    now: clock(),
+  });
   // The profile job may have noted one meanwhile, from newer data.
   manifest.db.query("DELETE FROM failures WHERE failed_at < ?").run(startedAt);
   noteFailures(context, [], failed);
@@ -110,27 +120,6 @@ async function* allBatches(
   source: PublisherContext["source"],
 ): AsyncGenerator<DocumentKey[]> {
   for (const kind of kinds) yield* kind.all(source);
-}
-
-/** `whole`: no page failed to render; one that did keeps its older version. */
-function commitBuild(
-  { manifest, clock, inputsDigest }: PublisherContext,
-  files: GatheredFiles,
-  build: { first: boolean; asOf: number; whole: boolean },
-): Committed {
-  const { fast_sequence, slow_sequence } = manifest.state();
-  return commitRelease(manifest, {
-    ...build,
-    files,
-    reason: build.first ? "first build" : "full build",
-    state: {
-      fast_sequence: Math.max(fast_sequence, build.asOf),
-      slow_sequence: Math.max(slow_sequence, build.asOf),
-      inputs_digest: inputsDigest,
-      building: 0,
-    },
-    now: clock(),
-  });
 }
 
 /** A first build that was cut off may have left half-written files under their final names. */

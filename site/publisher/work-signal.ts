@@ -1,3 +1,4 @@
+import { within } from "#content/runtime/with-timeout.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import type { PublisherContext } from "./context.ts";
 
@@ -35,15 +36,12 @@ export function openWorkSignal(
     if (now !== known) noticed = true;
     known = now;
   };
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      ring = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (noticed || woken) ring();
-    });
+  const pause = (ms: number) => {
+    const rung = Promise.withResolvers<void>();
+    ring = rung.resolve;
+    if (noticed || woken) ring();
+    return within(rung.promise, ms);
+  };
   return {
     /** Says that something was written. Returns at once. */
     notify: (): void => {

@@ -66,11 +66,7 @@ export async function makeIndexes(
     superseded: [],
   };
   for (const key of stale.keys) {
-    const rendered = await lunr.render([key], { store });
-    const { kept, removed } = storeFiles(
-      { blobs },
-      rendered.flatMap(({ files }) => files),
-    );
+    const { kept, removed } = storeFiles({ blobs }, await lunr.render([key], { store }));
     made.lunr.push(...kept);
     made.lunrGone.push(...removed);
   }

@@ -49,9 +49,9 @@ export async function aSite(
   const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
   const files = async (key: DocumentKey) => {
     const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);
-    const [rendered] = (await kind?.render([key], source)) ?? [];
+    const rendered = (await kind?.render([key], source)) ?? [];
     return Object.fromEntries(
-      (rendered?.files ?? []).map(({ path, body }) => [path, body === null ? null : textOf(body)]),
+      rendered.map(({ path, body }) => [path, body === null ? null : textOf(body)]),
     );
   };
   const site: TestSite = {

@@ -55,8 +55,8 @@ export async function discoveryFiles(
   const source = { store, lists, baseUrl, network: "local" as const, renderer: await aRenderer() };
   const files = new Map<string, string>();
   for await (const keys of discovery.all(source)) {
-    for (const rendered of await discovery.render(keys, source)) {
-      for (const { path, body } of rendered.files) files.set(path, textOf(body));
+    for (const { path, body } of await discovery.render(keys, source)) {
+      files.set(path, textOf(body));
     }
   }
   return files;

@@ -123,7 +123,7 @@ async function rendered(): Promise<string[]> {
   const found: string[] = [];
   for (const kind of documentKinds) {
     for await (const keys of kind.all(site)) {
-      const files = (await kind.render(keys, site)).flatMap((one) => one.files);
+      const files = await kind.render(keys, site);
       found.push(...files.filter(({ body }) => body !== null).map(({ path }) => path));
     }
   }

@@ -22,9 +22,8 @@ const everything = async (source: TestSite) => {
   const files: [string, string][] = [];
   for (const kind of documentKinds) {
     for await (const keys of kind.all(source)) {
-      for (const rendered of await kind.render(keys, source)) {
-        for (const { path, body } of rendered.files)
-          files.push([path, Bun.SHA256.hash(body ?? "null", "hex")]);
+      for (const { path, body } of await kind.render(keys, source)) {
+        files.push([path, Bun.SHA256.hash(body ?? "null", "hex")]);
       }
     }
   }
