@@ -27,7 +27,7 @@ export async function startLocalChain(
   const { localChainPort } = config;
   if (localChainPort === null) return null;
   const running = await runningAlready(config);
-  if (running !== null) return runningAt(running, { pid: () => null, stop: async () => {} });
+  if (running !== null) return { ...chainAt(running), pid: () => null, stop: async () => {} };
   const missing = whyNoChain();
   if (missing !== null) {
     onTrouble(missing);
@@ -52,18 +52,8 @@ export async function startLocalChain(
     onTrouble("The local chain did not come up: there are no donations until the next start.");
     return null;
   }
-  return runningAt(first.url, child);
+  return { ...chainAt(first.url), pid: child.pid, stop: child.stop };
 }
-
-const runningAt = (
-  url: string,
-  { pid, stop }: Pick<RunningChain, "pid" | "stop">,
-): RunningChain => ({
-  url,
-  pid,
-  withAccounts: accountsAt(url),
-  stop,
-});
 
 const lookAgainAfterMs = 500;
 
@@ -84,18 +74,19 @@ async function answers(url: string): Promise<boolean> {
 
 const ensureWithinMs = 1_000;
 
-const accountsAt =
-  (url: string) =>
-  (chain: Chain): Chain => {
-    const made = new Set<string>();
-    return {
+function chainAt(url: string): Pick<RunningChain, "url" | "withAccounts"> {
+  const made = new Set<string>();
+  return {
+    url,
+    withAccounts: (chain) => ({
       ...chain,
       canReceive: async (wallet) => {
         if (!made.has(wallet) && (await ensure(url, wallet))) made.add(wallet);
         return chain.canReceive(wallet);
       },
-    };
+    }),
   };
+}
 
 async function ensure(url: string, wallet: string): Promise<boolean> {
   const response = await fetch(`${url}/ensure`, {

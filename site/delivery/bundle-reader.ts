@@ -37,12 +37,8 @@ export function openBundleReader(bundleFolder: string) {
     /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
     current: () => {
       const { current_release, fast_sequence, slow_sequence, held_at } = manifest.state();
-      return {
-        release: current_release,
-        fastSequence: fast_sequence,
-        slowSequence: slow_sequence,
-        held: held_at > 0,
-      };
+      const [profilesTo, listsTo] = [fast_sequence, slow_sequence];
+      return { release: current_release, held: held_at > 0, profilesTo, listsTo };
     },
     /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
     version: (): number => versioning.get()?.data_version ?? 0,
@@ -57,7 +53,7 @@ const lookEveryMs = 2;
 /** Read your writes: waits until a change is published, and tells in which release a reader finds it. */
 export type WaitForPublication = (sequence: number) => Promise<{ release: string } | null>;
 
-type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "fastSequence" | "held">;
+type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "profilesTo" | "held">;
 
 /**
  * Waits at most `waitMs` for the publisher to pass the change. Null when the wait ended first, when a rollback holds
@@ -72,7 +68,7 @@ export function waitForPublication(
   return async (sequence) => {
     const deadlineMs = performance.now() + waitMs;
     for (let place: Place = reader.current(); ; place = await nextPlace()) {
-      if (place.fastSequence >= sequence && place.release > 0) {
+      if (place.profilesTo >= sequence && place.release > 0) {
         const failures = reader.failures();
         const failed = failures.size > 0 && failures.has(`profile ${await profileOf(sequence)}`);
         return failed ? null : { release: String(place.release) };
@@ -83,11 +79,10 @@ export function waitForPublication(
 }
 
 /** How far publishing is, for anyone who watches over it. */
-export function publicationOf(reader: Pick<BundleReader, "current" | "failures">) {
-  const { release, fastSequence, slowSequence, held } = reader.current();
-  const failures = reader.failures().size;
-  return { release, held, profilesTo: fastSequence, listsTo: slowSequence, failures };
-}
+export const publicationOf = (reader: Pick<BundleReader, "current" | "failures">) => ({
+  ...reader.current(),
+  failures: reader.failures().size,
+});
 
 /** One look for all who wait: hundreds of them while nothing is published must not keep the service from answering. */
 function sharedLooks(look: () => Place): () => Promise<Place> {

@@ -39,8 +39,10 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     verified: detail.verified === 1,
     withdrawn,
     facts: factsOf(detail, website),
-    mission: paragraphs(detail.mission),
-    about: paragraphs(detail.description),
+    texts: [
+      { title: "Mission", paragraphs: paragraphs(detail.mission) },
+      { title: "About", paragraphs: paragraphs(detail.description) },
+    ].filter((text) => text.paragraphs.length > 0),
     programs: programsOf(detail),
     metrics: detail.impact_metrics.map((metric) => ({
       name: metric.name,

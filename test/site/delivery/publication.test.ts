@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { waitForPublication } from "#site/delivery/bundle-reader.ts";
 
 /** A reader whose bundle stands at one change; counts how often it is asked. */
-function aReader(fastSequence: number, failed: string[] = []) {
+function aReader(profilesTo: number, failed: string[] = []) {
   const asked = { times: 0 };
-  const place = { release: 7, fastSequence, slowSequence: 0, held: false };
+  const place = { release: 7, profilesTo, listsTo: 0, held: false };
   const current = () => (asked.times++, { ...place });
   return { asked, place, current, failures: () => new Set(failed) };
 }
@@ -13,7 +13,7 @@ const profileOf = () => Promise.resolve(12);
 test("a change that is published is told with its release", async () => {
   const reader = aReader(3);
   const waiting = waitForPublication(reader, profileOf, 1_000)(5);
-  reader.place.fastSequence = 5;
+  reader.place.profilesTo = 5;
   expect(await waiting).toEqual({ release: "7" });
 });
 
