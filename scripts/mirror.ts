@@ -1,8 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
-import { fail } from "#content/contract/result.ts";
 import { publicKeyOf } from "#content/feed/signing-keys.ts";
-import { codeOf } from "#site/bundle/blobs.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { openMirrorFolder } from "./mirror/folder.ts";
 import { openOrigin, type SyncFailure } from "./mirror/origin.ts";
@@ -74,9 +72,7 @@ async function runOnce(
   const progress = startProgress("Files fetched", 0);
   let fetched = 0;
   const onFile = () => progress.at(++fetched);
-  const outcome = await syncMirror({ ...options, pauseMs: 500, onFile })
-    .catch(diskFailure)
-    .finally(() => progress.end());
+  const outcome = await syncMirror({ ...options, pauseMs: 500, onFile }).finally(progress.end);
   const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(2));
   if (json) {
     const result = outcome.ok ? outcome.value : outcome.failure;
@@ -85,14 +81,6 @@ async function runOnce(
   else console.error(describeFailure(outcome.failure));
   return outcome.ok;
 }
-
-/** A folder that could not be written: another run may find room. Throws any other error. */
-function diskFailure(error: unknown) {
-  if (!(error instanceof Error) || !diskTroubles.has(codeOf(error))) throw error;
-  return fail({ kind: "disk", reason: error.message } as const);
-}
-
-const diskTroubles: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EROFS"]);
 
 function secondsOf(name: string, given: string, least: number): number {
   const seconds = Number(given);
@@ -110,9 +98,6 @@ function lockOrStop(side: string): { release(): void } {
 }
 
 const pathsShownMax = 5;
-
-/** The folder, or the one beside it, could not be written. */
-type DiskFailure = { kind: "disk"; reason: string };
 
 /** What a finished run did, in a line or two. */
 function describeReport(report: SyncReport, seconds: number): string {
@@ -133,7 +118,7 @@ function describeReport(report: SyncReport, seconds: number): string {
 }
 
 /** Why a run left the folder as it was. */
-function describeFailure(failure: SyncFailure | DiskFailure): string {
+function describeFailure(failure: SyncFailure): string {
   switch (failure.kind) {
     case "disk":
       return `The folder could not be written: ${failure.reason}. The next run continues from here.`;

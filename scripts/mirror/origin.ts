@@ -14,6 +14,8 @@ import { codeOf, writeHashed } from "#site/bundle/blobs.ts";
 export type SyncFailure =
   | { kind: "not_found"; path: string }
   | { kind: "unreachable"; path: string; reason: string }
+  /** The folder, or the one beside it, could not be written: another run may find room. */
+  | { kind: "disk"; reason: string }
   | { kind: "no_directory"; reason: string }
   /** The list is not signed by the key that is pinned. */
   | { kind: "not_signed_by"; kid: string; signedBy: string }

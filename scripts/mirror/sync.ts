@@ -8,6 +8,7 @@ import {
 } from "#content/contract/feed.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { PublicKey } from "#content/feed/signing-keys.ts";
+import { codeOf } from "#site/bundle/blobs.ts";
 import type { MirrorFolder, MirrorState } from "./folder.ts";
 import { type Gathering, gather, install, type Misfits, newestOf } from "./gather.ts";
 import {
@@ -59,9 +60,12 @@ export async function syncMirror(options: SyncOptions): Promise<Result<SyncRepor
     return ok(await sync(options));
   } catch (error) {
     if (error instanceof SyncStopped) return fail(error.failure);
-    throw error;
+    if (!(error instanceof Error) || !diskTroubles.has(codeOf(error))) throw error;
+    return fail({ kind: "disk", reason: error.message });
   }
 }
+
+const diskTroubles: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EROFS"]);
 
 async function sync(options: SyncOptions): Promise<SyncReport> {
   const { origin, mirror, check, onFile } = options;

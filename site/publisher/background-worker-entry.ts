@@ -51,10 +51,7 @@ function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
   const damaged = new Set<string>();
   const { exportFolder } = settings;
   const exported = exportFolder === null ? null : openExport(exportFolder);
-  const whole = openBlobs(blobsFolder, {
-    exclusive: exportFolder !== null,
-    onDamaged: (digest) => damaged.add(digest),
-  });
+  const whole = openBlobs(blobsFolder, (digest) => damaged.add(digest));
   return async (keys) => {
     const { source, kinds } = await rendering();
     const { files, failed } = await renderKeys(keys, kinds, source);
