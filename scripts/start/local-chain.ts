@@ -52,7 +52,7 @@ export async function startLocalChain(
     onTrouble("The local chain did not come up: there are no donations until the next start.");
     return null;
   }
-  return { ...chainAt(first.url), pid: child.pid, stop: child.stop };
+  return { ...child, ...chainAt(first.url) };
 }
 
 const lookAgainAfterMs = 500;

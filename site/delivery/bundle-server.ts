@@ -2,7 +2,7 @@ import { givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import { LRUCache } from "lru-cache";
-import { cachedBodyBytesMax, type EncodedFile, encodeFile, shownTo } from "./encoded-file.ts";
+import { cachedBodyBytesMax, type EncodedFile, encodeFile } from "./encoded-file.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;
 
@@ -57,7 +57,7 @@ export function createBundleServer(
       return null;
     }
     const page = lookUp("/404");
-    return page === null ? null : answerWith(reader, page, request, 404);
+    return page === null ? null : answerWith(page, request, 404);
   };
   return {
     /** Answers from the bundle at once, or gives null: then the service is asked. */
@@ -68,7 +68,7 @@ export function createBundleServer(
       const found = lookUp(path);
       if (found === null) return redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
       onServed?.(path, request);
-      return answerWith(reader, found, request, 200);
+      return answerWith(found, request, 200);
     },
   };
 }
@@ -100,7 +100,7 @@ function openLookUp(reader: BundleReader): (urlPath: string) => EncodedFile | nu
       const newest = reader.version();
       return newest === version ? null : lookUp(urlPath, newest);
     }
-    const fresh = encodeFile(file, body, version);
+    const fresh = encodeFile(file, body, { version, read: reader.read });
     cached.set(urlPath, fresh);
     return fresh;
   };
@@ -137,13 +137,8 @@ function splitUrl(url: string): { path: string; hasQuery: boolean } {
     : { path: url.slice(from, query), hasQuery: true };
 }
 
-function answerWith(
-  reader: BundleReader,
-  found: EncodedFile,
-  request: Request,
-  status: 200 | 404,
-): Response {
-  const { body, etag, init } = shownTo(request, found, (file) => reader.read(file));
+function answerWith(found: EncodedFile, request: Request, status: 200 | 404): Response {
+  const { body, etag, init } = found.shownTo(request);
   const { headers } = init;
   const wanted = request.headers.get("if-none-match");
   if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });

@@ -21,11 +21,8 @@ export type EncodedFile = {
   file: ManifestFile;
   /** The bundle's version at which the look-up was right. */
   version: number;
-  plain: Shown;
-  /** Whether it may be sent compressed. */
-  shrinks: boolean;
-  /** Each made when it is first asked for. */
-  compressed: { br: Shown | null; gzip: Shown | null };
+  /** What to send to this request: compressed where it is understood and helps. */
+  shownTo(request: Request): Shown;
 };
 
 const compressFromBytes = 1_024;
@@ -33,7 +30,12 @@ const compressFromBytes = 1_024;
 export const cachedBodyBytesMax = 512 * 1024;
 const compressible = /^(text\/|application\/(json|linkset\+json|ld\+json|xml|yaml|javascript))|svg/;
 
-export function encodeFile(file: ManifestFile, body: Blob, version: number): EncodedFile {
+/** `read` gives the content again for compressing it, null when it is gone. */
+export function encodeFile(
+  file: ManifestFile,
+  body: Blob,
+  { version, read }: { version: number; read: (file: ManifestFile) => Bytes | null },
+): EncodedFile {
   const { contentType, cacheControl, others } = headersOf(file.path);
   const etag = `"${file.digest.slice(0, 32)}"`;
   const shrinks =
@@ -48,23 +50,17 @@ export function encodeFile(file: ManifestFile, body: Blob, version: number): Enc
     etag,
   });
   const plain: Shown = { body, etag, init: { status: 200, headers } };
-  return { file, version, plain, shrinks, compressed: { br: null, gzip: null } };
-}
-
-/** What to send to this request: compressed where it is understood and helps. `read` gives the content, null when it is gone. */
-export function shownTo(
-  request: Request,
-  encoded: EncodedFile,
-  read: (file: ManifestFile) => Bytes | null,
-): Shown {
-  const { plain, shrinks, file, compressed } = encoded;
-  const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
-  if (encoding === null) return plain;
-  const known = compressed[encoding];
-  if (known !== null) return known;
-  const whole = read(file);
-  if (whole === null) return plain;
-  return (compressed[encoding] = compress(plain, whole, encoding));
+  const compressed: Partial<Record<Encoding, Shown>> = {};
+  const shownTo = (request: Request): Shown => {
+    const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
+    if (encoding === null) return plain;
+    const known = compressed[encoding];
+    if (known !== undefined) return known;
+    const whole = read(file);
+    if (whole === null) return plain;
+    return (compressed[encoding] = compress(plain, whole, encoding));
+  };
+  return { file, version, shownTo };
 }
 
 type Encoding = "br" | "gzip";
