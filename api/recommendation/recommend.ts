@@ -1,12 +1,12 @@
 import { causeIds } from "#content/contract/cause.ts";
-import type {
-  GovernancePhase,
-  Intent,
-  RecommendAnswer,
-  Recommendation,
-  RecommendQuery,
+import {
+  type GovernancePhase,
+  type Intent,
+  intents,
+  type RecommendAnswer,
+  type Recommendation,
+  type RecommendQuery,
 } from "#content/contract/recommendation.ts";
-import { fail, ok, type Result } from "#content/contract/result.ts";
 import disclosures from "#content/editorial/disclosures.json";
 import unspecificWords from "#content/editorial/unspecific-words.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
@@ -29,8 +29,6 @@ import {
 } from "#content/recommendation/answer-sentences.ts";
 import { type SearchWord, searchWords } from "#content/search/query.ts";
 
-export type RecommendFailure = { kind: "nothing_asked" };
-
 type Needed = { curation: Curation; phase: GovernancePhase; now: Date; baseUrl: string };
 
 /**
@@ -40,15 +38,12 @@ type Needed = { curation: Curation; phase: GovernancePhase; now: Date; baseUrl: 
 export function recommend(
   { curation, phase, now, baseUrl }: Needed,
   query: RecommendQuery,
-): Result<RecommendAnswer, RecommendFailure> {
-  if (query.cause === null && query.country === null && query.q === null) {
-    return fail({ kind: "nothing_asked" });
-  }
+): RecommendAnswer {
   const candidates = candidatesFor(curation, query);
-  if (candidates.length === 0) return ok(nothingCurated(query, phase, baseUrl));
+  if (candidates.length === 0) return nothingCurated(query, phase, baseUrl);
   const best = rank(curation, candidates, query, now);
   const contributed = new Set(best.flatMap(({ explain }) => explain.map(({ signal }) => signal)));
-  return ok({
+  return {
     query,
     ranking_signals: signals.flatMap(({ name }) => (contributed.has(name) ? [name] : [])),
     editorial_disclosure: recommendationDisclosure(phase, {
@@ -59,7 +54,7 @@ export function recommend(
     recommendations: best.map((one, at) => recommendationOf(one, at + 1, { query, baseUrl })),
     fallback: null,
     no_recommendations_reason: null,
-  });
+  };
 }
 
 function recommendationOf(
@@ -218,12 +213,12 @@ function strengthsOf(
   const known =
     cause === null ? undefined : causeIds.find((id) => id === cause.trim().toLowerCase());
   const words = searchWords(q ?? "");
-  if (known !== undefined) words.push(...searchWords(causeName(known)).map(whole));
+  if (known !== undefined) {
+    // The name of a cause is never half typed.
+    words.push(...searchWords(causeName(known)).map((word) => ({ ...word, prefix: false })));
+  }
   return words.length === 0 ? new Map() : index.strengths(words);
 }
-
-/** The name of a cause is never half typed. */
-const whole = (word: SearchWord): SearchWord => ({ ...word, prefix: false });
 
 const byImpact = ({ record: a }: Candidate, { record: b }: Candidate): number =>
   (b.beneficiaries_per_year ?? -1) - (a.beneficiaries_per_year ?? -1) || a.id - b.id;
@@ -239,15 +234,8 @@ function baseScores(curation: Curation, now: Date): BaseScores {
     curation.candidates.map((candidate) => {
       const signs = signsOf(candidate, { share: 0, curation, now });
       const of = (intent: Intent) => Math.round(100 * explainScore(signs, intent, now).score);
-      return [
-        candidate,
-        {
-          discover: of("discover"),
-          donate: of("donate"),
-          compare: of("compare"),
-          verify: of("verify"),
-        },
-      ];
+      const byIntent = Object.fromEntries(intents.map((intent) => [intent, of(intent)]));
+      return [candidate, byIntent as Record<Intent, number>];
     }),
   );
   known.set(curation, { atMs: now.getTime(), scores });

@@ -3,30 +3,31 @@ import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import type { Context } from "#api/context.ts";
 import { agentRefusals, proposalCall, proposalContext } from "#api/enrichment/proposal.ts";
-import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
 import { askedCacheControl } from "#api/http/headers.ts";
-import { type FailureTable, Refused, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import {
+  type FailureTable,
+  problem,
+  Refused,
+  refusalOf,
+  refuse,
+  unusableBody,
+} from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
 import { userAgentHash } from "#api/http/client.ts";
-import type { RecommendQuery } from "#content/contract/recommendation.ts";
-import type { Result } from "#content/contract/result.ts";
+import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
-import type { LoggedRecommendation } from "#content/recommendation/log-store.ts";
 import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
-import { recommend, type RecommendFailure } from "./recommend.ts";
-
-type Answered = {
-  answer: EncodedBody;
-  toLog: Pick<LoggedRecommendation, "result_count" | "top_slug" | "slugs" | "ranking_signals">;
-};
+import { recommend } from "./recommend.ts";
 
 const cachedMax = 1_000;
 const minuteMs = 60_000;
 
 /** GET /api/recommend. */
 export const recommendRoutes = (context: Context) => {
-  const cached = new LRUCache<string, Answered>({ max: cachedMax });
+  const { config, clock, curated, secrets, activity, recommendationLog } = context;
+  const cached = new LRUCache<string, ReturnType<typeof answered>>({ max: cachedMax });
   // Another object as soon as a recommended profile changed.
   let cachedOf: Curation | null = null;
   return new Elysia().get(
@@ -39,57 +40,43 @@ export const recommendRoutes = (context: Context) => {
         intent: query.intent,
         limit: query.limit,
       };
-      const now = context.clock();
+      if (asked.cause === null && asked.country === null && asked.q === null) {
+        return problem(nothingAsked);
+      }
+      const now = clock();
       // Points fade with time: counted to the minute, so that an answer can be sent again. Those for curation end with one.
       const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
-      const curation = await context.curated.current();
+      const curation = await curated.current();
       if (curation !== cachedOf) cached.clear();
       cachedOf = curation;
       const key = JSON.stringify([minute, asked]);
-      let known = cached.get(key);
-      if (known === undefined) {
-        const outcome = answerTo(context, { curation, now: minute }, asked);
-        if (!outcome.ok) return refuse(answers, outcome.failure);
-        known = outcome.value;
-        cached.set(key, known);
-      }
-      context.activity.count("query:recommend");
-      const client = userAgentHash(
-        context.secrets.dailyHashKey,
-        request.headers.get("user-agent") ?? "",
-        now.getTime(),
-      );
-      const phase = context.config.recommendationPhase;
-      context.recommendationLog.add({
-        query: asked,
-        ...known.toLog,
-        phase,
-        client,
-        called_at: now,
-      });
+      const { baseUrl, recommendationPhase: phase } = config;
+      const known =
+        cached.get(key) ?? answered(recommend({ curation, phase, now: minute, baseUrl }, asked));
+      cached.set(key, known);
+      activity.count("query:recommend");
+      const userAgent = request.headers.get("user-agent") ?? "";
+      const client = userAgentHash(secrets.dailyHashKey, userAgent, now.getTime());
+      recommendationLog.add({ query: asked, ...known.toLog, phase, client, called_at: now });
       return known.answer;
     },
     schemaOf(operations.recommendNonprofits),
   );
 };
 
-function answerTo(
-  { config }: Context,
-  of: { curation: Curation; now: Date },
-  asked: RecommendQuery,
-): Result<Answered, RecommendFailure> {
-  const { baseUrl, recommendationPhase: phase } = config;
-  const outcome = recommend({ ...of, phase, baseUrl }, asked);
-  if (!outcome.ok) return outcome;
-  const { count, recommendations, ranking_signals } = outcome.value;
+const nothingAsked = {
+  status: 400,
+  code: "nothing_asked",
+  detail: "Send at least one of cause, country and q.",
+};
+
+/** An answer as it is sent, and what is logged of it. */
+function answered(answer: RecommendAnswer) {
+  const { count, recommendations, ranking_signals } = answer;
   const slugs = recommendations.map(({ slug }) => slug);
   const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
-  return { ok: true, value: { answer: encodedJson(outcome.value, askedCacheControl), toLog } };
+  return { answer: encodedJson(answer, askedCacheControl), toLog };
 }
-
-const answers: FailureTable<RecommendFailure> = {
-  nothing_asked: { status: 400, detail: "Send at least one of cause, country and q." },
-};
 
 /** POST /api/recommend/drafts. */
 export const recommendDraftRoutes = (context: Context) => {
