@@ -110,7 +110,7 @@ function answerOf(
 }
 
 /** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
-export type DraftOutcome = {
+type DraftOutcome = {
   draft_id: number;
   slug: string;
   name: string;
@@ -122,38 +122,28 @@ export type DraftOutcome = {
   refused: RefusedDraft[];
 };
 
-export type DraftJob = Admitted & {
+type DraftJob = Admitted & {
   request: DraftRequest;
   phase: Exclude<GovernancePhase, 1>;
 };
 
 /** Stores a draft, and promotes the profile when agents agree, inside the caller's transaction: all of it or nothing. */
-export const storeDraft = (
-  tx: WriteTransaction,
-  job: DraftJob,
-): Promise<Result<DraftOutcome, ProposalFailure>> =>
-  storeOnce(tx, "draft", job, job.request, () => storeNew(tx, job));
-
-async function storeNew(
-  tx: WriteTransaction,
-  job: DraftJob,
-): Promise<Result<DraftOutcome, ProposalFailure>> {
-  const { slug, sensitive_claims } = job.request;
-  const record = await recordBySlug(tx, slug);
-  if (record === null) return fail({ kind: "nonprofit_not_found", slug });
-  if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const done = await decideAndStore(tx, job, record.id);
-  const refused = await refusedDrafts(tx, record.id);
-  return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
-}
-
-type Done = Pick<DraftOutcome, "draft_id" | "status" | "decision" | "confidence">;
+const storeDraft = (tx: WriteTransaction, job: DraftJob) =>
+  storeOnce<DraftOutcome, ProposalFailure>(tx, "draft", job, job.request, async () => {
+    const { slug, sensitive_claims } = job.request;
+    const record = await recordBySlug(tx, slug);
+    if (record === null) return fail({ kind: "nonprofit_not_found", slug });
+    if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+    const done = await decideAndStore(tx, job, record.id);
+    const refused = await refusedDrafts(tx, record.id);
+    return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
+  });
 
 async function decideAndStore(
   tx: WriteTransaction,
   job: DraftJob,
   nonprofit_id: number,
-): Promise<Done> {
+): Promise<Pick<DraftOutcome, "draft_id" | "status" | "decision" | "confidence">> {
   const { request, phase, mode, network } = job;
   const { agent_id, normalised } = request;
   const own = await ownDrafts(tx, { nonprofit_id, agent_id });
@@ -163,23 +153,22 @@ async function decideAndStore(
     return { draft_id: before.id, status: "applied", decision: { kind: "applied" }, confidence };
   }
   const waiting = await waitingDrafts(tx, { nonprofit_id, normalised });
+  const others = waiting.filter((one) => one.agent_id !== agent_id);
   const decision = decideDraft({
     phase,
     mode,
     mine: { agent_id, network, normalised_value: normalised },
     sensitive: request.sensitive_claims.length > 0,
     test_data: request.test_data,
-    waiting: waiting.filter((one) => one.agent_id !== agent_id).map(voteOf),
+    waiting: others.map(voteOf),
     live: await livePick(tx, { nonprofit_id, slug: request.slug }),
     refused: await operatorRefused(tx, { nonprofit_id, slug: request.slug }),
   });
   const applied = decision.kind === "promoted" || decision.kind === "corroborates";
   const draft_id = await replaceOwn(tx, job, { nonprofit_id, own, applied });
   if (decision.kind === "promoted") {
-    const agreeing = waiting.filter(
-      (one) => one.agent_id !== agent_id && countsTowardAgreement(one),
-    );
-    await promote(tx, { nonprofit_id, agreeing, decision, draft_id, job });
+    const agreeing = others.filter(countsTowardAgreement);
+    await promote(tx, job, { agreeing, winner: decision.winner, draft_id });
   }
   const confidence = await agentsBehindDraft(tx, { nonprofit_id, normalised });
   return { draft_id, status: applied ? "applied" : "pending", decision, confidence };
@@ -239,22 +228,16 @@ async function replaceOwn(
   });
 }
 
-type Promotion = {
-  nonprofit_id: number;
-  /** Other agents' waiting drafts of the same donor intents that count toward agreement. */
-  agreeing: readonly StoredDraft[];
-  decision: Extract<DraftDecision, { kind: "promoted" }>;
-  draft_id: number;
-  job: DraftJob;
-};
-
 /** The earliest agreeing draft becomes the recommendation, in its agent's words. */
-async function promote(tx: WriteTransaction, of: Promotion): Promise<void> {
-  const { nonprofit_id, agreeing, decision, draft_id, job } = of;
-  const { request, now } = job;
+async function promote(
+  tx: WriteTransaction,
+  { request, now }: DraftJob,
+  { agreeing, winner, draft_id }: { agreeing: StoredDraft[]; winner: number; draft_id: number },
+): Promise<void> {
   const at = now.getTime();
-  const words = agreeing.find(({ id }) => id === decision.winner);
-  if (words === undefined) throw new Error(`draft ${decision.winner} is not among the agreeing`);
+  const words = agreeing.find(({ id }) => id === winner);
+  if (words === undefined) throw new Error(`draft ${winner} is not among the agreeing`);
+  const { nonprofit_id } = words;
   const added = await addPick(tx, {
     nonprofit_id,
     recommended_for: words.recommended_for,

@@ -1,5 +1,6 @@
 import {
   and,
+  asc,
   countDistinct,
   desc,
   eq,
@@ -31,37 +32,24 @@ const sameIntents = ({ nonprofit_id, normalised }: SameIntents) =>
 const agreed = and(eq(drafts.status, "applied"), eq(drafts.decided_by, "consensus"));
 const byOperator = like(drafts.decided_by, "operator:%");
 
+const listed = (store: Queryable, which: SQL | undefined, order: SQL, limit: number) =>
+  store.db.select().from(drafts).where(which).orderBy(order).limit(limit).execute();
+
 /**
  * The drafts of one nonprofit that wait and name the same donor intents, oldest first, at most 500: however many others
  * wait, they do not keep these from being found. Index: drafts_by_nonprofit.
  */
 export const waitingDrafts = (store: Queryable, same: SameIntents): Promise<StoredDraft[]> =>
-  store.db
-    .select()
-    .from(drafts)
-    .where(and(sameIntents(same), eq(drafts.status, "pending")))
-    .orderBy(drafts.id)
-    .limit(waitingMax)
-    .execute();
+  listed(store, and(sameIntents(same), eq(drafts.status, "pending")), asc(drafts.id), waitingMax);
 
 /** What an agent proposed for a nonprofit that was not rejected, the newest first. Index: drafts_by_nonprofit. */
 export const ownDrafts = (
   store: Queryable,
   { nonprofit_id, agent_id }: Pick<StoredDraft, "nonprofit_id" | "agent_id">,
-): Promise<StoredDraft[]> =>
-  store.db
-    .select()
-    .from(drafts)
-    .where(
-      and(
-        eq(drafts.nonprofit_id, nonprofit_id),
-        eq(drafts.agent_id, agent_id),
-        ne(drafts.status, "rejected"),
-      ),
-    )
-    .orderBy(desc(drafts.id))
-    .limit(ownMax)
-    .execute();
+): Promise<StoredDraft[]> => {
+  const isOwn = and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.agent_id, agent_id));
+  return listed(store, and(isOwn, ne(drafts.status, "rejected")), desc(drafts.id), ownMax);
+};
 
 /** Whether an operator rejected a draft of this nonprofit, or removed its recommendation. */
 export async function operatorRefused(
