@@ -226,19 +226,19 @@ const encoder = new TextEncoder();
 /** Puts rendered files into the blobs. What is left out must not exist. */
 export function storeFiles(
   { blobs }: Pick<BundleContext, "blobs">,
-  files: readonly BundleFile[],
-): { kept: NewFile[]; removed: string[] } {
-  const kept: NewFile[] = [];
+  rendered: readonly BundleFile[],
+): { files: NewFile[]; removed: string[] } {
+  const files: NewFile[] = [];
   const removed: string[] = [];
-  for (const { path, body } of files) {
+  for (const { path, body } of rendered) {
     if (body === null) {
       removed.push(path);
       continue;
     }
     const bytes = typeof body === "string" ? encoder.encode(body) : body;
-    kept.push({ path, digest: blobs.put(bytes), size: bytes.length });
+    files.push({ path, digest: blobs.put(bytes), size: bytes.length });
   }
-  return { kept, removed };
+  return { files, removed };
 }
 
 /** Notes which documents could not be rendered, and forgets those that could. */

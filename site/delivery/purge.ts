@@ -81,36 +81,28 @@ function byKey(paths: readonly string[], mode: "xkey" | "xkey-soft"): Wanted[] {
 
 /** Answers what went wrong, null when the cache took it. */
 async function send(
-  wanted: Wanted & { cache: string },
-  config: PurgeConfig,
-): Promise<string | null> {
-  const outcome = await retry(
-    () => sendOnce(wanted, config),
-    ({ passing }) => passing,
-    config.retry ?? retryDefault,
-  );
-  return outcome.error;
-}
-
-async function sendOnce(
   { cache, path, headers }: Wanted & { cache: string },
-  { host, headers: own }: PurgeConfig,
-): Promise<{ error: string | null; passing: boolean }> {
-  try {
-    const response = await fetch(cache + path, {
-      method: "PURGE",
-      headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
-      redirect: "manual",
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await response.arrayBuffer();
-    const { ok, status } = response;
-    // Some caches answer 404 when they did not hold it.
-    if (ok || status === 404) return { error: null, passing: false };
-    return { error: `it answered ${status}`, passing: status >= 500 || status === 429 };
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : "no answer", passing: true };
-  }
+  { host, headers: own, retry: waits = retryDefault }: PurgeConfig,
+): Promise<string | null> {
+  const attempt = async () => {
+    try {
+      const response = await fetch(cache + path, {
+        method: "PURGE",
+        headers: { ...own, ...headers, ...(host === undefined ? {} : { host }) },
+        redirect: "manual",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      await response.arrayBuffer();
+      const { ok, status } = response;
+      // Some caches answer 404 when they did not hold it.
+      if (ok || status === 404) return { error: null, passing: false };
+      return { error: `it answered ${status}`, passing: status >= 500 || status === 429 };
+    } catch (error) {
+      return { error: error instanceof Error ? error.message : "no answer", passing: true };
+    }
+  };
+  const { error } = await retry(attempt, ({ passing }) => passing, waits);
+  return error;
 }
 
 /**

@@ -54,11 +54,11 @@ function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
   const whole = openBlobs(blobsFolder, (digest) => damaged.add(digest));
   return async (keys) => {
     const { source, kinds } = await rendering();
-    const { files, failed } = await renderKeys(keys, kinds, source);
-    const { kept } = storeFiles({ blobs: whole }, files);
-    for (const { path, digest } of kept) exported?.put(path, whole.pathOf(digest));
-    const repaired = kept.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
-    return { keys: keys.length, files: kept, repaired, failed };
+    const rendered = await renderKeys(keys, kinds, source);
+    const { files } = storeFiles({ blobs: whole }, rendered.files);
+    for (const { path, digest } of files) exported?.put(path, whole.pathOf(digest));
+    const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
+    return { keys: keys.length, files, repaired, failed: rendered.failed };
   };
 }
 

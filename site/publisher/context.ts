@@ -57,7 +57,7 @@ export type ListsTask = { after: number; upTo: number; feedFiles: readonly numbe
 /** What the changes made stale, rendered into blobs and not published yet. */
 export type MadeLists = {
   keys: DocumentKey[];
-  kept: NewFile[];
+  files: NewFile[];
   removed: string[];
   failed: { key: DocumentKey; error: string }[];
 };

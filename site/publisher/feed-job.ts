@@ -74,7 +74,7 @@ async function publishFeed(
   deletePending(context);
   const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
   const body = `${await signer.sign(new TextEncoder().encode(draft.root))}\n`;
-  const signature = storeFiles(context, [{ path: feedPaths.signature, body }]).kept;
+  const signature = storeFiles(context, [{ path: feedPaths.signature, body }]).files;
   const { snapshot_parts, snapshot_number } = draft.joined;
   const before = context.manifest.state();
   // What another job published since the list was drawn up is not in it.
@@ -107,11 +107,11 @@ export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedD
     { path: feedPaths.keys, body: job.keySet },
     { path: feedPaths.state, body: await feedState(parts, joined, epoch) },
   ];
-  const own = [...snapshot, ...storeFiles(parts, texts).kept].filter(
+  const own = [...snapshot, ...storeFiles(parts, texts).files].filter(
     ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
   );
   const { files, root, release } = draftManifest(parts, { full: job.full, own });
-  const list = storeFiles(parts, [{ path: feedPaths.manifest, body: root }]).kept;
+  const list = storeFiles(parts, [{ path: feedPaths.manifest, body: root }]).files;
   return { files: [...own, ...files, ...list], root, release, joined, epoch };
 }
 

@@ -29,7 +29,7 @@ export async function runListJob(context: PublisherContext): Promise<number | nu
   await publishInSlices(context, {
     reason: `lists to ${upTo}`,
     asOf: upTo,
-    files: made.kept,
+    files: made.files,
     removed: made.removed,
     state: { slow_sequence: upTo },
   });
@@ -56,17 +56,19 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<M
   source.lists.follow({ ...job, moved: [...moved] });
   const keys = await staleKeys(context, changes);
   for (const number of job.feedFiles) keys.add(keyOf.feed(number));
-  const made: MadeLists = { keys: [...keys], kept: [], removed: [], failed: [] };
+  const made: MadeLists = { keys: [...keys], files: [], removed: [], failed: [] };
   const patched = await patchSnapshot(context, changes);
-  made.kept.push(...patched.kept);
+  made.files.push(...patched.files);
   for (const batch of batchesOf(keys.difference(patched.keys))) {
-    const { files, failed } = await renderKeys(batch, kinds, source);
+    const rendered = await renderKeys(batch, kinds, source);
     // Paths that must not exist and do not are no work.
-    const there = files.filter(({ path, body }) => body !== null || manifest.find(path) !== null);
-    const { kept, removed } = storeFiles({ blobs }, there);
-    made.kept.push(...kept);
+    const { files, removed } = storeFiles(
+      { blobs },
+      rendered.files.filter(({ path, body }) => body !== null || manifest.find(path) !== null),
+    );
+    made.files.push(...files);
     made.removed.push(...removed);
-    made.failed.push(...failed);
+    made.failed.push(...rendered.failed);
   }
   return made;
 }
@@ -75,20 +77,20 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<M
 async function patchSnapshot(
   { source, manifest, blobs }: MakingParts,
   changes: readonly Change[],
-): Promise<{ keys: Set<DocumentKey>; kept: NewFile[] }> {
+): Promise<{ keys: Set<DocumentKey>; files: NewFile[] }> {
   const ids = new Set(changes.flatMap(({ nonprofit_id }) => nonprofit_id ?? []));
   const byPart = Map.groupBy(ids, snapshotPartOf);
   const keys = new Set<DocumentKey>();
-  const kept: NewFile[] = [];
+  const files: NewFile[] = [];
   for (const [part, own] of byPart) {
     const path = feedPaths.snapshotPart(part);
     const held = manifest.find(path);
     if (held === null || !blobs.has(held.digest)) continue;
     const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source.store, own));
-    kept.push(...storeFiles({ blobs }, [{ path, body }]).kept);
+    files.push(...storeFiles({ blobs }, [{ path, body }]).files);
     keys.add(keyOf.snapshotPart(part));
   }
-  return { keys, kept };
+  return { keys, files };
 }
 
 function* batchesOf(keys: ReadonlySet<DocumentKey>): Generator<DocumentKey[]> {

@@ -43,8 +43,7 @@ export async function publishKeys(
 ): Promise<number> {
   const { files, failed } = await renderKeys(keys, context.kinds, context.source);
   noteFailures(context, keys, failed);
-  const { kept, removed } = storeFiles(context, files);
-  publishRelease(context, { ...draft, files: kept, removed });
+  publishRelease(context, { ...draft, ...storeFiles(context, files) });
   return failed.length;
 }
 

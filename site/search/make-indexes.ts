@@ -1,3 +1,4 @@
+import { close } from "pagefind";
 import causes from "#content/editorial/causes.json";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
@@ -20,7 +21,7 @@ import {
   lunrPath,
   searchDocuments,
 } from "#site/documents/lunr.ts";
-import { pagefindFolder, pagefindShard, pagefindShards, stopPagefind } from "./pagefind-shard.ts";
+import { pagefindFolder, pagefindShard, pagefindShards } from "./pagefind-shard.ts";
 
 /** Names the shards that pages have to load. Without it there is no index for people. */
 const shardsPath = "pagefind/shards.json";
@@ -66,22 +67,23 @@ export async function makeIndexes(
     superseded: [],
   };
   for (const key of stale.keys) {
-    const { kept, removed } = storeFiles({ blobs }, await lunr.render([key], { store }));
-    made.lunr.push(...kept);
+    const { files, removed } = storeFiles({ blobs }, await lunr.render([key], { store }));
+    made.lunr.push(...files);
     made.lunrGone.push(...removed);
   }
   try {
     for (const shard of plan.stale) {
       const part = { list: "all", parts: pagefindShards, residue: shard - 1 };
       const files = await pagefindShard(shard, await searchDocuments(store, part));
-      made.pagefind.push(...storeFiles({ blobs }, files).kept);
+      made.pagefind.push(...storeFiles({ blobs }, files).files);
     }
   } finally {
-    if (plan.stale.length > 0) await stopPagefind();
+    // Pagefind's process; the next index starts another.
+    if (plan.stale.length > 0) await close();
   }
   if (plan.shards.length > 0 || manifest.find(shardsPath) !== null) {
     const body = `${JSON.stringify({ shards: plan.shards })}\n`;
-    made.pagefind.push(...storeFiles({ blobs }, [{ path: shardsPath, body }]).kept);
+    made.pagefind.push(...storeFiles({ blobs }, [{ path: shardsPath, body }]).files);
   }
   const named = new Set(made.pagefind.map(({ path }) => path));
   const kept = plan.shards.filter((shard) => !plan.stale.includes(shard)).map(pagefindFolder);

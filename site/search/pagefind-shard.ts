@@ -1,4 +1,4 @@
-import { close, createIndex, type CustomRecord, type PagefindIndex } from "pagefind";
+import { createIndex, type CustomRecord, type PagefindIndex } from "pagefind";
 import type { BundleFile } from "#site/documents/document.ts";
 import type { SearchDocument } from "#site/documents/lunr.ts";
 
@@ -7,9 +7,6 @@ import type { SearchDocument } from "#site/documents/lunr.ts";
  * and is made again as a whole, for there is no incremental way.
  */
 export const pagefindShards = 8;
-
-/** The shard of a nonprofit, from 1: the residue of its id and one. */
-export const pagefindShardOf = (nonprofitId: number): number => (nonprofitId % pagefindShards) + 1;
 
 /** Where the files of a shard lie, without a leading slash. */
 export const pagefindFolder = (shard: number): string => `pagefind/${shard}/`;
@@ -24,7 +21,7 @@ const needed =
 
 /**
  * The files of one shard, their paths as in the bundle. The same documents give the same bytes. About 3 s and 300 MB
- * for 5,000 documents, most of it in Pagefind's own process; `stopPagefind` ends that. Throws when Pagefind fails.
+ * for 5,000 documents, most of it in Pagefind's own process; its `close` ends that. Throws when Pagefind fails.
  */
 export async function pagefindShard(
   shard: number,
@@ -44,11 +41,6 @@ export async function pagefindShard(
     await index.deleteIndex();
   }
 }
-
-/** Ends Pagefind's process; the next index starts another. */
-export const stopPagefind = async (): Promise<void> => {
-  await close();
-};
 
 async function addAll(index: PagefindIndex, documents: readonly SearchDocument[]): Promise<void> {
   for (let at = 0; at < documents.length; at += recordsAtOnce) {

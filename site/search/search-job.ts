@@ -120,7 +120,7 @@ function listFile(
   for (const path of lunrGone) if (!newer.has(path)) files.delete(path);
   for (const file of lunr) if (!newer.has(file.path)) files.set(file.path, file);
   const body = lunrList(blobs, [...files.values()]);
-  return storeFiles({ blobs }, [{ path: lunrListPath, body }]).kept;
+  return storeFiles({ blobs }, [{ path: lunrListPath, body }]).files;
 }
 
 /** Path of the list of all indexes for programs, without a leading slash. */

@@ -23,14 +23,10 @@ export function aBundle() {
     exported,
     /** Makes a release and shows it; a body of null removes the path. */
     publish(files: Record<string, string | null>, shownIn: ExportFolder = exported): Committed {
-      const { kept, removed } = storeFiles(
-        { blobs },
-        Object.entries(files).map(([path, body]) => ({ path, body })),
-      );
+      const bodies = Object.entries(files).map(([path, body]) => ({ path, body }));
       const committed = commitRelease(manifest, {
         reason: "test",
-        files: kept,
-        removed,
+        ...storeFiles({ blobs }, bodies),
         asOf: ++sequence,
         state: {},
         now: new Date("2026-06-01T12:00:00Z"),

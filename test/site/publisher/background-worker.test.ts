@@ -38,7 +38,7 @@ describe("background work in a process of its own", () => {
     const job = await changed("trust-7", 70_000);
     const there = await apart.makeLists(job);
     const here = await context.background.makeLists(job);
-    expect(there.kept.length).toBeGreaterThan(5);
+    expect(there.files.length).toBeGreaterThan(5);
     expect(there).toEqual(here);
     await directory.drain();
     expect(await apart.draftFeed({ full: true, joining: true, keySet: "{}" })).toEqual(
@@ -64,7 +64,7 @@ describe("background work in a process of its own", () => {
     );
     apart.close();
     expect(await given).toContain("was ended");
-    expect((await apart.makeLists(job)).kept.length).toBeGreaterThan(5);
+    expect((await apart.makeLists(job)).files.length).toBeGreaterThan(5);
     await directory.drain();
   }, 60_000);
 });
@@ -79,7 +79,7 @@ describe("a release of many files", () => {
     }));
     const { fast_sequence } = context.manifest.state();
     return commitRelease(context.manifest, {
-      files: storeFiles(context, files).kept,
+      files: storeFiles(context, files).files,
       reason: word,
       asOf: fast_sequence,
       state: {},
