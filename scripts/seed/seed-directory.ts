@@ -46,7 +46,6 @@ export async function seedDirectory(
   const states = await sampleStates(store);
   const start = states.find((state) => state.seed_number === seedNumber)?.done ?? 0;
   onProgress?.(Math.min(start, profiles), profiles);
-  await tune(store, bulkPragmas);
   let done = start;
   while (done < profiles) {
     if (stop?.aborted === true) break;
@@ -60,7 +59,6 @@ export async function seedDirectory(
     await Bun.sleep(0);
   }
   if (done > start) await mergeIndex(store);
-  await tune(store, usualPragmas);
   return { added: done - start, done };
 }
 
@@ -78,18 +76,6 @@ export async function sampleStates(store: Queryable): Promise<SampleState[]> {
 export async function unfinishedSample(store: Queryable): Promise<SampleState | null> {
   const states = await sampleStates(store);
   return states.find(({ done, profiles }) => done < profiles) ?? null;
-}
-
-// Measured: 41,000 profiles take a fifth less time when hot pages stay in memory and are copied back less often.
-const bulkPragmas = ["PRAGMA cache_size = -32768", "PRAGMA wal_autocheckpoint = 8000"];
-const usualPragmas = ["PRAGMA cache_size = -2000", "PRAGMA wal_autocheckpoint = 1000"]; // SQLite's defaults.
-
-/** Sets the writing connection of an embedded store; a server has settings of its own. */
-async function tune(store: Store, pragmas: readonly string[]): Promise<void> {
-  if (!store.embedded) return;
-  await store.write(async (tx) => {
-    for (const pragma of pragmas) await tx.raw.execute(pragma);
-  });
 }
 
 type Batch = { profiles: number; seedNumber: number; from: number; to: number };
