@@ -30,7 +30,7 @@ const command = defineCommand({
   args,
   run: async ({ args: asked }) => {
     const config = configOrExit();
-    const store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
+    using store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
     const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
     const out = file === null ? process.stdout : createWriteStream(file, { flush: true });
     const progress = startProgress("exporting", 0);
@@ -44,7 +44,6 @@ const command = defineCommand({
       (error: Error) => error,
     );
     progress.end();
-    store.close();
     if (failure !== null) {
       if (file !== null) rmSync(file, { force: true });
       stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);

@@ -31,11 +31,8 @@ const command = defineCommand({
       }
     }
     const config = configOrExit();
-    const store = await openStore({
-      url: config.databaseUrl,
-      authToken: config.databaseToken,
-      busyWaitMs: 5_000,
-    });
+    const { databaseUrl: url, databaseToken: authToken } = config;
+    using store = await openStore({ url, authToken, busyWaitMs: 5_000 });
     const dailyHashKey = dailyHashKeyOf(config);
     const reports: LogReport[] = [];
     try {
@@ -50,8 +47,6 @@ const command = defineCommand({
     } catch (error) {
       console.error(error instanceof Error ? error.message : String(error));
       process.exitCode = 1;
-    } finally {
-      store.close();
     }
     console.log(args.json === true ? JSON.stringify(reports) : reports.map(inWords).join("\n"));
   },

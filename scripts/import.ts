@@ -50,7 +50,7 @@ const command = defineCommand({
       stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);
     const config = configOrExit();
     // An interrupted import can be run again, so a commit need not reach the disk at once.
-    const store = await openStore({
+    using store = await openStore({
       url: config.databaseUrl,
       authToken: config.databaseToken,
       busyWaitMs: 60_000,
@@ -77,8 +77,6 @@ const command = defineCommand({
     } catch (error) {
       progress.end();
       process.exitCode = explain(error);
-    } finally {
-      store.close();
     }
   },
 });

@@ -30,20 +30,16 @@ const command = defineCommand({
     if (asked === null) stopWith("--since: give 30d, 12h, or a date like 2026-11-01.", 2);
     const config = configOrExit();
     const { databaseUrl: url, databaseToken: authToken } = config;
-    const store = await openStore({ url, authToken, busyWaitMs: 30_000 });
-    try {
-      const sinceMs = Math.max(asked, (await oldestCall(store)) ?? now.getTime());
-      const report: Report = {
-        since: isoTime(sinceMs),
-        until: isoTime(now.getTime()),
-        kept_days: config.recommendationLogDays,
-        rows: await recommendationFunnel(store, sinceMs),
-        ranks: await openedByRank(store, sinceMs),
-      };
-      console.log(args.json === true ? JSON.stringify(asJson(report)) : asTable(report));
-    } finally {
-      store.close();
-    }
+    using store = await openStore({ url, authToken, busyWaitMs: 30_000 });
+    const sinceMs = Math.max(asked, (await oldestCall(store)) ?? now.getTime());
+    const report: Report = {
+      since: isoTime(sinceMs),
+      until: isoTime(now.getTime()),
+      kept_days: config.recommendationLogDays,
+      rows: await recommendationFunnel(store, sinceMs),
+      ranks: await openedByRank(store, sinceMs),
+    };
+    console.log(args.json === true ? JSON.stringify(asJson(report)) : asTable(report));
   },
 });
 

@@ -48,24 +48,20 @@ const command = defineCommand({
     const stop = stopSignal();
     // Measured: 41,000 profiles take a fifth less time when hot pages stay in memory and are copied back less often.
     const { databaseUrl: url, databaseToken: authToken } = config;
-    const store = await openStore({ url, authToken, writeCacheMb: 64 });
-    try {
-      const { profiles, start } = await planned(store, asked, args.add === true);
-      const progress = startProgress("Sample nonprofits", profiles);
-      const { added, done } = await seedDirectory(store, {
-        profiles,
-        seedNumber: asked.seedNumber,
-        onProgress: (stored) => progress.at(stored),
-        stop,
-      });
-      progress.end();
-      const report = { added, from: start, profiles: done, seed_number: asked.seedNumber };
-      if (args.json === true) console.log(JSON.stringify(report));
-      else console.log(`${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`);
-      if (done < profiles) stopWith("Stopped before the end: the same command goes on from here.");
-    } finally {
-      store.close();
-    }
+    using store = await openStore({ url, authToken, writeCacheMb: 64 });
+    const { profiles, start } = await planned(store, asked, args.add === true);
+    const progress = startProgress("Sample nonprofits", profiles);
+    const { added, done } = await seedDirectory(store, {
+      profiles,
+      seedNumber: asked.seedNumber,
+      onProgress: (stored) => progress.at(stored),
+      stop,
+    });
+    progress.end();
+    const report = { added, from: start, profiles: done, seed_number: asked.seedNumber };
+    if (args.json === true) console.log(JSON.stringify(report));
+    else console.log(`${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`);
+    if (done < profiles) stopWith("Stopped before the end: the same command goes on from here.");
   },
 });
 

@@ -30,6 +30,7 @@ export type Store = {
   /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
   committed(): number;
   close(): void;
+  [Symbol.dispose](): void;
 };
 
 export type OpenOptions = {
@@ -89,6 +90,11 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   const busyWaitMs = options.busyWaitMs ?? 1_000;
   let last: Promise<unknown> = Promise.resolve();
   let committed = 0;
+  const close = () => {
+    checkpoints?.close();
+    reader.close();
+    if (writer !== reader) writer.close();
+  };
   return {
     db: drizzle(reader),
     raw: reader,
@@ -107,11 +113,8 @@ export async function openStore(options: OpenOptions): Promise<Store> {
       return turn;
     },
     committed: () => committed,
-    close: () => {
-      checkpoints?.close();
-      reader.close();
-      if (writer !== reader) writer.close();
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 
