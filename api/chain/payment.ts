@@ -1,9 +1,9 @@
-import { createPublicKey, verify } from "node:crypto";
 import { Keypair, type MessageCompiledInstruction, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { PaymentFacts } from "#content/donation/payment-checks.ts";
+import { isSignedBy } from "#content/donation/wallet.ts";
 import { memoPrograms, programs } from "./programs.ts";
 
 /** A signed payment that a client handed in, taken apart before anyone broadcasts it. */
@@ -73,7 +73,7 @@ export function takeApart(transaction: VersionedTransaction, bytes: Uint8Array):
   const isThere = (at: number) => signatures[at]?.some((byte) => byte !== 0) === true;
   const signed = message.serialize();
   const badly = (signer: string, at: number) =>
-    isThere(at) && !fits(signatures[at], signed, signer);
+    isThere(at) && !isSignedBy(signer, signed, signatures[at] ?? new Uint8Array());
   return {
     tx_signature: isThere(0) ? bs58.encode(signatures[0] ?? []) : null,
     fee_payer: keys[0] ?? "",
@@ -85,20 +85,6 @@ export function takeApart(transaction: VersionedTransaction, bytes: Uint8Array):
     blockhash: message.recentBlockhash,
     bytes,
   };
-}
-
-/** How a raw Ed25519 public key begins in SPKI form. Source: RFC 8410. */
-const spkiHeadHex = "302a300506032b6570032100";
-const spkiHead = Buffer.from(spkiHeadHex, "hex");
-
-function fits(signature: Uint8Array | undefined, signed: Uint8Array, signer: string): boolean {
-  try {
-    const der = Buffer.concat([spkiHead, bs58.decode(signer)]);
-    const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    return signature !== undefined && verify(null, signed, key, signature);
-  } catch {
-    return false;
-  }
 }
 
 type Contents = Pick<

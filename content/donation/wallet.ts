@@ -43,11 +43,19 @@ export function readWallet(text: string): Result<Wallet, { message: string }> {
 
 /** True when the key of the wallet signed this text. `signature` is base58 of 64 bytes; false for any other text. */
 export function signedByWallet(wallet: Wallet, text: string, signature: string): boolean {
-  const key = base58Bytes(wallet.address, 32);
   const bytes = base58Bytes(signature, 64);
-  if (key === null || bytes === null || !wallet.onCurve) return false;
-  const jwk = { kty: "OKP", crv: "Ed25519", x: Buffer.from(key).toString("base64url") };
-  return verify(null, Buffer.from(text), createPublicKey({ key: jwk, format: "jwk" }), bytes);
+  return bytes !== null && wallet.onCurve && isSignedBy(wallet.address, Buffer.from(text), bytes);
+}
+
+/** Whether the key of an address signed these bytes; false for an address that no key belongs to. */
+export function isSignedBy(address: string, signed: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    const x = Buffer.from(base58Bytes(address, 32) ?? []).toString("base64url");
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    return verify(null, signed, key, signature);
+  } catch {
+    return false;
+  }
 }
 
 function pointOf(bytes: Uint8Array) {
