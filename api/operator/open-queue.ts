@@ -18,15 +18,7 @@ import { describeFaults, wordingFaults } from "#content/recommendation/wording-f
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 
 /** One kind of review, whatever waits in it. */
-export type ReviewQueue = {
-  /** The oldest first; every item carries the cursor that stands for its place. */
-  list(store: Queryable, page: QueuePage): Promise<ReviewItem[]>;
-  /** What waits under this key; null when nothing does (any more). */
-  find(store: Queryable, key: string, now: Date): Promise<ReviewItem | null>;
-  /** How many wait. Stops counting at `max`. */
-  count(store: Queryable, max: number): Promise<number>;
-  decide(tx: WriteTransaction, decision: Decision, deciding: Deciding): Outcome<Decided>;
-};
+export type ReviewQueue = ReturnType<typeof openQueue>;
 
 /** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
@@ -40,7 +32,8 @@ type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
   key: RegExp;
-  count: ReviewQueue["count"];
+  /** How many wait. Stops counting at `max`. */
+  count(store: Queryable, max: number): Promise<number>;
   page(store: Queryable, page: QueuePage): Promise<Row[]>;
   /** What has this key, whether it waits or was decided. `toDecide`: also what can be decided although it does not wait. */
   byKey(store: Queryable, key: string, toDecide: boolean): Promise<Row | null>;
@@ -105,7 +98,7 @@ const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review
 /** A queue from what is different in it. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
 export function openQueue<Row extends Stored, Of extends NonprofitRecord | null = NonprofitRecord>(
   queue: QueueOf<Row, Of>,
-): ReviewQueue {
+) {
   const { kind } = queue;
   const withRecords = async (store: Queryable, rows: readonly Row[]) => {
     const ids = [...new Set(rows.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
@@ -139,21 +132,27 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
   };
   return {
     count: queue.count,
-    list: async (store, page) => {
+    /** The oldest first; every item carries the cursor that stands for its place. */
+    list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
       const items: ReviewItem[] = [];
       for (const one of await withRecords(store, await queue.page(store, page))) {
         items.push(await itemOf(store, one, page.now));
       }
       return items;
     },
-    find: async (store, key, now) => {
+    /** What waits under this key; null when nothing does (any more). */
+    find: async (store: Queryable, key: string, now: Date): Promise<ReviewItem | null> => {
       const found = await find(store, key, false);
       if (!found.ok) return null;
       const refreshed = await queue.refresh?.(store, found.value);
       const { row, record } = found.value;
       return itemOf(store, { row: refreshed ?? row, record }, now);
     },
-    decide: async (tx, decision, deciding) => {
+    decide: async (
+      tx: WriteTransaction,
+      decision: Decision,
+      deciding: Deciding,
+    ): Outcome<Decided> => {
       const { key, now } = deciding;
       if (queue.dueFirst?.includes(decision) === true) {
         const row = await rowOf(tx, key, true);

@@ -5,7 +5,8 @@ import type { Counters } from "#content/contract/stats.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/donation/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { insertMany, inValues, query } from "#content/store/query.ts";
+import { insertMany, inValues } from "#content/store/query.ts";
+import { donations } from "#content/store/tables/giving.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { recommendationFollowThroughs } from "#content/store/tables/recommendations.ts";
@@ -164,16 +165,16 @@ export function countedByDay(
 
 /** Number of the donations of each day, and their sum in USDC. Index: donations_by_time. */
 export async function donationsByDay(store: Queryable, since: number): Promise<DayNumber[]> {
-  // SQL, because drizzle has no words for INDEXED BY.
-  const found = await query(
-    store,
-    `SELECT recorded_at / ${dayMs} AS day, count(*) AS number, total(amount_micro_usdc) AS micro_usdc
-     FROM donations INDEXED BY donations_by_time
-     WHERE recorded_at >= ? AND ${countsHere}
-     GROUP BY day`,
-    [since],
-    z.object({ day: z.number(), number: z.number(), micro_usdc: z.number() }),
-  );
+  const { recorded_at, amount_micro_usdc } = donations;
+  const found = await store.db
+    .select({
+      day: dayOf(recorded_at),
+      number: sql<number>`count(*)`,
+      micro_usdc: sql<number>`total(${amount_micro_usdc})`,
+    })
+    .from(donations)
+    .where(and(gte(recorded_at, since), sql.raw(countsHere)))
+    .groupBy(sql`day`);
   return found.flatMap(({ day, number, micro_usdc }) => [
     { name: "donations", day, number },
     { name: "donated_usdc", day, number: micro_usdc / 1_000_000 },

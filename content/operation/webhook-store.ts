@@ -4,21 +4,24 @@ import {
   desc,
   eq,
   getTableColumns,
+  gte,
   inArray,
   isNotNull,
   lt,
   lte,
   ne,
   not,
+  notExists,
   type SQL,
   sql,
 } from "drizzle-orm";
-import { z } from "zod";
 import { isoTime } from "#content/contract/time.ts";
 import type { WebhookDelivery, WebhookEvent } from "#content/contract/webhook.ts";
 import { micro } from "#content/contract/money.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { countUpTo, inValues, query } from "#content/store/query.ts";
+import { countUpTo, inValues } from "#content/store/query.ts";
+import { donations } from "#content/store/tables/giving.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { webhookCursors, webhookDeliveries } from "#content/store/tables/operations.ts";
 import type { AnnouncedDonation } from "./webhook-events.ts";
 
@@ -65,17 +68,6 @@ export async function queueEvent(
   }
 }
 
-const UnannouncedDonation = z.object({
-  id: z.string(),
-  slug: z.string(),
-  // Money leaves the store as text: a double would round what a whale gives.
-  amount_micro_usdc: z.string().transform((text) => micro(BigInt(text))),
-  network: z.string(),
-  tx_signature: z.string(),
-  settled_at: z.number(),
-  recorded_at: z.number(),
-});
-
 /**
  * Donations recorded since an instant of which no event was made yet, the oldest first. Looked for by what is missing,
  * because a donation that another process recorded may become visible after a later one. Index: donations_by_time.
@@ -84,21 +76,25 @@ export async function unannouncedDonations(
   store: Queryable,
   { since, limit }: { since: number; limit: number },
 ): Promise<(AnnouncedDonation & { recorded_at: number })[]> {
-  // SQL, because drizzle has no words for INDEXED BY.
-  return query(
-    store,
-    `SELECT d.id, n.slug, CAST(d.amount_micro_usdc AS TEXT) AS amount_micro_usdc, d.network, d.tx_signature,
-       d.settled_at, d.recorded_at
-     FROM donations AS d INDEXED BY donations_by_time
-     JOIN nonprofits AS n ON n.id = d.nonprofit_id
-     WHERE d.recorded_at >= ? AND NOT EXISTS (
-       SELECT 1 FROM webhook_deliveries AS w WHERE w.event_id = 'donation-' || d.id
-     )
-     ORDER BY d.recorded_at
-     LIMIT ?`,
-    [since, limit],
-    UnannouncedDonation,
-  );
+  const { id, network, tx_signature, settled_at, recorded_at, amount_micro_usdc } = donations;
+  const isAnnounced = sql`${webhookDeliveries.event_id} = 'donation-' || ${id}`;
+  const announced = store.db
+    .select({ found: sql`1` })
+    .from(webhookDeliveries)
+    .where(isAnnounced);
+  // Money leaves the store as text: a double would round what a whale gives.
+  const amount = sql<string>`CAST(${amount_micro_usdc} AS TEXT)`;
+  const found = await store.db
+    .select({ id, slug: nonprofits.slug, amount, network, tx_signature, settled_at, recorded_at })
+    .from(donations)
+    .innerJoin(nonprofits, eq(nonprofits.id, donations.nonprofit_id))
+    .where(and(gte(recorded_at, since), notExists(announced)))
+    .orderBy(asc(recorded_at))
+    .limit(limit);
+  return found.map(({ amount: text, ...one }) => ({
+    ...one,
+    amount_micro_usdc: micro(BigInt(text)),
+  }));
 }
 
 /** As the partial index says it: a bound value would not find it. */

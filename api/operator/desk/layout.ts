@@ -108,28 +108,18 @@ type Field = {
 
 export function field(given: Field): Html {
   const { name, id = name, label, value = "", rows, required = false, lengthMax, key } = given;
-  const length = lengthMax === undefined ? null : html` maxlength="${lengthMax}"`;
-  const attributes = [keyOf(key), length, required ? html` required` : null];
-  const labelled = html`<label for="${id}">${label}${keyHint(key)}</label>`;
-  if (rows === undefined) {
-    return html`${labelled}<input
-        type="text"
-        id="${id}"
-        name="${name}"
-        dir="auto"
-        value="${value}"
-        ${attributes}
-      />`;
-  }
+  const attributes = [
+    html` id="${id}" name="${name}" dir="auto"`,
+    keyOf(key),
+    lengthMax === undefined ? null : html` maxlength="${lengthMax}"`,
+    required ? html` required` : null,
+  ];
   // A line break after <textarea> is no part of its text; without one, a text that begins with one would lose it.
-  return html`${labelled}<textarea
-      id="${id}"
-      name="${name}"
-      dir="auto"
-      rows="${rows}"
-      ${attributes}
-    >
-${value}</textarea>`;
+  const control =
+    rows === undefined
+      ? html`<input type="text" value="${value}" ${attributes} />`
+      : html`<textarea rows="${rows}" ${attributes}>${`\n${value}`}</textarea>`;
+  return html`<label for="${id}">${label}${keyHint(key)}</label>${control}`;
 }
 
 /** Why something is decided: what every decision is asked for, unless it is not required. */
@@ -240,15 +230,15 @@ export const table = ({ caption, columns, rows, kind = "list" }: Table): Html =>
     at === 0 && kind !== "list"
       ? html`<th scope="row" role="rowheader">${cell}</th>`
       : html`<td role="cell" data-column="${columns[at] ?? ""}" ${number}>${cell}</td>`;
+  const captioned =
+    caption === undefined
+      ? null
+      : html`<caption>
+          ${caption}
+        </caption>`;
   return html`<div class="scroll">
     <table class="${look}" role="table">
-      ${
-        caption === undefined
-          ? null
-          : html`<caption>
-              ${caption}
-            </caption>`
-      }
+      ${captioned}
       <thead role="rowgroup">
         <tr role="row">
           ${columns.map((column) => html`<th scope="col" role="columnheader">${column}</th>`)}

@@ -1,5 +1,6 @@
 import { placeWith } from "#api/http/query.ts";
 import { objectIn } from "#content/contract/json-object.ts";
+import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { queueWords, type ReviewItem } from "#content/contract/review.ts";
 import { field, form, reasonField } from "./layout.ts";
 import { type Form, linesOf } from "./read-form.ts";
@@ -112,8 +113,8 @@ type Member = { name: string; text: string; isList: boolean };
 /** What approve takes as a JSON object in a text. No one at the desk writes JSON by hand. */
 const kindsOfObjects: readonly ReviewItem["kind"][] = ["draft", "onboarding"];
 const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
-  programme: ["name", "description", "beneficiaries_per_year", "location"],
-  impact_metric: ["name", "value", "unit", "period"],
+  programme: Object.keys(Program.shape),
+  impact_metric: Object.keys(ImpactMetric.shape),
 };
 
 /** What can be edited of such a review; null where one text is. */
