@@ -33,7 +33,7 @@ type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   /** The part of an id after the kind. */
   key: RegExp;
   /** How many wait. Stops counting at `max`. */
-  count(store: Queryable, max: number): Promise<number>;
+  readonly count: (store: Queryable, max: number) => Promise<number>;
   page(store: Queryable, page: QueuePage): Promise<Row[]>;
   /** What has this key, whether it waits or was decided. `toDecide`: also what can be decided although it does not wait. */
   byKey(store: Queryable, key: string, toDecide: boolean): Promise<Row | null>;

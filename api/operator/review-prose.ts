@@ -15,7 +15,7 @@ import {
 } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
   checksOf,
@@ -110,13 +110,7 @@ function accept(
   if (!checked.ok) return unusable(checked.failure.message);
   const text = checked.value.value;
   const accepted = (part: string, values: Partial<NonprofitRecord>) => {
-    const source = {
-      set_by: "operator" as const,
-      source: "operator",
-      source_url,
-      agents: [agent_name],
-      applied_at: now.getTime(),
-    };
+    const source = sourceFrom("operator", now.getTime(), { source_url, agents: [agent_name] });
     const provenance = { ...record.provenance, [part]: source };
     return ok({ after: { ...record, ...values, provenance }, text });
   };

@@ -6,7 +6,7 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -42,13 +42,10 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
   const set_by = agreed.decidedBy ?? "consensus";
   const winners = await decideVotes(tx, agreed);
   const names = winners.slice(0, provenanceAgentsMax).map(({ agent_name }) => agent_name);
-  const source = {
-    set_by,
-    source: set_by,
+  const source = sourceFrom(set_by, now.getTime(), {
     source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
     agents: [...new Set(names)],
-    applied_at: now.getTime(),
-  };
+  });
   const [before] = await recordsById(tx, [nonprofit_id]);
   // The transaction holds the write lock, so the field is as empty as it was when it was read.
   assert(

@@ -84,6 +84,20 @@ export type StoredRegistration = NonprofitRecord["registrations"][number];
 /** Where a stored value came from. */
 export type StoredProvenance = NonprofitRecord["provenance"][string];
 
+/** Where a value comes from that is set now: the word of the one who sets it, unless given. */
+export const sourceFrom = (
+  set_by: SetBy,
+  applied_at: number,
+  known: Partial<StoredProvenance> = {},
+): StoredProvenance => ({
+  set_by,
+  source: set_by,
+  source_url: null,
+  agents: [],
+  applied_at,
+  ...known,
+});
+
 /** What no source sets of itself: names, states, and where and when a record came from. */
 type SetByDirectory =
   | "id"

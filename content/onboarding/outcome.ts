@@ -1,9 +1,5 @@
 import type { OnboardingType } from "#content/contract/onboarding.ts";
-import {
-  type NonprofitRecord,
-  type StoredProvenance,
-  emptyRecord,
-} from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, emptyRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { OnboardingEdits } from "./edits.ts";
 import type { OnboardingRequest } from "./read.ts";
@@ -80,15 +76,8 @@ function set(
   by: "organisation" | "operator",
   applied_at: number,
 ): void {
-  const from: StoredProvenance = {
-    set_by: by,
-    source: by,
-    source_url: null,
-    agents: [],
-    applied_at,
-  };
   Object.assign(after, { [field]: value });
-  after.provenance[field] = from;
+  after.provenance[field] = sourceFrom(by, applied_at);
 }
 
 function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord {

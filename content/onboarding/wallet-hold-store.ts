@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, lte, type SQL, sql } from "drizzle-orm";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -84,16 +84,7 @@ export const withWallet = (
   usdc_wallet: set.wallet,
   wallet_challenge: set.wallet_challenge,
   wallet_signature: set.wallet_signature,
-  provenance: {
-    ...before.provenance,
-    usdc_wallet: {
-      set_by: "organisation",
-      source: "organisation",
-      source_url: null,
-      agents: [],
-      applied_at: at,
-    },
-  },
+  provenance: { ...before.provenance, usdc_wallet: sourceFrom("organisation", at) },
 });
 
 /** Begins to hold a change. A change of the same nonprofit that is held must have been closed before. */

@@ -84,8 +84,9 @@ export function countActivity(store: Store, clock: () => Date): Activity {
     if (held !== null) return held;
     const committed = store.committed();
     const counted = await countedKinds(store, clock());
-    const donations = await donationCount(store);
-    return (stored = { counted, donations, committed, atMs: performance.now(), counters: null });
+    const given = await donationCount(store);
+    const atMs = performance.now();
+    return (stored = { counted, donations: given, committed, atMs, counters: null });
   };
   return {
     count: (kind, by = 1) => {

@@ -4,6 +4,7 @@ import {
   type NonprofitField,
   type NonprofitFields,
   type NonprofitRecord,
+  sourceFrom,
 } from "#content/nonprofit/record.ts";
 
 /**
@@ -76,13 +77,8 @@ function setField(
     delete after.provenance[field];
     return;
   }
-  after.provenance[field] = {
-    set_by: "register",
-    source: register,
-    source_url: draft.source_url,
-    agents: [],
-    applied_at: nowMs,
-  };
+  const { source_url } = draft;
+  after.provenance[field] = sourceFrom("register", nowMs, { source: register, source_url });
 }
 
 const isEmptyValue = (value: unknown): boolean =>
