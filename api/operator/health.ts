@@ -15,13 +15,12 @@ import {
   refusedSince,
   storeBytes,
 } from "#content/operation/directory-facts-store.ts";
-import { deliveriesWith } from "#content/operation/webhook-store.ts";
+import { deliveryCounts } from "#content/operation/webhook-store.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { OperatorContext } from "./operators.ts";
 
 const hourMs = 3_600_000;
 const refusedHours = 24;
-const countedMax = 100_000;
 /** The file whose time is that of the last backup: anyone who makes backups touches it. */
 export const backupMark = "last-backup";
 
@@ -48,8 +47,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     },
     webhooks: {
       receivers: webhookUrls.length,
-      pending: await deliveriesWith(store, "pending", countedMax),
-      failed: await deliveriesWith(store, "failed", countedMax),
+      ...(await deliveryCounts(store)),
       oldest_pending_s: pendingSince === null ? null : secondsBetween(pendingSince, now),
     },
   };

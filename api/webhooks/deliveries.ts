@@ -9,8 +9,8 @@ import { testEvent } from "#content/operation/webhook-events.ts";
 import {
   deliveries,
   deliveriesOf,
-  deliveriesWith,
   deliveryById,
+  deliveryCounts,
   noteAttempts,
   queueEvent,
   requeue,
@@ -25,7 +25,6 @@ export type WebhookFailure =
   | { kind: "delivery_under_way" }
   | { kind: "address_not_listed"; url: string };
 
-const countedMax = 100_000;
 /** An operator who asks whether an address answers waits this long; the service lets a request be silent for 10 s. */
 const testTimeoutMs = 5_000;
 
@@ -38,8 +37,7 @@ export async function readDeliveries(
   const page = found.slice(0, limit);
   return {
     urls: [...config.webhookUrls],
-    pending: await deliveriesWith(store, "pending", countedMax),
-    failed: await deliveriesWith(store, "failed", countedMax),
+    ...(await deliveryCounts(store)),
     count: page.length,
     deliveries: page,
     next: found.length > limit ? (page.at(-1)?.id ?? null) : null,

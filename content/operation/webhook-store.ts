@@ -211,13 +211,17 @@ export async function deliveryById(store: Queryable, id: number): Promise<Webhoo
   return delivery === undefined ? null : deliveryOf(delivery);
 }
 
-/** How many deliveries have a status; stops counting at `max`. Index: webhook_deliveries_by_status. */
-export const deliveriesWith = (
+/** Counting stops here. */
+const countedMax = 100_000;
+
+/** How many deliveries are on their way, and how many were given up. Index: webhook_deliveries_by_status. */
+export async function deliveryCounts(
   store: Queryable,
-  status: "pending" | "failed",
-  max: number,
-): Promise<number> =>
-  countUpTo(store, max, `SELECT 1 FROM webhook_deliveries WHERE status = '${status}'`);
+): Promise<{ pending: number; failed: number }> {
+  const counted = (status: StoredDelivery["status"]) =>
+    countUpTo(store, countedMax, `SELECT 1 FROM webhook_deliveries WHERE status = '${status}'`);
+  return { pending: await counted("pending"), failed: await counted("failed") };
+}
 
 /** Puts a finished delivery on its way once more, as if it were new. False when it is on its way already. */
 export async function requeue(tx: WriteTransaction, id: number, now: Date): Promise<boolean> {

@@ -82,8 +82,7 @@ const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
 export async function pickPage(
-  { context, token, form: typed }: Visit,
-  slug: string,
+  { context, params: { slug = "" }, token, form: typed }: Visit,
   { said, status }: Shown = {},
 ): Promise<Page> {
   const pick = await findPick(context, slug);
@@ -163,18 +162,20 @@ export async function addPickPage(visit: Sent): Promise<Page | Response> {
 }
 
 /** POST /desk/picks/:slug: changes what is said of it. */
-export async function editPickPage(visit: Sent, slug: string): Promise<Page | Response> {
+export async function editPickPage(visit: Sent): Promise<Page | Response> {
+  const { slug = "" } = visit.params;
   const body = bodyOf(visit.form);
   const edited = await perform(visit, actions.editPick, { params: { slug }, body });
-  return answered(edited, (shown) => pickPage(visit, slug, shown));
+  return answered(edited, (shown) => pickPage(visit, shown));
 }
 
 /** POST /desk/picks/:slug/remove. */
-export async function removePickPage(visit: Sent, slug: string): Promise<Page | Response> {
+export async function removePickPage(visit: Sent): Promise<Page | Response> {
+  const { slug = "" } = visit.params;
   const body = { reason: visit.form.text("reason") };
   const removed = await perform(visit, actions.removePick, { params: { slug }, body });
   const unusable = "Say why, in at most 500 characters.";
-  return answered(removed, (shown) => pickPage(visit, slug, shown), unusable);
+  return answered(removed, (shown) => pickPage(visit, shown), unusable);
 }
 
 /** Goes to the list after a change; a refused one stays with what was typed. */

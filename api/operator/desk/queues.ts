@@ -63,8 +63,8 @@ const amount = (waiting: number): string =>
     : waiting.toLocaleString("en");
 
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
-export async function queuePage({ context, request }: Visit, name: string): Promise<Page> {
-  const kind = reviewKinds.find((one) => one === name);
+export async function queuePage({ context, request, params }: Visit): Promise<Page> {
+  const kind = reviewKinds.find((one) => one === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");
   const { after } = queryIn(request.url, operatorOperations.listReviews);
   const { reviews, next } = await listReviews(context, { kind, limit: rowsPerPage, after });

@@ -24,8 +24,9 @@ import { reviewForms, valueIn } from "./review-form.ts";
 import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 /** GET /desk/reviews/:id: one thing that waits, or who decided it. */
-export async function reviewPage(visit: Visit, id: string): Promise<Page> {
-  const { context, request } = visit;
+export async function reviewPage(visit: Visit): Promise<Page> {
+  const { context, request, params } = visit;
+  const { id = "" } = params;
   const review = await findReview(context, id);
   if (review !== null) {
     const said = await decisionNotice(context, textIn(request.url, "done"));
@@ -154,8 +155,9 @@ function duplicateTable(duplicates: unknown): Part {
 }
 
 /** POST /desk/reviews/:id: takes a decision and goes on to the next, or says why it could not be taken. */
-export async function decidePage(visit: Sent, id: string): Promise<Page | Response> {
-  const { context, form } = visit;
+export async function decidePage(visit: Sent): Promise<Page | Response> {
+  const { context, params, form } = visit;
+  const { id = "" } = params;
   const approves = form.text("decision") === "approve";
   const reason = form.text("reason") || null;
   const outcome = await perform(visit, approves ? actions.approveReview : actions.rejectReview, {
@@ -189,7 +191,8 @@ async function notTaken({ context }: Visit, id: string, why: string): Promise<Pa
 }
 
 /** GET /desk/reviews/:id/next: what comes after it in its queue. */
-export async function nextPage(visit: Visit, id: string): Promise<Response> {
+export async function nextPage(visit: Visit): Promise<Response> {
+  const { id = "" } = visit.params;
   const { after } = queryIn(visit.request.url, operatorOperations.listReviews);
   return redirect(await nextPlace(visit, id, after, null));
 }

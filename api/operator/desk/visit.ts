@@ -12,6 +12,8 @@ import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./s
 export type Visit = {
   readonly context: Context;
   readonly request: Request;
+  /** What stands in the path. */
+  readonly params: Readonly<Record<string, string>>;
   readonly session: Session;
   /** Goes into every form of the page. */
   readonly token: string;
@@ -38,21 +40,27 @@ export const refused = ({ code, detail, status }: Refusal, unusable = detail): S
   status,
 });
 
-type Params = Readonly<Record<string, string>>;
-type Called = { request: Request; params: Params };
-export type Work<Needs> = (needs: Needs, params: Params) => Promise<Page | Response>;
+export type Work<Needs> = (needs: Needs) => Promise<Page | Response>;
 
 /** A page for an operator; anyone who is not signed in gets 401 and the form to sign in. */
-export const onVisit = (context: Context, work: Work<Visit>) =>
-  guarded(context, (visit, { params }) => work(visit, params));
+export const onVisit =
+  (context: Context, work: Work<Visit>) =>
+  ({ request, params }: Pick<Visit, "request" | "params">): Promise<Response> =>
+    answered(context, null, async () => {
+      const session = await sessionOf(context, request);
+      if (session === null) return signInPage(context, request, { status: 401 });
+      const token = formToken(context, session);
+      const visit = { context, request, params, session, token, form: null };
+      return answered(context, session, () => work(visit));
+    });
 
 /** A form that an operator sent: refused unless it comes from a page of this session and this origin. */
 export const onForm = (context: Context, work: Work<Sent>) =>
-  guarded(context, async (visit, { request, params }) => {
+  onVisit(context, async (visit) => {
+    const { request, session } = visit;
     const form = await formOf(request);
-    const own =
-      isOwnOrigin(context, request) && isFormToken(context, visit.session, form.text("token"));
-    return own ? work({ ...visit, form }, params) : foreignForm;
+    const own = isOwnOrigin(context, request) && isFormToken(context, session, form.text("token"));
+    return own ? work({ ...visit, form }) : foreignForm;
   });
 
 /** A page that only says something: what is not, or no longer, there, or why nothing was done. */
@@ -83,18 +91,6 @@ export const onSignIn =
   (context: Context, work: (context: Context, request: Request) => Promise<Page | Response>) =>
   ({ request }: { request: Request }): Promise<Response> =>
     answered(context, null, () => work(context, request));
-
-const guarded =
-  (context: Context, work: (visit: Visit, called: Called) => Promise<Page | Response>) =>
-  (called: Called): Promise<Response> =>
-    answered(context, null, async () => {
-      const { request } = called;
-      const session = await sessionOf(context, request);
-      if (session === null) return signInPage(context, request, { status: 401 });
-      const token = formToken(context, session);
-      const visit = { context, request, session, token, form: null };
-      return answered(context, session, () => work(visit, called));
-    });
 
 /** Shows the page that work makes, or what went wrong. */
 async function answered(
