@@ -1,17 +1,10 @@
-export type Batcher<Question, Answer> = {
-  /** Answers at the end of this turn of the event loop. Throws what asking threw, for all who asked together. */
-  ask(question: Question): Promise<Answer>;
-  /** Asks now what is waiting. */
-  flush(): void;
-};
-
 /**
  * Asks questions that come in one turn of the event loop together, where asking costs more than what is asked: a
  * transaction for instance. `askAll` answers in the order of the questions, at once or later.
  */
 export function batcher<Question, Answer>(
   askAll: (questions: readonly Question[]) => readonly Answer[] | Promise<readonly Answer[]>,
-): Batcher<Question, Answer> {
+) {
   let waiting: (PromiseWithResolvers<Answer> & { question: Question })[] = [];
   const flush = () => {
     const asked = waiting;
@@ -30,12 +23,14 @@ export function batcher<Question, Answer>(
     );
   };
   return {
-    ask: (question) => {
+    /** Answers at the end of this turn of the event loop. Throws what asking threw, for all who asked together. */
+    ask: (question: Question): Promise<Answer> => {
       const one = { question, ...Promise.withResolvers<Answer>() };
       if (waiting.length === 0) setImmediate(flush);
       waiting.push(one);
       return one.promise;
     },
+    /** Asks now what is waiting. */
     flush,
   };
 }

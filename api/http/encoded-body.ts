@@ -86,11 +86,6 @@ export class EncodedBody {
     this.#encoded.set(encoding, made);
     return made;
   }
-
-  /** Whether the size alone lets an answer vary by Accept-Encoding. */
-  get varies(): boolean {
-    return this.length >= compressFromBytes;
-  }
 }
 
 /** An answer in JSON: the same bytes as the bundle's file of it. */
@@ -118,7 +113,7 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   const headers = headersOf(set, cacheControl);
   headers.set("content-type", encoded.contentType);
   if (!isRead) return new Response(encoded.body, { status, headers });
-  if (encoded.varies) headers.set("vary", "Accept-Encoding");
+  if (encoded.length >= compressFromBytes) headers.set("vary", "Accept-Encoding");
   const encoding = encoded.encodingFor(request.headers.get("accept-encoding"));
   // What no cache may keep, no client has.
   if (headers.get("cache-control") !== "no-store") {

@@ -19,14 +19,7 @@ export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
  */
 export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
 
-export type Windows = {
-  take(windows: readonly Window[], clients: readonly string[], count?: number): Allowance;
-  /** Takes for many at once, in their order. */
-  takeAll(hits: readonly Hits[]): Allowance[];
-  /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
-  now(): number;
-  close(): void;
-};
+export type Windows = ReturnType<typeof openWindows>;
 
 const sweepEveryMs = 100;
 /** What came in since the last sweep goes out again, and something of what was left over. */
@@ -37,7 +30,7 @@ const seenEveryMs = 5_000;
  * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
  * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
  */
-export function openWindows(path: string, uptimeMs: () => number = machineUptime()): Windows {
+export function openWindows(path: string, uptimeMs: () => number = machineUptime()) {
   const db = openFile(path);
   const bootedAtMs = db.transaction(() => bootOf(db, uptimeMs())).immediate();
   const now = () => Math.floor(bootedAtMs + uptimeMs());
@@ -71,10 +64,13 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const takingAll = db.transaction(takeAll);
   const taking = db.transaction((hits: Hits) => take(hits, now()));
   return {
-    take: (windows, clients, count = 1) => taking.immediate({ windows, clients, count }),
-    takeAll: (hits) => takingAll.immediate(hits),
+    take: (windows: readonly Window[], clients: readonly string[], count = 1): Allowance =>
+      taking.immediate({ windows, clients, count }),
+    /** Takes for many at once, in their order. */
+    takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
+    /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
     now,
-    close: () => db.close(),
+    close: (): void => db.close(),
   };
 }
 

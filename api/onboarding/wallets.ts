@@ -39,7 +39,7 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
   if (!wallet.held) {
     if (wallet_before === wallet.address) return;
     const set = { submission_id: one.id, wallet_before, wallet: wallet.address };
-    await logWallet(tx, "wallet.set", set, { slug: saved.slug, by, at });
+    await logWallet(tx, "set", set, { slug: saved.slug, by, at });
     return;
   }
   if (wallet_before === null)

@@ -52,7 +52,7 @@ export async function revokeVerification(
     }
     if (taken_back.includes("usdc_wallet")) {
       const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
-      await logWallet(tx, "wallet.removed", removed, { slug, by: operator, at });
+      await logWallet(tx, "removed", removed, { slug, by: operator, at });
     }
     const detail = { reason, taken_back };
     await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });

@@ -44,8 +44,9 @@ export const PaymentOptionV1 = named("PaymentOptionV1", {
   extra: PaymentExtra,
 });
 
-/** The seven fields of the contract. `network` is always solana; `cluster` says which. */
-const contractFields = {
+/** The body of a 402: no money has moved, and this is how to pay. */
+export const PaymentRequirements = named("PaymentRequirements", {
+  // The seven fields of the contract. `network` is always solana; `cluster` says which.
   x402: z.literal(true),
   recipient: address("Wallet of the nonprofit"),
   amount: usdc("What to pay"),
@@ -53,11 +54,6 @@ const contractFields = {
   network: z.literal("solana"),
   nonprofit: z.string().describe("Name of the nonprofit"),
   slug: z.string(),
-};
-
-/** The body of a 402: no money has moved, and this is how to pay. */
-export const PaymentRequirements = named("PaymentRequirements", {
-  ...contractFields,
   cluster: Cluster,
   mint: address("Mint of the token that counts as USDC here"),
   decimals: z.literal(6),

@@ -94,7 +94,7 @@ export async function holdWallet(
   hold: Omit<WalletHold, "status" | "reason" | "decided_by" | "decided_at">,
 ): Promise<void> {
   await tx.db.insert(holds).values({ ...hold, status: "held" });
-  await logWallet(tx, "wallet.held", hold, { slug, by: hold.approved_by, at: hold.approved_at });
+  await logWallet(tx, "held", hold, { slug, by: hold.approved_by, at: hold.approved_at });
 }
 
 type Closing = {
@@ -115,7 +115,7 @@ export async function closeHold(
     .update(holds)
     .set({ status, reason, decided_by: by, decided_at: at })
     .where(and(eq(holds.submission_id, hold.submission_id), isHeld));
-  await logWallet(tx, `wallet.${status}`, hold, { slug, by, at });
+  await logWallet(tx, status, hold, { slug, by, at });
 }
 
 /** The held change of a nonprofit, null for none. */
@@ -175,13 +175,7 @@ export const holdsWaiting = (store: Queryable, max: number): Promise<number> =>
 /** Every step of a wallet stands in the audit log under the profile's slug. */
 export const logWallet = (
   tx: WriteTransaction,
-  action:
-    | "wallet.set"
-    | "wallet.held"
-    | "wallet.in_effect"
-    | "wallet.stopped"
-    | "wallet.replaced"
-    | "wallet.removed",
+  step: WalletHold["status"] | "set" | "removed",
   change: {
     submission_id: string | null;
     wallet_before: string | null;
@@ -192,15 +186,15 @@ export const logWallet = (
 ): Promise<void> =>
   logOperator(tx, {
     operator: by,
-    action,
+    action: `wallet.${step}`,
     subject: slug,
     detail: {
       submission_id: change.submission_id,
       from: change.wallet_before,
       to: change.wallet,
-      ...(change.effective_at === undefined
-        ? {}
-        : { effective_at: new Date(change.effective_at).toISOString() }),
+      ...(change.effective_at !== undefined && {
+        effective_at: new Date(change.effective_at).toISOString(),
+      }),
     },
     at,
   });

@@ -68,40 +68,35 @@ export const headerComponents: { [name: string]: Json } = {
   },
 };
 
-const pathParameter = (name: string, description: string, schema: Json, example: Json): Json => ({
-  name,
-  in: "path",
-  required: true,
-  description,
-  schema,
-  example,
-});
+const whole: Json = { type: "integer", minimum: 1 };
+
+/** What stands in paths. */
+const inPaths: { [name: string]: { description: string; schema: Json; example: Json } } = {
+  slug: {
+    description: "Of a nonprofit, as search and lists give it",
+    schema: { type: "string", minLength: 1, maxLength: 200 },
+    example: "hope-kitchen",
+  },
+  id: { description: "Of a review", schema: { type: "string", minLength: 1 }, example: "prose-12" },
+  donation_id: {
+    description: "Of a donation, as settlement and history give it",
+    schema: { type: "string", minLength: 1, maxLength: 64 },
+    example: "mC4l0bUq8dWm3s1Yc7RkZg",
+  },
+  delivery: { description: "Number of a delivery, as the log shows it", schema: whole, example: 7 },
+  number: {
+    description: "From 1 to the newest in /changes/state.json",
+    schema: whole,
+    example: 41,
+  },
+};
 
 export const parameterComponents: { [name: string]: Json } = {
-  slug: pathParameter(
-    "slug",
-    "Of a nonprofit, as search and lists give it",
-    { type: "string", minLength: 1, maxLength: 200 },
-    "hope-kitchen",
-  ),
-  id: pathParameter("id", "Of a review", { type: "string", minLength: 1 }, "prose-12"),
-  donation_id: pathParameter(
-    "donation_id",
-    "Of a donation, as settlement and history give it",
-    { type: "string", minLength: 1, maxLength: 64 },
-    "mC4l0bUq8dWm3s1Yc7RkZg",
-  ),
-  delivery: pathParameter(
-    "delivery",
-    "Number of a delivery, as the log shows it",
-    { type: "integer", minimum: 1 },
-    7,
-  ),
-  number: pathParameter(
-    "number",
-    "From 1 to the newest in /changes/state.json",
-    { type: "integer", minimum: 1 },
-    41,
+  ...Object.fromEntries(
+    Object.entries(inPaths).map(([name, shown]) => [
+      name,
+      { name, in: "path", required: true, ...shown },
+    ]),
   ),
   PaymentSignature: {
     name: "PAYMENT-SIGNATURE",

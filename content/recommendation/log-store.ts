@@ -30,19 +30,7 @@ export type LoggedRecommendation = {
   called_at: Date;
 };
 
-export type RecommendationLog = {
-  /** Notes a call; written within a second. */
-  add(call: LoggedRecommendation): void;
-  /** Whether a recommendation of this process may be followed at this instant at all: a cheap first look. */
-  isFollowed(atMs: number): boolean;
-  /**
-   * Notes what a client went on to do; stored when a call of the same client was at most 60 s before. `elsewhere`: that
-   * call may have been answered by another process, so the store is asked even when this one remembers none.
-   */
-  follow(followUp: FollowUp, options?: { elsewhere?: boolean }): void;
-  /** Writes what is noted. A failure keeps it for the next time, and throws. */
-  flush(): Promise<void>;
-};
+export type RecommendationLog = ReturnType<typeof logRecommendations>;
 
 const dayMs = 86_400_000;
 const waitingCallsMax = 20_000;
@@ -60,7 +48,7 @@ export function logRecommendations(
   store: Store,
   onError: (error: unknown) => void,
   { keptDays = 90 }: { keptDays?: number } = {},
-): RecommendationLog {
+) {
   const followUps = gatherFollowUps(store);
   let calls: LoggedRecommendation[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -99,15 +87,22 @@ export function logRecommendations(
     timer.unref();
   };
   return {
-    add: (call) => {
+    /** Notes a call; written within a second. */
+    add: (call: LoggedRecommendation): void => {
       followUps.called(call.client, call.called_at.getTime());
       if (calls.length < waitingCallsMax) calls.push(call);
       scheduleFlush();
     },
-    isFollowed: (atMs) => followUps.isAnyFollowed(atMs),
-    follow: (followUp, { elsewhere = false } = {}) => {
+    /** Whether a recommendation of this process may be followed at this instant at all: a cheap first look. */
+    isFollowed: (atMs: number): boolean => followUps.isAnyFollowed(atMs),
+    /**
+     * Notes what a client went on to do; stored when a call of the same client was at most 60 s before. `elsewhere`: that
+     * call may have been answered by another process, so the store is asked even when this one remembers none.
+     */
+    follow: (followUp: FollowUp, { elsewhere = false }: { elsewhere?: boolean } = {}): void => {
       if (followUps.take(followUp, elsewhere)) scheduleFlush();
     },
+    /** Writes what is noted. A failure keeps it for the next time, and throws. */
     flush,
   };
 }

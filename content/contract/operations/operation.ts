@@ -48,12 +48,10 @@ export type Operation<
     headers?: readonly string[];
   };
   /** Answers that are no refusals, beside 200. */
-  also?: readonly {
+  also?: readonly (Pick<Operation["ok"], "description" | "headers"> & {
     status: 202 | 402;
-    description: string;
     shape: z.ZodObject;
-    headers: readonly string[];
-  }[];
+  })[];
   /** True: the answer is of this moment; no cache keeps it, so it has no ETag. */
   fresh?: boolean;
   /** What each failure of it is answered with. */
