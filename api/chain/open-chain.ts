@@ -4,6 +4,7 @@ import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
 import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
 import { findLanded, lookups } from "./lookups.ts";
 import { type NotSponsored, openSponsor, type Payment, readPayment } from "./payment.ts";
+import { singleFlight } from "#content/runtime/single-flight.ts";
 import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
 
@@ -58,7 +59,9 @@ export async function openChain(settings: ChainSettings) {
     /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
-    landed: (txSignature: string) => findLanded(rpc, txSignature, commitment),
+    /** The facts of a transaction. Requests for the same one at the same time share one answer. */
+    landed: (txSignature: string) =>
+      singleFlight(rpc, txSignature, () => findLanded(rpc, txSignature, commitment)),
     readPayment,
     /** Adds the sponsor's signature to a payment that the caller has checked. */
     sponsored: (payment: Payment) => sponsor?.sign(payment) ?? fail(noSponsor),

@@ -12,13 +12,7 @@ import { singleFlight } from "#content/runtime/single-flight.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import {
-  beforeDeadline,
-  chainDeadline,
-  type Deadline,
-  findTransaction,
-  isOnChain,
-} from "./donation-chain.ts";
+import { beforeDeadline, chainDeadline, type Deadline, isOnChain } from "./donation-chain.ts";
 import {
   type Pending,
   pendingAnswer,
@@ -154,7 +148,7 @@ async function waitUntilLanded(
   let pauseMs: number = lookEveryMs.first;
   for (let waitedMs = 0; waitedMs < landWaitMs; waitedMs += pauseMs) {
     const lookMs = Math.max(deadline.leftMs(), lookMsMin);
-    const landed = await within(findTransaction(context.chain, proof.txSignature), lookMs);
+    const landed = await within(context.chain.landed(proof.txSignature), lookMs);
     if (landed?.ok === true && landed.value !== null) {
       return recordLanded(context, proof, landed.value);
     }

@@ -5,9 +5,7 @@ import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
-import type { Landed } from "#content/contract/transfer.ts";
 import { sampleTrouble } from "#content/operation/directory-facts-store.ts";
-import { singleFlight } from "#content/runtime/single-flight.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Store } from "#content/store/open.ts";
 
@@ -70,13 +68,6 @@ export async function beforeDeadline<Value, Failure>(
   return answer ?? fail({ kind: "chain_unclear", why: "the chain took too long" });
 }
 
-/** The facts of a transaction. Requests for the same one at the same time share one answer. */
-export const findTransaction = (
-  chain: Chain,
-  txSignature: string,
-): Promise<Result<Landed | null, ChainUnclear>> =>
-  singleFlight(chain, `landed ${txSignature}`, () => chain.landed(txSignature));
-
 /** Whether the chain knows a transaction, at any commitment. Asks in two ways, because nodes lag and forget. */
 export async function isOnChain(
   chain: Chain,
@@ -84,7 +75,7 @@ export async function isOnChain(
 ): Promise<Result<boolean, ChainUnclear>> {
   const [known, landed] = await Promise.all([
     chain.known([txSignature]),
-    findTransaction(chain, txSignature),
+    chain.landed(txSignature),
   ]);
   if (!known.ok) return known;
   if (!landed.ok) return landed;

@@ -26,7 +26,7 @@ import {
 } from "#content/donation/store.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import { beforeDeadline, chainDeadline, type Deadline, findTransaction } from "./donation-chain.ts";
+import { beforeDeadline, chainDeadline, type Deadline } from "./donation-chain.ts";
 
 /** A recorded donation as the donor reads of it. */
 export type RecordedGift = {
@@ -67,7 +67,7 @@ export async function recordBySignature(
   const { target, txSignature } = proof;
   const known = await recordedBefore(context, proof);
   if (known !== null) return ok(known);
-  const landed = await beforeDeadline(deadline, findTransaction(context.chain, txSignature));
+  const landed = await beforeDeadline(deadline, context.chain.landed(txSignature));
   if (landed.ok && landed.value !== null) return recordLanded(context, proof, landed.value);
   await saveProof(context, proof);
   if (!landed.ok) return fail({ ...landed.failure, tx_signature: txSignature });
@@ -123,7 +123,7 @@ export async function recordByMemo(
   let recorded: RecordedGift | null = null;
   // Anyone can name a reference in a transaction: only what is a gift counts.
   for (const txSignature of touching.value.toReversed()) {
-    const landed = await findTransaction(context.chain, txSignature);
+    const landed = await context.chain.landed(txSignature);
     if (!landed.ok) return landed;
     if (landed.value === null || !landed.value.memos.includes(memo)) continue;
     const proof = { target, txSignature, asked: micro(0n) };

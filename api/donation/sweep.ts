@@ -12,7 +12,6 @@ import { donateTargetById } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
-import { findTransaction } from "./donation-chain.ts";
 import { recordByMemo, recordLanded } from "./proof.ts";
 
 const perSweepMax = 200;
@@ -108,7 +107,7 @@ async function recordIfLanded(context: DonateContext, intent: DonationIntent): P
   const { proof: txSignature, amount_micro_usdc: asked } = intent;
   const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
   if (target === null) return end(context, intent, "refused");
-  const landed = await findTransaction(context.chain, txSignature);
+  const landed = await context.chain.landed(txSignature);
   if (!landed.ok) return "unclear";
   if (landed.value === null) return "waiting"; // Not yet at the commitment that counts.
   const outcome = await recordLanded(context, { target, txSignature, asked }, landed.value);

@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import type { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { Database } from "bun:sqlite";
-import { LRUCache } from "lru-cache";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
@@ -219,20 +218,21 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
     blockhash: hashOf,
     /** Whether a transaction with this blockhash may still land, as the newest block of that commitment sees it. */
     isValid: (blockhash: string, commitment: Commitment) => {
-      const last = at(commitment);
-      for (let slot = last; slot >= last - blockhashSlots; slot--) {
-        if (hashOf(slot) === blockhash) return true;
-      }
-      return false;
+      const bytes = Buffer.from(bs58.decodeUnsafe(blockhash) ?? []);
+      if (bytes.length !== hashBytes) return false;
+      const slot = bytes.readUIntBE(hashBytes - slotBytes, slotBytes);
+      const age = at(commitment) - slot;
+      return age >= 0 && age <= blockhashSlots && hashOf(slot) === blockhash;
     },
   };
 }
 
-/** Of the slots whose hashes are still valid at some commitment. */
-const hashes = new LRUCache<number, string>({ max: 1_000, memoMethod: makeHash });
+const hashBytes = 32;
+const slotBytes = 6;
 
-const hashOf = (slot: number): string => hashes.memo(slot);
-
-function makeHash(slot: number): string {
-  return bs58.encode(createHash("sha256").update(`almoner local block ${slot}`).digest());
+/** The hash of a slot ends in its number. */
+function hashOf(slot: number): string {
+  const hash = createHash("sha256").update(`almoner local block ${slot}`).digest();
+  hash.writeUIntBE(slot, hashBytes - slotBytes, slotBytes);
+  return bs58.encode(hash);
 }
