@@ -26,9 +26,10 @@ export type Demand = Awaited<ReturnType<typeof demandPayment>>;
 /** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 0051. */
 export async function demandPayment(
   context: DonateContext,
-  { target, amount, payer }: Wanted,
+  wanted: Wanted,
   why: { code: string; error: string },
 ) {
+  const { target, amount } = wanted;
   const { chain, baseUrl, seal } = context;
   const { mint } = chain;
   const recipient = target.usdc_wallet;
@@ -41,12 +42,8 @@ export async function demandPayment(
   const url = `${donateUrl}?amount=${usdcText(amount)}`;
   const description = `Donation of ${usdcText(amount)} USDC to ${target.slug}`;
   const mimeType = "application/json" as const;
-  const terms = {
-    asset: mint,
-    payTo: recipient,
-    maxTimeoutSeconds: expiresInSeconds,
-  };
-  const extra = await extraOf(context, { recipient, amount, memo, payer });
+  const terms = { asset: mint, payTo: recipient, maxTimeoutSeconds: expiresInSeconds };
+  const extra = await extraOf(context, wanted, memo);
   const accepts: PaymentRequirements["accepts"] = extra.map((one) => ({
     scheme: "exact",
     network: chain.network,
@@ -116,17 +113,13 @@ export async function demandPayment(
  */
 async function extraOf(
   { chain, sponsoredMin }: DonateContext,
-  {
-    recipient,
-    amount,
-    memo,
-    payer,
-  }: Pick<Wanted, "amount" | "payer"> & Record<"recipient" | "memo", string>,
+  { target, amount, payer }: Wanted,
+  memo: string,
 ): Promise<PaymentExtra[]> {
   const sponsor = amount >= sponsoredMin ? chain.sponsor : null;
   const feePayer = payer ?? sponsor;
   if (feePayer === null) return [];
-  const answer = await within(chain.canReceive(recipient), canReceiveWaitMs);
+  const answer = await within(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
   // A payment into an account that is not there fails before it is sent: then no money has moved either.
   if (answer?.ok === true && !answer.value) return [];
   return [{ feePayer, memo, decimals: 6, name: "USDC" }];
