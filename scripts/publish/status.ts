@@ -14,9 +14,6 @@ import { heldMessage, showFailed } from "./once.ts";
 
 const releasesShownMax = 10;
 
-/** Changes that readers do not see yet: in profiles, and in what shifts many pages. */
-type Waiting = { profiles: number; lists: number; oldest_s: number | null };
-
 /** Tells how far publishing is, in text or as JSON; the exit code is 1 while a page cannot be rendered. */
 export async function showStatus(config: Config, json: boolean): Promise<void> {
   const status = await statusOf(config, json);
@@ -80,11 +77,14 @@ function examples(paths: readonly string[]): string {
   return `: ${paths.slice(0, examplesMax).join(", ")}${more}`;
 }
 
-/** Null when the store cannot be asked: what is published can be shown all the same. */
+/**
+ * Changes that readers do not see yet: in profiles, and in what shifts many pages. Null when the store cannot be asked:
+ * what is published can be shown all the same.
+ */
 async function waitingOf(
   { databaseUrl: url, databaseToken: authToken }: Config,
   { fast_sequence, slow_sequence }: PublisherState,
-): Promise<Waiting | null> {
+) {
   // Asking must not make a store.
   if (url.startsWith("file:") && !existsSync(filePathOf(url))) return null;
   try {
@@ -105,7 +105,7 @@ async function waitingOf(
   }
 }
 
-function describe(waiting: Waiting | null): string {
+function describe(waiting: Status["waiting"]): string {
   if (waiting === null) return "unknown: the store cannot be read";
   const { profiles, lists, oldest_s } = waiting;
   if (lists === 0) return "nothing";

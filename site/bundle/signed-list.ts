@@ -20,9 +20,10 @@ type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
 const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
 
+const encoder = new TextEncoder();
+
 /** The shard that lists a path: the first byte of its SHA-256. */
-export const shardOf = (path: string): string =>
-  digestOf(new TextEncoder().encode(path)).slice(0, 2);
+export const shardOf = (path: string): string => digestOf(encoder.encode(path)).slice(0, 2);
 
 /**
  * Lists every file of the bundle with its SHA-256, in 256 shards and a list of these. Only shards with changed paths
@@ -50,10 +51,19 @@ export function draftManifest(
       references.push(before);
       continue;
     }
-    const entries = spool?.read(shard) ?? entriesOf(parts, before);
-    const { body, reference } = shardFile(shard, withChanges(entries, changed ?? []));
-    references.push(reference);
-    files.push({ path: reference.path, digest: blobs.put(body), size: body.length });
+    const entries = withChanges(spool?.read(shard) ?? entriesOf(parts, before), changed ?? []);
+    const body = encoder.encode(
+      `${JSON.stringify({ shard, files: entries } satisfies ManifestShard)}\n`,
+    );
+    const file = { path: feedPaths.shard(shard), digest: blobs.put(body), size: body.length };
+    files.push(file);
+    references.push({
+      path: file.path,
+      sha256: file.digest,
+      size: file.size,
+      files: entries.length,
+      bytes: entries.reduce((sum, { size }) => sum + size, 0),
+    });
   }
   spool?.close();
   return { files, root: rootFile(references), release };
@@ -108,20 +118,6 @@ function withChanges(
     else files.set(path, { path, sha256: file.digest, size: file.size });
   }
   return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-const encoder = new TextEncoder();
-
-function shardFile(shard: string, files: ManifestEntry[]) {
-  const body = encoder.encode(`${JSON.stringify({ shard, files } satisfies ManifestShard)}\n`);
-  const reference: ShardReference = {
-    path: feedPaths.shard(shard),
-    sha256: digestOf(body),
-    size: body.length,
-    files: files.length,
-    bytes: files.reduce((sum, { size }) => sum + size, 0),
-  };
-  return { body, reference };
 }
 
 function rootFile(shards: ShardReference[]): string {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
@@ -11,7 +10,7 @@ import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { openSearchJob } from "#site/search/search-job.ts";
-import { openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
+import { digestOf, openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
 import { openFeedJob } from "./feed-job.ts";
 import { sweepBlobs } from "#site/bundle/garbage-collection.ts";
@@ -91,7 +90,7 @@ export async function openPublisher(settings: PublisherSettings) {
     background: apart ? workApart(workers) : workHere(made),
     exported: await openWebExport(folders.exported, { precompress }),
     clock: systemClock,
-    inputsDigest: inputsDigestOf(renderer.digest, settings),
+    inputsDigest: digestOf(new TextEncoder().encode(`${renderer.digest}\0${baseUrl}\0${network}`)),
     log: settings.log,
   };
   repair(context);
@@ -168,9 +167,3 @@ function repair(context: PublisherContext): void {
     exported_release: Math.min(exported_release, durable_release),
   });
 }
-
-/** All that goes into a page beside the store. */
-const inputsDigestOf = (
-  siteDigest: string,
-  { baseUrl, network }: Pick<PublisherSettings, "baseUrl" | "network">,
-): string => createHash("sha256").update(`${siteDigest}\0${baseUrl}\0${network}`).digest("hex");
