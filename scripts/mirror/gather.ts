@@ -135,19 +135,13 @@ async function joinedHere(gathering: Gathering, snapshot: ManifestEntry): Promis
 
 const ranks = [0, 1, 2, 3];
 
-export type Installed = { changed: number; removed: number };
-
 type Installing = Pick<Gathering, "mirror" | "known" | "behind">;
 
 /**
  * Puts what was gathered in place, each file at once: assets, then profiles, then what names them, the feed's state
  * and the list itself; what is gone is removed last. Every file must be gathered, or in place, or among `left`.
  */
-export async function install(
-  installing: Installing,
-  list: SignedList,
-  left: ReadonlySet<string>,
-): Promise<Installed> {
+export async function install(installing: Installing, list: SignedList, left: ReadonlySet<string>) {
   const { mirror } = installing;
   const shards = changedShards(installing, list.manifest);
   const gone = await goneFiles(installing, list.manifest, shards);

@@ -37,19 +37,7 @@ export type SyncOptions = {
   onFile: () => void;
 };
 
-export type SyncReport = {
-  epoch: string;
-  sequence: number;
-  files: number;
-  changed: number;
-  removed: number;
-  fetched_bytes: number;
-  /** What happened to nonprofits since the last run, by the feed; null for a first run or a new epoch. */
-  nonprofits: Record<string, number> | null;
-  /** Files that changed faster than they could be fetched; they come with the next run. */
-  behind: string[];
-  kid: string;
-};
+export type SyncReport = Awaited<ReturnType<typeof reportOf>>;
 
 /**
  * Brings a folder in step with a published directory. Nothing in the folder is touched before every file is gathered
@@ -188,7 +176,7 @@ async function reportOf(
   mirror: MirrorFolder,
   before: MirrorState | null,
   done: { changed: number; removed: number; fetchedBytes: number },
-): Promise<SyncReport> {
+) {
   const state = mirror.state();
   const list = await heldList(mirror);
   if (state === null || list === null) throw new Error("a finished mirror has a state and a list");
@@ -200,7 +188,9 @@ async function reportOf(
     changed: done.changed,
     removed: done.removed,
     fetched_bytes: done.fetchedBytes,
+    /** What happened to nonprofits since the last run, by the feed; null for a first run or a new epoch. */
     nonprofits: follows ? await countsSince(mirror, before.sequence, state.sequence) : null,
+    /** Files that changed faster than they could be fetched; they come with the next run. */
     behind: state.behind,
     kid: state.key.kid,
   };

@@ -7,23 +7,14 @@ import {
   renameSync,
   rmSync,
   statSync,
-  unlinkSync,
   utimesSync,
 } from "node:fs";
 import { codeOf } from "./blobs.ts";
 
-/** The bundle as a plain folder, for any web server: hard links to blobs, each put in place at once. */
-export type ExportFolder = {
-  readonly folder: string;
-  /** Makes the path show this blob. */
-  put(path: string, blob: string): void;
-  /** Whether the path shows this blob and nothing else. */
-  shows(path: string, blob: string): boolean;
-  remove(path: string): void;
-  clear(): void;
-};
+export type ExportFolder = ReturnType<typeof openExport>;
 
-export function openExport(folder: string): ExportFolder {
+/** The bundle as a plain folder, for any web server: hard links to blobs, each put in place at once. */
+export function openExport(folder: string) {
   mkdirSync(folder, { recursive: true });
   const known = new Set<string>();
   const parentOf = (target: string) => {
@@ -47,7 +38,8 @@ export function openExport(folder: string): ExportFolder {
   };
   return {
     folder,
-    put: (path, blob) => {
+    /** Makes the path show this blob. */
+    put: (path: string, blob: string): void => {
       const target = `${folder}/${path}`;
       try {
         show(blob, target);
@@ -58,19 +50,14 @@ export function openExport(folder: string): ExportFolder {
         show(blob, target);
       }
     },
-    shows: (path, blob) => {
+    /** Whether the path shows this blob and nothing else. */
+    shows: (path: string, blob: string): boolean => {
       const target = `${folder}/${path}`;
       if (!existsSync(target)) return false;
       return isSameFile(target, blob) || readFileSync(target).equals(readFileSync(blob));
     },
-    remove: (path) => {
-      try {
-        unlinkSync(`${folder}/${path}`);
-      } catch (error) {
-        if (codeOf(error) !== "ENOENT") throw error;
-      }
-    },
-    clear: () => {
+    remove: (path: string): void => rmSync(`${folder}/${path}`, { force: true }),
+    clear: (): void => {
       known.clear();
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { recursive: true });

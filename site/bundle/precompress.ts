@@ -90,14 +90,12 @@ function placeSibling(folder: string, path: string, body: Uint8Array): void {
   renameSync(draft, `${folder}/${path}`);
 }
 
-export type PrecompressOutcome = { compressed: number; removed: number };
-
 /**
  * Brings the siblings of a whole export in step with its files, after a first build or when they were switched on:
  * makes those that are missing or old, removes those whose file is gone. Others work in between, and may change files.
  */
-export async function precompressFolder(folder: string): Promise<PrecompressOutcome> {
-  const outcome: PrecompressOutcome = { compressed: 0, removed: 0 };
+export async function precompressFolder(folder: string) {
+  const outcome = { compressed: 0, removed: 0 };
   for (const path of everyPath(folder)) {
     const original = sibling.exec(path)?.[1];
     if (original !== undefined && compressible.test(original)) {

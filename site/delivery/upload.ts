@@ -23,20 +23,23 @@ export type UploadOptions = {
   now: Date;
 };
 
-export type UploadOutcome = {
+/** What an upload has done so far. */
+export type UploadOutcome = ReturnType<typeof nothingYet>;
+
+const nothingYet = () => ({
   /** The release that the target now shows in full; 0 when something failed or it was stopped. */
-  release: number;
-  uploaded: number;
-  uploadedBytes: number;
-  removed: number;
+  release: 0,
+  uploaded: 0,
+  uploadedBytes: 0,
+  removed: 0,
   /** Paths that changed at the target: what a CDN in front of it has to forget. At most `touchedMax`. */
-  touched: string[];
-  failed: { path: string; error: string }[];
-};
+  touched: [] as string[],
+  failed: [] as { path: string; error: string }[],
+});
 
 const concurrencyDefault = 16;
 const failuresMax = 20;
-export const touchedMax = 20_000;
+const touchedMax = 20_000;
 /** Publishing goes on meanwhile: what became new is brought in another pass, this many times. */
 const passesMax = 3;
 
@@ -46,14 +49,7 @@ const passesMax = 3;
  * that an upload that was cut off goes on where it stopped. A file that cannot be brought stops what would name it.
  */
 export async function uploadRelease(options: UploadOptions): Promise<UploadOutcome> {
-  const outcome: UploadOutcome = {
-    release: 0,
-    uploaded: 0,
-    uploadedBytes: 0,
-    removed: 0,
-    touched: [],
-    failed: [],
-  };
+  const outcome = nothingYet();
   const { manifest, target, extensionless = false } = options;
   const name = extensionless ? `${target.name}#extensionless` : target.name;
   for (let pass = 0; pass < passesMax; pass++) {

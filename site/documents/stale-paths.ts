@@ -9,9 +9,6 @@ const listedFields: ReadonlySet<string> = new Set([...summaryColumns, "causes", 
 /** Fields that help-wanted shows or sorts by, beside the moves in its list. */
 const needsFields: ReadonlySet<string> = new Set([...listedFields, "description", "contact_email"]);
 
-/** Which documents a change makes stale. `lists` are those whose pages all have to be looked at again. */
-export type Stale = { keys: DocumentKey[]; lists: string[] };
-
 const touches = (change: Change, fields: ReadonlySet<string>): boolean =>
   change.fields.some((field) => fields.has(field));
 
@@ -45,8 +42,14 @@ export function staleAtOnce(
 /** Whether the profile job has to know the places of the changed nonprofit. */
 export const needsPlaces = (change: Change): boolean => touches(change, listedFields);
 
-/** The list job: all that may shift many pages, or that many changes make stale together. */
-export function staleLater(change: Change, places: ReadonlyMap<string, number>): Stale {
+/**
+ * The list job: all that may shift many pages, or that many changes make stale together. `lists` are those whose pages
+ * all have to be looked at again.
+ */
+export function staleLater(
+  change: Change,
+  places: ReadonlyMap<string, number>,
+): { keys: DocumentKey[]; lists: string[] } {
   if (change.nonprofit_id === null) return { keys: directoryKeys, lists: [] };
   const moved = change.moved_lists.filter((list) => list !== "thin");
   const keys = [

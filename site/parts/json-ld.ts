@@ -12,17 +12,7 @@ const escapes: Record<string, string> = {
 export const scriptJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "");
 
-/** The schema.org view of the home page. */
-export const homeJsonLd = (baseUrl: string): string =>
-  scriptJson({
-    "@context": "https://schema.org",
-    "@type": "WebSite",
-    name: "Almoner",
-    url: `${baseUrl}/`,
-    description: "An open directory of nonprofits for people and for software agents",
-  });
-
-/** The schema.org view of any other page. */
+/** The schema.org view of a page that is no profile. */
 export const pageJsonLd = (type: string, url: string, name: string, description: string): string =>
   scriptJson({ "@context": "https://schema.org", "@type": type, name, url, description });
 

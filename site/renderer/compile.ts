@@ -11,7 +11,7 @@ const compileWaitMs = 120_000;
  * this one. Writes nothing outside `outFolder`; processes that compile at once do not disturb each other. Throws with
  * the compiler's own words when the site does not compile.
  */
-export async function compileSite(outFolder: string): Promise<CompiledSite> {
+export async function compileSite(outFolder: string) {
   const digest = await siteDigest();
   // Astro would resolve a relative folder from its own root, and the result would lie where no one looks.
   const compiledFolder = resolve(outFolder);
@@ -85,25 +85,17 @@ async function moveInto(folder: string, compiled: string): Promise<void> {
   }
 }
 
-/** A file that pages refer to: its path inside the bundle and inside the compiled folder. */
-export type Asset = { path: string; file: string };
-
-/** A compiled site in its folder. */
-export type CompiledSite = {
-  folder: string;
-  /** SHA-256 in hex of all that the site was compiled from. */
-  digest: string;
-  assets: Asset[];
-};
-
 /** Written last into a compiled folder: a folder without it is not complete. */
 export const compiledMark = "compiled.json";
 
 /** The module that renders, inside a compiled folder. */
 export const compiledEntry = "server/entry.mjs";
 
-/** What a compiled folder holds. Throws when it is not complete. */
-export async function readCompiled(folder: string): Promise<CompiledSite> {
+/**
+ * What a compiled folder holds: the SHA-256 in hex of all that it was compiled from, and the files that pages refer to,
+ * with their paths in the bundle. Throws when it is not complete.
+ */
+export async function readCompiled(folder: string) {
   const { digest } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
   const entry = join(folder, compiledEntry);
   if (!(await Bun.file(entry).exists())) throw new Error(`there is no ${entry}`);
