@@ -33,7 +33,6 @@ export function listen(
   { before, reusePort = false }: ListenOptions = {},
 ): Listening {
   allowLongAddresses();
-  const answer = (request: Request, address: string | undefined) => app.handle(request, address);
   const server = serve({
     hostname: host,
     port,
@@ -41,11 +40,9 @@ export function listen(
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: bodyBytesMax,
     fetch: (request, self) => {
+      const ask = () => app.handle(request, self.requestIP(request)?.address);
       const early = before?.(request) ?? null;
-      if (early instanceof Promise) {
-        return early.then((file) => file ?? answer(request, self.requestIP(request)?.address));
-      }
-      return early ?? answer(request, self.requestIP(request)?.address);
+      return early instanceof Promise ? early.then((file) => file ?? ask()) : (early ?? ask());
     },
   });
   const shown = host.includes(":") ? `[${host}]` : host;

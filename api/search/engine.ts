@@ -4,18 +4,11 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import type { Watch } from "#content/feed/watch.ts";
 import { searchIn } from "#content/search/search.ts";
 import type { Store } from "#content/store/open.ts";
+import type { Config } from "#api/config.ts";
 import type { SearchEngine } from "#api/context.ts";
 import type { EncodedBody } from "#api/http/encoded-body.ts";
 import { answerFrom, type AnswerSearch } from "./answer.ts";
 import { openPool } from "./pool.ts";
-
-export type SearchOptions = {
-  databaseUrl: string;
-  /** Origin in absolute URLs, without a trailing slash. */
-  baseUrl: string;
-  /** 0 for none; for as many as suit the machine when not given. */
-  threads?: number;
-};
 
 /** One processor is left for the thread that speaks HTTP: with a second search thread on two, p99 took half as long again. */
 const threadsFor = (processors: number): number => Math.min(Math.max(processors - 1, 1), 4);
@@ -27,15 +20,15 @@ const threadsFor = (processors: number): number => Math.min(Math.max(processors 
 export function openSearch(
   store: Store,
   watch: Watch,
-  { databaseUrl: url, baseUrl, threads = threadsFor(availableParallelism()) }: SearchOptions,
+  {
+    databaseUrl: url,
+    baseUrl,
+    threads = threadsFor(availableParallelism()),
+  }: Pick<Config, "databaseUrl" | "baseUrl"> & { threads?: number },
 ): SearchEngine {
-  if (!store.embedded || threads === 0) {
-    const answer = answerFrom(store, searchIn(store), baseUrl);
-    return { find: cachedAnswers(watch, answer), close: async () => {} };
-  }
-  const pool = openPool({ url, threads });
-  const answer = answerFrom(store, pool.search, baseUrl);
-  return { find: cachedAnswers(watch, answer), close: pool.close };
+  const pool = store.embedded && threads > 0 ? openPool({ url, threads }) : null;
+  const answer = answerFrom(store, pool?.search ?? searchIn(store), baseUrl);
+  return { find: cachedAnswers(watch, answer), close: async () => pool?.close() };
 }
 
 const cacheBytesMax = 24 * 1024 * 1024;
