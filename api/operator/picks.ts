@@ -17,7 +17,7 @@ import {
   isInFile,
   pickList,
   pickOf,
-  replacePick,
+  setPick,
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
@@ -79,7 +79,7 @@ export const editPick = (context: PickContext, { operator, slug, ...edit }: Oper
     const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure } as const);
     const causes = edit.causes === undefined ? before.causes : edit.causes;
-    await replacePick(of.tx, { ...text.value, ...of.made, causes });
+    await setPick(of.tx, { ...text.value, ...of.made, causes });
     return ok(null);
   });
 

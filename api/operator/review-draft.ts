@@ -12,16 +12,9 @@ import {
   type StoredDraft,
   waitingDraftCount,
 } from "#content/recommendation/draft-store.ts";
-import {
-  addPick,
-  isInFile,
-  pickOf,
-  replacePick,
-  type StoredPick,
-} from "#content/recommendation/pick-store.ts";
+import { isInFile, pickOf, setPick, type StoredPick } from "#content/recommendation/pick-store.ts";
 import { checkPickText, type PickText } from "#content/recommendation/pick-text.ts";
 import { sensitiveClaims } from "#content/recommendation/wording-faults.ts";
-import type { WriteTransaction } from "#content/store/open.ts";
 import {
   isListed,
   numberAt,
@@ -91,7 +84,12 @@ export const draftReviews = openQueue<StoredDraft>({
       const [first] = text.failure;
       return unusable(`${first?.path ?? "value"}: ${first?.message ?? "it cannot be used."}`);
     }
-    await recommendAs(tx, draft, { text: text.value, operator, at: now.getTime() });
+    const at = now.getTime();
+    const { nonprofit_id, id: draft_id } = draft;
+    const made = { origin: "draft" as const, draft_id, added_by: operator, updated_at: at };
+    await setPick(tx, { ...text.value, ...made, nonprofit_id });
+    // Drafts of other agents that name the same intents are closed with it.
+    await applyAgreeing(tx, draft, { decided_by: `operator:${operator}`, at });
     return ok({ message: `${slug} is recommended within seconds.` });
   },
 
@@ -104,27 +102,6 @@ export const draftReviews = openQueue<StoredDraft>({
 
 const inFile =
   "content/editorial/starter-set.json holds this nonprofit, and what it says wins: edit it there, and reject this draft.";
-
-/** Makes the draft the recommendation of its nonprofit, and closes those of other agents that name the same intents. */
-async function recommendAs(
-  tx: WriteTransaction,
-  draft: StoredDraft,
-  { text, operator, at }: { text: PickText; operator: string; at: number },
-): Promise<void> {
-  const { id, nonprofit_id } = draft;
-  const before = await pickOf(tx, nonprofit_id);
-  const pick = {
-    ...text,
-    nonprofit_id,
-    causes: before?.causes ?? null,
-    origin: "draft" as const,
-    draft_id: id,
-    added_by: operator,
-    updated_at: at,
-  };
-  await (before === null ? addPick(tx, pick) : replacePick(tx, pick));
-  await applyAgreeing(tx, draft, { decided_by: `operator:${operator}`, at });
-}
 
 /** What approve takes as `value` to change both. Null is a text that was emptied. */
 const EditedDraft = z.strictObject({

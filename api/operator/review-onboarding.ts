@@ -62,10 +62,9 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
     return ok(await approved(tx, { row: one, record, edits: edits.value }, deciding));
   },
 
-  reject: async (tx, { row: one }, { reason, operator: by, now }) => {
-    const { nonprofit_id } = one;
-    const at = now.getTime();
-    await closeOnboarding(tx, { id: one.id, status: "rejected", nonprofit_id, reason, by, at });
+  reject: async (tx, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
+    const decided = { reviewed_by: operator, reviewed_at: now.getTime() };
+    await closeOnboarding(tx, { id, status: "rejected", nonprofit_id, reason, ...decided });
     return ok({ message: "It is rejected; the sender sees the reason." });
   },
 });
@@ -131,9 +130,9 @@ async function approved(
   if (saved === undefined) throw new Error(`nothing was saved for ${one.id}`);
   const effectiveAt = nowMs + walletHoldMs;
   await changeWallet(tx, { one, before: record, saved, outcome, by, now, effectiveAt });
-  const nonprofit_id = saved.id;
-  const closing = { status: "approved" as const, nonprofit_id, reason: null, by, at: nowMs };
-  await closeOnboarding(tx, { id: one.id, ...closing });
+  const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
+  const { id: nonprofit_id } = saved;
+  await closeOnboarding(tx, { id: one.id, status: "approved", nonprofit_id, ...decided });
   const newest = await newestChangeOf(tx, saved.id);
   return {
     slug: saved.slug,

@@ -82,22 +82,20 @@ export async function otherOwnersOf(
   return rows.map(({ slug }) => slug);
 }
 
-export type Closing = Pick<Row, "id" | "nonprofit_id" | "reason"> & {
-  status: "approved" | "rejected";
-  by: string;
-  at: number;
-};
+type Decision = Pick<
+  Row,
+  "id" | "nonprofit_id" | "status" | "reason" | "reviewed_by" | "reviewed_at"
+>;
 
-/** Decides one that waits. False when it was decided meanwhile: the first operator wins. */
+/** Decides one that waits. */
 export async function closeOnboarding(
   tx: WriteTransaction,
-  { id, by, at, ...decision }: Closing,
-): Promise<boolean> {
-  const { rowsAffected } = await tx.db
+  { id, ...decision }: Decision,
+): Promise<void> {
+  await tx.db
     .update(onboarding)
-    .set({ ...decision, reviewed_by: by, reviewed_at: at })
+    .set(decision)
     .where(and(eq(onboarding.id, id), isWaiting));
-  return rowsAffected === 1;
 }
 
 /** Keeps what was found when duplicates were looked for again. */

@@ -50,16 +50,15 @@ export async function addPick(tx: WriteTransaction, pick: NewPick): Promise<bool
   return rowsAffected === 1;
 }
 
-/** Replaces what is said of a recommended nonprofit. Answers false when it has no recommendation. */
-export async function replacePick(
+/** Recommends a nonprofit, or replaces what is said of it; what is not given stays as it is. */
+export async function setPick(
   tx: WriteTransaction,
-  { nonprofit_id, ...said }: NewPick,
-): Promise<boolean> {
-  const { rowsAffected } = await tx.db
-    .update(picksTable)
-    .set(said)
-    .where(eq(picksTable.nonprofit_id, nonprofit_id));
-  return rowsAffected === 1;
+  { nonprofit_id, ...said }: typeof picksTable.$inferInsert & { nonprofit_id: number },
+): Promise<void> {
+  await tx.db
+    .insert(picksTable)
+    .values({ nonprofit_id, ...said })
+    .onConflictDoUpdate({ target: picksTable.nonprofit_id, set: said });
 }
 
 /** Takes a recommendation away. Answers false when there was none. */
