@@ -45,28 +45,22 @@ const command = defineCommand({
   },
 });
 
-/** Runs a tool of the project and answers what it printed. */
-async function runTool([tool = "", ...args]: readonly string[]) {
-  const bin = new URL(`../node_modules/.bin/${tool}`, import.meta.url).pathname;
-  const child = Bun.spawn([bin, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NO_COLOR: "1" },
-  });
+const toolPath = (name: string) =>
+  new URL(`../node_modules/.bin/${name}`, import.meta.url).pathname;
+const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: "1", NO_COLOR: "1" };
+
+/** One line per step; what it printed is shown only when it failed. */
+async function runStep({ name, command: [tool = "", ...args] }: (typeof steps)[number]) {
+  const startedMs = performance.now();
+  const child = Bun.spawn([toolPath(tool), ...args], { stdio: ["ignore", "pipe", "pipe"], env });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  return { out: `${out}${err}`.trimEnd(), code };
-}
-
-/** One line per step; what it printed is shown only when it failed. */
-async function runStep({ name, command: words }: (typeof steps)[number]): Promise<boolean> {
-  const startedMs = performance.now();
-  const { out, code } = await runTool(words);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
-  if (code !== 0) console.log(out);
+  if (code !== 0) console.log(`${out}${err}`.trimEnd());
   return code === 0;
 }
 
@@ -99,8 +93,8 @@ async function runTests(): Promise<TestCounts> {
 async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
   const parallel = ["--timeout=60000", `--parallel=${availableParallelism()}`, "--no-isolate"];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const { out, code } = await runTool(["bun", "test", ...parallel, ...reporter, ...args]);
-  console.log(out);
+  const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
+  const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;
   const counts = countsOf(await readFile(report, "utf8").catch(() => ""));
   if (counts.failed > 0 || (code === 0 && counts.passed > 0)) return counts;
   // A run that broke off tells of no failed test, or of nothing; it failed all the same.
