@@ -138,27 +138,21 @@ const lookEveryMs = 30_000;
  * leaderboard as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
  * every 30 s.
  */
-export async function keepDays(
+async function keepDays(
   store: Store,
   clock: Clock,
   onTrouble: (error: unknown) => void,
 ): Promise<{ stop(): Promise<void> }> {
-  const first = Promise.withResolvers<void>();
   const look = async () => {
-    try {
-      await turnDay(store, clock());
-      await saveLeaderboard(store, clock());
-    } finally {
-      first.resolve();
-    }
+    await turnDay(store, clock());
+    await saveLeaderboard(store, clock());
   };
-  const looking = every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
-  await first.promise;
-  return looking;
+  await look().catch(onTrouble);
+  return every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
 }
 
 /** Does nothing while the stored day is today. */
-export async function turnDay(store: Store, now: Date): Promise<void> {
+async function turnDay(store: Store, now: Date): Promise<void> {
   const day = isoDay(now.getTime());
   if ((await directoryFact(store, "publication_day")) === day) return;
   await checkpointCounters(store, now);

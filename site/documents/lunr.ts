@@ -86,14 +86,13 @@ export function lunrShard(
       mission: plainWords((mission ?? "").slice(0, missionCharactersMax)),
     });
   }
-  const { cause, part, parts } = head;
   const listed = documents.map(({ slug, name, tagline, country }) => ({
     slug,
     name,
     tagline,
     country,
   }));
-  const whole: LunrHead = { cause, part, parts, count: documents.length };
+  const whole: LunrHead = { ...head, count: documents.length };
   return `${JSON.stringify({ ...whole, documents: listed, index: builder.build() })}\n`;
 }
 

@@ -101,11 +101,12 @@ const encoder = new TextEncoder();
 
 /** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
 export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedDraft> {
-  const { file: snapshot, state: joined } = await currentSnapshot(parts, job);
+  const newest = await newestFeedFile(parts.source.store, parts.manifest.state().slow_sequence);
+  const { file: snapshot, state: joined } = await currentSnapshot(parts, job, newest?.number ?? 0);
   const epoch = await feedEpoch(parts.source.store);
   const texts = [
     { path: feedPaths.keys, body: job.keySet },
-    { path: feedPaths.state, body: await feedState(parts, joined, epoch) },
+    { path: feedPaths.state, body: feedState(newest, joined, epoch) },
   ];
   const own = [...snapshot, ...storeFiles(parts, texts).files].filter(
     ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
@@ -118,10 +119,10 @@ export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedD
 async function currentSnapshot(
   parts: DraftParts,
   { full, joining }: FeedTask,
+  newest: number,
 ): Promise<{ file: NewFile[]; state: Joined }> {
-  const { manifest, source, blobs } = parts;
+  const { manifest, blobs } = parts;
   const state = manifest.state();
-  const newest = (await newestFeedFile(source.store, state.slow_sequence))?.number ?? 0;
   const { parts: pieces, digest } = snapshotParts(manifest);
   const held = manifest.find(feedPaths.snapshot);
   const there = held !== null && blobs.has(held.digest);
@@ -137,12 +138,9 @@ async function currentSnapshot(
   };
 }
 
-async function feedState(
-  { manifest, source }: DraftParts,
-  joined: Joined,
-  epoch: string,
-): Promise<string> {
-  const newest = await newestFeedFile(source.store, manifest.state().slow_sequence);
+type Newest = Awaited<ReturnType<typeof newestFeedFile>>;
+
+function feedState(newest: Newest, joined: Joined, epoch: string): string {
   const state: FeedState = {
     epoch,
     sequence: newest?.number ?? 0,

@@ -8,6 +8,9 @@ export type Job =
   | "feed"
   | "search";
 
+/** Where jobs go on in the background, one at a time in each. */
+export type Slot = "lists" | "search" | "build";
+
 /** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
 export type LoopState = {
   nowMs: number;
@@ -29,13 +32,13 @@ export type LoopState = {
   feedAtMs: number | null;
   searchAtMs: number | null;
   /** Jobs that go on in the background. The list job and the feed job are one at a time. */
-  running: { lists: boolean; search: boolean; build: boolean };
+  running: ReadonlySet<Slot>;
 };
 
 export type Next = { job: Job } | { job: "wait"; untilMs: number };
 
 /** Nothing rendered in the background waits to be published: what nothing names can be forgotten, a build can begin. */
-const isFree = ({ running }: LoopState): boolean => !running.lists && !running.build;
+const isFree = ({ running }: LoopState): boolean => !running.has("lists") && !running.has("build");
 const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outdated;
 /** What an operator asked for finds no list job half-way, so none begins. */
 const isAsked = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
@@ -56,7 +59,10 @@ const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] 
     job: "feed",
     atMs: (s) => ((s.held || isPublishing(s)) && isFree(s) && !isAsked(s) ? s.feedAtMs : null),
   },
-  { job: "search", atMs: (s) => (isPublishing(s) && !s.running.search ? s.searchAtMs : null) },
+  {
+    job: "search",
+    atMs: (s) => (isPublishing(s) && !s.running.has("search") ? s.searchAtMs : null),
+  },
 ];
 
 /** A wait is never longer: something may have been forgotten. */

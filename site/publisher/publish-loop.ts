@@ -7,7 +7,7 @@ import type { PublisherContext } from "./context.ts";
 import { catchUp } from "./full-build.ts";
 import { openHousekeeping } from "./housekeeping.ts";
 import { runListJob } from "./list-job.ts";
-import { type Job, type LoopState, nextJob } from "./next-job.ts";
+import { type Job, type LoopState, nextJob, type Slot } from "./next-job.ts";
 import type { Publisher } from "./open-publisher.ts";
 import { runProfileJob } from "./profile-job.ts";
 import type { WorkSignal } from "./work-signal.ts";
@@ -42,7 +42,7 @@ export async function runPublishLoop(
   const { manifest, log } = context;
   const tell = failureTeller(context);
   const house = openHousekeeping(context, { releasesKept, signal });
-  const running = new Map<keyof LoopState["running"], Promise<void>>();
+  const running = new Map<Slot, Promise<void>>();
   const times = { pausedUntilMs: 0, buildAfterMs: 0, searchAfterMs: 0 };
   let hasChanges = true;
   let listsSinceMs: number | null = null;
@@ -58,7 +58,7 @@ export async function runPublishLoop(
     fail(error);
   };
   const inBackground = (
-    slot: keyof LoopState["running"],
+    slot: Slot,
     job: () => Promise<unknown>,
     onError: (error: unknown) => void = fail,
   ) => {
@@ -92,11 +92,7 @@ export async function runPublishLoop(
       listsAtMs: listsSinceMs === null ? null : listsSinceMs + listDelayMs,
       feedAtMs: listsSinceMs === null ? feedJob.dueAtMs() : null,
       searchAtMs: searchNoticed ? times.searchAfterMs : null,
-      running: {
-        lists: running.has("lists"),
-        search: running.has("search"),
-        build: running.has("build"),
-      },
+      running: new Set(running.keys()),
     };
   };
 

@@ -13,11 +13,11 @@ const idle: LoopState = {
   listsAtMs: null,
   feedAtMs: null,
   searchAtMs: null,
-  running: { lists: false, search: false, build: false },
+  running: new Set(),
 };
-const lists = { ...idle.running, lists: true };
-const build = { ...idle.running, build: true };
-const search = { ...idle.running, search: true };
+const lists: LoopState["running"] = new Set(["lists"]);
+const build: LoopState["running"] = new Set(["build"]);
+const search: LoopState["running"] = new Set(["search"]);
 
 describe("the publisher's next job", () => {
   test.each<[string, Partial<LoopState>, string]>([
