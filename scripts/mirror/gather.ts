@@ -73,11 +73,10 @@ async function lackingFiles(
   for (const { path, sha256 } of files) if (isNoted(path)) noted.set(path, sha256);
   const unstaged = files.filter((file) => !mirror.isStaged(file.sha256));
   if (known === null) {
-    const lacking: ManifestEntry[] = [];
-    for (const file of unstaged) {
-      if ((await digestOfFile(mirror.pathOf(file.path))) !== file.sha256) lacking.push(file);
-    }
-    return lacking;
+    const digests = await Array.fromAsync(unstaged, ({ path }) =>
+      digestOfFile(mirror.pathOf(path)),
+    );
+    return unstaged.filter(({ sha256 }, at) => digests[at] !== sha256);
   }
   const before = await heldShard(mirror, shard);
   const held = new Map(before.map((file) => [file.path, file.sha256]));

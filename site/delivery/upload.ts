@@ -93,29 +93,26 @@ async function bring(
   outcome: UploadOutcome,
 ): Promise<UploadFailure | null> {
   const { target, extensionless = false, now } = options;
-  const { path } = planned;
-  const keys = extensionless ? keysOf(path) : [path];
-  if (planned.digest === null) {
-    for (const key of keys) {
-      const failure = await target.remove(key);
-      if (failure !== null) return failure;
-    }
-    plan.forget(path);
-    outcome.removed++;
-    touch(outcome, path);
-    return null;
-  }
-  const file = contentOf(options, path, planned.digest);
+  const { path, digest } = planned;
+  const file = digest === null ? null : contentOf(options, path, digest);
   // It left the bundle while this ran; the next pass removes it.
-  if (file === null) return null;
-  for (const key of keys) {
-    const failure = await target.put(key, file.body, objectHeaders(path, file.digest));
+  if (digest !== null && file === null) return null;
+  for (const key of extensionless ? keysOf(path) : [path]) {
+    const failure =
+      file === null
+        ? await target.remove(key)
+        : await target.put(key, file.body, objectHeaders(path, file.digest));
     if (failure !== null) return failure;
   }
-  plan.remember(path, file.digest, now);
-  outcome.uploaded++;
-  outcome.uploadedBytes += file.body.length;
-  touch(outcome, path);
+  if (file === null) {
+    plan.forget(path);
+    outcome.removed++;
+  } else {
+    plan.remember(path, file.digest, now);
+    outcome.uploaded++;
+    outcome.uploadedBytes += file.body.length;
+  }
+  if (outcome.touched.length < touchedMax) outcome.touched.push(path);
   return null;
 }
 
@@ -151,10 +148,6 @@ function objectHeaders(path: string, digest: string): Record<string, string> {
 
 const keysOf = (path: string): string[] =>
   [...new Set([path, ...urlPathsOf(path).map((url) => url.slice(1))])].filter((key) => key !== "");
-
-function touch(outcome: UploadOutcome, path: string): void {
-  if (outcome.touched.length < touchedMax) outcome.touched.push(path);
-}
 
 export type UploaderOptions = {
   target: UploadTarget;

@@ -7,9 +7,6 @@ import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import { counted, grouped, joined, metaText, oneOf, paragraphs } from "./words.ts";
 
-/** One line of the facts of a profile; `href` is a link that `safeLink` let through. */
-export type Fact = { label: string; text: string; href?: string };
-
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;
 
@@ -64,20 +61,18 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
 const plainDescription = (detail: NonprofitDetail, place: string): string =>
   `${detail.name}${place === "" ? "" : `, ${place}`}: profile, registrations and ways to give in an open directory of nonprofits.`;
 
-function factsOf(detail: NonprofitDetail, website: string | null): Fact[] {
-  const facts: Fact[] = [];
-  const add = (label: string, text: string | null, href?: string) => {
-    if (text !== null && text !== "")
-      facts.push(href === undefined ? { label, text } : { label, text, href });
-  };
-  const people = detail.beneficiaries_per_year;
-  const budget = detail.annual_budget_usd;
-  if (website !== null) add("Website", linkHost(website), website);
-  add("Founded", detail.founded_year === null ? null : String(detail.founded_year));
-  add("People reached in a year", people === null ? null : grouped(people));
-  add("Annual budget", budget === null ? null : `US$ ${grouped(budget)}`);
-  add("Team", detail.team_size === null ? null : counted(detail.team_size, "person", "people"));
-  return facts;
+/** The facts of a profile; `href` is a link that `safeLink` let through. */
+function factsOf(detail: NonprofitDetail, website: string | null) {
+  const { founded_year, beneficiaries_per_year: people, annual_budget_usd, team_size } = detail;
+  const budget = annual_budget_usd === null ? null : `US$ ${grouped(annual_budget_usd)}`;
+  const facts: { label: string; text: string | null; href?: string }[] = [
+    { label: "Founded", text: founded_year === null ? null : String(founded_year) },
+    { label: "People reached in a year", text: people === null ? null : grouped(people) },
+    { label: "Annual budget", text: budget },
+    { label: "Team", text: team_size === null ? null : counted(team_size, "person", "people") },
+  ];
+  if (website !== null) facts.unshift({ label: "Website", text: linkHost(website), href: website });
+  return facts.filter(({ text }) => text !== null && text !== "");
 }
 
 const programsOf = (detail: NonprofitDetail) =>
