@@ -46,8 +46,6 @@ export type OnboardContext = {
   statusToken: (submissionId: string) => string;
 };
 
-export type OnboardCall = { body: unknown; idempotencyKey: string | null };
-
 export type OnboardFailure =
   | ProofFailure
   | { kind: "nonprofit_not_found"; slug: string }
@@ -65,7 +63,7 @@ export type OnboardFailure =
  */
 export async function onboard(
   context: OnboardContext,
-  { body, idempotencyKey }: OnboardCall,
+  { body, idempotencyKey }: { body: unknown; idempotencyKey: string | null },
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
   const { store, issuer } = context;
   const now = context.clock();

@@ -32,8 +32,6 @@ export type OnboardingRequest = z.infer<typeof OnboardingRequest>;
 /** A signature that came with the request, not verified yet. */
 export type WalletProofSent = { challenge: string | null; signature: string };
 
-export type ReadOnboarding = { request: OnboardingRequest; proof: WalletProofSent | null };
-
 /**
  * Reads the body of POST /api/onboard: a claim needs claim_slug and contact_email, a registration name, country and
  * contact_email. Every fault is named by its field. Source: the decisions of the spec, "Onboarding".
@@ -41,7 +39,7 @@ export type ReadOnboarding = { request: OnboardingRequest; proof: WalletProofSen
 export function readOnboarding(
   body: unknown,
   { thisYear }: { thisYear: number },
-): Result<ReadOnboarding, Wrong[]> {
+): Result<{ request: OnboardingRequest; proof: WalletProofSent | null }, Wrong[]> {
   const parsed = OnboardingBody.safeParse(body);
   if (!parsed.success) return fail(wrongsOf(parsed.error));
   const sent = parsed.data;

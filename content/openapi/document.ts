@@ -57,10 +57,8 @@ export const operations: readonly Operation[] = [
   serviceOperations,
 ].flatMap((table): Operation[] => Object.values(table));
 
-export type OpenApiDocument = { [name: string]: Json };
-
 /** The OpenAPI 3.1.0 description of the service at this origin (without a trailing slash). */
-export function openApiDocument(baseUrl: string): OpenApiDocument {
+export function openApiDocument(baseUrl: string): { [name: string]: Json } {
   const paths: Record<string, Record<string, Json>> = {};
   for (const operation of operations) {
     (paths[operation.path] ??= {})[operation.method] = described(operation);

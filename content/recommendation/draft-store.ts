@@ -150,9 +150,10 @@ export const agreedDraftsOf = (
 ): Promise<QueuedDraft[]> =>
   queued(store, and(eq(drafts.agent_id, agentId), agreed), limit).execute();
 
-export type NewDraft = Omit<StoredDraft, "id" | "reason" | "decided_at">;
-
-export async function insertDraft(tx: WriteTransaction, draft: NewDraft): Promise<number> {
+export async function insertDraft(
+  tx: WriteTransaction,
+  draft: Omit<StoredDraft, "id" | "reason" | "decided_at">,
+): Promise<number> {
   const decided_at = draft.status === "pending" ? null : draft.created_at;
   const [stored] = await tx.db
     .insert(drafts)
