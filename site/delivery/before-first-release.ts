@@ -1,9 +1,14 @@
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { keyOf } from "#site/documents/keys.ts";
 import { discoveryFiles, pages } from "#site/documents/single-pages.ts";
-import type { BundleFile, DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
+import {
+  type BundleFile,
+  type DocumentKey,
+  type DocumentKind,
+  renderKeys,
+  type Source,
+} from "#site/documents/document.ts";
 import { filePathsFor, givingProfileOf, headersOf, urlPathsOf } from "./http-headers.ts";
-import { renderKeys } from "#site/documents/document.ts";
 
 /** Answers from the renderer while the first release is being written. */
 export type FirstPages = (request: Request) => Promise<Response | null>;

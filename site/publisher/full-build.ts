@@ -79,8 +79,10 @@ async function buildDocuments(
   let documents = 0;
   // No one reads the folder before the first release, so the workers may fill it themselves.
   const settings = { ...context.workers, exportFolder: first ? exported.folder : null };
-  const batches = allBatches(kinds, source);
-  await renderInWorkers({ settings, processes, signal }, batches, (batch) => {
+  async function* batches() {
+    for (const kind of kinds) yield* kind.all(source);
+  }
+  await renderInWorkers({ settings, processes, signal }, batches(), (batch) => {
     next.add(batch.files);
     failed.push(...batch.failed);
     repaired.push(...batch.repaired);
@@ -114,13 +116,6 @@ async function buildDocuments(
   const { release, changed, removed } = committed;
   const wrong = new Set([...changed.map(({ path }) => path), ...repaired]);
   return { release, files, differing: first ? null : [...wrong, ...removed], failed };
-}
-
-async function* allBatches(
-  kinds: readonly DocumentKind[],
-  source: PublisherContext["source"],
-): AsyncGenerator<DocumentKey[]> {
-  for (const kind of kinds) yield* kind.all(source);
 }
 
 function noteDiffering({ manifest, clock }: PublisherContext, differing: readonly string[]): void {
