@@ -46,7 +46,7 @@ export async function bringToBucket(
   const target = targetOrExit(asked.to, config, signal);
   const { bundle, blobs } = publisherFolders(config.dataDir);
   const manifest = openManifest(bundle);
-  let progress: Progress | null = null;
+  const shown: { progress?: Progress } = {};
   try {
     const { touched, ...outcome } = await uploadRelease({
       manifest,
@@ -54,14 +54,13 @@ export async function bringToBucket(
       target,
       extensionless: asked.extensionless,
       onProgress: (done, total) => {
-        progress ??= startProgress("Uploading files", total);
-        progress.at(done);
+        shown.progress ??= startProgress("Uploading files", total);
+        shown.progress.at(done);
       },
       signal,
       now: systemClock(),
     });
-    // It was set in a callback, which the compiler does not see.
-    (progress as Progress | null)?.end();
+    shown.progress?.end();
     await purgeRelease(touched, purgeConfigOf(config, log));
     if (asked.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
     else show(asked.to, outcome);

@@ -68,15 +68,13 @@ function byKey(paths: readonly string[], mode: "xkey" | "xkey-soft"): Wanted[] {
   const narrowest = new Set(paths.flatMap((path) => headersOf(path).surrogateKeys.slice(0, 1)));
   const keys = narrowest.size > keysMax ? ["all"] : [missingKey, ...narrowest];
   const header = mode === "xkey" ? "xkey-purge" : "xkey-softpurge";
-  const wanted: Wanted[] = [];
-  for (let at = 0; at < keys.length;) {
-    let text = keys[at++] ?? "";
-    for (; at < keys.length && text.length + (keys[at] ?? "").length < keyHeaderMax; at++) {
-      text += ` ${keys[at]}`;
-    }
-    wanted.push({ path: "/", headers: { [header]: text } });
+  const texts: string[] = [];
+  for (const key of keys) {
+    const last = texts.at(-1) ?? "";
+    if (last === "" || last.length + key.length >= keyHeaderMax) texts.push(key);
+    else texts[texts.length - 1] = `${last} ${key}`;
   }
-  return wanted;
+  return texts.map((text) => ({ path: "/", headers: { [header]: text } }));
 }
 
 /** Answers what went wrong, null when the cache took it. */
