@@ -63,22 +63,24 @@ type Operated<Body> = Body & { slug: string; operator: string };
 export const addToPicks = (context: PickContext, { operator, ...body }: Operated<PickBody>) =>
   changing(context, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
     const text = checkPickText(body, { byAgent: false });
-    if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure } as const);
+    if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
     const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
     const { slug } = body;
-    return (await addPick(of.tx, pick)) ? ok(null) : fail({ kind: "pick_exists", slug } as const);
+    return (await addPick(of.tx, pick)) ? ok(null) : fail({ kind: "pick_exists", slug });
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
 export const editPick = (context: PickContext, { operator, slug, ...edit }: Operated<PickEdit>) =>
   changing(context, { slug, operator, change: "edited", detail: edit }, async (of) => {
     const before = await pickOf(of.tx, of.made.nonprofit_id);
-    if (before === null) return fail({ kind: "pick_not_found", slug } as const);
-    const { recommended_for = before.recommended_for, why_recommended = before.why_recommended } =
-      edit;
+    if (before === null) return fail({ kind: "pick_not_found", slug });
+    const {
+      recommended_for = before.recommended_for,
+      why_recommended = before.why_recommended,
+      causes = before.causes,
+    } = edit;
     const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
-    if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure } as const);
-    const causes = edit.causes === undefined ? before.causes : edit.causes;
+    if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
     await setPick(of.tx, { ...text.value, ...of.made, causes });
     return ok(null);
   });
@@ -90,9 +92,7 @@ export const removePick = (
 ) =>
   changing(context, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
     const { nonprofit_id, updated_at: at } = of.made;
-    if (!(await deletePick(of.tx, nonprofit_id))) {
-      return fail({ kind: "pick_not_found", slug } as const);
-    }
+    if (!(await deletePick(of.tx, nonprofit_id))) return fail({ kind: "pick_not_found", slug });
     await rejectApplied(of.tx, nonprofit_id, { reason, decided_by: `operator:${operator}`, at });
     return ok(null);
   });

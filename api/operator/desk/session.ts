@@ -20,10 +20,7 @@ const formCookieMs = 3_600_000;
 const signing = { alg: "HS256", typ: "desk-session" } as const;
 
 /** Signs an operator in: the cookie holds a signed, expiring statement, and nothing of the token it is signed with. */
-export async function openSession(
-  context: Needed,
-  { operator, token }: { operator: string; token: string },
-): Promise<string> {
+async function openSession(context: Needed, operator: string, token: string): Promise<string> {
   const now = context.clock().getTime();
   const statement = await new SignJWT()
     .setProtectedHeader({ ...signing, kid: operator })
@@ -177,7 +174,7 @@ export async function signIn(context: Context, request: Request): Promise<Page |
   const token = form.text("operator_token");
   const answer = checkToken(context, request, token === "" ? null : token);
   if (answer.kind === "operator") {
-    const cookie = await openSession(context, { operator: answer.name, token });
+    const cookie = await openSession(context, answer.name, token);
     return redirect(next, { "set-cookie": cookie });
   }
   if (answer.kind === "unknown_token") return again(401, "No operator has this token.");
