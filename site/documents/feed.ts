@@ -7,7 +7,8 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type DocumentKind, numbered, oneByOne, type Source } from "./document.ts";
-import { keyOf, snapshotPartOf, snapshotPartSize } from "./keys.ts";
+import { keyOf } from "./keys.ts";
+import { snapshotPartOf, snapshotPartSize } from "./page-sizes.ts";
 
 const filesPerBatch = 20;
 

@@ -38,19 +38,3 @@ export function folderOf(list: string): string {
   const { kind, value } = listParts(list);
   return kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
 }
-
-/** Nonprofits, by id, in one part of the snapshot. */
-export const snapshotPartSize = 100;
-export const snapshotPartOf = (nonprofitId: number): number =>
-  Math.floor((nonprofitId - 1) / snapshotPartSize) + 1;
-
-/** Nonprofits, by id, in one sitemap file. */
-export const sitemapChunkSize = 10_000;
-export const sitemapChunkOf = (nonprofitId: number): number =>
-  Math.floor((nonprofitId - 1) / sitemapChunkSize) + 1;
-
-/** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
-export const pageSizeOf = (list: string): number => (list === "all" ? 50 : 100);
-/** The page that holds the place (from 0) in this list. */
-export const pageOf = (list: string, place: number): number =>
-  Math.floor(place / pageSizeOf(list)) + 1;

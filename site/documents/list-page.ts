@@ -5,7 +5,8 @@ import { type ListItem, listCounts, listItemsById } from "#content/nonprofit/lis
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { listPageView } from "#site/parts/list-view.ts";
 import { type BundleFile, type DocumentKind, fileOf, partsOf, type Source } from "./document.ts";
-import { folderOf, keyOf, listParts, pageSizeOf } from "./keys.ts";
+import { folderOf, keyOf, listParts } from "./keys.ts";
+import { pageSizeOf } from "./page-sizes.ts";
 
 const itemsPerBatch = 1_000;
 

@@ -2,7 +2,8 @@ import { isoTime } from "#content/contract/time.ts";
 import causes from "#content/editorial/causes.json";
 import { listCounts, sitemapChunks, sitemapEntries } from "#content/nonprofit/list-store.ts";
 import { type DocumentKind, fileOf, oneByOne, type Source } from "./document.ts";
-import { folderOf, keyOf, pageSizeOf, sitemapChunkSize } from "./keys.ts";
+import { folderOf, keyOf } from "./keys.ts";
+import { pageSizeOf, sitemapChunkSize } from "./page-sizes.ts";
 
 /** The profiles of one run of ids. */
 export const sitemap: DocumentKind = oneByOne(
