@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
-import { readWallet, signedByWallet } from "#content/donation/wallet.ts";
+import { isSignedBy, readWallet, signedByWallet } from "#content/donation/wallet.ts";
 import { challengeFor, challengeLifeMs, checkProof } from "#content/onboarding/wallet-challenge.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -69,6 +69,13 @@ describe("a signature", () => {
       expect(signedByWallet(wallet(address), "text", other)).toBe(false);
     }
   });
+
+  test.each(["", "x", "1".repeat(33), "z".repeat(44)])(
+    "by %s, which is no address, counts for nothing",
+    (address) => {
+      expect(isSignedBy(address, Buffer.from("text"), new Uint8Array(64))).toBe(false);
+    },
+  );
 });
 
 describe("a challenge", () => {
