@@ -51,7 +51,10 @@ function batchRenderer(): (keys: DocumentKey[]) => Promise<RenderedBatch> {
   const damaged = new Set<string>();
   const { exportFolder } = settings;
   const exported = exportFolder === null ? null : openExport(exportFolder);
-  const whole = openBlobs(blobsFolder, (digest) => damaged.add(digest));
+  const whole = openBlobs(blobsFolder, {
+    exclusive: exportFolder !== null,
+    onDamaged: (digest) => damaged.add(digest),
+  });
   return async (keys) => {
     const { source, kinds } = await rendering();
     const rendered = await renderKeys(keys, kinds, source);

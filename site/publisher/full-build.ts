@@ -66,12 +66,11 @@ async function buildDocuments(
   const { manifest, source, exported, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
   const asOf = await newestSequence(source.store);
-  const { current_release, slow_sequence, building } = manifest.state();
+  const { current_release, slow_sequence } = manifest.state();
   // The change feed is rendered as well: files that are due have to be closed before.
   await closeFeedFiles(source.store, { after: slow_sequence, upTo: asOf, now: clock() });
   const first = current_release === 0;
-  // A first build that was cut off may have left files that no release names.
-  if (first && building === 1) exported.clear();
+  if (first) removeLeftovers(context);
   manifest.setState({ building: 1 });
   const next = gatherFiles(manifest);
   const failed: FullBuildOutcome["failed"] = [];
@@ -116,6 +115,13 @@ async function buildDocuments(
   const { release, changed, removed } = committed;
   const wrong = new Set([...changed.map(({ path }) => path), ...repaired]);
   return { release, files, differing: first ? null : [...wrong, ...removed], failed };
+}
+
+/** A first build that was cut off may have left half-written files under their final names. */
+function removeLeftovers({ manifest, blobs, exported }: PublisherContext): void {
+  if (manifest.state().building === 0) return;
+  blobs.clear();
+  exported.clear();
 }
 
 function noteDiffering({ manifest, clock }: PublisherContext, differing: readonly string[]): void {
