@@ -13,8 +13,6 @@ import {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Reads are many: they are counted by the second, which is at most 61 rows for a client. */
-const readGrainMs = 1_000;
 
 /** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: the decisions of the spec, "Limits". */
 export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60 } as const;
@@ -63,8 +61,13 @@ export function openLimits(
       return question(alone);
     }
   };
+  const take: Windows["take"] = (windows, clients, count) =>
+    ask((asked) => asked.take(windows, clients, count));
   // Those that come together share a transaction: it costs several times what is counted in it.
   const taking = batcher((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
+  const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
+  const now = () => shared.now();
+  const reads = countReads({ take, record, now }, config.readsPerMinute);
   /**
    * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
    * midnight resets no window. The day is of the windows' own time, which no one can set.
@@ -73,24 +76,111 @@ export function openLimits(
     const network = networkOf(request, config);
     const onDayOf = (atMs: number) =>
       keyedHash(secrets.dailyHashKey, `limit ${Math.floor(atMs / dayMs)} ${network}`);
-    return [onDayOf(shared.now()), onDayOf(shared.now() - 2 * minuteMs)];
+    return [onDayOf(now()), onDayOf(now() - 2 * minuteMs)];
   };
   return {
     request: async (policy, request) => {
-      const limit = policy === "read" ? config.readsPerMinute : requestsPerMinute[policy];
-      if (limit === 0) return null;
-      const grainMs = policy === "read" ? readGrainMs : 1;
-      const window = { policy, limit, windowMs: minuteMs, grainMs };
+      if (policy === "read") {
+        return config.readsPerMinute === 0 ? null : reads.take(namesOf(request));
+      }
+      const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
       return taking.ask({ windows: [window], clients: namesOf(request), count: 1 });
     },
     agent: (agentId, submissions = 1) =>
       taking.ask({ windows: agentWindows, clients: [agentId], count: submissions }),
-    adminFailures: (request, count) =>
-      ask((windows) => windows.take([adminWindow], namesOf(request), count)),
+    adminFailures: (request, count) => take([adminWindow], namesOf(request), count),
     close: () => {
       taking.flush();
+      reads.close();
       shared.close();
       alone?.close();
     },
   };
 }
+
+const recordEveryMs = 100;
+const clientsMax = 50_000;
+
+/** What this process knows of one client. */
+type Known = {
+  clients: readonly string[];
+  /** Hits in the window, of all processes, when last asked. */
+  used: number;
+  askedAtMs: number;
+  /** Hits let through since, not yet in the file. */
+  pending: number;
+  /** Full until then: nothing comes free earlier. */
+  fullUntilMs: number;
+};
+
+/**
+ * The window of the service's reads, cheap enough for every request. While a client is known to have used less than
+ * half of it, its hits are let through and recorded together every 100 ms, at most a sixteenth of the limit in
+ * between; after that every hit asks the file. So up to eight processes together never exceed the limit. A write for
+ * each read would keep processes waiting for each other, and a limit that cannot be written in time is counted alone.
+ */
+export function countReads(windows: Pick<Windows, "take" | "record" | "now">, limit: number) {
+  const window: Window = { policy: "read", limit, windowMs: minuteMs, grainMs: recordEveryMs };
+  const pendingMax = Math.floor(limit / 16);
+  const known = new Map<string, Known>();
+  const waiting = new Set<Known>();
+  let timer: ReturnType<typeof setTimeout> | null = null;
+
+  const record = () => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (waiting.size === 0) return;
+    const clients = [...waiting];
+    waiting.clear();
+    const used = windows.record(
+      window,
+      clients.map(({ clients: names, pending }) => ({ clients: names, count: pending })),
+    );
+    const askedAtMs = windows.now();
+    for (const [at, client] of clients.entries()) {
+      Object.assign(client, { used: used[at] ?? 0, askedAtMs, pending: 0 });
+    }
+  };
+
+  const ask = (client: Known, atMs: number): Allowance => {
+    if (client.pending > 0) record();
+    const taken = windows.take([window], client.clients);
+    client.used = limit - taken.remaining;
+    client.askedAtMs = atMs;
+    if (!taken.allowed) client.fullUntilMs = atMs + taken.resetMs;
+    return taken;
+  };
+
+  return {
+    take: (clients: readonly string[]): Allowance => {
+      const [name = ""] = clients;
+      const atMs = windows.now();
+      const client = known.get(name) ?? unknownClient(clients);
+      if (!known.has(name)) {
+        // Anyone who is forgotten is asked about again.
+        if (known.size >= clientsMax) known.clear();
+        known.set(name, client);
+      }
+      if (atMs < client.fullUntilMs) {
+        return { ...window, allowed: false, remaining: 0, resetMs: client.fullUntilMs - atMs };
+      }
+      const isFar = client.used + client.pending < limit / 2 && client.pending < pendingMax;
+      if (!isFar || atMs - client.askedAtMs > minuteMs) return ask(client, atMs);
+      client.pending += 1;
+      waiting.add(client);
+      timer ??= setTimeout(record, recordEveryMs).unref();
+      const remaining = limit - client.used - client.pending;
+      return { ...window, allowed: true, remaining, resetMs: minuteMs };
+    },
+    /** Writes what is pending. */
+    close: record,
+  };
+}
+
+const unknownClient = (clients: readonly string[]): Known => ({
+  clients,
+  used: 0,
+  askedAtMs: -Infinity,
+  pending: 0,
+  fullUntilMs: 0,
+});

@@ -19,6 +19,8 @@ export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
  */
 export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
 
+type ClientHits = Pick<Hits, "clients" | "count">;
+
 export type Windows = ReturnType<typeof openWindows>;
 
 const sweepEveryMs = 100;
@@ -61,13 +63,24 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
     sweep(atMs, hits.length);
     return hits.map((one) => take(one, atMs));
   };
+  const record = ({ policy, windowMs }: Window, hits: readonly ClientHits[]): number[] => {
+    const atMs = now();
+    return hits.map(({ clients: [first = "", second = first], count }) => {
+      adding.run(policy, first, atMs + windowMs, count);
+      return counting.get(policy, first, second, atMs)?.used ?? 0;
+    });
+  };
   const takingAll = db.transaction(takeAll);
   const taking = db.transaction((hits: Hits) => take(hits, now()));
+  const recording = db.transaction(record);
   return {
     take: (windows: readonly Window[], clients: readonly string[], count = 1): Allowance =>
       taking.immediate({ windows, clients, count }),
     /** Takes for many at once, in their order. */
     takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
+    /** Counts hits that were let through already, many clients at once; answers what each has used now. */
+    record: (window: Window, hits: readonly ClientHits[]): number[] =>
+      recording.immediate(window, hits),
     /** Milliseconds that only grow, the same for all processes of the machine, also over a reboot. */
     now,
     close: (): void => db.close(),

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -245,6 +246,20 @@ describe("reads", () => {
     }
     expect(allowed).toBeLessThanOrEqual(600);
     expect(allowed).toBeGreaterThan(560);
+  });
+
+  test("of a client far below its limit wait for no other process", async () => {
+    const limits = limitsOf();
+    await limits.request("read", from("192.0.2.9"));
+    const other = new Database(join(dataDir, "limits.db"));
+    other.run("BEGIN IMMEDIATE");
+    const troubles = spyOn(log, "warn");
+    const reads = times(20, () => from("192.0.2.9"));
+    expect(await passing(limits, "read", reads)).toBe(20);
+    expect(troubles).not.toHaveBeenCalled();
+    other.run("ROLLBACK");
+    other.close();
+    troubles.mockRestore();
   });
 
   test("are not limited by 0", async () => {
