@@ -63,24 +63,26 @@ export const bearerOf = (request: Request): string | null =>
 /** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
 export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 
-const hashesMax = 20_000;
-const hashedLengthMax = 500;
-const hashesOf = new WeakMap<Uint8Array, LRUCache<string, string>>();
+const hashesMax = 10_000;
+const hashedLengthMax = 250;
+const hashesOf = new WeakMap<Uint8Array, { day: string; hashes: LRUCache<string, string> }>();
 
 /**
- * A keyed hash of a text, 22 characters. Those of the last 20,000 texts are kept in memory: the same clients and programs
- * ask again and again, and a hash costs more than the rest of a request's log line.
+ * A keyed hash of a text, 22 characters. Those of the last 10,000 texts of a day are kept in memory: the same clients and
+ * programs ask again and again, and a hash costs more than the rest of a request's log line.
  */
 export function keyedHash(key: Uint8Array, text: string): string {
   const hash = (of: string) =>
     createHmac("sha256", key).update(of).digest("base64url").slice(0, 22);
   if (text.length > hashedLengthMax) return hash(text);
-  let hashes = hashesOf.get(key);
-  if (hashes === undefined) {
-    hashes = new LRUCache({ max: hashesMax, memoMethod: hash });
-    hashesOf.set(key, hashes);
+  const day = isoDay(Date.now());
+  let known = hashesOf.get(key);
+  if (known?.day !== day) {
+    // The texts are addresses and programs of clients: none outlives its day.
+    known = { day, hashes: new LRUCache({ max: hashesMax, memoMethod: hash }) };
+    hashesOf.set(key, known);
   }
-  return hashes.memo(text);
+  return known.hashes.memo(text);
 }
 
 /** The hash of a user agent, "" for a request that names none. No one can link it to that of another day. */
