@@ -47,7 +47,7 @@ export function openResponseCache(watch: Watch): ResponseCache {
     if (begun !== undefined) return begun.work as Promise<Value>;
     const one: Making = { meanwhile: [], work: Promise.resolve() };
     making.set(shared, one);
-    const work = make().then((made) => {
+    const work = Promise.try(make).then((made) => {
       // What changed while it was being made is not in it for certain.
       const isRight = one.meanwhile !== null && !one.meanwhile.some(made.staleBy);
       if (isRight && made.bytes <= entryBytesMax) entries.set(key, made);
