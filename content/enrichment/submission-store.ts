@@ -80,6 +80,8 @@ export type FieldState = z.infer<typeof FieldState> & {
   rivals: boolean;
 };
 
+const FieldStateRow = z.object({ state: jsonText(FieldState) });
+
 /** One agent's value for a field. */
 type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
 
@@ -112,12 +114,7 @@ const fieldStateSql = `SELECT json_object(
 export async function fieldState(store: Queryable, one: Value): Promise<FieldState> {
   const { nonprofit_id, field, normalised_value, agent_id } = one;
   const args = [nonprofit_id, field, normalised_value, agent_id];
-  const [found] = await query(
-    store,
-    fieldStateSql,
-    args,
-    z.object({ state: jsonText(FieldState) }),
-  );
+  const [found] = await query(store, fieldStateSql, args, FieldStateRow);
   if (found === undefined) throw new Error(`nothing is known of ${field}`);
   const { state } = found;
   // Among so many there is another value: the same one from two agents would have gone live.

@@ -119,6 +119,7 @@ const sameWordsMax = 2_000;
 
 const Named = z.object({ id: z.number(), name: z.string(), city: z.string().nullable() });
 type Named = z.infer<typeof Named>;
+const NamedRow = z.object({ named: jsonText(z.array(Named)) });
 
 /**
  * Names that are near enough, the nearest first: of the same town where both have one, of the same country where not.
@@ -206,12 +207,7 @@ const wordsMax = 16;
 async function named(store: Queryable, from: string, args: readonly InValue[]): Promise<Named[]> {
   const row = jsonOf(Object.keys(Named.shape));
   const statement = `SELECT json_group_array(${row}) AS named FROM (${from})`;
-  const [found] = await query(
-    store,
-    statement,
-    args,
-    z.object({ named: jsonText(z.array(Named)) }),
-  );
+  const [found] = await query(store, statement, args, NamedRow);
   return found?.named ?? [];
 }
 
