@@ -129,7 +129,8 @@ export async function undoAgent(visit: Sent): Promise<Page> {
   const { agent_id, submissions, emptied, recommendations, complete } = done.value;
   const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
   const rest = complete ? null : " There is more: send the form once more.";
-  return undone(visit, html`<bdi>${agent_id}</bdi>: ${counts}${rest}`);
+  const said = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
+  return complete ? undone(visit, said) : undoPage(visit, { said: notice("good", said) });
 }
 
 /** POST /desk/undo/verification. */

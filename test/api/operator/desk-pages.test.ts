@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
+import { actions } from "#api/operator/actions.ts";
+import { ok } from "#content/contract/result.ts";
 import { backupMark } from "#api/operator/health.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
@@ -156,6 +158,19 @@ describe("what organisations ask for", () => {
     expect((await live(slug)).verified).toBe(0);
     expect((await ada.send(page, "Take it back", { reason: "again" })).status).toBe(409);
   });
+});
+
+test("the form to undo an agent keeps what was typed while there is more to undo", async () => {
+  const found = { agent_id: "mallory", submissions: 500, emptied: 400, recommendations: 0 };
+  using undo = spyOn(actions.revertAgent, "perform");
+  undo.mockResolvedValueOnce(ok({ ...found, complete: false }));
+  undo.mockResolvedValueOnce(ok({ ...found, complete: true }));
+  const typed = { agent_id: "Mallory", reason: "made up" };
+  const more = await ada.send(await ada.get("/desk/undo"), "Undo all", typed);
+  expect(alerts(more)).toContain("There is more: send the form once more.");
+  expect([more.$("#agent").val(), more.$("#agent-reason").val()]).toEqual(["Mallory", "made up"]);
+  const done = await ada.send(more, "Undo all");
+  expect([done.$("#agent").val(), done.$("#agent-reason").val()]).toEqual(["", ""]);
 });
 
 describe("recommendations", () => {
