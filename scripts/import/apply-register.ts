@@ -69,7 +69,7 @@ export const withdrawalPlanner = (register: string): Planner<number> => ({
     const records = await recordsById(store, ids);
     return records.map((before): Outcome => {
       const after = before.register === register ? withdrawnByRegister(before) : null;
-      return after === null ? "unchanged" : { before, after };
+      return after === null ? "kept" : { before, after };
     });
   },
 });

@@ -11,8 +11,11 @@ export type Applying = {
   signal: AbortSignal;
 };
 
-/** What one row means for the directory. A new nonprofit whose slug is "" is given one as it is saved. */
-export type Outcome = Save | "unchanged" | SkipReason;
+/**
+ * What one row means for the directory. A new nonprofit whose slug is "" is given one as it is saved. "kept": no row of
+ * the files, and nothing to save, so it is counted nowhere.
+ */
+export type Outcome = Save | "unchanged" | "kept" | SkipReason;
 
 export type Planner<Row> = {
   /** Named in the audit log and the change feed as where a change came from. */
@@ -60,6 +63,7 @@ const nameOf = ({ name, registrations, city, region }: Save["after"]) => ({
 });
 
 function count(report: ImportReport, outcome: Outcome): void {
+  if (outcome === "kept") return;
   if (outcome === "unchanged") report.unchanged += 1;
   else if (typeof outcome === "string") countSkip(report, outcome);
   else {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { StoredProvenance } from "#content/nonprofit/record.ts";
+import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
@@ -107,6 +107,21 @@ describe("the IRS master file", () => {
       restored: 2,
       withdrawn: 0,
     });
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
+  });
+
+  test("one that an operator keeps stays although it is absent, and counts nowhere", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const before = await importing.record("mcalder-food-bank-inc");
+    if (before === null) throw new Error("it is not there");
+    const status = sourceFrom("operator", 0);
+    const keep = { before, after: { ...before, provenance: { ...before.provenance, status } } };
+    await importing.store.write((tx) =>
+      saveNonprofits(tx, [keep], { origin: "operator", now: new Date() }),
+    );
+    const file = edited("eo_aa.csv", (line) => (line.startsWith("000000101") ? null : line));
+    const report = await importing.run("irs-bmf", [file]);
+    expect(report).toMatchObject({ ...counts, unchanged: 6 });
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
   });
 
