@@ -40,7 +40,8 @@ function announced(dataDir: string): z.infer<typeof RunningService> | null {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process with this number. */
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
+import { isAlive } from "#api/operator/running-service.ts";
 import type { CauseMapping } from "#content/register/cause-mapping.ts";
 import type { CsvFormat } from "./format.ts";
 import { BadInput, readCsv, type ReadOptions, scopeOf } from "./read-file.ts";
@@ -17,6 +18,11 @@ export type Staging = ReturnType<typeof openStaging>;
  */
 export function openStaging(dataDir: string) {
   mkdirSync(dataDir, { recursive: true });
+  // Those of earlier versions kept their names, and stayed when the import was killed.
+  for (const name of readdirSync(dataDir)) {
+    const pid = /^import-(\d+)\.staging$/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dataDir, name), { force: true });
+  }
   const file = join(dataDir, `import-${process.pid}.staging`);
   rmSync(file, { force: true });
   const db = new Database(file, { create: true, strict: true });

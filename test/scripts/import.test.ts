@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -123,6 +123,14 @@ describe("the IRS master file", () => {
     const report = await importing.run("irs-bmf", [file]);
     expect(report).toMatchObject({ ...counts, unchanged: 6 });
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
+  });
+
+  test("what a killed import of an earlier version left is removed, not what runs", async () => {
+    const child = Bun.spawnSync(["true"]);
+    const dead = importing.file(`import-${child.pid}.staging`, "");
+    const alive = importing.file(`import-${process.ppid}.staging`, "");
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect([dead, alive].map(existsSync)).toEqual([false, true]);
   });
 
   test("a withdrawn one's slug is never given to another", async () => {
