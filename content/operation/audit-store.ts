@@ -1,9 +1,11 @@
 import { and, desc, eq, lt } from "drizzle-orm";
+import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isoTime } from "#content/contract/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
+import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 
 /** A page of what operators did before the entry with the id `before`, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
@@ -41,11 +43,28 @@ const namesMax = 100;
 export async function auditNames(
   store: Queryable,
 ): Promise<{ operators: string[]; actions: string[] }> {
-  const namesIn = async (name: typeof auditLog.operator | typeof auditLog.action) =>
-    (await store.db.selectDistinct({ name }).from(auditLog).orderBy(name).limit(namesMax)).map(
-      (found) => found.name,
-    );
-  return { operators: await namesIn(auditLog.operator), actions: await namesIn(auditLog.action) };
+  return {
+    operators: await distinctNames(store, "operator"),
+    actions: await distinctNames(store, "action"),
+  };
+}
+
+/** Goes from one name to the next by index, whatever the length of the log. SQL, because drizzle knows no recursion. */
+async function distinctNames(store: Queryable, column: "operator" | "action"): Promise<string[]> {
+  const found = await query(
+    store,
+    `WITH RECURSIVE names(name) AS (
+       SELECT min(${column}) FROM audit_log
+       UNION ALL
+       SELECT (SELECT min(${column}) FROM audit_log WHERE ${column} > name)
+       FROM names
+       WHERE name IS NOT NULL
+     )
+     SELECT name FROM names WHERE name IS NOT NULL LIMIT ${namesMax}`,
+    [],
+    z.object({ name: z.string() }),
+  );
+  return found.map(({ name }) => name);
 }
 
 /** Appends what an operator did to the log that is never changed. */
