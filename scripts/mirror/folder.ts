@@ -63,6 +63,7 @@ export function openMirrorFolder(given: string) {
     write: async (path: string, bytes: Uint8Array): Promise<void> => {
       const draft = stagedPath("small.draft");
       await writeFile(draft, bytes);
+      await mkdir(dirname(pathOf(path)), { recursive: true });
       await rename(draft, pathOf(path));
     },
     remove: async (path: string): Promise<void> => {

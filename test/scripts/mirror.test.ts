@@ -72,6 +72,11 @@ async function mirrored(): Promise<void> {
   expect(await sync()).toMatchObject({ ok: true, value: { behind: [] } });
 }
 
+test("a small file can be the first of its folder", async () => {
+  await openMirrorFolder(folder).write(feedPaths.manifest, new TextEncoder().encode("{}"));
+  expect(readFileSync(join(folder, feedPaths.manifest), "utf8")).toBe("{}");
+});
+
 const publishEdit = async (slug = "trust-7") => {
   edits += 1;
   await directory.edit(slug, { tagline: `Words ${edits}` });
