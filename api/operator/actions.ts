@@ -55,7 +55,7 @@ const action = <Path extends string, Body extends z.ZodObject, Value>(
     const read = operation.body?.shape.safeParse(bodyless ? (body ?? {}) : body);
     if (read?.success === false) return fail(invalidReview(read.error, help));
     // An operation that takes no body is never asked for one.
-    const given = Object.assign({ operator }, params, read?.data as z.output<Body>);
+    const given = Object.assign({}, read?.data as z.output<Body>, params, { operator });
     const outcome = await verb(context, given);
     return outcome.ok ? outcome : fail(refusalOf(refusals, outcome.failure));
   },
