@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import type { Config } from "#api/config.ts";
-import { type Refusal, storeRefusal } from "#api/http/problem.ts";
+import { answerError, type Refusal } from "#api/http/problem.ts";
 import { placeWith } from "#api/http/query.ts";
+import { openLog } from "#api/log.ts";
 import { type Action, actions } from "#api/operator/actions.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { loadSecrets } from "#api/secrets.ts";
@@ -84,11 +85,18 @@ const overHttp = (url: string, token: string): Connection => ({
       signal: AbortSignal.timeout(answerWaitMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const value: unknown = await response.json();
-    return response.ok ? ok(value) : fail(Problem.parse(value));
+    return response.ok ? ok(await response.json()) : refusedBy(response);
   },
   close: () => {},
 });
+
+/** Why something was not done; an answer that is no problem, of a proxy for example, says only its status. */
+async function refusedBy(response: Response) {
+  const { code = String(response.status), detail = "" } = Problem.partial().parse(
+    await response.json(),
+  );
+  return fail({ code, detail });
+}
 
 /** The token by which the running service knows this operator; the default name stands for the first one. */
 function tokenOf(config: Config, operator: string): string {
@@ -121,17 +129,18 @@ async function openActions(config: Config, operator: string): Promise<Connection
     chain: null,
     ...(reader === null ? {} : { publication: () => publicationOf(reader) }),
   };
+  const log = openLog(config);
   const all: Readonly<Record<string, Action>> = actions;
   return {
     ask: async ({ operationId, query: shape }, { params = {}, query, body }) => {
-      const asked = { operator, params, query: shape?.parse(query ?? {}), body };
       const action = all[operationId];
       if (action === undefined) throw new Error(`operators do not do ${operationId}`);
-      return action.perform(context, asked).catch((error: unknown) => {
-        const refusal = storeRefusal(error);
-        if (refusal === null) throw error;
-        return fail(refusal);
-      });
+      try {
+        const asked = { operator, params, query: shape?.parse(query ?? {}), body };
+        return await action.perform(context, asked);
+      } catch (error) {
+        return refusedBy(answerError(log, error, null));
+      }
     },
     close: () => {
       reader?.close();

@@ -87,3 +87,28 @@ test("the file of a service that has ended is no service", async () => {
   expect(await findService(dataDir)).toBeNull();
   leave = announceService(dataDir, listening.url);
 });
+
+test("an answer that is no problem, and an error that no one expected, are failures", async () => {
+  const { dataDir } = service.context.config;
+  leave();
+  const proxy = Bun.serve({
+    port: 0,
+    fetch: ({ url }) =>
+      url.endsWith("/healthz") ? new Response() : Response.json({}, { status: 502 }),
+  });
+  const reject = () => review("reject", "prose-1", "--reason", "no", "--json");
+  const leaveProxy = announceService(dataDir, proxy.url.origin);
+  const { out, code } = await reject();
+  leaveProxy();
+  await proxy.stop(true);
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toEqual({ ok: false, failure: { kind: "502", message: "" } });
+
+  await service.store.raw.execute("ALTER TABLE submissions RENAME TO elsewhere");
+  const local = await reject();
+  await service.store.raw.execute("ALTER TABLE elsewhere RENAME TO submissions");
+  leave = announceService(dataDir, listening.url);
+  expect(local.code).toBe(1);
+  expect(JSON.parse(local.out)).toMatchObject({ ok: false, failure: { kind: "internal" } });
+  expect(local.err).toContain("no such table");
+}, 60_000);
