@@ -143,12 +143,18 @@ async function keepDays(
   clock: Clock,
   onTrouble: (error: unknown) => void,
 ): Promise<{ stop(): Promise<void> }> {
+  const first = Promise.withResolvers<void>();
   const look = async () => {
-    await turnDay(store, clock());
-    await saveLeaderboard(store, clock());
+    try {
+      await turnDay(store, clock());
+      await saveLeaderboard(store, clock());
+    } finally {
+      first.resolve();
+    }
   };
-  await look().catch(onTrouble);
-  return every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
+  const looking = every(look, { everyMs: lookEveryMs, onFailure: onTrouble });
+  await first.promise;
+  return looking;
 }
 
 /** Does nothing while the stored day is today. */
