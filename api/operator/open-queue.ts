@@ -35,10 +35,12 @@ type QueueOf<Row extends Stored, Of extends NonprofitRecord | null> = {
   /** How many wait. Stops counting at `max`. */
   readonly count: (store: Queryable, max: number) => Promise<number>;
   page(store: Queryable, page: QueuePage): Promise<Row[]>;
-  /** What has this key, whether it waits or was decided. `toDecide`: also what can be decided although it does not wait. */
-  byKey(store: Queryable, key: string, toDecide: boolean): Promise<Row | null>;
-  /** Whether what is of this nonprofit waits, or can be decided; of any unless given. */
-  isWaiting?(record: Of, toDecide: boolean): boolean;
+  /** What has this key, whether it waits or was decided. */
+  byKey(store: Queryable, key: string): Promise<Row | null>;
+  /** Whether what was not decided waits; everything unless given. */
+  isWaiting?: (found: Waiting<Row, Of>) => boolean;
+  /** Whether it can be decided; what waits unless given. */
+  isDecidable?: (found: Waiting<Row, Of>) => boolean;
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
   refresh?(store: Queryable, waiting: Waiting<Row, Of>): Promise<Row>;
   item(store: Queryable, waiting: Waiting<Row, Of>, now: Date): Described | Promise<Described>;
@@ -99,7 +101,7 @@ const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review
 export function openQueue<Row extends Stored, Of extends NonprofitRecord | null = NonprofitRecord>(
   queue: QueueOf<Row, Of>,
 ) {
-  const { kind } = queue;
+  const { kind, isWaiting = () => true, isDecidable = isWaiting } = queue;
   const withRecords = async (store: Queryable, rows: readonly Row[]) => {
     const ids = [...new Set(rows.flatMap(({ nonprofit_id }) => nonprofit_id ?? []))];
     const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
@@ -109,20 +111,23 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       return record === null && row.nonprofit_id !== null ? [] : [{ row, record: record as Of }];
     });
   };
-  const rowOf = async (store: Queryable, key: string, toDecide: boolean) =>
-    queue.key.test(key) ? queue.byKey(store, key, toDecide) : null;
-  const find = async (
-    store: Queryable,
-    key: string,
-    toDecide: boolean,
-  ): Outcome<Waiting<Row, Of>> => {
-    const row = await rowOf(store, key, toDecide);
+  const rowOf = async (store: Queryable, key: string) =>
+    queue.key.test(key) ? queue.byKey(store, key) : null;
+  const undecided = async (store: Queryable, key: string): Outcome<Waiting<Row, Of>> => {
+    const row = await rowOf(store, key);
     if (row?.status !== undefined && !waitingStatuses.has(row.status)) {
       return fail({ kind: "review_decided", status: row.status.replace("_", " ") });
     }
-    const [waiting] = await withRecords(store, row === null ? [] : [row]);
-    const waits = waiting !== undefined && queue.isWaiting?.(waiting.record, toDecide) !== false;
-    return waits ? ok(waiting) : notWaiting(kind, key);
+    const [found] = await withRecords(store, row === null ? [] : [row]);
+    return found === undefined ? notWaiting(kind, key) : ok(found);
+  };
+  const findWaiting = async (store: Queryable, key: string) => {
+    const found = await undecided(store, key);
+    return found.ok && isWaiting(found.value) ? found.value : null;
+  };
+  const findDecidable = async (store: Queryable, key: string): Outcome<Waiting<Row, Of>> => {
+    const found = await undecided(store, key);
+    return found.ok && !isDecidable(found.value) ? notWaiting(kind, key) : found;
   };
   const itemOf = async (store: Queryable, waiting: Waiting<Row, Of>, now: Date) => {
     const { key, place = key, created_at, ...item } = await queue.item(store, waiting, now);
@@ -142,11 +147,10 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
     },
     /** What waits under this key; null when nothing does (any more). */
     find: async (store: Queryable, key: string, now: Date): Promise<ReviewItem | null> => {
-      const found = await find(store, key, false);
-      if (!found.ok) return null;
-      const refreshed = await queue.refresh?.(store, found.value);
-      const { row, record } = found.value;
-      return itemOf(store, { row: refreshed ?? row, record }, now);
+      const found = await findWaiting(store, key);
+      if (found === null) return null;
+      const row = (await queue.refresh?.(store, found)) ?? found.row;
+      return itemOf(store, { ...found, row }, now);
     },
     decide: async (
       tx: WriteTransaction,
@@ -155,10 +159,10 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
     ): Outcome<Decided> => {
       const { key, now } = deciding;
       if (queue.dueFirst?.includes(decision) === true) {
-        const row = await rowOf(tx, key, true);
+        const row = await rowOf(tx, key);
         if (row?.nonprofit_id != null) await applyDueHolds(tx, now, row.nonprofit_id);
       }
-      const found = await find(tx, key, true);
+      const found = await findDecidable(tx, key);
       if (!found.ok) return found;
       const decide = decision === "approved" ? queue.approve : queue.reject;
       const done = await decide(tx, found.value, deciding);
@@ -169,7 +173,8 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
 }
 
 /** Whether the profile is still there. */
-export const isListed = ({ status }: NonprofitRecord): boolean => status !== "withdrawn";
+export const isListed = ({ record }: { record: NonprofitRecord }): boolean =>
+  record.status !== "withdrawn";
 
 export const notWaiting = (kind: ReviewKind, key: string) =>
   fail({ kind: "review_not_found", id: `${kind}-${key}` } as const);

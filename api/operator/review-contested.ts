@@ -16,7 +16,15 @@ import {
 } from "#content/enrichment/review-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { checksOf, isListed, notWaiting, numberAt, openQueue, unusable } from "./open-queue.ts";
+import {
+  checksOf,
+  isListed,
+  notWaiting,
+  numberAt,
+  openQueue,
+  unusable,
+  type Waiting,
+} from "./open-queue.ts";
 
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 
@@ -31,7 +39,7 @@ export const contestedReviews = openQueue<VotedField>({
   page: (store, { after, limit }) =>
     contestedFields(store, { after: fieldFrom(after ?? ""), limit }),
   byKey: (store, key) => votedField(store, key, fieldVotes),
-  isWaiting: isListed,
+  isWaiting: hasVotes,
 
   item: (_, { row }, now) => {
     const { field, votes } = row;
@@ -84,8 +92,9 @@ export const disputeReviews = openQueue<VotedField>({
   key: fieldKey,
   count: disputesWaiting,
   page: (store, { after, limit }) => disputes(store, { after: numberAt(after), limit }),
-  byKey: (store, key, toDecide) => votedField(store, key, disputingVotes, toDecide),
-  isWaiting: (record, toDecide) => toDecide || isListed(record),
+  byKey: (store, key) => votedField(store, key, disputingVotes),
+  isWaiting: hasVotes,
+  isDecidable: () => true,
 
   item: (_, { row, record }, now) => {
     const { field } = row;
@@ -103,8 +112,9 @@ export const disputeReviews = openQueue<VotedField>({
     };
   },
 
-  approve: async (tx, { row: { nonprofit_id, field }, record }, { key, reason, now }) => {
-    if (!isListed(record)) return notWaiting("revert", key);
+  approve: async (tx, disputed, { key, reason, now }) => {
+    const { nonprofit_id, field } = disputed.row;
+    if (!isListed(disputed)) return notWaiting("revert", key);
     const why = reason === "" ? "reverted by a reviewer" : `reverted: ${reason}`;
     const sequence = await revertField(tx, { nonprofit_id, field, reason: why, now });
     if (sequence === null) return notWaiting("revert", key);
@@ -124,16 +134,19 @@ function fieldFrom(key: string): FieldOf | null {
   return isStructured(field) ? { nonprofit_id: Number(id), field } : null;
 }
 
-/** A field with the votes on it; null without any, unless it may be decided without. */
+/** A field with the votes on it, if any; null for a key that is of no field. */
 async function votedField(
   store: Queryable,
   key: string,
   votesOn: typeof fieldVotes,
-  withoutVotes = false,
 ): Promise<VotedField | null> {
   const field = fieldFrom(key);
-  const votes = field === null ? [] : await votesOn(store, field);
-  return field === null || (votes.length === 0 && !withoutVotes) ? null : { ...field, votes };
+  return field === null ? null : { ...field, votes: await votesOn(store, field) };
+}
+
+/** Whether agents voted on a field of a nonprofit that is still there. */
+function hasVotes(found: Waiting<VotedField>): boolean {
+  return found.row.votes.length > 0 && isListed(found);
 }
 
 /** What is shown of a field that agents voted on. */
