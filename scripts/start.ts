@@ -9,6 +9,7 @@ import { announceService } from "#api/operator/running-service.ts";
 import { loadSecrets, type Secrets } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
+import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -17,7 +18,6 @@ import {
   publicationOf,
   waitForPublication,
 } from "#site/delivery/bundle-reader.ts";
-import { firstSlug } from "#site/documents/discovery.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";

@@ -6,6 +6,7 @@ import { inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
 import { listings, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { countryName } from "./country.ts";
 import type { NonprofitRecord } from "./record.ts";
+import { recordsById } from "./record-store.ts";
 
 /** A part of a list. */
 type Part = { limit: number; offset: number };
@@ -30,6 +31,12 @@ export async function idsInList(
     args: [list, limit, offset],
   });
   return rowsFromJson(listings, ["nonprofit_id"], rows[0]?.["ids"]).map((row) => row.nonprofit_id);
+}
+
+/** The slug of the first of the whole list; null in an empty directory. */
+export async function firstSlug(store: Queryable): Promise<string | null> {
+  const [first] = await recordsById(store, await idsInList(store, "all", { limit: 1, offset: 0 }));
+  return first?.slug ?? null;
 }
 
 /** The lists in which these nonprofits stand, or those of one kind, with their ids; `thin` is no such list. */

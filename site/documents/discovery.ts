@@ -2,12 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
 import { shareOfDay } from "#content/enrichment/rotation.ts";
-import { idsInList } from "#content/nonprofit/list-store.ts";
+import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { directoryFact, directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { grouped } from "#site/parts/words.ts";
-import type { Queryable } from "#content/store/open.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import type { Source } from "./document.ts";
 import { markdownLine } from "#site/parts/markdown.ts";
@@ -73,12 +72,6 @@ export async function agentsGuide(source: Source): Promise<string> {
     needs_enrichment:
       items.length === 0 ? "None today: every profile is complete." : items.join("\n"),
   });
-}
-
-/** The first of the whole list; null in an empty directory. */
-export async function firstSlug(store: Queryable): Promise<string | null> {
-  const [first] = await recordsById(store, await idsInList(store, "all", { limit: 1, offset: 0 }));
-  return first?.slug ?? null;
 }
 
 /** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
