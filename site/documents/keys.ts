@@ -1,6 +1,32 @@
 import type { DocumentKey } from "./document.ts";
 
-/** How documents are named. Page numbers and chunk numbers count from 1; names are those of ./single-pages.ts. */
+/** Pages of which there is one, in ./single-pages.ts. */
+type PageName =
+  | "home"
+  | "causes"
+  | "countries"
+  | "statistics"
+  | "methodology"
+  | "agents"
+  | "onboard"
+  | "onboard-status"
+  | "receipt"
+  | "widget"
+  | "not-found"
+  | "robots";
+
+/** The files by which programs find out about the directory, in ./single-pages.ts. */
+type DiscoveryName =
+  | "llms"
+  | "agents"
+  | "security"
+  | "openapi"
+  | "arazzo"
+  | "catalog"
+  | "plugin"
+  | "mcp";
+
+/** How documents are named. Page numbers and chunk numbers count from 1. */
 export const keyOf = {
   profile: (id: number): DocumentKey => `profile ${id}`,
   /** The profile as markdown: a kind of its own (not part of `profile`), so that pages and JSON never wait for it. */
@@ -8,8 +34,8 @@ export const keyOf = {
   /** GET /api/nonprofits/{slug}/history. */
   profileHistory: (id: number): DocumentKey => `profile-history ${id}`,
   listPage: (list: string, page: number): DocumentKey => `list-page ${list} ${page}`,
-  page: (name: string): DocumentKey => `page ${name}`,
-  discovery: (name: string): DocumentKey => `discovery ${name}`,
+  page: (name: PageName): DocumentKey => `page ${name}`,
+  discovery: (name: DiscoveryName): DocumentKey => `discovery ${name}`,
   /** GET /api/causes. */
   causes: "causes-json" as DocumentKey,
   /** GET /api/stats. */

@@ -86,6 +86,6 @@ function keptPages(
 const directoryKeys: DocumentKey[] = [
   keyOf.stats,
   keyOf.needs,
-  ...["llms", "agents", "security"].map(keyOf.discovery),
-  ...["home", "causes", "countries", "statistics", "agents"].map(keyOf.page),
+  ...(["llms", "agents", "security"] as const).map(keyOf.discovery),
+  ...(["home", "causes", "countries", "statistics", "agents"] as const).map(keyOf.page),
 ];
