@@ -55,10 +55,20 @@ const perTransaction = 5_000;
 /** Submissions ?1 to ?2, over ?3 profiles: every other one is rejected, the rest only audit. */
 const storedSubmissions = `
   WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i < ?2),
-    stored AS (SELECT i, i % 2 AS audit, 'Stored value ' || (i % 1000) AS value, 'stored-agent-' || (i % 50000) AS agent FROM n)
-  INSERT INTO submissions (nonprofit_id, field, field_type, value, normalised_value, agent_id, agent_name, status, audit_only, reason, created_at, decided_at)
-  SELECT 1 + i * 7919 % ?3, '["city", "region", "website", "founded_year", "contact_email"]' ->> (i % 5), 'structured', value, value, agent, agent,
-    iif(audit, 'pending', 'rejected'), audit, iif(audit, NULL, 'another value won consensus'), 1700000000000 + i, iif(audit, NULL, 1700000000000 + i)
+    stored AS (
+      SELECT i, i % 2 AS audit, 'Stored value ' || (i % 1000) AS value,
+        'stored-agent-' || (i % 50000) AS agent
+      FROM n
+    )
+  INSERT INTO submissions (
+    nonprofit_id, field, field_type, value, normalised_value, agent_id, agent_name,
+    status, audit_only, reason, created_at, decided_at
+  )
+  SELECT 1 + i * 7919 % ?3,
+    '["city", "region", "website", "founded_year", "contact_email"]' ->> (i % 5),
+    'structured', value, value, agent, agent, iif(audit, 'pending', 'rejected'), audit,
+    iif(audit, NULL, 'another value won consensus'),
+    1700000000000 + i, iif(audit, NULL, 1700000000000 + i)
   FROM stored`;
 
 /** Stores rejected and audit-only submissions of many agents, spread over all profiles, as years of use would leave. */

@@ -48,7 +48,9 @@ export async function countLog(
   const report: LogReport = { file, lines: 0, unread: 0, hits: {}, follow_throughs: 0 };
   const views = await viewsOfLog(store, dailyHashKey);
   const byHour = new Map<string, HourHits>();
-  let [id, from, to] = ["", 0, 0];
+  let id = "";
+  let from = 0;
+  let to = 0;
   for await (const { line, end } of linesOf(file, onBytes)) {
     if (id === "") {
       id = createHash("sha256").update(line).digest("hex").slice(0, 32);

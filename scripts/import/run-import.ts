@@ -130,7 +130,8 @@ async function apply(running: Running, absent: number[]): Promise<void> {
   const { files } = report;
   const id = await store.write((tx) => startImport(tx, { format, files, now: clock() }));
   const { count: total } = staging.size();
-  let [key, done] = ["", 0];
+  let key = "";
+  let done = 0;
   const nextStaged = (limit: number) => {
     const rows = staging.after(key, limit);
     onProgress("applying", done, total);

@@ -12,9 +12,9 @@ type Digest = { digest: string | null };
 const releasesPerRun = 100;
 
 /**
- * Forgets releases beyond those that are kept (a rollback can reach no others), the oldest first and some at a time, and the blobs that nothing names any
- * more. Runs between two jobs: what is rendered but not committed yet must not be among the blobs. Answers whether there
- * is more to forget.
+ * Forgets releases beyond those that are kept (a rollback can reach no others), the oldest first and some at a time, and
+ * the blobs that nothing names any more. Runs between two jobs: what is rendered but not committed yet must not be among
+ * the blobs. Answers whether there is more to forget.
  */
 export function prune(parts: BundleContext, releasesKept: number): boolean {
   const { manifest, exported, clock } = parts;

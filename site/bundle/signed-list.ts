@@ -28,8 +28,8 @@ export const shardOf = (path: string): string => digestOf(encoder.encode(path)).
 /**
  * Lists every file of the bundle with its SHA-256, in 256 shards and a list of these. Only shards with changed paths
  * are written, unless `full` or when the older ones are not at hand. The outcome depends on the files alone, not on
- * the way that led to them. `own` are files that will be committed
- * together with the manifest. Answers the shards to write, the list, and the release of whose files it tells.
+ * the way that led to them. `own` are files that will be committed together with the manifest. Answers the shards to
+ * write, the list, and the release of whose files it tells.
  */
 export function draftManifest(
   parts: ManifestParts,

@@ -37,8 +37,12 @@ export function openBundleReader(bundleFolder: string) {
     /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
     current: () => {
       const { current_release, fast_sequence, slow_sequence, held_at } = manifest.state();
-      const [profilesTo, listsTo] = [fast_sequence, slow_sequence];
-      return { release: current_release, held: held_at > 0, profilesTo, listsTo };
+      return {
+        release: current_release,
+        held: held_at > 0,
+        profilesTo: fast_sequence,
+        listsTo: slow_sequence,
+      };
     },
     /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
     version: (): number => versioning.get()?.data_version ?? 0,

@@ -11,6 +11,7 @@ import { needsPlaces, staleAtOnce } from "#site/documents/stale-paths.ts";
 const changesPerReleaseMax = 25;
 /** When more changes than these come together, their profiles go first and the lists follow. */
 const changesWithLists = 3;
+
 /**
  * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles alone, whose
  * list pages the list job renders. Answers how many, 0 when there was nothing to do. Taking a change twice is harmless.
