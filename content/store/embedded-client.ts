@@ -40,7 +40,7 @@ function prepareOnce(database: Database.Database): void {
     max: statementsMax,
     memoMethod: (sql) => {
       const forget = () => statements.delete(sql);
-      return asked(prepare(sql), forget);
+      return describedOnce(prepare(sql), forget);
     },
   });
   const prepared = (sql: string) => (isReusable.test(sql) ? statements.memo(sql) : prepare(sql));
@@ -52,7 +52,7 @@ function prepareOnce(database: Database.Database): void {
  * microseconds. One that failed for a lock stays active until it is freed, and its connection reads what the file held
  * then, so it is forgotten.
  */
-function asked(statement: Database.Statement, forget: () => void): Database.Statement {
+function describedOnce(statement: Database.Statement, forget: () => void): Database.Statement {
   const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
   const watched = <Answer>(execute: () => Answer): Answer => {
     try {
