@@ -74,7 +74,7 @@ export async function saveFollowThroughs(
   }
   if (found.length === 0) return { written: 0, missed };
   const once = "ON CONFLICT (recommendation_id, action, slug, intent_id) DO NOTHING";
-  const { written } = await store.write((tx) =>
+  const written = await store.write((tx) =>
     insertMany(tx, recommendationFollowThroughs, found, once),
   );
   return { written, missed };
