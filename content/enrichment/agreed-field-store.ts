@@ -47,10 +47,10 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
     agents: [...new Set(names)],
   });
   const [before] = await recordsById(tx, [nonprofit_id]);
-  // The transaction holds the write lock, so the field is as empty as it was when it was read.
+  // The transaction holds the write lock, so the profile is as open as it was when it was read.
   assert(
-    before !== undefined && !before[field],
-    `${field} of ${nonprofit_id} was filled in between`,
+    before !== undefined && before.status !== "withdrawn" && !before[field],
+    `${field} of nonprofit ${nonprofit_id} is not open`,
   );
   const value = field === "founded_year" ? Number(agreed.value) : agreed.value;
   const after = {
