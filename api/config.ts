@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import type { z } from "zod";
 import { settings } from "./settings.ts";
 
@@ -22,11 +22,17 @@ export function readConfig(env: Environment): Config {
   );
   const parsed = settings.safeParse(given);
   if (!parsed.success) throw new BadSetting(parsed.error.issues.map(explain).join("\n"));
-  return completed(parsed.data, env);
+  const config = completed(parsed.data, env);
+  if (`${config.dataDir}${sep}`.startsWith(`${config.publicDir}${sep}`)) {
+    throw new BadSetting("ALMONER_PUBLIC_DIR: name a folder that does not hold the data folder.");
+  }
+  return config;
 }
 
 const completed = (raw: Raw, env: Environment) => ({
   dataDir: resolve(raw.ALMONER_DATA_DIR),
+  /** Where the published files are shown as plain files, for other web servers. */
+  publicDir: resolve(raw.ALMONER_PUBLIC_DIR ?? join(raw.ALMONER_DATA_DIR, "public")),
   databaseUrl:
     raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
   databaseToken: raw.ALMONER_DATABASE_TOKEN,

@@ -2,13 +2,16 @@ import { BadSetting, readConfig, unknownSettings } from "./config.ts";
 import { listen } from "./http/listen.ts";
 import { announceService } from "./operator/running-service.ts";
 import { openService } from "./open-service.ts";
+import { closeDataFolder } from "./secrets.ts";
 
 /** The service alone, without a bundle: what stands behind a CDN or another web server. Several may share a port. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
+  const closed = closeDataFolder(config);
   const service = await openService(config);
   const { log, secrets } = service.context;
   for (const name of unknownSettings(process.env)) log.warn({ name }, "unknown setting, ignored");
+  if (closed !== null) log.warn(closed);
   const listening = listen(service.app, config, {
     reusePort: process.argv.includes("--share-port"),
   });

@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
+import { privateFolder } from "#content/runtime/private-files.ts";
 import { BadSetting, type Config } from "./config.ts";
 
 /** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
@@ -36,6 +37,19 @@ export function loadSecrets(config: Config): Secrets {
     donationMemoKey: Buffer.from(kept(config, "donation-memo-key", token).text, "base64url"),
     sponsorKey: sponsorKeyOf(config),
   };
+}
+
+/**
+ * Makes the data folder, closed to other users of the machine, and closes one that an earlier version left open. Answers
+ * what the operator has to know then, null when there is nothing to say.
+ */
+export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir">) {
+  if (!privateFolder(dataDir)) return null;
+  const said = `${dataDir} was open to other users of this machine and is closed to them now.`;
+  const inside = publicDir.startsWith(`${dataDir}${sep}`) && existsSync(publicDir);
+  return inside
+    ? `${said} A web server that runs as another user no longer reads ${publicDir}: set ALMONER_PUBLIC_DIR to a folder outside, and its root too.`
+    : said;
 }
 
 /** The signing key alone, read or made: for the publisher. PKCS#8, PEM. Throws BadSetting. */
@@ -98,8 +112,6 @@ function kept({ dataDir }: Pick<Config, "dataDir">, name: string, make: () => st
   const folder = join(dataDir, "secrets");
   const path = join(folder, name);
   if (existsSync(path)) return { text: readFileSync(path, "utf8").trim(), fresh: false };
-  // Only the folder of the secrets is closed to others: web servers read what lies beside it.
-  mkdirSync(dataDir, { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `.${name}.${randomBytes(6).toString("hex")}`);
   writeFileSync(draft, `${make().trim()}\n`, { mode: 0o600, flush: true });

@@ -108,6 +108,11 @@ export const settings = z
       z.string().default(".almoner"),
       "`.almoner` in the working folder",
     ),
+    ALMONER_PUBLIC_DIR: described(
+      "folder of the published files, for web servers that run as another user: the data folder is closed to them",
+      anyText,
+      "`public` in the data folder",
+    ),
     ALMONER_DATABASE_URL: described(
       "where the store is: a `file:`, `http(s):` or `libsql:` URL",
       matching(/^(file:|https?:\/\/|libsql:\/\/)./, "a file:, http(s): or libsql: URL"),

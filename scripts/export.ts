@@ -32,7 +32,8 @@ const command = defineCommand({
     const config = configOrExit();
     using store = await openStore({ url: config.databaseUrl, authToken: config.databaseToken });
     const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
-    const out = file === null ? process.stdout : createWriteStream(file, { flush: true });
+    const out =
+      file === null ? process.stdout : createWriteStream(file, { flush: true, mode: 0o600 });
     const progress = startProgress("exporting", 0);
     let count = 0;
     const onLines = (lines: number) => progress.at((count += lines));

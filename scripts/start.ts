@@ -108,7 +108,7 @@ const startPublisher = (onTrouble: (message: string) => void) =>
 
 /** Prints the addresses worth opening, and once the directory is whole, says so. */
 function showAddresses(
-  { baseUrl, dataDir }: Config,
+  { baseUrl, publicDir }: Config,
   { newAdminToken }: Secrets,
   { example, localChain }: { example: string | null; localChain: string | null },
 ): void {
@@ -122,7 +122,7 @@ function showAddresses(
     `  causes         ${baseUrl}/causes`,
     `  statistics     ${baseUrl}/api/stats`,
     `  operators      ${baseUrl}/desk`,
-    `  plain files    ${dataDir}/public`,
+    `  plain files    ${publicDir}`,
     ...(localChain === null
       ? []
       : [`  local Solana   ${localChain} (no real money; bun run chain --help)`]),

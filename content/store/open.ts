@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { type Client, createClient, type Transaction } from "@libsql/client";
 import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { migrate } from "drizzle-orm/libsql/migrator";
+import { closeToOthers, privateFile } from "#content/runtime/private-files.ts";
 import { retryWhileBusy } from "./busy.ts";
 import { checkpointApart } from "./checkpoints.ts";
 import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
@@ -61,7 +62,7 @@ const migrationsFolder = join(import.meta.dirname, "migrations");
 /** Opens the store and brings its tables up to date. Throws with the URL when it cannot be opened. */
 export async function openStore(options: OpenOptions): Promise<Store> {
   const embedded = options.url.startsWith("file:");
-  if (embedded) mkdirSync(dirname(filePathOf(options.url)), { recursive: true });
+  if (embedded) makePrivate(filePathOf(options.url));
   const { url, authToken } = options;
   const connect = (): Client =>
     embedded
@@ -116,6 +117,14 @@ export async function openStore(options: OpenOptions): Promise<Store> {
     close,
     [Symbol.dispose]: close,
   };
+}
+
+/** No other user of the machine reads the store. SQLite gives the log and its index the mode of the file. */
+function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (path === ":memory:") return;
+  privateFile(path);
+  for (const beside of [`${path}-wal`, `${path}-shm`]) closeToOthers(beside);
 }
 
 function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOptions): string[] {

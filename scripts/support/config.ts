@@ -1,4 +1,5 @@
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
+import { closeDataFolder } from "#api/secrets.ts";
 
 /** Reads the settings for a command; a bad one ends the process with a message that names it. */
 export function configOrExit(): Config {
@@ -8,7 +9,10 @@ export function configOrExit(): Config {
         `${name} is not a setting and is ignored. docs/settings.md lists the settings.`,
       );
     }
-    return readConfig(process.env);
+    const config = readConfig(process.env);
+    const closed = closeDataFolder(config);
+    if (closed !== null) console.error(closed);
+    return config;
   } catch (error) {
     if (!(error instanceof BadSetting)) throw error;
     return stopWith(error.message, 2);

@@ -3,6 +3,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -59,8 +60,9 @@ export function openExport(folder: string) {
     remove: (path: string): void => rmSync(`${folder}/${path}`, { force: true }),
     clear: (): void => {
       known.clear();
-      rmSync(folder, { recursive: true, force: true });
-      mkdirSync(folder, { recursive: true });
+      for (const name of readdirSync(folder)) {
+        rmSync(`${folder}/${name}`, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
@@ -25,6 +25,8 @@ import { openSigner } from "#content/feed/signing-keys.ts";
 
 export type PublisherSettings = {
   dataDir: string;
+  /** The bundle as plain files, for any web server; default `public` in the data folder. */
+  publicDir?: string;
   databaseUrl: string;
   databaseToken: string | undefined;
   /** Without a trailing slash. */
@@ -48,7 +50,7 @@ export type PublisherSettings = {
 export const publisherFolders = (dataDir: string) => ({
   bundle: join(dataDir, "bundle"),
   blobs: join(dataDir, "bundle", "blobs"),
-  /** The bundle as plain files, for any web server. */
+  /** The bundle as plain files, for any web server, where no setting names another folder. */
   exported: join(dataDir, "public"),
   compiled: join(dataDir, "site"),
 });
@@ -88,7 +90,7 @@ export async function openPublisher(settings: PublisherSettings) {
     ...made,
     workers,
     background: apart ? workApart(workers) : workHere(made),
-    exported: await openWebExport(folders.exported, { precompress }),
+    exported: await openWebExport(settings.publicDir ?? folders.exported, { precompress }),
     clock: systemClock,
     inputsDigest: digestOf(new TextEncoder().encode(`${renderer.digest}\0${baseUrl}\0${network}`)),
     log: settings.log,
@@ -159,6 +161,8 @@ const pathsLoggedMax = 20;
 function repair(context: PublisherContext): void {
   const { manifest, blobs, exported } = context;
   removeDrafts(exported.folder);
+  // The setting names another folder than before, or somebody removed it.
+  if (readdirSync(exported.folder).length === 0) manifest.setState({ exported_release: 0 });
   removeDrafts(blobs.folder);
   if (survivedBoot(context)) return exportRelease(context);
   const { exported_release, durable_release } = manifest.state();

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore } from "#content/store/open.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aDirectory, aSigningKey, compiledSites } from "#test/support/publisher.ts";
+import { openPublisher } from "#site/publisher/open-publisher.ts";
+
+// Another user of the machine looks for files that hold contact data and keys.
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-private-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** Runs a command as an operator does whose shell makes files that everybody may read. */
+function command(script: string, dataDir: string, ...given: string[]) {
+  const words = [process.execPath, script, ...given].map((word) => `'${word}'`).join(" ");
+  return Bun.spawnSync(["sh", "-c", `umask 022; exec ${words}`], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" },
+  });
+}
+
+test("the store and its log are for their owner alone, also where an older version left them open", async () => {
+  const path = join(folder, "data", "store.db");
+  for (const round of ["new", "left open"]) {
+    if (round === "left open")
+      for (const end of ["", "-wal", "-shm"]) {
+        if (existsSync(path + end)) chmodSync(path + end, 0o644);
+      }
+    using store = await openStore({ url: `file:${path}` });
+    await store.write((tx) => tx.raw.execute("CREATE TABLE IF NOT EXISTS x (y)"));
+    for (const end of ["", "-wal", "-shm"]) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
+  }
+  expect(modeOf(join(folder, "data"))).toBe("700");
+});
+
+test("commands close the data folder, say so once, and export into files of their owner", () => {
+  const data = join(folder, "data");
+  mkdirSync(join(data, "public"), { recursive: true });
+  chmodSync(data, 0o755);
+  const out = join(folder, "backup.ndjson");
+  const first = command("scripts/export.ts", data, "--out", out);
+  expect(first.stderr.toString()).toContain(`${data} was open to other users`);
+  expect(first.stderr.toString()).toContain("ALMONER_PUBLIC_DIR");
+  expect([modeOf(data), modeOf(join(data, "store.db")), modeOf(out)]).toEqual([
+    "700",
+    "600",
+    "600",
+  ]);
+  expect(command("scripts/export.ts", data, "--out", out).stderr.toString()).not.toContain(
+    "open to",
+  );
+});
+
+test("published files stay readable in a folder outside, which is filled when it is new", async () => {
+  const directory = await aDirectory([aNonprofit({ slug: "water" })]);
+  await directory.publisher.buildAll({ processes: 1 });
+  const { workers } = directory.publisher.context;
+  directory.publisher.close();
+  const publicDir = join(folder, "public");
+  const publisher = await openPublisher({
+    dataDir: directory.dataDir,
+    publicDir,
+    databaseUrl: workers.storeUrl,
+    databaseToken: undefined,
+    baseUrl: workers.baseUrl,
+    network: "local",
+    compiledFolder: compiledSites,
+    signingKey: aSigningKey(),
+    log: () => {},
+  });
+  expect(modeOf(join(publicDir, "nonprofits/water.html"))).toBe("444");
+  publisher.close();
+  directory.store.close();
+  rmSync(directory.dataDir, { recursive: true });
+});
+
+test("a folder of published files cannot hold the data folder", () => {
+  writeFileSync(join(folder, "x"), "");
+  const done = Bun.spawnSync([process.execPath, "scripts/export.ts"], {
+    env: { ...process.env, ALMONER_DATA_DIR: join(folder, "data"), ALMONER_PUBLIC_DIR: folder },
+  });
+  expect(done.exitCode).toBe(2);
+  expect(done.stderr.toString()).toStartWith("ALMONER_PUBLIC_DIR: ");
+});
