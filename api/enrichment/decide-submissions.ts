@@ -1,12 +1,7 @@
 import { isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { addCorroboration, applyAgreed } from "#content/enrichment/agreed-field-store.ts";
-import {
-  corroborates,
-  decide,
-  type Decision,
-  rejectionReasons,
-} from "#content/enrichment/consensus.ts";
+import { corroborates, decide, rejectionReasons } from "#content/enrichment/consensus.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
 import {
   type EnrichTarget,
@@ -25,7 +20,7 @@ import {
   type StoredSubmission,
   submissionById,
 } from "#content/enrichment/submission-store.ts";
-import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
+import { agreedValue, comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { type Admitted, type ProposalFailure, storeOnce } from "./proposal.ts";
@@ -48,6 +43,8 @@ export type StoredItem = Pick<
 > & {
   corroborates: boolean;
   rivals: boolean;
+  /** Whose value is test data: the agent's own, or that of others who sent the same. */
+  tests: "own" | "others" | null;
   prior_rejections: readonly Rejection[];
 };
 
@@ -73,11 +70,16 @@ async function storeItems(
     const live = liveValue(target, item.field);
     const state = await fieldState(tx, fresh);
     const stored = await storeSubmission({ tx, job, fresh, live, state });
-    const { id, field, field_type, status, audit_only, confidence, reason } = stored.submission;
+    const { id, field, field_type, status, audit_only, confidence, reason, test_data } =
+      stored.submission;
+    const isSame = ({ normalised_value }: { normalised_value: string }) =>
+      normalised_value === fresh.normalised_value;
+    const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
     items.push({
       ...{ id, field, field_type, status, audit_only, confidence, reason },
       corroborates: reason === corroborates,
       rivals: stored.rivals,
+      tests: test_data === 1 ? "own" : tested ? "others" : null,
       prior_rejections: await priorRejections(tx, fresh),
     });
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
@@ -136,8 +138,8 @@ async function storeSubmission(one: Submitted): Promise<Stored> {
   const decision = decide({
     field_type: fresh.field_type,
     live: live === null ? null : comparedLive(fresh.field, live),
-    pending: state.votes,
-    mine: fresh,
+    pending: state.votes.map(voteOf),
+    mine: voteOf(fresh),
     mode: job.mode,
   });
   switch (decision.kind) {
@@ -157,12 +159,18 @@ async function storeSubmission(one: Submitted): Promise<Stored> {
     case "applied": {
       await replaceOwn(one, decision.replaces);
       const { confidence } = decision;
-      return apply(one, await insertSubmission(tx, { ...fresh, confidence }), decision);
+      return apply(one, await insertSubmission(tx, { ...fresh, confidence }), confidence);
     }
     default:
       return decision satisfies never;
   }
 }
+
+/** Test data never decides. */
+const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
+  ...one,
+  counts: one.test_data === 0,
+});
 
 /** How many distinct agents sent this value where nothing is to be decided; one that sent it before counts once. */
 const agentCount = ({ own, agent_count }: FieldState): number =>
@@ -199,16 +207,18 @@ async function replaceOwn({ tx, fresh }: Submitted, replaces: number | null): Pr
   if (confidence > 1) await setConfidence(tx, { ...earlier, confidence: confidence - 1 });
 }
 
-/** Makes the value of `mine`, which is stored, live with all that agree on it. */
+/** Makes what `mine`, which is stored, has in common with all that agree on it live. */
 async function apply(
   { tx, job, fresh: { nonprofit_id }, state }: Submitted,
   mine: OwnSubmission,
-  { confidence, winner }: Extract<Decision, { kind: "applied" }>,
+  confidence: number,
 ): Promise<Stored> {
   const { field, normalised_value } = mine;
   if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
-  const earliest = mine.id < winner ? mine : state.votes.find(({ id }) => id === winner);
-  const value = earliest?.value ?? mine.value;
+  const agreeing = state.votes.filter(
+    (vote) => vote.normalised_value === normalised_value && vote.test_data === 0,
+  );
+  const value = agreedValue(field, [mine.value, ...agreeing.map((vote) => vote.value)]);
   const agreed = { nonprofit_id, field, value, normalised_value, confidence, now: job.now };
   const sequence = await applyAgreed(tx, agreed);
   return { ...unchanged({ ...mine, confidence, status: "applied" }), sequence };
@@ -252,7 +262,13 @@ async function decideAgain(one: Submitted, own: OwnSubmission): Promise<Stored> 
     await setNetwork(tx, { id: mine.id, network: mine.network });
   }
   const { field_type } = own;
-  const decision = decide({ field_type, live: null, pending: state.votes, mine, mode: job.mode });
-  if (decision.kind === "applied") return apply(one, mine, decision);
+  const decision = decide({
+    field_type,
+    live: null,
+    pending: state.votes.map(voteOf),
+    mine: voteOf(mine),
+    mode: job.mode,
+  });
+  if (decision.kind === "applied") return apply(one, mine, decision.confidence);
   return { ...unchanged(mine), rivals: state.rivals };
 }

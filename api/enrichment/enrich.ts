@@ -122,7 +122,8 @@ function stateOf(item: StoredItem, { live, mode }: Answering, byPerson: boolean)
   if (item.status === "applied") return { kind: live ? "live" : "publishing", agents };
   if (item.audit_only === 1) return { kind: item.corroborates ? "corroborates" : "audit" };
   if (item.field_type === "prose") return { kind: "queued" };
-  return { kind: "awaiting", agents, rivals: item.rivals, mode };
+  if (item.tests === "own") return { kind: "test" };
+  return { kind: "awaiting", agents, rivals: item.rivals, tests: item.tests === "others", mode };
 }
 
 const rejectionOf = (field: string, one: Rejection): PriorRejection => ({

@@ -67,7 +67,7 @@ export const contestedReviews = openQueue<VotedField>({
     const agreeing = votes.filter((vote) => vote.normalised_value === normalised_value);
     const sequence = await applyAgreed(tx, {
       ...row,
-      value: agreeing[0]?.value ?? checked.value.value,
+      value: checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
       decidedBy: "operator",
@@ -161,7 +161,7 @@ const votesShown = ({ nonprofit_id, field, votes }: VotedField, now: Date) => ({
       source_url: vote.source_url,
       confidence: vote.confidence,
       sent_at: isoTime(vote.created_at),
-      flags: agentFlags(vote.agent_id),
+      flags: [...agentFlags(vote.agent_id), ...(vote.test_data === 1 ? ["test_data"] : [])],
     })),
   },
   checks: votes.flatMap((vote) =>

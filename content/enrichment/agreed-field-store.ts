@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { and, eq, gt } from "drizzle-orm";
+import { and, eq, gt, sql } from "drizzle-orm";
 import {
   type EnrichableField,
   isStructured,
@@ -11,7 +11,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
-import { rejectionReasons } from "./consensus.ts";
+import { corroborates, rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
 import { rejectAll } from "./review-store.ts";
 import { ofField, votesOn } from "./submission-store.ts";
@@ -20,7 +20,7 @@ import { comparedValue } from "./value.ts";
 export type Agreed = {
   nonprofit_id: number;
   field: StructuredField;
-  /** The value of the earliest agreeing submission, as it goes live. */
+  /** As it goes live: what the agreeing submissions have in common, or the operator's. */
   value: string;
   normalised_value: string;
   confidence: number;
@@ -70,16 +70,29 @@ async function sequenceOf(tx: WriteTransaction, nonprofitId: number): Promise<nu
   return sequence;
 }
 
-/** The winners, earliest first, are applied; all others are rejected with the winning value. Index: submissions_by_field. */
+/**
+ * The winners, earliest first, are applied, with the value in which they went live where that is not their own; test data
+ * of that value stays as a corroboration; all others are rejected with the winning value. Index: submissions_by_field.
+ */
 async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
   const { normalised_value, confidence, value, now } = agreed;
   const at = now.getTime();
-  const { id, agent_name, source_url } = submissions;
+  const { id, agent_name, source_url, test_data } = submissions;
+  const agreeing = and(votesOn(agreed), eq(submissions.normalised_value, normalised_value));
   const winners = await tx.db
     .update(submissions)
-    .set({ ...decided({ status: "applied", reason: null, at }), confidence, applied_at: at })
-    .where(and(votesOn(agreed), eq(submissions.normalised_value, normalised_value)))
+    .set({
+      ...decided({ status: "applied", reason: null, at }),
+      winning_value: sql`nullif(${value}, ${submissions.value})`,
+      confidence,
+      applied_at: at,
+    })
+    .where(and(agreeing, eq(test_data, 0)))
     .returning({ id, agent_name, source_url });
+  if (confidence > winners.length) {
+    const logged = { audit_only: 1, reason: corroborates, network: null };
+    await tx.db.update(submissions).set(logged).where(agreeing);
+  }
   await rejectAll(tx, "votes", {
     ...agreed,
     reason: rejectionReasons.outvoted,
@@ -151,10 +164,10 @@ export async function revertField(
   if (record === undefined) return null;
   const reverted = await tx.db
     .update(submissions)
-    .set({ ...decided({ status: "rejected", reason, at: now.getTime() }), winning_value: null })
+    .set(decided({ status: "rejected", reason, at: now.getTime() }))
     .where(and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField))
-    .returning({ normalised_value: submissions.normalised_value });
-  const agreed = new Set(reverted.map(({ normalised_value }) => normalised_value));
+    .returning({ live: sql<string>`coalesce(${submissions.winning_value}, ${submissions.value})` });
+  const agreed = new Set(reverted.map(({ live }) => comparedValue(field, live)));
   if (!holdsAgreed(record, field, agreed)) return null;
   const { [field]: _, ...others } = record.provenance;
   const after = { ...record, [field]: null, provenance: others };

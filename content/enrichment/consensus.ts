@@ -11,16 +11,14 @@ export type Vote = {
   agent_id: string;
   network: string | null;
   normalised_value: string;
-};
-
-/** A stored proposal that waits. Smaller ids are earlier. */
-export type PendingVote = Vote & {
-  id: number;
-  /** False where only a person decides: it is among the confidence, but takes no part in agreement. */
+  /** False for test data, and where only a person decides: it is among the confidence, but takes no part in agreement. */
   counts?: boolean;
 };
 
-/** How many distinct agents propose the same, and, once that is enough, which of their stored proposals came first. */
+/** A stored proposal that waits. Smaller ids are earlier. */
+export type PendingVote = Vote & { id: number };
+
+/** How many distinct agents propose the same, and, once enough of them count, which stored proposal that does came first. */
 export type Agreement = { confidence: number; winner: number | null };
 
 /** What `mine` and the pending proposals of other agents come to. Every kind of proposal is decided by this. */
@@ -34,8 +32,9 @@ export function agreementOf(
     .filter((one) => one.normalised_value === mine.normalised_value)
     .toSorted((a, b) => a.id - b.id);
   const confidence = distinct([...agreeing, mine].map(({ agent_id }) => agent_id));
-  const counted = agreeing.filter(({ counts }) => counts !== false);
-  const winner = isConsensus([...counted, mine], mode) ? (counted[0]?.id ?? null) : null;
+  const counted = agreeing.filter(takesPart);
+  const agreed = takesPart(mine) && isConsensus([...counted, mine], mode);
+  const winner = agreed ? (counted[0]?.id ?? null) : null;
   return { confidence, winner };
 }
 
@@ -46,7 +45,7 @@ export type Decision =
   | { kind: "queued" }
   /** Waits for a second agent. `replaces` is this agent's own earlier submission with another value. */
   | { kind: "pending"; confidence: number; replaces: number | null }
-  /** Goes live now, in the form of `winner`. All pending submissions of other values are rejected. */
+  /** Goes live now; `winner` came first of those that agree. All pending submissions of other values are rejected. */
   | { kind: "applied"; confidence: number; replaces: number | null; winner: number };
 
 /**
@@ -88,6 +87,8 @@ export function isConsensus(agreeing: readonly Vote[], mode: ConsensusMode): boo
   return distinct(agreeing.flatMap(({ network }) => network ?? [])) >= agentsNeeded;
 }
 
+const takesPart = ({ counts }: Vote): boolean => counts !== false;
+
 const distinct = (values: readonly string[]): number => new Set(values).size;
 
 /** What a submission waits for, or how it was decided: for its note. */
@@ -95,7 +96,8 @@ export type SubmissionState =
   | { kind: "live"; agents: number }
   | { kind: "publishing"; agents: number }
   | { kind: "accepted" }
-  | { kind: "awaiting"; agents: number; rivals: boolean; mode: ConsensusMode }
+  | { kind: "awaiting"; agents: number; rivals: boolean; tests: boolean; mode: ConsensusMode }
+  | { kind: "test" }
   | { kind: "queued" }
   | { kind: "audit" }
   | { kind: "corroborates" }
@@ -112,6 +114,8 @@ export function promotionNote(field: string, state: SubmissionState): string {
       return `A reviewer accepted this ${field}.`;
     case "awaiting":
       return awaiting(field, state);
+    case "test":
+      return `Stored as test data, which never decides: a value at example.org or called placeholder, or an agent called test or debug. Send the real ${field} with a real agent_id and agent_name to take part in consensus.`;
     case "queued":
       return `Queued for review: ${field} is prose and never goes live by agreement of agents. A person accepts, edits or rejects it.`;
     case "audit":
@@ -126,7 +130,7 @@ export function promotionNote(field: string, state: SubmissionState): string {
 
 function awaiting(
   field: string,
-  { agents, rivals, mode }: Extract<SubmissionState, { kind: "awaiting" }>,
+  { agents, rivals, tests, mode }: Extract<SubmissionState, { kind: "awaiting" }>,
 ) {
   const said = agents === 1 ? "1 agent has submitted" : `${agents} agents have submitted`;
   const next =
@@ -134,7 +138,8 @@ function awaiting(
       ? "It goes live when a second, different agent submits the same value."
       : "It goes live when a second, different agent on another network submits the same value.";
   const tie = rivals ? " Another value is pending too; a further agent breaks the tie." : "";
-  return `Awaiting consensus: ${said} this ${field}. ${next}${tie}`;
+  const left = tests ? " Some of them sent test data, which never decides." : "";
+  return `Awaiting consensus: ${said} this ${field}.${left} ${next}${tie}`;
 }
 
 /** The reason stored with an audit-only submission that equals the live value. */

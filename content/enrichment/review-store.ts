@@ -90,11 +90,12 @@ export const fieldVotes = (store: Queryable, one: Field): Promise<StoredSubmissi
     .limit(votesMax)
     .execute();
 
-/** Says literally what the partial index submissions_disputing says, so that SQLite uses it. */
+/** Says literally what the partial index submissions_disputing says, so that SQLite uses it; test data contradicts nothing. */
 const disputing = (
-  s: Record<"status" | "audit_only" | "field_type" | "confidence" | "reason", Column>,
+  s: Record<"status" | "audit_only" | "field_type" | "confidence" | "reason" | "test_data", Column>,
 ) => sql`${s.status} = 'pending' AND ${s.audit_only} = 1
-  AND ${s.field_type} = 'structured' AND ${s.confidence} > 1 AND ${s.reason} IS NULL`;
+  AND ${s.field_type} = 'structured' AND ${s.confidence} > 1 AND ${s.reason} IS NULL
+  AND ${s.test_data} = 0`;
 
 /** Whether agents made the field of a submission live. */
 const madeByAgents = and(

@@ -53,6 +53,7 @@ const ownColumns = [
   "network",
   "status",
   "audit_only",
+  "test_data",
   "confidence",
   "reason",
   "winning_value",
@@ -60,7 +61,14 @@ const ownColumns = [
 /** What an answer and a decision need to know of an earlier submission. */
 export type OwnSubmission = Pick<StoredSubmission, (typeof ownColumns)[number]>;
 
-const voteColumns = ["id", "agent_id", "network", "normalised_value", "value"] as const;
+const voteColumns = [
+  "id",
+  "agent_id",
+  "network",
+  "normalised_value",
+  "value",
+  "test_data",
+] as const;
 /** A pending submission of a field, as the rules see it, with the value that would go live. */
 type StoredVote = Pick<StoredSubmission, (typeof voteColumns)[number]>;
 
@@ -127,10 +135,10 @@ export async function fieldState(store: Queryable, one: Value): Promise<FieldSta
 
 /** This agent's own vote, and the first ones of others for the same value. Index: submissions_by_field. */
 async function votesThatMatter(store: Queryable, one: Value): Promise<StoredVote[]> {
-  const { id, agent_id, network, normalised_value, value } = submissions;
+  const { id, agent_id, network, normalised_value, value, test_data } = submissions;
   const votes = (which: SQL | undefined) =>
     store.db
-      .select({ id, agent_id, network, normalised_value, value })
+      .select({ id, agent_id, network, normalised_value, value, test_data })
       .from(submissions)
       .where(and(votesOn(one), which))
       .orderBy(id)
@@ -155,7 +163,9 @@ export type Rejection = z.infer<typeof rejectionRow>;
 
 /** Source: spec, "Limits", rejections listed. */
 const rejectionsMax = 5;
-const rejectionsSql = `SELECT ${rejectionColumns.join(", ")} FROM submissions
+/** What went live and was taken back keeps the value in which it did: no other won. */
+const winningValue = "iif(applied_at IS NULL, winning_value, NULL) AS winning_value";
+const rejectionsSql = `SELECT ${rejectionColumns.map((column) => (column === "winning_value" ? winningValue : column)).join(", ")} FROM submissions
   WHERE nonprofit_id = ? AND field = ? AND status = 'rejected'
   ORDER BY decided_at DESC, id DESC
   LIMIT ${rejectionsMax}`;

@@ -1,9 +1,20 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { type EnrichableField, fieldTypeOf, lengthMax } from "#content/contract/enrichment.ts";
+import {
+  type EnrichableField,
+  fieldTypeOf,
+  lengthMax,
+  type StructuredField,
+} from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
-import { comparedWebsite, isPublicHost, readWebsite } from "#content/nonprofit/website.ts";
+import {
+  agreedWebsite,
+  comparedWebsite,
+  isLinkShortener,
+  isPublicHost,
+  readWebsite,
+} from "#content/nonprofit/website.ts";
 import { itemFrom } from "./prose-rows.ts";
 
 /** Text in one Unicode form, with single spaces. */
@@ -47,6 +58,16 @@ export const normalise: Readonly<Record<EnrichableField, (raw: string) => string
  */
 export const comparedLive = (field: EnrichableField, live: string): string =>
   comparedValue(field, live) || live;
+
+/**
+ * The value that goes live when agents sent these, which compare as equal: what all of them have, and nothing that only
+ * one sent. Of places and years that is the value itself: they are cleaned as they are compared.
+ */
+export function agreedValue(field: StructuredField, sent: readonly [string, ...string[]]): string {
+  if (field === "website") return agreedWebsite(sent);
+  const [first, ...others] = sent;
+  return others.every((value) => value === first) ? first : normalise[field](first);
+}
 
 const indexedLengthMax = 100;
 
@@ -133,6 +154,9 @@ const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
 const notAWebsite =
   "website is an http(s) address with a public host name, like https://hope-kitchen.example: no IP address, " +
   "no user name, no localhost.";
+const shortened =
+  "website is an address of a service that shortens links, and whoever made it can change where it leads. " +
+  "Follow it, and send the organisation's own address.";
 const notAnEmail = "contact_email is one e-mail address, like office@hope-kitchen.example.";
 const noYear = (thisYear: number) =>
   `founded_year holds a year of four digits between ${foundedFrom} and ${thisYear}, like "1998".`;
@@ -150,10 +174,12 @@ const emptied: Partial<Record<EnrichableField, string>> = {
 /** What is checked of a cleaned value; null when it is usable. */
 const checks: Partial<Record<EnrichableField, (value: string, thisYear: number) => string | null>> =
   {
-    website: (value) =>
-      characterCount(value) > lengthMax.website || normalise.website(value) === ""
-        ? notAWebsite
-        : null,
+    website: (value) => {
+      if (isLinkShortener(value)) return shortened;
+      const isUsable =
+        characterCount(value) <= lengthMax.website && normalise.website(value) !== "";
+      return isUsable ? null : notAWebsite;
+    },
     contact_email: (value) => (isEmail(value) ? null : notAnEmail),
     city: (value) => (/\p{L}/u.test(value) ? null : noCity),
     region: (value) => (/[\p{L}\p{N}]/u.test(value) ? null : noRegion),

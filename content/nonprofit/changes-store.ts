@@ -102,8 +102,8 @@ type Found = z.infer<typeof Found>;
 
 const agreedColumns = ["field", "value", "agent_name", "source_url", "applied_at"];
 
-/** Of prose that a reviewer edited, what the reviewer made of it went live; the rest was never public. */
-const liveValue = "iif(field_type = 'prose', coalesce(winning_value, value), value)";
+/** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
+const liveValue = "coalesce(winning_value, value)";
 
 const historiesSql = `SELECT n.id, n.slug,
     (

@@ -1,3 +1,5 @@
+import linkShorteners from "#content/editorial/link-shorteners.json";
+
 /** Query parameters that only track where a visitor came from. Source: spec, "Normalisation" ("and similar"). */
 const trackingParameter =
   /^(?:utm_\w+|ref|ref_src|ref_url|referrer|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|li_fat_id|mkt_tok|vero_id|srsltid)$/i;
@@ -56,6 +58,34 @@ export function comparedWebsite(raw: string): string {
   const path = comparedPath(pathname);
   return `https://${host}${shownPort}${path === "/" ? "" : path}${search === "?" ? "" : search}`;
 }
+
+/**
+ * The website that goes live when agents sent these, which compare as equal: nothing that only one of them sent. https
+ * where any has it, the host with `www.` where all have it, no fragment; when their paths differ (in letter case), the root
+ * of the site. Source: the decisions of the spec, "Second wave".
+ */
+export function agreedWebsite(sent: readonly string[]): string {
+  const urls = sent.flatMap((raw) => readWebsite(raw)?.url ?? []);
+  const [first, ...others] = urls;
+  if (first === undefined) return "";
+  const agreed = new URL(comparedWebsite(first.href));
+  const isSame = (part: "hostname" | "pathname") =>
+    others.every((url) => url[part] === first[part]);
+  if (!urls.some(({ protocol }) => protocol === "https:")) agreed.protocol = "http:";
+  if (isSame("hostname")) agreed.hostname = first.hostname.replace(/\.$/, "");
+  agreed.pathname = isSame("pathname") ? first.pathname : "/";
+  if (!isSame("pathname")) agreed.search = "";
+  return agreed.pathname === "/" && agreed.search === "" ? agreed.origin : agreed.href;
+}
+
+/** True for a public service that gives links other, shorter addresses: who made one decides later where it leads. */
+export function isLinkShortener(website: string): boolean {
+  const host = readWebsite(website)?.url.hostname.replace(/\.$/, "") ?? "";
+  const labels = host.split(".");
+  return labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
+}
+
+const shorteners: ReadonlySet<string> = new Set(linkShorteners);
 
 /** True for a host name on the public internet; IDN hosts come in punycode. */
 export function isPublicHost(hostname: string): boolean {

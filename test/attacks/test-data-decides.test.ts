@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
+import { listReviews } from "#api/operator/review-queues.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+// Test data is taken and answered like any other, but makes nothing live.
+
+let service: TestService;
+let slug = "";
+beforeAll(async () => {
+  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  const [record] = await service.add(aNonprofit());
+  slug = record?.slug ?? "";
+});
+
+let caller = 0;
+async function submit(agent_id: string, field: string, value: string) {
+  const headers = { "x-forwarded-for": `10.4.0.${caller++}` };
+  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, headers);
+  const [submission] = EnrichmentAnswer.parse(await response.json()).submissions;
+  if (submission === undefined) throw new Error("no submission came back");
+  return submission;
+}
+const live = async () => {
+  const record = await recordBySlug(service.store, slug);
+  if (record === null) throw new Error("gone");
+  return record;
+};
+
+test("two agents with a value of example.org: both are stored and answered, nothing goes live", async () => {
+  await submit("ada", "website", "https://example.org");
+  const second = await submit("bob", "website", "https://example.org");
+  expect(second).toMatchObject({
+    status: "pending",
+    applied: false,
+    confidence: 2,
+    consensus: true,
+  });
+  expect(second.promotion_note).toContain("never decides");
+  expect((await submit("ada", "website", "https://example.org")).status).toBe("pending");
+  expect((await live()).website).toBeNull();
+});
+
+test("an agent called test is no second agent, whoever comes first", async () => {
+  await submit("test-agent", "city", "Oslo");
+  const real = await submit("ada", "city", "Oslo");
+  expect(real).toMatchObject({ status: "pending", confidence: 2 });
+  expect(real.promotion_note).toContain("test data, which never decides");
+  expect((await submit("debug-2", "city", "Oslo")).promotion_note).toContain("never decides");
+  expect((await submit("ada", "city", "Oslo")).status).toBe("pending");
+  expect((await live()).city).toBeNull();
+});
+
+test("two others make it live, and no agent called test is named among its sources", async () => {
+  await submit("test-agent", "city", "Oslo");
+  await submit("ada", "city", "Oslo");
+  await submit("bob", "city", "Oslo");
+  const record = await live();
+  expect(record).toMatchObject({ city: "Oslo", provenance: { city: { agents: ["ada", "bob"] } } });
+  const again = await submit("test-agent", "city", "Oslo");
+  expect(again).toMatchObject({ status: "pending", applied: false });
+  const history = await (await service.get(`/api/nonprofits/${slug}/history`)).text();
+  expect(history).not.toContain("test-agent");
+});
+
+test("two agents called test contradict nothing for the operator", async () => {
+  for (const agent of ["ada", "bob"]) await submit(agent, "city", "Oslo");
+  for (const agent of ["test-1", "test-2"]) await submit(agent, "city", "Bergen");
+  const { reviews } = await listReviews(service.context, { kind: "revert", limit: 5 });
+  expect(reviews).toEqual([]);
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+// Two agents agree on what is compared. What goes live must not hold anything that only the first of them sent.
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+});
+afterAll(() => service.close());
+
+let caller = 0;
+const send = (slug: string, agent_id: string, field: string, value: string) =>
+  service.post(
+    `/api/enrich/${slug}`,
+    { field, value, agent_id },
+    { "x-forwarded-for": `10.3.0.${caller++}` },
+  );
+
+const aSlug = async (): Promise<string> => {
+  const [record] = await service.add(aNonprofit());
+  return record?.slug ?? "";
+};
+
+/** What stands on the profile after the attacker was first and an honest agent agreed. */
+async function published(
+  field: "website" | "contact_email",
+  first: string,
+  second: string,
+  attacker = "first",
+) {
+  const slug = await aSlug();
+  await send(slug, attacker, field, first);
+  const answer = await (await send(slug, "second", field, second)).json();
+  expect(EnrichmentAnswer.parse(answer).submissions[0]?.status).toBe("applied");
+  return { slug, value: (await recordBySlug(service.store, slug))?.[field] };
+}
+
+test.each([
+  [
+    "http://pages.example/3XYZabc#pay-here",
+    "https://pages.example/3xyzABC",
+    "https://pages.example",
+  ],
+  ["http://oak.example", "https://oak.example/", "https://oak.example"],
+  ["https://oak.example", "http://oak.example", "https://oak.example"],
+  [
+    "https://oak.example/about#donate-to-me",
+    "https://oak.example/about",
+    "https://oak.example/about",
+  ],
+  ["https://oak.example/About?p=1", "https://oak.example/about?p=1", "https://oak.example"],
+  ["https://oak.example:80/a", "https://oak.example/a", "https://oak.example/a"],
+  ["https://www.oak.example./a", "https://oak.example/a", "https://oak.example/a"],
+  ["https://www.oak.example/a/", "http://www.oak.example/a/", "https://www.oak.example/a/"],
+  [
+    "http://oak.example:8080/a?b=C",
+    "http://oak.example:8080/a?b=C",
+    "http://oak.example:8080/a?b=C",
+  ],
+])("of %s and %s only what both have goes live", async (first, second, live) => {
+  expect((await published("website", first, second)).value).toBe(live);
+});
+
+test("nothing public tells what only the first sent, before and after an operator reverts it", async () => {
+  const { slug, value } = await published(
+    "website",
+    "http://oak.example/GIVE#only-mine",
+    "https://oak.example/give",
+    "reverted",
+  );
+  expect(value).toBe("https://oak.example");
+  const seen = async () => {
+    const paths = [
+      `/api/nonprofits/${slug}`,
+      `/api/nonprofits/${slug}/history`,
+      "/api/agents/exemplars",
+    ];
+    const texts = await Promise.all(paths.map(async (path) => (await service.get(path)).text()));
+    return texts.join("");
+  };
+  expect(await seen()).not.toContain("only-mine");
+  const [operator] = service.context.secrets.adminTokens;
+  const reverted = await service.post(
+    "/api/admin/agents/revert",
+    { agent_id: "reverted", reason: "test" },
+    { authorization: `Bearer ${operator?.token}` },
+  );
+  expect(await reverted.json()).toMatchObject({ submissions: 1, emptied: 1 });
+  expect(await seen()).not.toContain("only-mine");
+});
+
+test("an address that differs in letter case goes live as it is compared", async () => {
+  const first = "\u212Aate@Oak.example"; // The Kelvin sign, which is a k in lower case.
+  expect((await published("contact_email", first, "kate@oak.example")).value).toBe(
+    "kate@oak.example",
+  );
+});
+
+test.each(["http://bit.ly/3XYZabc", "https://www.tinyurl.com/x", "https://go.t.co/a", "is.gd"])(
+  "a shortened link like %s is no website",
+  async (value) => {
+    const slug = await aSlug();
+    const refused = await send(slug, "first", "website", value);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain("shortens links");
+  },
+);
