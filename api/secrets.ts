@@ -52,9 +52,23 @@ export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" |
     : said;
 }
 
+const signingKeyFile = "signing-key.pem";
+
 /** The signing key alone, read or made: for the publisher. PKCS#8, PEM. Throws BadSetting. */
 export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
-  ed25519(config.signingKey ?? kept(config, "signing-key.pem", newSigningKey).text);
+  ed25519(config.signingKey ?? kept(config, signingKeyFile, newSigningKey).text);
+
+/** The same if there is one; makes none. For commands that only compare. Null also where the file cannot be read. */
+export function existingSigningKeyOf(
+  config: Pick<Config, "dataDir" | "signingKey">,
+): string | null {
+  if (config.signingKey !== undefined) return ed25519(config.signingKey);
+  try {
+    return ed25519(readFileSync(join(config.dataDir, "secrets", signingKeyFile), "utf8").trim());
+  } catch {
+    return null;
+  }
+}
 
 /** The secret of webhooks alone, read, or made once there is someone to send to. */
 export const webhookSecretOf = (

@@ -1,12 +1,23 @@
 import { defineCommand } from "citty";
-import { checkReceipt, type Checked, type Failure } from "./verify-receipt/check.ts";
+import { existingSigningKeyOf } from "#api/secrets.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
+import {
+  checkReceipt,
+  type Checked,
+  type Failure,
+  type PinnedBy,
+  type Pins,
+} from "./verify-receipt/check.ts";
 import { runCommand } from "./support/command.ts";
+import { configOrExit, stopWith } from "./support/config.ts";
 
 const command = defineCommand({
   meta: {
     name: "verify-receipt",
     description:
-      "Checks the receipt of a donation: that the directory signed it and nothing was altered; with a file and --key " +
+      "Checks the receipt of a donation: that the directory you name signed it and nothing was altered. Anyone can sign " +
+      "receipts as an issuer of their own: name the directory by --issuer or its key by --key. Without either, only this " +
+      "directory's own receipts are valid (ALMONER_BASE_URL, or the signing key in the data folder). With a file and --key " +
       "it uses no network. Exit code 0: valid, 1: not valid, 2: nothing that can be checked, 3: cannot be checked now.",
   },
   args: {
@@ -20,6 +31,11 @@ const command = defineCommand({
       description:
         "The directory's public key: x of its JWK, or a file or URL with the JWK or the JWK set; without it, the keys that the issuer publishes are fetched",
     },
+    issuer: {
+      type: "string",
+      description:
+        "Origin of the directory that has to have issued it, like https://almoner.example",
+    },
     rpc: {
       type: "string",
       description: "URL of a Solana RPC node, to check the transfer on chain too",
@@ -27,7 +43,7 @@ const command = defineCommand({
     json: { type: "boolean", description: "One JSON object on standard output" },
   },
   run: async ({ args }) => {
-    const outcome = await checkReceipt(args.receipt, args);
+    const outcome = await checkReceipt(args.receipt, await pinsOf(args), args.rpc);
     if (outcome.ok) {
       if (args.json) console.log(JSON.stringify({ valid: true, ...outcome.value }));
       else show(outcome.value);
@@ -41,7 +57,27 @@ const command = defineCommand({
   },
 });
 
-function show({ receipt, signed_by, key_from, on_chain }: Checked): void {
+async function pinsOf({ key, issuer }: Pick<Pins, "key" | "issuer">): Promise<Pins> {
+  if (issuer !== undefined && !URL.canParse(issuer)) {
+    stopWith("--issuer: give the directory's origin, like https://almoner.example.", 2);
+  }
+  if (issuer !== undefined) return { key, issuer: new URL(issuer).origin, own: null };
+  if (key !== undefined) return { key, own: null };
+  const config = configOrExit();
+  const pem = existingSigningKeyOf(config);
+  const ownKey = pem === null ? null : (await openSigner(pem)).publicKey;
+  return { own: { issuer: config.baseUrl, key: ownKey } };
+}
+
+/** How the key of a valid receipt is known to be the right one. */
+const pinWords: Record<PinnedBy, string> = {
+  "--key": "the key that --key names",
+  "--issuer": "the issuer that --issuer names",
+  ALMONER_BASE_URL: "the issuer that ALMONER_BASE_URL names",
+  "own key": "this directory's own key",
+};
+
+function show({ receipt, issuer, signed_by, key_from, pinned_by, on_chain }: Checked): void {
   const { nonprofit, evidence } = receipt;
   const registered = nonprofit.registrations.map(
     (one) => `${one.country}, ${one.type} ${one.registration_number}`,
@@ -57,11 +93,13 @@ function show({ receipt, signed_by, key_from, on_chain }: Checked): void {
     ["network", `${evidence.cluster}${warning} (${evidence.network})`],
     ["transaction", evidence.tx_signature],
     ["slot", String(evidence.slot)],
-    ["issued by", receipt.issuer],
+    ["issued by", printable(issuer)],
     ["key", `${signed_by} from ${key_from}`],
     ["chain", on_chain ? "checked: the transfer matches" : "not checked (use --rpc URL)"],
   ];
-  console.log("VALID: the directory signed this receipt, and nothing was altered.\n");
+  console.log(
+    `VALID: signed by ${printable(issuer)}'s key ${signed_by} (${pinWords[pinned_by]}), and nothing was altered.\n`,
+  );
   for (const [name, value] of lines) console.log(`  ${name.padEnd(12)} ${value}`);
 }
 
@@ -72,6 +110,8 @@ const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, 
 const exitCodes: Record<Failure["kind"], number> = {
   altered: 1,
   wrong_key: 1,
+  other_issuer: 1,
+  not_pinned: 1,
   chain_disagrees: 1,
   not_on_chain: 1,
   not_a_receipt: 2,
@@ -87,6 +127,10 @@ function wordsOf(failure: Failure): string {
       return "NOT VALID: the receipt was altered after the directory signed it, or it never signed it.";
     case "wrong_key":
       return `NOT VALID BY THIS KEY: the receipt says that ${failure.signed_by} signed it, and the key is ${failure.key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`;
+    case "other_issuer":
+      return `NOT VALID: ${failure.issuer} issued this receipt, and not ${failure.expected}.`;
+    case "not_pinned":
+      return `signed by ${failure.issuer}'s key ${failure.signed_by}, which you did not pin: NOT VERIFIED. Anyone can publish a key and sign receipts with it. If this is the directory you mean, add --issuer ${failure.issuer}, or --key with a key that you have from elsewhere.`;
     case "chain_disagrees":
       return `NOT VALID: for ${failure.what} the receipt says ${failure.receipt}, but the chain shows ${failure.chain}.`;
     case "not_on_chain":

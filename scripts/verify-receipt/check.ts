@@ -14,11 +14,26 @@ import {
 } from "#content/donation/receipt.ts";
 import { KeySet, PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
 
-/** A receipt that the directory signed. */
+/** Whose key has to have signed. What is not named is taken from the settings of this directory. */
+export type Pins = {
+  /** A key, or where it is. */
+  key?: string | undefined;
+  /** Origin of the directory that has to have issued the receipt. */
+  issuer?: string | undefined;
+  /** Origin of this directory, and its signing key, null where there is none. Null when something is named. */
+  own: { issuer: string; key: PublicKey | null } | null;
+};
+
+/** What the key of a valid receipt was pinned by. */
+export type PinnedBy = "--key" | "--issuer" | "ALMONER_BASE_URL" | "own key";
+
+/** A receipt that a pinned key signed. */
 export type Checked = {
   receipt: Receipt;
+  issuer: string;
   signed_by: string;
   key_from: string;
+  pinned_by: PinnedBy;
   /** Whether the chain was asked as well. */
   on_chain: boolean;
 };
@@ -29,28 +44,53 @@ export type Failure =
   | ReceiptFailure
   | SourceFailure
   | { kind: "no_key"; from: string }
+  | { kind: "other_issuer"; issuer: string; expected: string }
+  /** The issuer's own key signed it, and anyone can be an issuer. */
+  | { kind: "not_pinned"; issuer: string; signed_by: string }
   | { kind: "chain_disagrees"; what: string; receipt: string; chain: string }
   | { kind: "not_on_chain"; tx_signature: string }
   | { kind: "wrong_chain"; why: string };
 
-/** Checks a receipt: `from` is a file, a URL or "-", `key` a key or where it is, `rpc` a node that is asked as well. */
+/** Checks a receipt: `from` is a file, a URL or "-", `pins` whose it has to be, `rpc` a node that is asked as well. */
 export async function checkReceipt(
   from: string,
-  { key: named, rpc }: { key?: string | undefined; rpc?: string | undefined },
+  pins: Pins,
+  rpc?: string,
 ): Promise<Result<Checked, Failure>> {
   const text = await readSource(from);
   if (!text.ok) return text;
   const claimed = readReceipt(text.value);
   if (!claimed.ok) return claimed;
-  const found = await keyFor(claimed.value, named);
+  const { issuer } = claimed.value.receipt;
+  if (pins.issuer !== undefined && pins.issuer !== issuer) {
+    return fail({ kind: "other_issuer", issuer, expected: pins.issuer });
+  }
+  const found = await keyFor(claimed.value, pins);
   if (!found.ok) return found;
   const { key, from: key_from } = found.value;
   const verified = await verifyReceipt(claimed.value, key);
   if (!verified.ok) return verified;
+  const pinned_by = pinOf(issuer, key, pins);
+  if (pinned_by === null) return fail({ kind: "not_pinned", issuer, signed_by: key.kid });
   const receipt = verified.value;
   const onChain = rpc === undefined ? ok(null) : await compareWithChain(receipt, rpc);
   if (!onChain.ok) return onChain;
-  return ok({ receipt, signed_by: key.kid, key_from, on_chain: rpc !== undefined });
+  return ok({
+    receipt,
+    issuer,
+    signed_by: key.kid,
+    key_from,
+    pinned_by,
+    on_chain: rpc !== undefined,
+  });
+}
+
+/** What vouches that a key is the right one; null when only the receipt itself does. */
+function pinOf(issuer: string, key: PublicKey, pins: Pins): PinnedBy | null {
+  if (pins.key !== undefined) return "--key";
+  if (pins.issuer !== undefined) return "--issuer";
+  if (pins.own?.key?.kid === key.kid) return "own key";
+  return pins.own?.issuer === issuer ? "ALMONER_BASE_URL" : null;
 }
 
 const bytesMax = 1_048_576;
@@ -78,17 +118,18 @@ async function readSource(from: string): Promise<Result<string, SourceFailure>> 
 }
 
 /**
- * The key that has to have signed, and where it came from: the one that is named, or, when none is, what the issuer of
- * the receipt publishes. Of a set, the one that the signature names; of a set without it, any, so that the check says
- * which key signed.
+ * The key that has to have signed, and where it came from: the one that is named, this directory's own, or what the
+ * issuer of the receipt publishes. Of a set, the one that the signature names; of a set without it, any, so that the
+ * check says which key signed.
  */
 async function keyFor(
   { receipt, signed_by }: ClaimedReceipt,
-  named: string | undefined,
+  { key: named, own }: Pins,
 ): Promise<Result<{ key: PublicKey; from: string }, Failure>> {
   if (named !== undefined && /^[A-Za-z0-9_-]{43}$/.test(named)) {
     return ok({ key: await publicKeyOf(named), from: "--key" });
   }
+  if (own?.key?.kid === signed_by) return ok({ key: own.key, from: "the data folder" });
   const from = named ?? `${receipt.issuer}/${feedPaths.keys}`;
   // What an unproven receipt names must not make this read a file.
   if (named === undefined && !isUrl(from)) return fail({ kind: "no_key", from });

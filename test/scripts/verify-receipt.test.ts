@@ -162,7 +162,7 @@ describe("verify-receipt, with a network", () => {
     const url = `${issuer}/api/donations/lantern-school/1`;
     expect((await verify([url])).code).toBe(2);
     text = await textOf(aReceipt({ issuer }));
-    const ended = await verify([url, "--json"]);
+    const ended = await verify([url, "--issuer", issuer, "--json"]);
     await server.stop(true);
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.said).key_from).toBe(`${issuer}/.well-known/almoner-keys.json`);

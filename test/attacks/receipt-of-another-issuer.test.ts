@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "#api/config.ts";
+import { signingKeyOf } from "#api/secrets.ts";
+import { signedAnswer, signReceipt } from "#content/donation/receipt.ts";
+import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
+import { aReceipt } from "#test/support/receipts.ts";
+
+// The attacker runs an issuer: a host of its own that publishes a key of its own.
+let attacker: Signer;
+let host: ReturnType<typeof Bun.serve>;
+let dataDir: string;
+beforeAll(async () => {
+  attacker = await openSigner(aSigningKey());
+  const keys = keySetOf(attacker);
+  host = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(keys) });
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-verify-"));
+});
+afterAll(async () => {
+  await host.stop(true);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const evil = () => `http://127.0.0.1:${host.port}`;
+
+const signedBy = async (signer: Signer, issuer: string) => {
+  const receipt = aReceipt({ issuer, amount_usdc: 9e9, amount_atomic: "9000000000000000" });
+  return JSON.stringify(signedAnswer(receipt, await signReceipt(receipt, signer)));
+};
+
+async function verify(text: string, words: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn(
+    [process.execPath, "scripts/verify-receipt.ts", "-", "--json", ...words],
+    {
+      stdin: new Blob([text]),
+      stdout: "pipe",
+      stderr: "inherit",
+      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ...env },
+    },
+  );
+  const said = JSON.parse(await new Response(child.stdout).text()) as { message?: string };
+  return { code: await child.exited, ...said };
+}
+
+test("the receipt of an issuer that nobody named is not valid, and the answer says whose it is", async () => {
+  const answer = await verify(await signedBy(attacker, evil()), []);
+  expect(answer).toMatchObject({ code: 1, valid: false, kind: "not_pinned", issuer: evil() });
+  expect(answer.message).toContain(
+    `signed by ${evil()}'s key ${attacker.publicKey.kid}, which you did not pin: NOT VERIFIED`,
+  );
+}, 20_000);
+
+test("the directory that is named has to be the issuer, and its key has to have signed", async () => {
+  const real = "https://almoner.example";
+  const foreign = await verify(await signedBy(attacker, evil()), ["--issuer", real]);
+  expect(foreign).toMatchObject({ code: 1, kind: "other_issuer", issuer: evil() });
+  const settings = { ALMONER_BASE_URL: evil() };
+  const other = await openSigner(aSigningKey());
+  expect(await verify(await signedBy(other, evil()), [], settings)).toMatchObject({
+    code: 1,
+    kind: "wrong_key",
+  });
+}, 30_000);
+
+test("who names the issuer, or has its key, hears VALID and by what", async () => {
+  const text = await signedBy(attacker, evil());
+  expect(await verify(text, ["--issuer", `${evil()}/`])).toMatchObject({
+    code: 0,
+    valid: true,
+    issuer: evil(),
+    pinned_by: "--issuer",
+  });
+  const own = await openSigner(signingKeyOf(readConfig({ ALMONER_DATA_DIR: dataDir })));
+  // Without a network: no host answers for this issuer.
+  expect(await verify(await signedBy(own, "http://127.0.0.1:9"), [])).toMatchObject({
+    code: 0,
+    pinned_by: "own key",
+  });
+}, 30_000);
