@@ -77,7 +77,7 @@ async function storeItems(
     const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
     items.push({
       ...{ id, field, field_type, status, audit_only, confidence, reason },
-      corroborates: reason === corroborates,
+      corroborates: reason === corroborates && !isSecret(field),
       rivals: stored.rivals,
       tests: test_data === 1 ? "own" : tested ? "others" : null,
       prior_rejections: await priorRejections(tx, fresh),
@@ -176,6 +176,12 @@ const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
+/**
+ * No one may learn whether a guess equals the stored address: each is stored and answered alike, without credit. Who
+ * cannot see a value cannot contradict it either, so nothing is lost.
+ */
+const isSecret = (field: string): boolean => field === "contact_email";
+
 /** For a submission that makes nothing live and competes with none. */
 const unchanged = (submission: OwnSubmission): Stored => ({
   submission,
@@ -188,9 +194,11 @@ async function audit(
   { tx, job, fresh, state }: Submitted,
   corroborating: boolean,
 ): Promise<OwnSubmission> {
+  const logged = { ...fresh, network: null, audit_only: 1 };
+  if (isSecret(fresh.field)) return insertSubmission(tx, logged);
   const reason = corroborating ? corroborates : null;
-  const logged = { ...fresh, network: null, audit_only: 1, confidence: agentCount(state), reason };
-  const submission = await insertSubmission(tx, logged);
+  const counted = { ...logged, confidence: agentCount(state), reason };
+  const submission = await insertSubmission(tx, counted);
   if (corroborating && fresh.test_data === 0) {
     await addCorroboration(tx, { ...fresh, now: job.now });
   }
@@ -229,6 +237,7 @@ function earlierOf({ live, state: { own } }: Submitted): OwnSubmission | null {
   if (own === null) return null;
   const { field, status, audit_only } = own;
   if (field === "programme" || field === "impact_metric") return own;
+  if (live !== null && isSecret(field)) return audit_only === 1 ? own : null;
   const compared = live === null ? null : comparedLive(field, live);
   // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.
   if (status === "applied") {
@@ -244,6 +253,7 @@ async function repeat(one: Submitted, own: OwnSubmission): Promise<Stored> {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decideAgain(one, own);
   }
+  if (own.audit_only === 1 && isSecret(own.field)) return unchanged({ ...own, confidence: 1 });
   const isLive = own.status === "applied";
   const agents = Math.max(own.confidence, isLive ? 1 : one.state.agent_count);
   const sequence = isLive ? await newestChangeOf(one.tx, one.fresh.nonprofit_id) : null;

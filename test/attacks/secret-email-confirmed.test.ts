@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sourceFrom } from "#content/nonprofit/record.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+// A stranger guesses the stored e-mail address of a profile and reads in the answer, or elsewhere, whether it was right.
+
+let service: TestService;
+const secret = "jane@oak-charity.org";
+beforeAll(async () => {
+  service = await aService({
+    records: [
+      aNonprofit({ slug: "given", contact_email: secret }),
+      aNonprofit({ slug: "agreed" }),
+      aNonprofit({
+        slug: "untouched",
+        contact_email: secret,
+        provenance: { contact_email: sourceFrom("organisation", 0) },
+      }),
+    ],
+  });
+});
+afterAll(() => service.close());
+
+const guess = async (slug: string, agent_id: string, value: string) =>
+  (await service.post(`/api/enrich/${slug}`, { field: "contact_email", value, agent_id })).json();
+
+/** An answer without what differs between any two submissions. */
+const words = (answer: { submissions: { submission_id: number }[] }) =>
+  JSON.stringify(answer).replaceAll(/"submission_id":\d+/g, "");
+
+const wrong = "john@oak-charity.org";
+
+test("a right guess is answered like a wrong one, however often it comes", async () => {
+  const answers = [];
+  for (const [agent, value] of [
+    ["a", secret],
+    ["b", wrong],
+    ["c", "Jane@Oak-Charity.org"],
+    ["c", secret],
+    ["d", wrong],
+    ["d", wrong],
+  ] as const) {
+    answers.push(words(await guess("given", agent, value)));
+  }
+  expect(new Set(answers).size).toBe(1);
+});
+
+test("also where agents agreed on it, and for those who did", async () => {
+  await guess("agreed", "one", secret);
+  const [live] = (await guess("agreed", "two", secret)).submissions;
+  expect(live.status).toBe("applied");
+  const answers = [
+    await guess("agreed", "one", secret),
+    await guess("agreed", "one", secret),
+    await guess("agreed", "three", secret),
+    await guess("agreed", "four", wrong),
+    await guess("agreed", "four", wrong),
+  ];
+  expect(new Set(answers.map(words)).size).toBe(1);
+});
+
+test("nothing else that is public tells them apart", async () => {
+  const before = await (await service.get("/api/nonprofits/untouched")).json();
+  for (const agent of ["e", "f"]) {
+    await guess("untouched", `right-${agent}`, secret);
+    await guess("untouched", `wrong-${agent}`, wrong);
+  }
+  expect(await (await service.get("/api/nonprofits/untouched")).json()).toEqual(before);
+  for (const path of [
+    "/api/enrichments/stats",
+    "/api/agents/leaderboard",
+    "/api/agents/exemplars",
+    "/api/nonprofits/untouched/history",
+    "/api/needs-enrichment?limit=50",
+  ]) {
+    const text = await (await service.get(path)).text();
+    const alike = (who: string) =>
+      text
+        .split(/[{}]/)
+        .filter((part) => part.includes(`"${who}-`))
+        .map((part) =>
+          part.replaceAll(/(?:right|wrong)-[ef]/g, "").replaceAll(/"created_at.*/g, ""),
+        );
+    expect([path, alike("right")]).toEqual([path, alike("wrong")]);
+  }
+});
