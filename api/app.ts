@@ -5,6 +5,7 @@ import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { directoryRoutes } from "./directory/routes.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
+import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
 import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
@@ -84,28 +85,35 @@ export function createApp(context: Context): App {
     const policy = policyOf(method, path);
     const allowance = policy === null ? null : await context.limits.request(policy, request);
     if (allowance?.allowed === false) return [limited(allowance, policy), allowance];
-    const response = await routes.handle(request);
+    const response = crossSiteWrite(policy, request) ?? (await routes.handle(request));
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A file that came into the bundle since it was asked for is there the next time.
     const known = (method === "GET" ? methodsOfRoutes : methodsAt)(path);
     return [noSuchPath(method, known, helpAt(path, context)), allowance];
   };
-  // What a tool asks was counted as a read with the request that called it; writes have limits of their own.
+  const answered = new WeakSet<Request>();
+  // The request that called a tool was counted as a read: that is the first call of its batch. Writes have limits of their own.
+  const allowanceOf = (request: Request, client: Request, policy: Policy | null) => {
+    const isCounted = policy === "read" && !answered.has(client);
+    if (isCounted) answered.add(client);
+    return policy === null || isCounted ? null : context.limits.request(policy, request);
+  };
   const askFor: AskFor = async ({ method, path, body }, client) => {
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: {
         "content-type": "application/json",
         "user-agent": client.headers.get("user-agent") ?? "",
+        authorization: client.headers.get("authorization") ?? "",
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     sameClient(request, client);
     const policy = policyOf(method, requestPath(request.url));
-    const allowance =
-      policy === null || policy === "read" ? null : await context.limits.request(policy, request);
-    return allowance?.allowed === false ? limited(allowance, policy) : routes.handle(request);
+    const allowance = await allowanceOf(request, client, policy);
+    if (allowance?.allowed === false) return limited(allowance, policy);
+    return crossSiteWrite(policy, client) ?? routes.handle(request);
   };
   return {
     routes: routes.routes,

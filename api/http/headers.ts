@@ -65,7 +65,7 @@ export const optionsAnswer = (allow: readonly string[]): Response =>
     headers: {
       allow: allow.join(", "),
       "access-control-allow-methods": allow.join(", "),
-      "access-control-allow-headers": "*",
+      "access-control-allow-headers": "*, Authorization", // The star does not stand for this one.
       "access-control-max-age": "86400",
       "cache-control": "public, max-age=86400",
     },

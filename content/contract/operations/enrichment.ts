@@ -44,7 +44,7 @@ export const enrichmentOperations = operations("Enrichment", {
       description: "Stored; each submission says whether its value is live",
       shape: EnrichmentAnswer,
     },
-    refusals: [409, 410],
+    refusals: [403, 409, 410],
   },
   getEnrichmentStats: {
     method: "get",

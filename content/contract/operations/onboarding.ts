@@ -27,7 +27,7 @@ export const onboardingOperations = operations("Onboarding", {
       examples: { claim: { ...claimExample }, registration: { ...registrationExample } },
     },
     ok: { description: "It waits for review", shape: OnboardingAnswer },
-    refusals: [404, 409, 410],
+    refusals: [403, 404, 409, 410],
   },
   getWalletChallenge: {
     method: "get",

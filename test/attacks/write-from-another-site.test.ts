@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aService, type TestService } from "#test/support/service.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+// A page of another site has its visitors' browsers write for it: many networks, none of them the attacker's.
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({
+    env: { ALMONER_RECOMMENDATION_PHASE: "2" },
+    records: [aNonprofit({ slug: "oak", usdc_wallet: null })],
+  });
+});
+afterAll(() => service.close());
+
+const crossSite = { "sec-fetch-site": "cross-site" };
+const enrichment = { field: "city", value: "Oslo", agent_id: "visitor" };
+const tool = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "submit_enrichment", arguments: { slug: "oak", ...enrichment } },
+};
+
+test.each([
+  ["/api/enrich/oak", enrichment],
+  ["/api/onboard", { claim_slug: "oak", contact_email: "a@oak.example" }],
+  ["/api/recommend/drafts", { slug: "oak", agent_id: "visitor" }],
+])("%s is refused with the reason", async (path, body) => {
+  const answer = await service.post(path, body, crossSite);
+  expect([answer.status, (await answer.json()).code]).toEqual([403, "cross_site_write"]);
+});
+
+test("an organisation's form is refused, with whatever token", async () => {
+  const headers = { ...crossSite, authorization: "Bearer anything" };
+  const answer = await service.post("/api/onboard", {}, headers);
+  expect((await answer.json()).code).toBe("cross_site_write");
+});
+
+test("a tool that writes is refused, and reads go on", async () => {
+  const called = await service.post("/mcp", tool, crossSite);
+  expect(await called.text()).toContain("cross_site_write");
+  const stats = await (await service.get("/api/enrichments/stats")).json();
+  expect(stats.total_enrichments).toBe(0);
+  expect((await service.get("/api/search?q=oak", crossSite)).status).toBe(200);
+});
+
+test.each(["same-origin", "same-site", "none"])("%s may write", async (site) => {
+  const answer = await service.post("/api/enrich/oak", enrichment, { "sec-fetch-site": site });
+  expect(answer.status).toBe(200);
+});
+
+test("the widget and wallets ask for payments from anywhere", async () => {
+  for (const answer of [
+    await service.get("/api/donate/oak?amount=1", crossSite),
+    await service.post("/api/donate/oak", { tx_signature: "x" }, crossSite),
+  ]) {
+    expect((await answer.json()).code).not.toBe("cross_site_write");
+  }
+});
