@@ -107,8 +107,9 @@ export const agentRefusals = {
 } as const;
 
 /**
- * A keyed hash of the client's /24 or /48, for the strict consensus mode only: two agents on one network are one vote.
- * Not by the day, because agreement may take longer than that; without the mode nothing is kept.
+ * The client's /24 or /48 as a keyed hash behind its family ("4:…", "6:…"), for the strict consensus mode only: two agents
+ * on one network are one vote. Not by the day, because agreement may take longer than that; without the mode nothing is
+ * kept.
  */
 function consensusNetwork(
   { config, secrets }: Pick<Context, "config" | "secrets">,
@@ -116,8 +117,11 @@ function consensusNetwork(
 ): string | null {
   if (config.consensus !== "networks") return null;
   const network = networkOf(request, config);
-  const wide = network.includes(":")
-    ? network.split(":").slice(0, 3).join(":")
-    : /^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1];
-  return wide === undefined ? null : keyedHash(secrets.dailyHashKey, `consensus ${wide}`);
+  const family = network.includes(":") ? 6 : 4;
+  const wide =
+    family === 6
+      ? network.split(":").slice(0, 3).join(":")
+      : /^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1];
+  if (wide === undefined) return null;
+  return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
 }

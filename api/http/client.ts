@@ -35,25 +35,56 @@ export function networkOf(given: Request, { trustedHops }: Pick<Config, "trusted
 
 const addressLengthMax = 64;
 
-/** "192.0.2.7" → itself; "2001:db8:1:2:3::4" → "2001:db8:1:2::/64"; IPv4 in IPv6 and ports are taken off. */
+/**
+ * "192.0.2.7" → itself; "2001:db8:1:2:3::4" → "2001:db8:1:2::/64"; ports are taken off. An IPv6 address that holds an
+ * IPv4 one (mapped, NAT64, 6to4, Teredo) is that: one host has thousands of them.
+ */
 export function networkPart(address: string): string {
   const bare = address
     .slice(0, addressLengthMax)
     .toLowerCase()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, "$1")
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1")
-    .replace(/%.*$/, "")
-    .replace(/^(?:::ffff:|64:ff9b::)(?=\d+\.\d+\.\d+\.\d+$)/, "");
+    .replace(/%.*$/, "");
   if (!bare.includes(":")) return bare;
-  const [head = "", tail] = bare.split("::", 2);
+  const groups = groupsOf(bare);
+  return embeddedIpv4(groups) ?? `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** The eight groups of an IPv6 address, in lower case without leading zeros. */
+function groupsOf(address: string): string[] {
+  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = parts.map(Number);
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
+  const [head = "", tail] = hex.split("::", 2);
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
   const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  const groups = [...left, ...Array<string>(missing).fill("0"), ...right];
-  const first = groups
-    .slice(0, 4)
-    .map((group) => (group === "" ? "0" : group.replace(/^0+(?=.)/, "")));
-  return `${first.join(":")}::/64`;
+  return [...left, ...Array<string>(missing).fill("0"), ...right].map((group) =>
+    group === "" ? "0" : group.replace(/^0+(?=.)/, ""),
+  );
+}
+
+/**
+ * Prefixes behind which an IPv4 address stands, and in which groups. Source: RFC 4291 (mapped), RFC 6052 (NAT64), RFC 3056
+ * (6to4), RFC 4380 (Teredo, whose bits are flipped).
+ */
+const embeddings = [
+  { prefix: "0:0:0:0:0:ffff:", at: 6, flipped: 0 },
+  { prefix: "64:ff9b:0:0:0:0:", at: 6, flipped: 0 },
+  { prefix: "2002:", at: 1, flipped: 0 },
+  { prefix: "2001:0:", at: 6, flipped: 0xffff },
+] as const;
+
+function embeddedIpv4(groups: readonly string[]): string | null {
+  const address = groups.join(":");
+  const found = embeddings.find(({ prefix }) => address.startsWith(prefix));
+  if (found === undefined) return null;
+  const [high = Number.NaN, low = Number.NaN] = groups
+    .slice(found.at, found.at + 2)
+    .map((group) => Number.parseInt(group, 16) ^ found.flipped);
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
 /** The secret of `Authorization: Bearer <secret>`, at most 500 characters; null without one. */

@@ -6,7 +6,7 @@ export const agentsNeeded = 2;
 /** `agents`: as the contract says. `networks`: they must come from different networks as well. */
 export type ConsensusMode = "agents" | "networks";
 
-/** What one agent proposes. `network` is a keyed hash, null when it is not known. */
+/** What one agent proposes. `network` is "4:" or "6:" with a keyed hash, null when it is not known. */
 export type Vote = {
   agent_id: string;
   network: string | null;
@@ -80,11 +80,16 @@ export function decide({
     : { kind: "applied", confidence, replaces, winner };
 }
 
-/** Only distinct agents count; in the strict mode also only distinct, known networks. */
+/**
+ * Only distinct agents count; in the strict mode also only distinct, known networks. Those are counted within IPv4 or
+ * within IPv6: most hosts have an address of each, so one of each proves no second host.
+ */
 export function isConsensus(agreeing: readonly Vote[], mode: ConsensusMode): boolean {
   if (distinct(agreeing.map(({ agent_id }) => agent_id)) < agentsNeeded) return false;
   if (mode === "agents") return true;
-  return distinct(agreeing.flatMap(({ network }) => network ?? [])) >= agentsNeeded;
+  const networks = agreeing.flatMap(({ network }) => network ?? []);
+  const families = Map.groupBy(networks, (network) => network.slice(0, network.indexOf(":") + 1));
+  return [...families.values()].some((family) => distinct(family) >= agentsNeeded);
 }
 
 const takesPart = ({ counts }: Vote): boolean => counts !== false;
