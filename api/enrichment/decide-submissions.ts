@@ -233,19 +233,20 @@ async function apply(
 }
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
-function earlierOf({ live, state: { own } }: Submitted): OwnSubmission | null {
-  if (own === null) return null;
+const earlierOf = ({ live, state: { own } }: Submitted): OwnSubmission | null =>
+  own !== null && stillCounts(own, live) ? own : null;
+
+function stillCounts(own: OwnSubmission, live: string | null): boolean {
   const { field, status, audit_only } = own;
-  if (field === "programme" || field === "impact_metric") return own;
-  if (live !== null && isSecret(field)) return audit_only === 1 ? own : null;
+  if (field === "programme" || field === "impact_metric") return true;
+  if (live !== null && isSecret(field)) return audit_only === 1;
   const compared = live === null ? null : comparedLive(field, live);
   // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.
-  if (status === "applied") {
-    return compared === comparedValue(field, own.winning_value ?? own.value) ? own : null;
-  }
-  if (audit_only === 0) return own;
+  if (status === "applied")
+    return compared === comparedValue(field, own.winning_value ?? own.value);
+  if (audit_only === 0) return true;
   const isLive = compared === own.normalised_value;
-  return compared !== null && isLive === (own.reason === corroborates) ? own : null;
+  return compared !== null && isLive === (own.reason === corroborates);
 }
 
 /** The same value from the same agent again: it is answered with the submission it has. */
