@@ -1,7 +1,12 @@
 import { isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { addCorroboration, applyAgreed } from "#content/enrichment/agreed-field-store.ts";
-import { corroborates, decide, rejectionReasons } from "#content/enrichment/consensus.ts";
+import {
+  corroborates,
+  decide,
+  type Decision,
+  rejectionReasons,
+} from "#content/enrichment/consensus.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
 import {
   type EnrichTarget,
@@ -9,6 +14,7 @@ import {
   type FieldState,
   fieldState,
   insertSubmission,
+  isRowField,
   liveValue,
   type NewSubmission,
   type OwnSubmission,
@@ -19,6 +25,7 @@ import {
   setNetwork,
   type StoredSubmission,
   submissionById,
+  waitingMax,
 } from "#content/enrichment/submission-store.ts";
 import { agreedValue, comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
@@ -28,11 +35,19 @@ import { type Admitted, type ProposalFailure, storeOnce } from "./proposal.ts";
 /** One request to enrich, read and checked, as it goes into a transaction. */
 export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
 
+/** What the transaction did, with what was rejected before. */
+export type EnrichOutcome = Omit<Done, "items"> & {
+  items: (StoredItem & { prior_rejections: readonly Rejection[] })[];
+};
+
 /** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
-export type EnrichOutcome = {
+type Done = {
+  nonprofit_id: number;
   slug: string;
   name: string;
   items: StoredItem[];
+  /** When it was done, in milliseconds since 1970. */
+  at: number;
   /** The newest change that made one of these values live; null when none is live. */
   sequence: number | null;
 };
@@ -45,31 +60,51 @@ export type StoredItem = Pick<
   rivals: boolean;
   /** Whose value is test data: the agent's own, or that of others who sent the same. */
   tests: "own" | "others" | null;
-  prior_rejections: readonly Rejection[];
 };
 
+export type StoringFailure = ProposalFailure | { kind: "field_queue_full"; field: string };
+
 /** Stores all submissions of a request, or none of it, inside the caller's transaction. */
-export const storeEnrichment = (
+export async function storeEnrichment(
   tx: WriteTransaction,
   job: EnrichJob,
-): Promise<Result<EnrichOutcome, ProposalFailure>> =>
-  storeOnce(tx, "enrich", job, [job.slug, job.request], () => storeItems(tx, job));
+): Promise<Result<EnrichOutcome, StoringFailure>> {
+  const identity = [job.slug, job.request];
+  const done = await storeOnce(tx, "enrich", job, identity, () => storeItems(tx, job));
+  if (!done.ok) return done;
+  const { nonprofit_id, at } = done.value;
+  const items: EnrichOutcome["items"] = [];
+  // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
+  for (const item of done.value.items) {
+    const prior_rejections = await priorRejections(tx, { nonprofit_id, field: item.field, at });
+    items.push({ ...item, prior_rejections });
+  }
+  return ok({ ...done.value, items });
+}
 
 async function storeItems(
   tx: WriteTransaction,
   job: EnrichJob,
-): Promise<Result<EnrichOutcome, ProposalFailure>> {
+): Promise<Result<Done, StoringFailure>> {
   const { request, slug } = job;
   const target = await enrichTarget(tx, slug);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const items: StoredItem[] = [];
-  let sequence: number | null = null;
+  const submitted: Submitted[] = [];
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
     const live = liveValue(target, item.field);
     const state = await fieldState(tx, fresh);
-    const stored = await storeSubmission({ tx, job, fresh, live, state });
+    submitted.push(decidedOn({ tx, job, fresh, live, state }));
+  }
+  // Before anything is stored: a refused batch leaves nothing behind, and others share the transaction.
+  const full = submitted.find(isOneTooMany);
+  if (full !== undefined) return fail({ kind: "field_queue_full", field: full.fresh.field });
+  const items: StoredItem[] = [];
+  let sequence: number | null = null;
+  for (const one of submitted) {
+    const { fresh, state } = one;
+    const stored = await storeSubmission(one);
     const { id, field, field_type, status, audit_only, confidence, reason, test_data } =
       stored.submission;
     const isSame = ({ normalised_value }: { normalised_value: string }) =>
@@ -80,15 +115,15 @@ async function storeItems(
       corroborates: reason === corroborates && !isSecret(field),
       rivals: stored.rivals,
       tests: test_data === 1 ? "own" : tested ? "others" : null,
-      prior_rejections: await priorRejections(tx, fresh),
     });
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
-  return ok({ slug: target.slug, name: target.name, items, sequence });
+  const { id: nonprofit_id, name } = target;
+  return ok({ nonprofit_id, slug: target.slug, name, items, sequence, at: job.now.getTime() });
 }
 
 /** One submission of a job, with what is known of its field. */
-type Submitted = {
+type Known = {
   tx: WriteTransaction;
   job: EnrichJob;
   fresh: NewSubmission;
@@ -96,6 +131,34 @@ type Submitted = {
   live: string | null;
   state: FieldState;
 };
+
+/** The same with what becomes of it: it is answered with an earlier one, or the rules decide. */
+type Submitted = Known & ({ earlier: OwnSubmission } | { earlier: null; decision: Decision });
+
+function decidedOn(known: Known): Submitted {
+  const { job, fresh, live, state } = known;
+  const refused = live === null ? state.refused : null;
+  const earlier = earlierOf(known) ?? refused;
+  if (earlier !== null) return { ...known, earlier };
+  // An agent may propose any number of programmes and metrics.
+  const pending = isRowField(fresh.field) ? [] : state.votes;
+  const decision = decide({
+    field_type: fresh.field_type,
+    live: live === null ? null : comparedLive(fresh.field, live),
+    pending: pending.map(voteOf),
+    mine: voteOf(fresh),
+    mode: job.mode,
+  });
+  return { ...known, earlier: null, decision };
+}
+
+/** Whether it would wait where enough others do, and not in the place of this agent's own. */
+function isOneTooMany(one: Submitted): boolean {
+  if (one.earlier !== null || one.state.votes.length < waitingMax) return false;
+  const { decision } = one;
+  const waits = decision.kind === "pending" || decision.kind === "queued";
+  return waits && decision.replaces === null;
+}
 
 /** The outcome of a submission. `sequence` is that of the change that made its value live, null when none did. */
 type Stored = {
@@ -132,20 +195,13 @@ const newSubmission = (
 
 /** Stores a submission and does what the rules decide of it; one that the agent sent before is not stored again. */
 async function storeSubmission(one: Submitted): Promise<Stored> {
-  const { tx, job, fresh, live, state } = one;
-  const earlier = earlierOf(one);
-  if (earlier !== null) return repeat(one, earlier);
-  const decision = decide({
-    field_type: fresh.field_type,
-    live: live === null ? null : comparedLive(fresh.field, live),
-    pending: state.votes.map(voteOf),
-    mine: voteOf(fresh),
-    mode: job.mode,
-  });
+  if (one.earlier !== null) return repeat(one, one.earlier);
+  const { tx, fresh, state, decision } = one;
   switch (decision.kind) {
     case "audit":
       return unchanged(await audit(one, decision.corroborates));
     case "queued": {
+      await replaceOwn(one, decision.replaces);
       const queued = { ...fresh, network: null, confidence: agentCount(state) };
       return unchanged(await insertSubmission(tx, queued));
     }
@@ -191,7 +247,7 @@ const unchanged = (submission: OwnSubmission): Stored => ({
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
 async function audit(
-  { tx, job, fresh, state }: Submitted,
+  { tx, job, fresh, state }: Known,
   corroborating: boolean,
 ): Promise<OwnSubmission> {
   const logged = { ...fresh, network: null, audit_only: 1 };
@@ -206,7 +262,7 @@ async function audit(
 }
 
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
-async function replaceOwn({ tx, fresh }: Submitted, replaces: number | null): Promise<void> {
+async function replaceOwn({ tx, fresh }: Known, replaces: number | null): Promise<void> {
   const earlier = replaces === null ? null : await submissionById(tx, replaces);
   if (earlier === null) return;
   const { id, confidence } = earlier;
@@ -217,7 +273,7 @@ async function replaceOwn({ tx, fresh }: Submitted, replaces: number | null): Pr
 
 /** Makes what `mine`, which is stored, has in common with all that agree on it live. */
 async function apply(
-  { tx, job, fresh: { nonprofit_id }, state }: Submitted,
+  { tx, job, fresh: { nonprofit_id }, state }: Known,
   mine: OwnSubmission,
   confidence: number,
 ): Promise<Stored> {
@@ -233,7 +289,7 @@ async function apply(
 }
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
-const earlierOf = ({ live, state: { own } }: Submitted): OwnSubmission | null =>
+const earlierOf = ({ live, state: { own } }: Known): OwnSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
 function stillCounts(own: OwnSubmission, live: string | null): boolean {
@@ -250,11 +306,12 @@ function stillCounts(own: OwnSubmission, live: string | null): boolean {
 }
 
 /** The same value from the same agent again: it is answered with the submission it has. */
-async function repeat(one: Submitted, own: OwnSubmission): Promise<Stored> {
+async function repeat(one: Known, own: OwnSubmission): Promise<Stored> {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decideAgain(one, own);
   }
   if (own.audit_only === 1 && isSecret(own.field)) return unchanged({ ...own, confidence: 1 });
+  if (own.status === "rejected") return unchanged(own);
   const isLive = own.status === "applied";
   const agents = Math.max(own.confidence, isLive ? 1 : one.state.agent_count);
   const sequence = isLive ? await newestChangeOf(one.tx, one.fresh.nonprofit_id) : null;
@@ -266,7 +323,7 @@ async function repeat(one: Submitted, own: OwnSubmission): Promise<Stored> {
  * before the strict mode has no network and could never agree with another, so it gets that of this request; after the
  * strict mode two agents of one network are enough.
  */
-async function decideAgain(one: Submitted, own: OwnSubmission): Promise<Stored> {
+async function decideAgain(one: Known, own: OwnSubmission): Promise<Stored> {
   const { tx, job, state } = one;
   const mine = { ...own, network: own.network ?? job.network };
   if (mine.network !== null && own.network === null) {

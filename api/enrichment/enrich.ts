@@ -27,7 +27,12 @@ import {
   type ProposalContext,
   type ProposalRefusal,
 } from "./proposal.ts";
-import { type EnrichOutcome, type StoredItem, storeEnrichment } from "./decide-submissions.ts";
+import {
+  type EnrichOutcome,
+  type StoredItem,
+  storeEnrichment,
+  type StoringFailure,
+} from "./decide-submissions.ts";
 
 /** What the verb works with; the service fills it from its own context. */
 export type EnrichContext = ProposalContext & {
@@ -37,7 +42,10 @@ export type EnrichContext = ProposalContext & {
 
 export type EnrichCall = ProposalCall & { slug: string; body: EnrichmentBody };
 
-export type EnrichFailure = ProposalRefusal | { kind: "invalid_enrichment"; errors: Wrong[] };
+export type EnrichFailure =
+  | ProposalRefusal
+  | StoringFailure
+  | { kind: "invalid_enrichment"; errors: Wrong[] };
 
 /**
  * Takes what an agent found out about a nonprofit: stores it, and makes a structured value live when two agents agree.
@@ -96,7 +104,7 @@ export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): 
 }
 
 function submissionOf(
-  item: StoredItem,
+  item: EnrichOutcome["items"][number],
   profile_url: string,
   answering: Answering,
 ): EnrichmentSubmission {
@@ -137,6 +145,7 @@ const rejectionOf = (field: string, one: Rejection): PriorRejection => ({
 function summary(submissions: readonly EnrichmentSubmission[]): string {
   const applied = submissions.filter(({ status }) => status === "applied").length;
   const received = submissions.length === 1 ? "1 submission" : `${submissions.length} submissions`;
-  const waiting = submissions.length - applied;
-  return `Thank you: ${received} received, ${applied} applied, ${waiting} pending. Each promotion_note says what comes next.`;
+  const rejected = submissions.filter(({ status }) => status === "rejected").length;
+  const waiting = submissions.length - applied - rejected;
+  return `Thank you: ${received} received, ${applied} applied, ${waiting} pending${rejected === 0 ? "" : `, ${rejected} rejected`}. Each promotion_note says what comes next.`;
 }

@@ -8,6 +8,7 @@ import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
+import { waitingMax } from "#content/enrichment/submission-store.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { agentRefusals, proposalCall, proposalContext } from "./proposal.ts";
@@ -49,6 +50,11 @@ const answersTo = (baseUrl: string) => {
       detail: `This nonprofit is withdrawn from its register: its profile accepts no more data. ${whereToLook}`,
       extra,
     },
+    field_queue_full: ({ field }) => ({
+      status: 409,
+      detail: `${waitingMax} values wait for the ${field} of this profile already. Send one that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some), or another field; a reviewer or time makes room.`,
+      extra,
+    }),
     invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra }),
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;

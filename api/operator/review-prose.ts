@@ -1,6 +1,7 @@
 import { isBrokenObject } from "#content/contract/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { agentFlags } from "#content/enrichment/agent.ts";
+import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
 import {
   applyProse,
@@ -8,11 +9,7 @@ import {
   proseWaiting,
   rejectAll,
 } from "#content/enrichment/review-store.ts";
-import {
-  rejectSubmission,
-  type StoredSubmission,
-  submissionById,
-} from "#content/enrichment/submission-store.ts";
+import { type StoredSubmission, submissionById } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
@@ -65,15 +62,17 @@ export const proseReviews = openQueue<StoredSubmission>({
     await saveNonprofits(tx, [{ before: record, after }], { origin: "review", now });
     await applyProse(tx, { id, edited: text === submission.value ? null : text, at });
     if (!isRow(field)) {
-      const reason = "another text was accepted";
+      const reason = rejectionReasons.superseded;
       await rejectAll(tx, "texts", { nonprofit_id, field, winning_value: text, reason, at });
     }
     const sequence = await newestChangeOf(tx, record.id);
     return ok({ sequence, message: `The ${field} is accepted.` });
   },
 
-  reject: async (tx, { row: { id, field } }, { reason, now }) => {
-    await rejectSubmission(tx, { id, reason, winning_value: null, at: now.getTime() });
+  // The same text of others, too: one decision is enough.
+  reject: async (tx, { row: { nonprofit_id, field, normalised_value } }, { reason, now }) => {
+    const refused = { nonprofit_id, field, normalised_value, reason, at: now.getTime() };
+    await rejectAll(tx, "texts", refused);
     return ok({ message: `The ${field} is rejected.` });
   },
 });

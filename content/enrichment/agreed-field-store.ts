@@ -93,12 +93,9 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
     const logged = { audit_only: 1, reason: corroborates, network: null };
     await tx.db.update(submissions).set(logged).where(agreeing);
   }
-  await rejectAll(tx, "votes", {
-    ...agreed,
-    reason: rejectionReasons.outvoted,
-    at,
-    winning_value: value,
-  });
+  const { nonprofit_id, field } = agreed;
+  const reason = rejectionReasons[agreed.decidedBy === "operator" ? "overruled" : "outvoted"];
+  await rejectAll(tx, "votes", { nonprofit_id, field, reason, at, winning_value: value });
   return winners.toSorted((a, b) => a.id - b.id);
 }
 

@@ -41,8 +41,8 @@ export function agreementOf(
 export type Decision =
   /** The field holds a value: logged for audit. `corroborates`: it is the same value. */
   | { kind: "audit"; corroborates: boolean }
-  /** Prose: queued for a person. */
-  | { kind: "queued" }
+  /** Prose: queued for a person. `replaces` is this agent's own earlier text. */
+  | { kind: "queued"; replaces: number | null }
   /** Waits for a second agent. `replaces` is this agent's own earlier submission with another value. */
   | { kind: "pending"; confidence: number; replaces: number | null }
   /** Goes live now; `winner` came first of those that agree. All pending submissions of other values are rejected. */
@@ -69,11 +69,11 @@ export function decide({
   if (live !== null && live !== "") {
     return { kind: "audit", corroborates: live === mine.normalised_value };
   }
-  if (field_type === "prose") return { kind: "queued" };
   const replaced = pending.find(
     (one) => one.agent_id === mine.agent_id && one.normalised_value !== mine.normalised_value,
   );
   const replaces = replaced?.id ?? null;
+  if (field_type === "prose") return { kind: "queued", replaces };
   const { confidence, winner } = agreementOf(mine, pending, mode);
   return winner === null
     ? { kind: "pending", confidence, replaces }
@@ -154,4 +154,10 @@ export const corroborates = "corroborates the live value";
 export const rejectionReasons = {
   replaced: "replaced by the same agent",
   outvoted: "another value won consensus",
+  overruled: "an operator decided for another value",
+  superseded: "another text was accepted",
+  expired: "expired",
 } as const;
+
+/** With any other reason a person refused a text. */
+export const automaticReasons: readonly string[] = Object.values(rejectionReasons);

@@ -184,13 +184,25 @@ export const rejectAll = (
     reason,
     at,
     winning_value = null,
+    normalised_value,
     ...field
-  }: Field & { reason: string; at: number; winning_value?: string | null },
+  }: Field & {
+    reason: string;
+    at: number;
+    winning_value?: string | null;
+    /** Only those of this value. */
+    normalised_value?: string;
+  },
 ): Promise<number> =>
   decideWaiting(
     tx,
     submissions,
-    groups[group](field),
+    and(
+      groups[group](field),
+      normalised_value === undefined
+        ? undefined
+        : eq(submissions.normalised_value, normalised_value),
+    ),
     { status: "rejected", reason, at },
     { winning_value },
   );

@@ -1,11 +1,17 @@
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
-import { type EnrichableField, enrichableFields } from "#content/contract/enrichment.ts";
+import {
+  type EnrichableField,
+  enrichableFields,
+  type FieldType,
+  fieldTypeOf,
+} from "#content/contract/enrichment.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { jsonOf, jsonText, query, rowShape } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { automaticReasons } from "./consensus.ts";
 import { decideWaiting } from "./proposal-store.ts";
 
 // What every submission asks and writes is in SQL: through drizzle it takes three times as long.
@@ -16,7 +22,7 @@ export type NewSubmission = Omit<StoredSubmission, "id">;
 
 type RowField = "programme" | "impact_metric";
 /** A nonprofit has any number of programmes and metrics: there is always room for one more. */
-const isRowField = (field: EnrichableField): field is RowField =>
+export const isRowField = (field: EnrichableField): field is RowField =>
   field === "programme" || field === "impact_metric";
 const targetColumns = [
   "id",
@@ -75,13 +81,15 @@ type StoredVote = Pick<StoredSubmission, (typeof voteColumns)[number]>;
 const FieldState = z.object({
   /** The newest submission of this value that the agent has already, unless it was rejected. */
   own: rowShape(submissions, ownColumns).nullable(),
-  /** The pending submissions of an open field that take part in consensus: at least this agent's and those of the value. */
+  /** The pending submissions of an open field: at least this agent's and those of the value. */
   votes: z.array(rowShape(submissions, voteColumns)),
   /**
    * How many distinct agents sent this value where nothing is to be decided (audit, prose): the newest such submission
    * carries the number, so that none are counted.
    */
   agent_count: z.number(),
+  /** This text, which a person refused; null for none, and for structured fields. */
+  refused: rowShape(submissions, ownColumns).nullable(),
 });
 export type FieldState = z.infer<typeof FieldState> & {
   /** Whether another agent's other value is among the pending ones. */
@@ -93,6 +101,9 @@ const FieldStateRow = z.object({ state: jsonText(FieldState) });
 /** One agent's value for a field. */
 type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
 
+/** So many wait for one field of one profile; a further one must agree with others, or wait its turn. */
+export const waitingMax = 20;
+
 /** This many pending submissions of one field are read at once; of a field with more, those that matter. */
 const votesMax = 50;
 
@@ -101,7 +112,21 @@ const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM
     ORDER BY id DESC
     LIMIT 1`;
 
-const fieldStateSql = `SELECT json_object(
+/** Says literally what the partial index one_pending_text_per_agent says, so that SQLite uses it. */
+const waitingText = "status = 'pending' AND audit_only = 0 AND field_type = 'prose'";
+
+const votesSql = (index: string, waiting: string, columns: readonly string[]) =>
+  `SELECT ${columns.join(", ")} FROM submissions INDEXED BY ${index}
+      WHERE nonprofit_id = ?1 AND field = ?2 AND ${waiting}
+      LIMIT ${votesMax}`;
+
+const fieldStateSql = ({
+  votes,
+  refused,
+}: {
+  votes: string;
+  refused: string;
+}) => `SELECT json_object(
   'own', (
     SELECT ${jsonOf(ownColumns)} FROM submissions
     WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'
@@ -110,19 +135,38 @@ const fieldStateSql = `SELECT json_object(
   ),
   'votes', (
     SELECT json_group_array(${jsonOf(voteColumns)}) FROM (
-      SELECT ${voteColumns.join(", ")} FROM submissions INDEXED BY one_pending_per_agent_and_field
-      WHERE nonprofit_id = ?1 AND field = ?2 AND ${inConsensus}
-      LIMIT ${votesMax}
+      ${votes}
     )
   ),
+  'refused', (${refused}),
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
 ) AS state`;
+
+const stateSql: Readonly<Record<FieldType, string>> = {
+  structured: fieldStateSql({
+    votes: votesSql("one_pending_per_agent_and_field", inConsensus, voteColumns),
+    refused: "NULL",
+  }),
+  prose: fieldStateSql({
+    // Their texts are long, and nothing is decided by them.
+    votes: votesSql(
+      "one_pending_text_per_agent",
+      waitingText,
+      voteColumns.map((column) => (column === "value" ? "'' AS value" : column)),
+    ),
+    refused: `SELECT ${jsonOf(ownColumns)} FROM submissions
+    WHERE nonprofit_id = ?1 AND field = ?2 AND status = 'rejected' AND normalised_value = ?3
+      AND reason NOT IN (${automaticReasons.map((reason) => `'${reason}'`).join(", ")})
+    ORDER BY id DESC
+    LIMIT 1`,
+  }),
+};
 
 /** What is known of a field when a value for it comes in. Indexes: submissions_by_agent, submissions_by_field. */
 export async function fieldState(store: Queryable, one: Value): Promise<FieldState> {
   const { nonprofit_id, field, normalised_value, agent_id } = one;
   const args = [nonprofit_id, field, normalised_value, agent_id];
-  const [found] = await query(store, fieldStateSql, args, FieldStateRow);
+  const [found] = await query(store, stateSql[fieldTypeOf(field)], args, FieldStateRow);
   if (found === undefined) throw new Error(`nothing is known of ${field}`);
   const { state } = found;
   // Among so many there is another value: the same one from two agents would have gone live.
@@ -136,11 +180,13 @@ export async function fieldState(store: Queryable, one: Value): Promise<FieldSta
 /** This agent's own vote, and the first ones of others for the same value. Index: submissions_by_field. */
 async function votesThatMatter(store: Queryable, one: Value): Promise<StoredVote[]> {
   const { id, agent_id, network, normalised_value, value, test_data } = submissions;
+  const isProse = fieldTypeOf(one.field) === "prose";
+  const waits = isProse ? and(ofField(one), sql.raw(waitingText)) : votesOn(one);
   const votes = (which: SQL | undefined) =>
     store.db
       .select({ id, agent_id, network, normalised_value, value, test_data })
       .from(submissions)
-      .where(and(votesOn(one), which))
+      .where(and(waits, which))
       .orderBy(id)
       .limit(votesMax);
   const own = await votes(eq(agent_id, one.agent_id));
@@ -166,15 +212,15 @@ const rejectionsMax = 5;
 /** What went live and was taken back keeps the value in which it did: no other won. */
 const winningValue = "iif(applied_at IS NULL, winning_value, NULL) AS winning_value";
 const rejectionsSql = `SELECT ${rejectionColumns.map((column) => (column === "winning_value" ? winningValue : column)).join(", ")} FROM submissions
-  WHERE nonprofit_id = ? AND field = ? AND status = 'rejected'
+  WHERE nonprofit_id = ? AND field = ? AND status = 'rejected' AND decided_at <= ?
   ORDER BY decided_at DESC, id DESC
   LIMIT ${rejectionsMax}`;
 
-/** The most recently rejected submissions of a field, newest first. Index: submissions_rejected. */
+/** The submissions of a field that were rejected last at an instant, newest first. Index: submissions_rejected. */
 export const priorRejections = (
   store: Queryable,
-  { nonprofit_id, field }: Field,
-): Promise<Rejection[]> => query(store, rejectionsSql, [nonprofit_id, field], rejectionRow);
+  { nonprofit_id, field, at }: Field & { at: number },
+): Promise<Rejection[]> => query(store, rejectionsSql, [nonprofit_id, field, at], rejectionRow);
 
 const newColumns = [
   "nonprofit_id",

@@ -58,6 +58,8 @@ export const NonprofitRecord = z.strictObject({
       org_id: text,
     }),
   ),
+  /** The slug of the profile in whose favour an operator withdrew it. Earlier exports do not have it. */
+  merged_into: text.default(null),
   register: text,
   register_scope: text,
   created_at: instant,
@@ -106,6 +108,7 @@ type SetByDirectory =
   | "status"
   | "wallet_challenge"
   | "wallet_signature"
+  | "merged_into"
   | "register"
   | "register_scope"
   | "created_at"
@@ -145,6 +148,7 @@ export const emptyRecord: NonprofitRecord = {
   programs: [],
   impact_metrics: [],
   registrations: [],
+  merged_into: null,
   register: null,
   register_scope: null,
   created_at: 0,

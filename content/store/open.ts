@@ -57,6 +57,7 @@ export const servingStore = { writeCacheMb: 16, checkpointsApart: true } as cons
 
 /** 64 MB: a log this long is checkpointed by the writer itself, which then begins it again. */
 const longestLogPages = 16_384;
+const keptLogBytes = 16_000_000;
 const migrationsFolder = join(import.meta.dirname, "migrations");
 
 /** Opens the store and brings its tables up to date. Throws with the URL when it cannot be opened. */
@@ -129,6 +130,8 @@ function makePrivate(path: string): void {
 
 function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOptions): string[] {
   const pragmas = ["journal_mode = WAL", `synchronous = ${synchronous ?? "FULL"}`];
+  // A log that grew in a busy minute is cut when it begins again: its room is free for other files.
+  pragmas.push(`journal_size_limit = ${keptLogBytes}`);
   if (writeCacheMb !== undefined) pragmas.push(`cache_size = -${writeCacheMb * 1_000}`);
   // Fewer checkpoints: each waits for the disk. The log is at most about as long as the cache is big, or much longer
   // where they are made apart.

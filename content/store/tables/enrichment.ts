@@ -37,6 +37,18 @@ export const submissions = sqliteTable(
     uniqueIndex("one_pending_per_agent_and_field")
       .on(s.nonprofit_id, s.field, s.agent_id)
       .where(sql`status = 'pending' and audit_only = 0 and field_type = 'structured'`),
+    // Of programmes and metrics an agent may propose several.
+    uniqueIndex("one_pending_text_per_agent")
+      .on(
+        s.nonprofit_id,
+        s.field,
+        s.agent_id,
+        sql`case when field = 'programme' or field = 'impact_metric' then normalised_value else '' end`,
+      )
+      .where(sql`status = 'pending' and audit_only = 0 and field_type = 'prose'`),
+    index("submissions_waiting")
+      .on(s.created_at)
+      .where(sql`status = 'pending' and audit_only = 0`),
     index("submissions_by_field").on(s.nonprofit_id, s.field, s.status, s.normalised_value),
     index("submissions_by_agent").on(s.agent_id, s.nonprofit_id, s.field, s.normalised_value),
     index("submissions_rejected")

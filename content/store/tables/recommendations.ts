@@ -14,6 +14,7 @@ export const recommendationLog = sqliteTable(
     ranking_signals: text({ mode: "json" }).notNull().$type<string[]>(),
     phase: integer().notNull().default(1), // Of the governance of recommendations: 1, 2 or 3.
     client: text().notNull(),
+    weight: integer().notNull().default(1), // How many calls it stands for: a busy minute is sampled.
     called_at: integer().notNull(),
   },
   (r) => [index("recommendation_log_by_client").on(r.client, r.called_at)],

@@ -39,7 +39,14 @@ const cases: Case[] = [
     field_type: "prose",
     pending: [pending(1, "a", "x"), pending(2, "b", "x")],
     mine: vote("c", "x"),
-    becomes: { kind: "queued" },
+    becomes: { kind: "queued", replaces: null },
+  },
+  {
+    title: "an agent's later text replaces its earlier one",
+    field_type: "prose",
+    pending: [pending(1, "a", "x"), pending(2, "b", "x")],
+    mine: vote("b", "y"),
+    becomes: { kind: "queued", replaces: 2 },
   },
   {
     title: "a field with a value is only logged",

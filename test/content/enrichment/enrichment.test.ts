@@ -408,7 +408,7 @@ test("30 requests a minute per address, 120 submissions a minute per agent", asy
     );
   const statuses: number[] = [];
   for (let at = 0; at < 35; at++) statuses.push((await post(at, ip)).status);
-  expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+  expect(statuses.filter((status) => status !== 429)).toHaveLength(30);
   let last = 0;
   for (let at = 0; at < 121; at++) last = (await post(at, address(), "One Agent")).status;
   expect(last).toBe(429);

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
+import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+// What anyone may send without a key costs little space, and there is an end to it.
+
+let dir = "";
+let store: Store;
+let service: TestService;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
+  store = await openStore({
+    url: `file:${join(dir, "store.db")}`,
+    synchronous: "OFF",
+    ...servingStore,
+  });
+  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" }, context: { store } });
+});
+afterAll(() => {
+  service.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+let caller = 0;
+const send = (slug: string, body: object, headers: Record<string, string> = {}) => {
+  const from = `10.5.${caller >> 8}.${caller++ & 255}`;
+  return service.post(`/api/enrich/${slug}`, body, { "x-forwarded-for": from, ...headers });
+};
+const sizeOf = (name: string) => statSync(join(dir, name)).size;
+const addSlug = async () => {
+  const [record] = await service.add(aNonprofit());
+  return record?.slug ?? "";
+};
+
+test("a submission takes at most 2 kB of the file, also with a key and a history of rejections", async () => {
+  const slug = await addSlug();
+  const site = (at: number) => `https://oak.example/${"a".repeat(1_800)}/${at}`;
+  // The same agent changes its mind: each answer lists five rejected values of 1.8 kB.
+  const round = async (from: number, count: number, agent_id: string) => {
+    for (let at = from; at < from + count; at++) {
+      const key = { "idempotency-key": `key-${at}` };
+      const fields = [{ field: "city", value: `Oslo ${"x".repeat(at % 50)}` }];
+      if (at < 10) fields.push({ field: "website", value: site(at) });
+      const response = await send(slug, { agent_id, fields }, key);
+      expect(response.status).toBe(200);
+    }
+  };
+  await round(0, 10, "undecided");
+  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  const before = sizeOf("store.db");
+  const count = 100;
+  for (let at = 0; at < count; at++) {
+    const value = `City ${"abcdefghij".charAt(at % 10)}${"y".repeat(at % 60)}`;
+    const body = { agent_id: `agent-${at % 15}`, field: "city", value };
+    expect((await send(slug, body, { "idempotency-key": `key-${at}` })).status).toBe(200);
+    const again = { agent_id: "undecided", field: "website", value: site(100) };
+    expect((await send(slug, again, { "idempotency-key": `again-${at}` })).status).toBe(200);
+  }
+  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  expect((sizeOf("store.db") - before) / (2 * count)).toBeLessThan(2_000);
+});
+
+test("the log of the store shrinks again after many writes", async () => {
+  const write = (bytes: number) =>
+    store.write(async (tx) => {
+      const sql = "INSERT OR REPLACE INTO directory_facts VALUES ('large', hex(zeroblob(?)), 0)";
+      await tx.raw.execute({ sql, args: [bytes / 2] });
+    });
+  for (let at = 0; at < 100; at++) await write(1_000_000);
+  expect(sizeOf("store.db-wal")).toBeLessThan(80_000_000);
+  for (let at = 0; at < 20 && sizeOf("store.db-wal") > 20_000_000; at++) {
+    await store.raw.execute("PRAGMA wal_checkpoint(PASSIVE)");
+    await write(2);
+  }
+  expect(sizeOf("store.db-wal")).toBeLessThan(20_000_000);
+});
+
+test.each(["city", "description", "programme"])(
+  "at most 20 values wait for the %s of a profile; what others sent, and one's own, still counts",
+  async (field) => {
+    const slug = await addSlug();
+    const letters = "abcdefghijklmnopqrstuvwxyz";
+    const valueOf = (at: number) => `Place ${letters.charAt(at)}`;
+    for (let at = 0; at < 20; at++) {
+      const sent = await send(slug, { field, value: valueOf(at), agent_id: `agent-${at}` });
+      expect(sent.status).toBe(200);
+    }
+    const fields = [
+      { field: "region", value: "Viken" },
+      { field, value: "One more" },
+    ];
+    const refused = await send(slug, { fields, agent_id: `late-${field}` });
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({ code: "field_queue_full" });
+    const { rows } = await store.raw.execute({
+      sql: "SELECT 1 FROM submissions WHERE agent_id = ?",
+      args: [`late-${field}`],
+    });
+    expect(rows).toEqual([]);
+    if (field === "programme") return;
+    const changed = await send(slug, { field, value: "Place z", agent_id: "agent-3" });
+    expect(changed.status).toBe(200);
+    if (field !== "city") return;
+    const agreed = await send(slug, { field, value: valueOf(7), agent_id: "late" });
+    const answer = EnrichmentAnswer.parse(await agreed.json());
+    expect(answer.submissions[0]?.status).toBe("applied");
+  },
+);
