@@ -46,6 +46,8 @@ const completed = (raw: Raw, env: Environment) => ({
   ...chainOf(raw),
   feePayerKey: raw.ALMONER_FEE_PAYER_KEY,
   commitment: raw.ALMONER_COMMITMENT,
+  /** A gift of more than this counts only when it is finalized. */
+  finalizedAbove: raw.ALMONER_FINALIZED_ABOVE,
   /** How old a transfer may be that is proven without our memo. */
   donationWindowMs: raw.ALMONER_DONATION_WINDOW_S * 1_000,
   /** The sponsor pays the network fee of donations from this amount on. */

@@ -145,7 +145,7 @@ export const settings = z
       choice(donationNetworks).default("local"),
     ),
     ALMONER_SOLANA_RPC_URLS: described(
-      "RPC endpoints, comma-separated; required unless the network is `local`",
+      "RPC endpoints, comma-separated; required unless the network is `local`. With two or more, on different hosts, two have to agree before a gift is recorded",
       urls.optional(),
       "the local chain",
     ),
@@ -162,6 +162,11 @@ export const settings = z
     ALMONER_COMMITMENT: described(
       "when a transfer counts: `confirmed` or `finalized`",
       choice(["confirmed", "finalized"]).default("confirmed"),
+    ),
+    ALMONER_FINALIZED_ABOVE: described(
+      "gifts of more than this, in USDC, count only when they are `finalized`, whatever ALMONER_COMMITMENT says",
+      usdc.prefault("100"),
+      "100",
     ),
     ALMONER_DONATION_WINDOW_S: described(
       "maximum age of a transfer that is proven without our memo, in seconds",

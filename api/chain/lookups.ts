@@ -53,8 +53,8 @@ const Signatures = z
   .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature));
 
 /**
- * Asks for a transaction at a commitment (or better). Null while no node knows it there. A node that answers anything
- * but the transaction with all its balances leaves it unclear.
+ * Asks for a transaction at a commitment (or better), until two nodes tell the same of it. Null while they do not know it
+ * there. A node that answers anything but the transaction with all its balances leaves it unclear.
  */
 export function findLanded(
   rpc: Rpc,
@@ -69,7 +69,34 @@ export function findLanded(
   )
     .transform((found) => landedFrom(found, commitment))
     .nullable();
-  return askFor(rpc, "getTransaction", [txSignature, options], shape);
+  return askFor(rpc, "getTransaction", [txSignature, options], shape, factsOf);
+}
+
+/** All that is told of a transaction, as text. */
+const factsOf = (landed: Landed | null): string | null =>
+  landed === null
+    ? null
+    : JSON.stringify(landed, (_, value: unknown) =>
+        typeof value === "bigint" ? value.toString() : value,
+      );
+
+const Supply = z
+  .object({ value: z.object({ amount: z.string().regex(/^\d{1,20}$/) }) })
+  .transform(({ value }) => BigInt(value.amount));
+
+/**
+ * Whether so much of a token can exist: what there was of it when it was last asked, by two nodes, and asked again when it
+ * was less. Tells lies that no transaction can make true.
+ */
+export function openSupply(rpc: Rpc, mint: string) {
+  let most = 0n;
+  return async (amount: bigint): Promise<Result<boolean, ChainUnclear>> => {
+    if (amount <= most) return ok(true);
+    const asked = await askFor(rpc, "getTokenSupply", [mint], Supply, String);
+    if (!asked.ok) return asked;
+    most = asked.value;
+    return ok(amount <= most);
+  };
 }
 
 const Balance = z.object({

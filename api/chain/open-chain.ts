@@ -1,12 +1,22 @@
-import { fail, ok } from "#content/contract/result.ts";
-import type { DonationNetwork } from "#content/contract/transfer.ts";
+import { donationMax } from "#content/contract/money.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { DonationNetwork, Landed } from "#content/contract/transfer.ts";
 import { caip2Of, nameOf, networks } from "#content/donation/network.ts";
-import { type Endpoint, type RpcOptions, WrongChain, openEndpoint, openRpc } from "./rpc.ts";
-import { findLanded, lookups } from "./lookups.ts";
+import {
+  type ChainUnclear,
+  type Endpoint,
+  type RpcOptions,
+  WrongChain,
+  openEndpoint,
+  openRpc,
+} from "./rpc.ts";
+import { findLanded, lookups, openSupply } from "./lookups.ts";
 import { type NotSponsored, openSponsor, type Payment, readPayment } from "./payment.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { send, simulate } from "./sending.ts";
 import { openTokenAccounts } from "./token-accounts.ts";
+
+type Level = "confirmed" | "finalized";
 
 export type ChainSettings = RpcOptions & {
   network: DonationNetwork;
@@ -14,8 +24,8 @@ export type ChainSettings = RpcOptions & {
   rpcUrls: readonly string[];
   /** Secret key of 64 bytes, base58 or a JSON array; null for none. */
   sponsorKey: string | null;
-  /** What `landed` asks for. */
-  commitment: "confirmed" | "finalized";
+  /** What `landed` asks for unless it is told otherwise. */
+  commitment: Level;
   clock: () => Date;
   /** How long the start waits for nodes to say which chain they serve. */
   bootMs?: number;
@@ -50,7 +60,30 @@ export async function openChain(settings: ChainSettings) {
     });
   }
   const rpc = openRpc(endpoints, settings);
+  const canExist = openSupply(rpc, cluster.mint);
+  /** What no transaction can have paid, a node made up. */
+  const landedAt = async (
+    txSignature: string,
+    at: Level,
+  ): Promise<Result<Landed | null, ChainUnclear>> => {
+    const found = await findLanded(rpc, txSignature, at);
+    const credits = found.ok ? (found.value?.credits ?? []) : [];
+    for (const { mint, amount_micro_usdc } of credits) {
+      if (mint !== cluster.mint || amount_micro_usdc <= donationMax) continue;
+      const exists = await canExist(amount_micro_usdc);
+      if (!exists.ok) return exists;
+      if (exists.value) continue;
+      const why = "a transfer of more USDC than there is";
+      rpc.contradicted("the nodes asked", "getTransaction", why);
+      return fail({ kind: "chain_unclear", why });
+    }
+    return found;
+  };
   return ok({
+    /** How many nodes can contradict each other; of a single one, every answer is believed. */
+    nodes: rpc.nodes,
+    /** How often they did since the start. */
+    disagreements: rpc.disagreements,
     cluster: cluster.cluster,
     network: cluster.network,
     caip2: caip2Of(cluster),
@@ -59,9 +92,9 @@ export async function openChain(settings: ChainSettings) {
     /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
-    /** The facts of a transaction. Requests for the same one at the same time share one answer. */
-    landed: (txSignature: string) =>
-      singleFlight(rpc, txSignature, () => findLanded(rpc, txSignature, commitment)),
+    /** The facts of a transaction, on which two nodes agree. Requests for the same one at the same time share one answer. */
+    landed: (txSignature: string, at: Level = commitment) =>
+      singleFlight(rpc, `${at} ${txSignature}`, () => landedAt(txSignature, at)),
     readPayment,
     /** Adds the sponsor's signature to a payment that the caller has checked. */
     sponsored: (payment: Payment) => sponsor?.sign(payment) ?? fail(noSponsor),

@@ -26,21 +26,40 @@ export type RpcOptions = {
 const deadlineMsDefault = 2_500;
 const hedgeMsDefault = 700;
 const attemptsMax = 6;
+/** So many nodes have to say the same before it is believed, where there are as many. */
+const votesNeeded = 2;
+/** About a slot: what one node shows and another does not yet is asked for once more after it. */
+const lagMs = 500;
 /** Before a node that just failed is asked once more, doubled each round. */
 const againAfterMs = 50;
 
 /** Opens the failover over some nodes. With none, everything is unclear. */
 export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}) {
   const { deadlineMs = deadlineMsDefault, hedgeMs = hedgeMsDefault, onTrouble } = options;
+  // Two addresses at one host are one node: whoever keeps it answers for both.
+  const nodes = new Set(endpoints.map(({ host }) => host)).size;
+  let disagreements = 0;
+  const contradicted = (host: string, method: string, why: string): void => {
+    disagreements += 1;
+    onTrouble?.({ host, method, why });
+  };
   return {
+    /** Nodes that can contradict each other. */
+    nodes,
+    /** How often nodes contradicted each other since the start. */
+    disagreements: (): number => disagreements,
+    /** Notes what cannot be true, whoever said it. */
+    contradicted,
     /**
-     * The first clear answer. A node that fails is followed by the next at once, one that is slow after `hedgeMs`; all
-     * of it takes at most `deadlineMs`.
+     * The first clear answer, or, with `factsOf`, the first whose facts two nodes share (of a single node its own). A node
+     * that fails is followed by the next at once, one that is slow after `hedgeMs`; all of it takes at most `deadlineMs`.
+     * Facts of null stand for what a node does not know yet: those who know more may only be ahead.
      */
     ask: async <Value>(
       method: string,
       params: readonly unknown[],
       read: (answer: RpcAnswer) => Reading<Value>,
+      factsOf: ((value: Value) => string | null) | null = null,
     ): Promise<Result<Answered<Value>, ChainUnclear>> => {
       if (endpoints.length === 0) return unclear("no RPC node is configured");
       const order = endpoints.toSorted((a, b) => Number(a.isFailing()) - Number(b.isFailing()));
@@ -54,9 +73,23 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         if ("unclear" in reading) onTrouble?.({ host, method, why: reading.unclear });
         return reading;
       };
-      const answered = await firstClear(order, attempt, { deadlineMs, hedgeMs });
+      const poll: Poll<Value> = {
+        deadlineMs,
+        endMs: performance.now() + deadlineMs,
+        hedgeMs,
+        votes: factsOf === null ? 1 : Math.min(votesNeeded, nodes),
+        factsOf: factsOf ?? (() => ""),
+      };
+      let polled = await askNodes(order, attempt, poll);
+      if (!polled.outcome.ok && isSplit(polled.clear, poll.votes)) {
+        // One may be a slot behind the other: all are asked once more.
+        await Bun.sleep(lagMs);
+        polled = await askNodes(order, attempt, poll);
+      }
       stop.abort();
-      return answered;
+      const hosts = contradictingIn(polled, poll);
+      if (hosts.length > 0) contradicted(hosts.join(" and "), method, "contradict each other");
+      return polled.outcome;
     },
   };
 }
@@ -66,55 +99,135 @@ function whyUnclear(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What a shape makes of the first answer that fits it. An error of the node, or any other answer, leaves it unclear. */
+/**
+ * What a shape makes of the first answer that fits it, or of the first whose facts two nodes share. An error of the node,
+ * or any other answer, leaves it unclear.
+ */
 export async function askFor<Value>(
   rpc: Rpc,
   method: string,
   params: readonly unknown[],
   shape: z.ZodType<Value>,
+  factsOf: ((value: Value) => string | null) | null = null,
 ): Promise<Result<Value, ChainUnclear>> {
-  const answered = await rpc.ask(method, params, (answer): Reading<Value> => {
+  const read = (answer: RpcAnswer): Reading<Value> => {
     if ("error" in answer) return { unclear: `RPC error ${answer.error.code}` };
-    const read = shape.safeParse(answer.result);
-    return read.success ? { clear: read.data } : { unclear: "an answer of another shape" };
-  });
+    const fitting = shape.safeParse(answer.result);
+    return fitting.success ? { clear: fitting.data } : { unclear: "an answer of another shape" };
+  };
+  const answered = await rpc.ask(method, params, read, factsOf);
   return answered.ok ? ok(answered.value.value) : answered;
 }
 
 const unclear = (why: string) => fail<ChainUnclear>({ kind: "chain_unclear", why });
 
-/** Starts attempts one after the other, later ones beside those that are slow, until one is clear or time is up. */
-async function firstClear<Value>(
+type Poll<Value> = {
+  deadlineMs: number;
+  /** When time is up, by performance.now(). */
+  endMs: number;
+  hedgeMs: number;
+  /** So many nodes have to share the facts of an answer. */
+  votes: number;
+  factsOf: (value: Value) => string | null;
+};
+
+/** What came of it, and what each node said that gave a clear answer, by its host. */
+type Polled<Value> = {
+  outcome: Result<Answered<Value>, ChainUnclear>;
+  clear: ReadonlyMap<string, Value>;
+};
+
+/**
+ * Asks as many nodes at once as have to agree, and others in place of those that fail, or beside those that are slow, until
+ * enough agree, all have answered or time is up.
+ */
+async function askNodes<Value>(
   order: readonly Endpoint[],
   attempt: (endpoint: Endpoint) => Promise<Reading<Value>>,
-  { deadlineMs, hedgeMs }: { deadlineMs: number; hedgeMs: number },
-): Promise<Result<Answered<Value>, ChainUnclear>> {
-  const endMs = performance.now() + deadlineMs;
+  { deadlineMs, endMs, hedgeMs, votes, factsOf }: Poll<Value>,
+): Promise<Polled<Value>> {
   const open = new Map<Promise<Reading<Value>>, Endpoint>();
+  const clear = new Map<string, Value>();
   let why = `no answer within ${deadlineMs} ms`;
-  for (let made = 0; made < attemptsMax || open.size > 0;) {
-    const endpoint = order[made % order.length];
-    if (made < attemptsMax && endpoint !== undefined) {
+  let [made, wanted] = [0, votes];
+  const start = () => {
+    while (made < attemptsMax && open.size + clear.size < wanted) {
+      const endpoint = nextOf(order, made++, { clear, open: [...open.values()] });
+      if (endpoint === undefined) return;
       open.set(attempt(endpoint), endpoint);
-      made++;
     }
+  };
+  for (;;) {
+    start();
     const leftMs = endMs - performance.now();
-    if (leftMs <= 0) return unclear(why);
-    const ended = [...open.keys()].map(async (promise) => ({ promise, reading: await promise }));
-    const waitMs = made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs;
-    const first = await within(Promise.race(ended), waitMs);
+    if (isSplit(clear, votes) && open.size === 0) why = "the nodes disagree";
+    if (leftMs <= 0 || open.size === 0) return { outcome: unclear(why), clear };
+    const first = await firstOf(open, made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs);
     if (first === null) {
       for (const slow of open.values()) slow.did("slow");
+      wanted = open.size + clear.size + 1;
       continue;
     }
-    open.delete(first.promise);
-    if ("clear" in first.reading) return ok({ value: first.reading.clear, doubted: made > 1 });
-    why = first.reading.unclear;
-    const round = Math.floor(made / order.length);
-    if (round > 0)
-      await Bun.sleep(Math.min(againAfterMs * 2 ** (round - 1), endMs - performance.now()));
+    const { endpoint, reading } = first;
+    if ("unclear" in reading) {
+      why = reading.unclear;
+      await Bun.sleep(Math.min(pauseMs(Math.floor(made / order.length)), leftMs));
+      continue;
+    }
+    clear.set(endpoint.host, reading.clear);
+    if (votesFor(factsOf(reading.clear), clear, factsOf) >= votes) {
+      return { outcome: ok({ value: reading.clear, doubted: made > votes }), clear };
+    }
+    // Those that think yet may agree with one of them; else one more is asked.
+    if (open.size === 0) wanted = clear.size + 1;
   }
-  return unclear(why);
+}
+
+/** The first attempt to end, which is taken out; null when none does in time. */
+async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, waitMs: number) {
+  const ending = [...open].map(async ([promise, endpoint]) => ({
+    promise,
+    endpoint,
+    reading: await promise,
+  }));
+  const first = await within(Promise.race(ending), waitMs);
+  if (first !== null) open.delete(first.promise);
+  return first;
+}
+
+const pauseMs = (round: number): number => (round === 0 ? 0 : againAfterMs * 2 ** (round - 1));
+
+const votesFor = <Value>(
+  facts: string | null,
+  clear: ReadonlyMap<string, Value>,
+  factsOf: (value: Value) => string | null,
+): number => [...clear.values()].filter((value) => factsOf(value) === facts).length;
+
+/** Whether as many nodes answered as have to agree; that none of them agreed, the caller knows. */
+const isSplit = (clear: ReadonlyMap<string, unknown>, votes: number): boolean =>
+  votes > 1 && clear.size >= votes;
+
+/** The nodes whose answers cannot all be true. One that knows nothing, and was outvoted, is only behind. */
+function contradictingIn<Value>(
+  { outcome, clear }: Polled<Value>,
+  { votes, factsOf }: Poll<Value>,
+): string[] {
+  const isOpen = !outcome.ok && isSplit(clear, votes);
+  const said = [...clear]
+    .map(([host, value]) => ({ host, facts: factsOf(value) }))
+    .filter(({ facts }) => isOpen || facts !== null);
+  return new Set(said.map(({ facts }) => facts)).size > 1 ? said.map(({ host }) => host) : [];
+}
+
+/** The next node in turn that has not answered, if possible one that is not thinking already. */
+function nextOf(
+  order: readonly Endpoint[],
+  made: number,
+  { clear, open }: { clear: ReadonlyMap<string, unknown>; open: readonly Endpoint[] },
+): Endpoint | undefined {
+  const at = made % order.length;
+  const silent = [...order.slice(at), ...order.slice(0, at)].filter(({ host }) => !clear.has(host));
+  return silent.find(({ host }) => open.every((one) => one.host !== host)) ?? silent[0];
 }
 
 /** What a node said: a result, or that it will not. */

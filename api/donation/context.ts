@@ -33,6 +33,8 @@ export function donateContext({
     baseUrl: config.baseUrl,
     /** From here on a landed transfer counts. */
     commitment: config.commitment,
+    /** A gift of more than this counts only when it is finalized. */
+    finalizedAbove: config.finalizedAbove,
     /** How old a transfer that does not carry our memo may be. */
     windowMs: config.donationWindowMs,
     /** The sponsor pays fees for donations from this amount on. */

@@ -68,7 +68,9 @@ export async function recordBySignature(
   const known = await recordedBefore(context, proof);
   if (known !== null) return ok(known);
   const landed = await beforeDeadline(deadline, context.chain.landed(txSignature));
-  if (landed.ok && landed.value !== null) return recordLanded(context, proof, landed.value);
+  if (landed.ok && landed.value !== null) {
+    return recordLanded(context, proof, landed.value, deadline);
+  }
   await saveProof(context, proof);
   if (!landed.ok) return fail({ ...landed.failure, tx_signature: txSignature });
   return ok(pendingAnswer(target, txSignature));
@@ -84,11 +86,12 @@ export async function recordedBefore(
   return mine === undefined ? null : recordedGift(context, target, mine);
 }
 
-/** Judges what the chain shows, and records it when it is a gift. */
+/** Judges what the chain shows, and records it when it is a gift: a large one only once it is finalized. */
 export async function recordLanded(
   context: DonateContext,
   proof: Proof,
   landed: Landed,
+  deadline: Deadline = chainDeadline(),
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
   const { target, txSignature } = proof;
   const intent = await intentOf(context.store, target.id, txSignature);
@@ -99,6 +102,10 @@ export async function recordLanded(
     return ok(recordedGift(context, target, donation));
   }
   const { kind } = judged.failure;
+  if (kind === "not_confirmed" && landed.commitment === "confirmed") {
+    const final = await beforeDeadline(deadline, context.chain.landed(txSignature, "finalized"));
+    if (final.ok && final.value !== null) return recordLanded(context, proof, final.value);
+  }
   if (kind === "not_confirmed" || kind === "age_unknown") {
     await saveProof(context, proof);
     if (kind === "not_confirmed") return ok(pendingAnswer(target, txSignature));
@@ -135,7 +142,7 @@ export async function recordByMemo(
 
 /** A saved proof keeps the time at which it first came, and the wallet of then: asking again later makes it no later. */
 const dueOf = (
-  { clock, chain, seal, windowMs, commitment }: DonateContext,
+  { clock, chain, seal, windowMs, commitment, finalizedAbove }: DonateContext,
   { target, asked }: Proof,
   intent: DonationIntent | null,
 ): Due => ({
@@ -147,6 +154,7 @@ const dueOf = (
   asked_at: intent?.created_at ?? clock().getTime(),
   windowMs,
   commitment,
+  finalized_above: finalizedAbove,
   mint: chain.mint,
   tokenAccountOf: (wallet) => chain.tokenAccountOf(wallet),
   seal,

@@ -88,6 +88,8 @@ async function chainHealth(chain: OperatorContext["chain"]): Promise<OperatorHea
     answers: answer?.ok === true,
     took_ms: Math.round(performance.now() - startedAt),
     why: answer === null ? "no answer in 3 s" : answer.ok ? null : answer.failure.why,
+    nodes: chain.nodes,
+    disagreements: chain.disagreements(),
   };
 }
 

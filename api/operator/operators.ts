@@ -18,6 +18,8 @@ export type OperatorContext = Pick<
   readonly curated: Pick<Context["curated"], "lookAgain">;
   readonly chain: {
     readonly cluster: string;
+    readonly nodes: number;
+    disagreements(): number;
     stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
   } | null;
 };

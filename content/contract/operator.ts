@@ -23,6 +23,8 @@ export const OperatorHealth = named("OperatorHealth", {
       answers: z.boolean().describe("Whether a node answered just now"),
       took_ms: z.int().min(0),
       why: z.string().nullable().describe("Why it did not"),
+      nodes: z.int().min(0).describe("Nodes that can contradict each other; one alone is believed"),
+      disagreements: z.int().min(0).describe("How often they did since the service started"),
     })
     .nullable(),
   backup: z

@@ -137,6 +137,8 @@ export type Due = {
   /** How old a transfer without our memo may be then. */
   windowMs: number;
   commitment: Commitment;
+  /** More than this counts only when it is finalized. */
+  finalized_above: MicroUsdc;
   /** The token that counts. */
   mint: string;
   tokenAccountOf: (wallet: string) => string;
@@ -169,8 +171,8 @@ const formerWalletMs = 24 * 3_600_000;
  * that money has moved or was lost on the way, so none may lead to another demand for payment. Source: the decisions of the spec.
  */
 export const proofChecks = {
-  not_confirmed: ({ landed }: Claim, due: Due) =>
-    weight[landed.commitment] >= weight[due.commitment],
+  not_confirmed: ({ landed, credit }: Claim, due: Due) =>
+    weight[landed.commitment] >= weight[isLarge(credit, due) ? "finalized" : due.commitment],
   failed_on_chain: ({ landed }: Claim) => !landed.failed,
   wrong_token: ({ landed, credit }: Claim, due: Due) =>
     credit !== null || !paysOtherToken(landed, due),
@@ -199,6 +201,9 @@ export function judgeProof(landed: Landed, due: Due): Result<Gift, ProofRefusal>
   const { credit, memo } = claim;
   return credit === null ? fail({ kind: "wrong_recipient" }) : ok({ credit, memo });
 }
+
+const isLarge = (credit: Credit | null, { finalized_above }: Due): boolean =>
+  credit !== null && credit.amount_micro_usdc > finalized_above;
 
 const weight: Record<Commitment, number> = { processed: 0, confirmed: 1, finalized: 2 };
 

@@ -34,8 +34,18 @@ function publicationWarnings({ publication }: Health): string[] {
   return found;
 }
 
-const chainWarnings = ({ chain }: Health): string[] =>
-  chain?.answers === false ? [`The chain does not answer: ${chain.why ?? "no reason given"}.`] : [];
+function chainWarnings({ chain }: Health): string[] {
+  if (chain === null) return [];
+  const { answers, why, disagreements } = chain;
+  const found: string[] = [];
+  if (!answers) found.push(`The chain does not answer: ${why ?? "no reason given"}.`);
+  if (disagreements > 0) {
+    found.push(
+      `RPC nodes contradicted each other ${disagreements} times since the start: one of them lies or is broken, and the log names them. Gifts wait until two agree.`,
+    );
+  }
+  return found;
+}
 
 function backupWarnings({ backup }: Health): string[] {
   if (backup === null) return ["No backup has been recorded."];

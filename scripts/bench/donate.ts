@@ -1,5 +1,6 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
+import { openChain } from "#api/chain/open-chain.ts";
 import { PaymentRequirements } from "#content/contract/donation.ts";
 import { type Built, buildPayment } from "../chain/instructions.ts";
 import { type LocalChain, openLocalChain, serveLocalChain } from "../chain/local-chain.ts";
@@ -110,6 +111,53 @@ async function thousandfold(bench: Bench): Promise<Figure[]> {
   ];
 }
 
+/** A node of the chain that is as far away as hosted ones are: this long for each answer. */
+const nodeFarAway = (chain: LocalChain, answerMs: number) =>
+  Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const body = await request.text();
+      await Bun.sleep(answerMs);
+      return chain.rpc(body, request.signal);
+    },
+  });
+
+/** How long it takes to look at transactions when two nodes have to agree, and when one is believed. */
+async function quorum(chain: LocalChain, count: number, answerMs: number): Promise<Figure[]> {
+  const nodes = [nodeFarAway(chain, answerMs), nodeFarAway(chain, answerMs)];
+  const urls = nodes.map(({ port }) => `http://127.0.0.1:${port}`);
+  const open = async (rpcUrls: string[]) => {
+    const settings = {
+      sponsorKey: null,
+      commitment: "confirmed",
+      clock: () => new Date(),
+    } as const;
+    const opened = await openChain({ network: "local", rpcUrls, ...settings });
+    if (!opened.ok) throw new Error(opened.failure.message);
+    return opened.value;
+  };
+  const chains = { one: await open(urls.slice(0, 1)), two: await open(urls) };
+  const timesMs: Record<keyof typeof chains, number[]> = { one: [], two: [] };
+  for (let at = 0; at < count; at++) {
+    const signature = chain.give({ wallet: Keypair.generate().publicKey, usdc: 1_000_000n });
+    // In turns, so that both meet the same disturbances.
+    for (const name of ["one", "two"] as const) {
+      const beganMs = performance.now();
+      const landed = await chains[name].landed(signature);
+      if (!landed.ok || landed.value === null) throw new Error("not landed");
+      timesMs[name].push(performance.now() - beganMs);
+    }
+  }
+  for (const node of nodes) await node.stop(true);
+  const [one, two] = [quantile(timesMs.one, 0.5), quantile(timesMs.two, 0.5)];
+  return [
+    figure(`a transaction, by one node ${answerMs} ms away: p50`, one, "ms"),
+    figure(`the same, by two that agree: p50`, two, "ms"),
+    figure("two to one", two / one, "", { most: 1.5 }),
+  ];
+}
+
 await runBench({
   name: "donate",
   description:
@@ -119,6 +167,7 @@ await runBench({
     profiles: [2_000, "Profiles of the sample directory"],
     demands: [2_000, "402 answers that are measured"],
     settlements: [300, "Donations of each kind"],
+    node: [20, "How far away the nodes of the quorum are, in milliseconds"],
   },
   run: async (given) => {
     const chain = openLocalChain({ slots: { confirmedAfter: 0, finalizedAfter: 32 } });
@@ -139,6 +188,7 @@ await runBench({
         ...(await settlements(bench, "signature", given.settlements)),
         ...(await settlements(bench, "sponsored", given.settlements)),
         ...(await thousandfold(bench)),
+        ...(await quorum(chain, given.settlements, given.node)),
       ];
       return { title: "Donations on the local chain", figures };
     } finally {

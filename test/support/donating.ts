@@ -31,6 +31,8 @@ export async function aDonatingService(
   options: {
     chain?: TestChainOptions;
     env?: Record<string, string>;
+    /** Addresses of the nodes that are asked, instead of the chain's own. */
+    nodes?: (chain: TestChain, wallet: string) => readonly string[];
     records?: (chain: TestChain) => NonprofitRecord[];
     context?: (chain: TestChain) => Partial<Context>;
   } = {},
@@ -38,7 +40,12 @@ export async function aDonatingService(
   const chain = await aChain(options.chain);
   const wallet = chain.wallet();
   const service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ...chain.env, ...options.env },
+    env: {
+      ALMONER_TRUSTED_HOPS: "1",
+      ...chain.env,
+      ...(options.nodes && { ALMONER_SOLANA_RPC_URLS: options.nodes(chain, wallet).join(",") }),
+      ...options.env,
+    },
     records: [
       aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet }),
       ...(options.records?.(chain) ?? []),

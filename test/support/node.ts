@@ -1,4 +1,5 @@
 import { networks } from "#content/donation/network.ts";
+import type { LocalChain } from "#scripts/chain/local-chain.ts";
 
 /** What a node answers to one call: a result, or a whole response; a promise that never ends is a node that hangs. */
 export type NodeAnswer = (call: {
@@ -38,5 +39,30 @@ export function aNode(answer: NodeAnswer, genesis: string = networks.local.genes
   });
   return { url: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };
 }
+
+/** What a node says in place of the truth. */
+export type Lie = (call: { method: string; params: unknown[] }, truth: unknown) => unknown;
+
+/** Another node of a local chain: it answers what the chain does, unless `lie` makes something else of it. */
+export const anotherNode = (chain: LocalChain, lie: Lie = (_, truth) => truth): Node =>
+  aNode(async (call) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", ...call });
+    const response = await chain.rpc(body, new AbortController().signal);
+    const told = (await response.json()) as { result?: unknown };
+    return Response.json("result" in told ? { ...told, result: lie(call, told.result) } : told);
+  });
+
+/** Says that a transaction paid this much into an account, whatever it did. */
+export const payingMore =
+  (wallet: string, amount: string): Lie =>
+  ({ method }, truth) => {
+    if (method !== "getTransaction" || truth === null) return truth;
+    type Balance = { owner: string; uiTokenAmount: { amount: string } };
+    const told = structuredClone(truth) as { meta: { postTokenBalances: Balance[] } };
+    for (const balance of told.meta.postTokenBalances) {
+      if (balance.owner === wallet) balance.uiTokenAmount.amount = amount;
+    }
+    return told;
+  };
 
 const answered = (id: number, told: object) => Response.json({ jsonrpc: "2.0", id, ...told });

@@ -48,10 +48,13 @@ function publication({ publication: found }: OperatorHealth): Part {
 
 function chain({ chain: found }: OperatorHealth): Part {
   if (found === null) return "No chain is open in this process.";
-  const { cluster, answers, took_ms, why } = found;
-  return answers
-    ? `${cluster} answered within ${took_ms} ms.`
-    : html`${cluster} did not answer: ${why}`;
+  const { cluster, answers, took_ms, why, nodes, disagreements } = found;
+  const answered = answers ? `answered within ${took_ms} ms.` : `did not answer: ${why}.`;
+  const believed =
+    nodes > 1
+      ? `${nodes} nodes are asked, and two have to agree before a gift is recorded. They contradicted each other ${disagreements} times since the start.`
+      : "One node is asked, and believed whatever it says: if it lies, gifts that never were are recorded and signed. Name a second one, on another host, in ALMONER_SOLANA_RPC_URLS.";
+  return `${cluster} ${answered} ${cluster === "local" ? "" : believed}`;
 }
 
 const backup = ({ backup: found }: OperatorHealth): Part =>

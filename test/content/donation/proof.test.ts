@@ -17,6 +17,7 @@ const due: Due = {
   asked_at: now,
   windowMs: 3_600_000,
   commitment: "confirmed",
+  finalized_above: usdc(100),
   mint: "Usdc",
   tokenAccountOf: (wallet) => `${wallet}.account`,
   seal,

@@ -12,10 +12,19 @@ const publication: Health["publication"] = {
   failures: 0,
 };
 
+const chain = {
+  cluster: "devnet",
+  answers: true,
+  took_ms: 12,
+  why: null,
+  nodes: 2,
+  disagreements: 0,
+};
+
 const well: Health = {
   at: "2026-11-21T12:00:00.000Z",
   publication,
-  chain: { cluster: "devnet", answers: true, took_ms: 12, why: null },
+  chain,
   backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
   refused: { hours: 24, requests: {} },
   store: { bytes: 1e9, free_bytes: 5e10, newest_change: 9 },
@@ -57,13 +66,18 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
   { name: "this process does not publish", change: { publication: null }, says: null },
   {
     name: "the chain is silent",
-    change: { chain: { cluster: "devnet", answers: false, took_ms: 5_000, why: "timed out" } },
+    change: { chain: { ...chain, answers: false, why: "timed out" } },
     says: "The chain does not answer: timed out.",
   },
   {
     name: "the chain is silent without a reason",
-    change: { chain: { cluster: "devnet", answers: false, took_ms: 5_000, why: null } },
+    change: { chain: { ...chain, answers: false } },
     says: "The chain does not answer: no reason given.",
+  },
+  {
+    name: "nodes contradict each other",
+    change: { chain: { ...chain, disagreements: 3 } },
+    says: "RPC nodes contradicted each other 3 times since the start: one of them lies or is broken, and the log names them. Gifts wait until two agree.",
   },
   { name: "no chain is used", change: { chain: null }, says: null },
   { name: "no backup is known", change: { backup: null }, says: "No backup has been recorded." },
