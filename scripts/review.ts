@@ -262,14 +262,16 @@ const revoke = defineCommand({
   meta: {
     name: "revoke",
     description:
-      "Takes back a verification: the profile becomes an unclaimed listing, without the wallet and contact of the claim",
+      "Takes back a verification: the profile becomes an unclaimed listing, without what the claim brought",
   },
   args: {
     slug: { type: "string", description: "Slug of the profile (required)" },
     reason: { type: "string", description: "Why, for the audit log (required)" },
     values: {
       type: "boolean",
-      description: "Also empty mission, website and city where the organisation set them",
+      default: true,
+      description: "Empty mission, website, city and country, too, where the organisation set them",
+      negativeDescription: "Keep mission, website, city and country as the organisation set them",
     },
     operator,
     json,
@@ -277,11 +279,11 @@ const revoke = defineCommand({
   run: async ({ args }) => {
     const slug = neededOption("slug", args.slug, "give the slug of the profile.");
     const reason = neededOption("reason", args.reason, "say why, for the audit log.");
-    const asked = { params: { slug }, body: { reason, take_back_values: args.values === true } };
+    const asked = { params: { slug }, body: { reason, take_back_values: args.values } };
     await change(args, slug, verificationOperations.revokeVerification, asked, (revoked) => {
       const { taken_back, stopped_hold } = revoked;
       const fields = taken_back.length === 0 ? "nothing" : taken_back.join(", ");
-      const hold = stopped_hold ? "\nThe held change of its wallet is stopped." : "";
+      const hold = stopped_hold ? "\nThe held wallet is stopped." : "";
       return `${slug} is a listing again. Taken back: ${fields}.${hold}`;
     });
   },

@@ -158,7 +158,7 @@ export const actions = {
     help: 'Send {"agent_id": "…", "reason": "…"}.',
   }),
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
-    help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": true}.',
+    help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": false}.',
     bodyless: true,
   }),
   getOperatorHealth: reading(operations.getOperatorHealth, operatorHealth),

@@ -23,9 +23,9 @@ export type RevokeFailure =
 type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string };
 
 /**
- * Takes back the verification of a nonprofit: it is a listing again, which can be claimed again. Contact and wallet go
- * with it where the organisation had set them, and a held change of wallet is stopped: no gift goes to anyone who was wrongly
- * believed. One transaction, written to the audit log.
+ * Takes back the verification of a nonprofit: it is a listing again, which can be claimed again. What the organisation
+ * had set goes with it, and a held wallet is stopped: no gift goes to anyone who was wrongly believed, and no word of
+ * theirs stays. One transaction, written to the audit log.
  */
 export async function revokeVerification(
   context: Pick<OperatorContext, "store" | "clock" | "waitForPublication">,
@@ -42,7 +42,7 @@ export async function revokeVerification(
     if (before.verified === 0 && before.status !== "claimed" && stands === null) {
       return fail({ kind: "not_verified", slug } as const);
     }
-    const { after, taken_back } = listedAgain(before, take_back_values === true);
+    const { after, taken_back } = listedAgain(before, take_back_values !== false);
     const last = await newestChangeOf(tx, before.id);
     await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
     await noteRevoked(tx, before.id, at);
@@ -66,14 +66,14 @@ export async function revokeVerification(
 }
 
 const alwaysTaken = ["usdc_wallet", "contact_email"] as const;
-const takenOnDemand = ["mission", "website", "city"] as const;
+const takenUnlessTold = ["mission", "website", "city", "country_code"] as const;
 
 /** The profile without what was taken on the organisation's word. */
 function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
   const after: NonprofitRecord = { ...before, provenance: { ...before.provenance }, verified: 0 };
   if (before.status === "claimed") after.status = "listed";
   const taken_back: string[] = [];
-  for (const field of takeBackValues ? [...alwaysTaken, ...takenOnDemand] : alwaysTaken) {
+  for (const field of takeBackValues ? [...alwaysTaken, ...takenUnlessTold] : alwaysTaken) {
     if (before[field] === null || before.provenance[field]?.set_by !== "organisation") continue;
     after[field] = null;
     delete after.provenance[field];

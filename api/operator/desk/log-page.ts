@@ -86,8 +86,8 @@ export async function undoPage(visit: Visit, { said, status }: Shown = {}): Prom
           token,
           legend: "Take back a verification",
           fields: html`<p>
-              The profile becomes an unclaimed listing again. Contact and wallet go where the
-              organisation had set them, and a held change of its wallet is stopped.
+              The profile becomes an unclaimed listing again. What the organisation had set goes:
+              contact, wallet, mission, website, city and country. A held wallet is stopped.
             </p>
             ${field({
               name: "slug",
@@ -101,8 +101,8 @@ export async function undoPage(visit: Visit, { said, status }: Shown = {}): Prom
               value: nonprofit.reason,
             })}
             <label class="choice"
-              ><input type="checkbox" name="take_back_values" value="1" /> Empty mission, website
-              and city, too, where the organisation set them</label
+              ><input type="checkbox" name="keep_values" value="1" /> Keep mission, website, city
+              and country, as the organisation set them</label
             >`,
           button: "Take it back",
           danger: true,
@@ -142,7 +142,7 @@ export async function undoVerification(visit: Sent): Promise<Page> {
   }
   const done = await perform(visit, actions.revokeVerification, {
     params: { slug: text("slug") },
-    body: { reason: text("reason"), take_back_values: text("take_back_values") === "1" },
+    body: { reason: text("reason"), take_back_values: text("keep_values") !== "1" },
   });
   if (!done.ok) return undoPage(visit, refused(done.failure, unusable));
   const { slug, taken_back, stopped_hold } = done.value;
@@ -150,7 +150,7 @@ export async function undoVerification(visit: Sent): Promise<Page> {
     taken_back.length === 0
       ? "Nothing else was taken back."
       : `Taken back: ${taken_back.join(", ")}.`;
-  const held = stopped_hold ? " A held change of its wallet is stopped." : null;
+  const held = stopped_hold ? " A held wallet is stopped." : null;
   return undone(visit, html`<bdi>${slug}</bdi> is no longer verified. ${taken}${held}`);
 }
 
