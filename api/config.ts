@@ -56,8 +56,10 @@ const completed = (raw: Raw, env: Environment) => ({
   adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
   signingKey: raw.ALMONER_SIGNING_KEY,
   consensus: raw.ALMONER_CONSENSUS,
-  /** Between the approval of a changed wallet and its effect. */
+  /** Between the approval of a wallet and its effect. */
   walletHoldMs: raw.ALMONER_WALLET_HOLD_HOURS * 3_600_000,
+  /** Operators who must approve what sets a wallet. */
+  walletApprovals: Number(raw.ALMONER_WALLET_APPROVALS) as 1 | 2,
   recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
   /** How long calls of recommend, and what followed them, are kept. */
   recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,

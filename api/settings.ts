@@ -192,8 +192,12 @@ export const settings = z
       choice(["agents", "networks"]).default("agents"),
     ),
     ALMONER_WALLET_HOLD_HOURS: described(
-      "hours between the approval of a changed wallet and the moment it takes effect",
+      "hours between the approval of a wallet that is not proven and the moment it takes effect",
       whole(1, 8_760, 72),
+    ),
+    ALMONER_WALLET_APPROVALS: described(
+      "operators who must approve a request that sets a wallet: 1 or 2",
+      choice(["1", "2"]).default("1"),
     ),
     ALMONER_RECOMMENDATION_PHASE: described(
       "phase of recommendation governance: 1, 2 or 3",
@@ -284,6 +288,14 @@ export const settings = z
     ),
   })
   .superRefine((all, context) => {
+    const names = new Set(all.ALMONER_ADMIN_TOKENS?.map(({ name }) => name));
+    if (all.ALMONER_WALLET_APPROVALS === "2" && names.size < 2) {
+      context.addIssue({
+        code: "custom",
+        path: ["ALMONER_WALLET_APPROVALS"],
+        message: "name two operators in ALMONER_ADMIN_TOKENS, or send 1",
+      });
+    }
     if (all.ALMONER_NETWORK === "local" || all.ALMONER_SOLANA_RPC_URLS !== undefined) return;
     context.addIssue({
       code: "custom",

@@ -33,6 +33,7 @@ import {
 import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
+import { standingFields } from "#content/onboarding/outcome.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
 export type OnboardContext = {
@@ -92,7 +93,7 @@ export async function onboard(
       return storeNew(tx, context, { request, proven, duplicates, digest, now });
     }),
   );
-  return stored.ok ? ok(await answerOf(context, request, stored.value)) : stored;
+  return stored.ok ? ok(await answerOf(context, request, profile, stored.value)) : stored;
 }
 
 /** What stands in the store now: of this request, or of the same one that came before. */
@@ -203,7 +204,8 @@ export const slugFor = async (
 
 async function answerOf(
   { store, baseUrl, statusToken }: OnboardContext,
-  { name, city }: OnboardingRequest,
+  request: OnboardingRequest,
+  profile: NonprofitRecord | null,
   { id, type, slug, status, status_digest }: OnboardingStored,
 ): Promise<OnboardingAnswer> {
   const token = statusToken(id);
@@ -212,11 +214,28 @@ async function answerOf(
     success: true,
     type,
     submission_id: id,
-    slug: slug ?? (await slugFor(store, { name: name ?? "", city })),
+    slug: slug ?? (await slugFor(store, { name: request.name ?? "", city: request.city })),
     status,
-    message: link === null ? waitsAlready : messages[type],
+    message: link === null ? waitsAlready : messages[type] + liveValuesSaid(request, profile, type),
     status_url: link,
   };
+}
+
+/** Of a claim: which live values it corrects, and which stay although it sent others. */
+function liveValuesSaid(
+  request: OnboardingRequest,
+  profile: NonprofitRecord | null,
+  type: OnboardingType,
+): string {
+  const { kept, corrected } = standingFields(profile, { type, request, edits: {} });
+  const named = (fields: readonly string[]) => fields.join(", ").replace("country_code", "country");
+  const corrects =
+    corrected.length === 0 ? "" : ` Approved, it replaces the profile's ${named(corrected)}.`;
+  const keeps =
+    kept.length === 0
+      ? ""
+      : ` The profile keeps its ${named(kept)}: to correct a wrong value, name its field in corrects.`;
+  return corrects + keeps;
 }
 
 const waitsAlready =
@@ -225,5 +244,5 @@ const waits = "Nothing is public before a reviewer approves it; status_url shows
 const messages: Record<OnboardingType, string> = {
   claim: `Your claim waits for review. ${waits}`,
   registration: `Your registration waits for review. The slug is the one it gets unless another takes it before. ${waits}`,
-  change: `This profile is claimed already, so this asks to change it. ${waits} A changed wallet takes effect some days after approval.`,
+  change: `This profile is claimed already, so this asks to change it. ${waits}`,
 };

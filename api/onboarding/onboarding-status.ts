@@ -91,8 +91,9 @@ const walletMessages: Record<OnboardingStatus["wallet"]["state"], string> = {
   none: "It is approved, and the profile shows it.",
   in_review: "It is approved, and the profile shows it.",
   in_effect: "It is approved, and the profile shows it with its wallet.",
-  held: "It is approved. The new wallet takes effect when its hold ends; until then gifts go to the old one.",
-  stopped: "It is approved, but the change of the wallet was stopped: gifts go to the old one.",
+  held: "It is approved. The wallet takes effect when its hold ends; until then gifts go to the one before, if there is one.",
+  stopped:
+    "It is approved, but the wallet was stopped: gifts go to the one before, if there is one.",
   replaced: "It is approved; another wallet has taken its place since, or it was taken back.",
   rejected: "It was rejected.",
 };

@@ -23,7 +23,7 @@ export type WalletChange = {
 };
 
 /**
- * Holds an approved wallet of a profile that has another one, or logs the one that was set at once. What was held before
+ * Holds an approved wallet, or logs the one that was set at once. What was held before
  * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
  */
 export async function changeWallet(tx: WriteTransaction, change: WalletChange): Promise<void> {
@@ -36,14 +36,12 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
     await closeHold(tx, held, { status: "replaced", reason: null, slug: saved.slug, by, at });
   }
   const wallet_before = before?.usdc_wallet ?? null;
-  if (!wallet.held) {
+  if (wallet.held === null) {
     if (wallet_before === wallet.address) return;
     const set = { submission_id: one.id, wallet_before, wallet: wallet.address };
     await logWallet(tx, "set", set, { slug: saved.slug, by, at });
     return;
   }
-  if (wallet_before === null)
-    throw new Error(`${one.id} holds a wallet that nothing stands in the way of`);
   await holdWallet(tx, saved.slug, {
     submission_id: one.id,
     nonprofit_id: saved.id,
@@ -60,7 +58,7 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
 const everyMs = 60_000;
 
 /**
- * Makes changed wallets public whose hold has ended: at start and every minute. Donations do not wait for it: they read
+ * Makes wallets public whose hold has ended: at start and every minute. Donations do not wait for it: they read
  * the wallet in effect.
  */
 export const startWalletSweep = ({
@@ -71,7 +69,7 @@ export const startWalletSweep = ({
   every(
     async () => {
       const applied = await applyDueWallets(store, clock());
-      if (applied > 0) log.info({ applied }, "changed wallets took effect");
+      if (applied > 0) log.info({ applied }, "held wallets took effect");
     },
     {
       everyMs,

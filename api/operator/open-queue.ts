@@ -77,15 +77,22 @@ export type Deciding = {
   /** The name of who decides. */
   operator: string;
   now: Date;
-  /** How long an approved change of a wallet waits. */
+  /** How long an approved wallet waits. */
   walletHoldMs: number;
+  /** How many operators must approve what sets a wallet. */
+  walletApprovals: 1 | 2;
 };
 
 /**
  * What a decision did, inside its transaction: unless given, to the nonprofit that was there, and nothing public.
- * `sequence` is that of the public change it made, if any.
+ * `sequence` is that of the public change it made, if any. Not `complete`: it waits for another operator's approval.
  */
-export type Decided = { slug: string | null; sequence: number | null; message: string };
+export type Decided = {
+  slug: string | null;
+  sequence: number | null;
+  complete: boolean;
+  message: string;
+};
 
 export type ReviewFailure =
   | { kind: "review_not_found"; id: string }
@@ -167,7 +174,7 @@ export function openQueue<Row extends Stored, Of extends NonprofitRecord | null 
       const decide = decision === "approved" ? queue.approve : queue.reject;
       const done = await decide(tx, found.value, deciding);
       const slug = found.value.record?.slug ?? null;
-      return done.ok ? ok({ slug, sequence: null, ...done.value }) : done;
+      return done.ok ? ok({ slug, sequence: null, complete: true, ...done.value }) : done;
     },
   };
 }

@@ -13,7 +13,7 @@ import { hexKey, instantAt, openQueue } from "./open-queue.ts";
 const hourMs = 3_600_000;
 
 /**
- * Approved changes of a wallet that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
+ * Approved wallets that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
  * that ends at this instant has ended: what is due takes effect before anyone can stop it.
  */
 export const holdReviews = openQueue<WalletHold>({
@@ -27,7 +27,7 @@ export const holdReviews = openQueue<WalletHold>({
   item: (_, { row: hold }, now) => ({
     key: hold.submission_id,
     place: `${hold.effective_at}.${hold.submission_id}`,
-    summary: `A changed wallet takes effect at ${isoTime(hold.effective_at)} by itself. Rejecting stops it; approving does nothing.`,
+    summary: `${hold.wallet_before === null ? "A first" : "A changed"} wallet takes effect at ${isoTime(hold.effective_at)} by itself. Rejecting stops it; approving does nothing.`,
     detail: {
       wallet_before: hold.wallet_before,
       wallet: hold.wallet,

@@ -7,14 +7,21 @@ import { isoTime } from "#content/contract/time.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { wasDone } from "#content/operation/audit-store.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
 import { editable, type OnboardingEdits, readEdits } from "#content/onboarding/edits.ts";
-import { onboardingOutcome, type OnboardingOutcome } from "#content/onboarding/outcome.ts";
+import { hostControl } from "#content/onboarding/host-proof.ts";
+import {
+  type Approving,
+  onboardingOutcome,
+  type OnboardingOutcome,
+} from "#content/onboarding/outcome.ts";
 import {
   closeOnboarding,
   keepDuplicates,
+  noteFirstApproval,
   type Onboarding,
   onboardingById,
   onboardingQueue,
@@ -51,7 +58,10 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
     return { ...one, duplicates };
   },
 
-  item: async (store, waiting) => itemOf(waiting, await checksFor(store, waiting)),
+  item: async (store, waiting, now) => {
+    const outcome = onboardingOutcome(waiting.record, await approvingOf(store, waiting, {}, now));
+    return itemOf(waiting, outcome, await checksFor(store, waiting, outcome, now));
+  },
 
   approve: async (tx, { row: one, record }, deciding) => {
     const edits = readEdits(deciding.value, { thisYear: deciding.now.getUTCFullYear() });
@@ -59,7 +69,11 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
     const obstacle =
       (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value));
     if (obstacle !== null) return fail({ kind: "review_conflict", message: obstacle });
-    return ok(await approved(tx, { row: one, record, edits: edits.value }, deciding));
+    const approving = await approvingOf(tx, { row: one, record }, edits.value, deciding.now);
+    const outcome = onboardingOutcome(record, approving);
+    const setsWallet = outcome.wallet !== null && outcome.wallet.address !== record?.usdc_wallet;
+    const first = setsWallet ? await firstOfTwo(tx, one, edits.value, deciding) : null;
+    return first ?? ok(await approved(tx, { row: one, record, outcome }, deciding));
   },
 
   reject: async (tx, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
@@ -112,18 +126,65 @@ async function unseenDuplicate(tx: WriteTransaction, one: Onboarding, edits: Onb
   return `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
 }
 
+/** What is known when a request is approved now with these edits. */
+async function approvingOf(
+  store: Queryable,
+  { row: one, record }: Request,
+  edits: OnboardingEdits,
+  now: Date,
+): Promise<Approving> {
+  const { type, request } = one;
+  const name = edits.name ?? request.name ?? "";
+  const nowMs = now.getTime();
+  return {
+    type,
+    request,
+    proof: proofOf(one),
+    edits,
+    slug: record?.slug ?? (await slugFor(store, { name, city: edits.city ?? request.city })),
+    host: hostControl(
+      { type, profile: record, website: { ...request, ...edits }.website },
+      one,
+      nowMs,
+    ),
+    revokedBefore:
+      record !== null &&
+      (await wasDone(store, { action: "verification.revoked", subject: record.slug })),
+    nowMs,
+  };
+}
+
+/**
+ * Counts the approval of a wallet where two operators have to approve it: null for the second, which approves the very
+ * edits of the first. Other edits begin the count again.
+ */
+async function firstOfTwo(
+  tx: WriteTransaction,
+  { id, first_approved_by: first, first_approved_value }: Onboarding,
+  edits: OnboardingEdits,
+  { value, operator: by, now, walletApprovals }: Deciding,
+) {
+  if (walletApprovals === 1) return null;
+  const before = readEdits(first_approved_value, { thisYear: now.getUTCFullYear() });
+  const isSame =
+    first !== null && before.ok && JSON.stringify(before.value) === JSON.stringify(edits);
+  if (isSame && first !== by) return null;
+  if (isSame) {
+    const message = "You approved this already; another operator has to approve it, too.";
+    return fail({ kind: "review_conflict", message } as const);
+  }
+  await noteFirstApproval(tx, { id, by, value });
+  const message = `1 of 2, by ${by}: it sets a wallet, so another operator has to approve the same.`;
+  return ok({ complete: false, message });
+}
+
 /** Writes all that an approval brings about: profile, wallet or its hold, and the end of the review. */
 async function approved(
   tx: WriteTransaction,
-  { row: one, record, edits }: Request & { edits: OnboardingEdits },
+  { row: one, record, outcome }: Request & { outcome: OnboardingOutcome },
   { operator: by, now, walletHoldMs }: Deciding,
-): Promise<Decided> {
-  const { request } = one;
-  const name = edits.name ?? request.name ?? "";
-  const slug = record?.slug ?? (await slugFor(tx, { name, city: edits.city ?? request.city }));
-  const proof = proofOf(one);
+): Promise<Partial<Decided> & Pick<Decided, "message">> {
   const nowMs = now.getTime();
-  const outcome = onboardingOutcome(record, { type: one.type, request, proof, edits, slug, nowMs });
   const last = record === null ? null : await newestChangeOf(tx, record.id);
   const saves = [{ before: record, after: outcome.after }];
   const [saved] = await saveNonprofits(tx, saves, { origin: "onboarding", now });
@@ -141,12 +202,13 @@ async function approved(
   };
 }
 
-function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): string {
+function messageOf({ kept, corrected, wallet }: OnboardingOutcome, effectiveAt: number): string {
   const said = ["It is approved."];
+  if (corrected.length > 0) said.push(`The profile's ${corrected.join(", ")} is corrected.`);
   if (kept.length > 0) said.push(`The profile keeps its ${kept.join(", ")}.`);
-  if (wallet?.held === true) {
+  if (wallet !== null && wallet.held !== null) {
     said.push(
-      `The new wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before.`,
+      `The wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before, because ${wallet.held}.`,
     );
   }
   return said.join(" ");
@@ -155,6 +217,8 @@ function messageOf({ kept, wallet }: OnboardingOutcome, effectiveAt: number): st
 async function checksFor(
   store: Queryable,
   { row: one, record: profile }: Request,
+  outcome: OnboardingOutcome,
+  now: Date,
 ): Promise<ReviewCheck[]> {
   const { type, request, duplicates, nonprofit_id, wallet_signature } = one;
   const { contact_email: contactEmail, usdc_wallet: wallet } = request;
@@ -165,6 +229,8 @@ async function checksFor(
     request,
     profile,
     proven: wallet_signature !== null,
+    host: hostControl({ type, profile, website: request.website }, one, now.getTime()),
+    whyHeld: outcome.wallet?.held ?? null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
     // Further requests for the same profile.
@@ -175,16 +241,13 @@ async function checksFor(
 }
 
 /** What is live beside what would be, and what was checked. */
-function itemOf({ row: one, record }: Request, checks: ReviewCheck[]) {
-  const { request, type } = one;
-  const proof = proofOf(one);
-  const asked = { type, request, proof, edits: {}, slug: "", nowMs: one.created_at };
-  const outcome = onboardingOutcome(record, asked);
+function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, checks: ReviewCheck[]) {
+  const { request, type, first_approved_by: first, first_approved_value } = one;
   return {
     key: one.id,
     place: `${one.created_at}.${one.id}`,
     name: record?.name ?? request.name,
-    summary: summaries[type],
+    summary: `${summaries[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: approve the same edits.`}`,
     detail: {
       type,
       contact_name: request.contact_name,
@@ -192,7 +255,9 @@ function itemOf({ row: one, record }: Request, checks: ReviewCheck[]) {
       name: request.name,
       registration_number: request.registration_number,
       usdc_wallet: request.usdc_wallet,
-      wallet_proof: proof,
+      wallet_proof: proofOf(one),
+      first_approval: first === null ? null : { by: first, value: first_approved_value },
+      corrects: outcome.corrected,
       stays_as_it_is: Object.fromEntries(outcome.kept.map((field) => [field, request[field]])),
       duplicates: one.duplicates,
     },
@@ -200,18 +265,24 @@ function itemOf({ row: one, record }: Request, checks: ReviewCheck[]) {
     checks,
     sources: request.website === null ? [] : [request.website],
     flags: checks.filter(({ outcome: result }) => result === "failed").map(({ name }) => name),
-    editing: { field: "profile", required: false, current: editable(request), choices: [] },
+    editing: {
+      field: "profile",
+      required: false,
+      current: editable(request, first_approved_value),
+      approved: first_approved_value,
+      choices: [],
+    },
     created_at: one.created_at,
   };
 }
 
 const summaries: Record<OnboardingType, string> = {
   claim:
-    "An organisation claims this listing. Approving verifies it and fills what is empty; rejecting tells the sender the reason.",
+    "An organisation claims this listing. Approving verifies it, fills what is empty and corrects what it says is wrong; rejecting tells the sender the reason.",
   registration:
     "An organisation asks for a profile. Approving publishes it, verified; rejecting tells the sender the reason.",
   change:
-    "A change of a claimed profile. Approving replaces the current values; a new wallet is held first. Rejecting tells the sender the reason.",
+    "A change of a claimed profile. Approving replaces the current values. Rejecting tells the sender the reason.",
 };
 
 /** The verified signature that came with it, null without one. */

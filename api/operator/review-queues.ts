@@ -16,7 +16,7 @@ import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
 import { onboardingReviews } from "./review-onboarding.ts";
 import { proseReviews } from "./review-prose.ts";
-import type { ReviewFailure, ReviewQueue } from "./open-queue.ts";
+import type { Deciding as DecidingNow, ReviewFailure, ReviewQueue } from "./open-queue.ts";
 import { contestedReviews, disputeReviews } from "./review-contested.ts";
 
 const queues: Record<ReviewKind, ReviewQueue> = {
@@ -103,25 +103,29 @@ type Deciding = z.output<typeof ApproveBody> & {
  * rejection is public: it stands in prior_rejections.
  */
 export async function decideReview(
-  context: Looking & Publishing & { config: { walletHoldMs: number } },
+  context: Looking &
+    Publishing & {
+      config: Pick<DecidingNow, "walletHoldMs" | "walletApprovals">;
+    },
   { id, decision, operator, value = null, reason = null }: Deciding,
 ): Promise<Result<ReviewDecision, ReviewFailure>> {
   const { queue, key } = queueOf(id);
   if (queue === undefined) return fail({ kind: "review_not_found", id });
   const outcome = await context.store.write(async (tx) => {
     const now = context.clock();
-    const { walletHoldMs } = context.config;
-    const deciding = { key, value, reason: reason ?? "", operator, now, walletHoldMs };
+    const { walletHoldMs, walletApprovals } = context.config;
+    const holding = { walletHoldMs, walletApprovals };
+    const deciding = { key, value, reason: reason ?? "", operator, now, ...holding };
     const decided = await queue.decide(tx, decision, deciding);
     if (!decided.ok) return decided;
-    const action = `review.${decision}`;
+    const action = `review.${decision}${decided.value.complete ? "" : ".first"}`;
     const detail = { value, reason };
     await logOperator(tx, { operator, action, subject: id, detail, at: now.getTime() });
     return decided;
   });
   if (!outcome.ok) return outcome;
-  const { slug, sequence, message } = outcome.value;
-  return ok({ id, decision, slug, live: await isLive(context, sequence), message });
+  const { slug, sequence, complete, message } = outcome.value;
+  return ok({ id, decision, slug, complete, live: await isLive(context, sequence), message });
 }
 
 /** Whether the published profile shows a change by now; null when nothing that is public changed. */

@@ -11,6 +11,13 @@ export type OnboardingType = (typeof onboardingTypes)[number];
 export const onboardingStates = ["pending_review", "approved", "rejected"] as const;
 export type OnboardingState = (typeof onboardingStates)[number];
 
+/** How control of a host was proven: by a file below it, a DNS record, or a link sent to a mailbox at it. */
+export const provenBy = ["file", "dns", "email"] as const;
+export type ProvenBy = (typeof provenBy)[number];
+
+/** What a claim can correct: live values that it replaces when it is approved. */
+export const correctable = ["mission", "website", "city", "country"] as const;
+
 /** Longest values in characters, where an enrichable field does not give the bound. */
 export const onboardingLengthMax = {
   claim_slug: 200,
@@ -26,6 +33,13 @@ const textLengthMax = 20_000;
 
 const optionalText = (description: string) =>
   optional(textLengthMax, z.string(otherType("This is a text."))).describe(description);
+
+const namesInText = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== ""),
+);
 
 /** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
 export const claimExample = {
@@ -65,6 +79,13 @@ export const OnboardingBody = z
       registration_number: optionalText(
         "Number in a public register of charities, with or without its prefix",
       ),
+      corrects: z
+        .union([z.array(z.enum(correctable)), namesInText.pipe(z.array(z.enum(correctable)))])
+        .nullish()
+        .transform((fields) => fields ?? [])
+        .describe(
+          "Those of mission, website, city and country whose live value is wrong: an approved claim replaces them by what it sends. An array, or a text with commas",
+        ),
       wallet_challenge: optionalText(
         "The text of GET /api/onboard/challenge that was signed; absent: those of the last 15 minutes are tried",
       ),
@@ -175,14 +196,16 @@ export const RevokeBody = named("Revocation", {
   take_back_values: z
     .boolean()
     .nullish()
-    .describe("Also empty mission, website and city where the organisation set them"),
+    .describe(
+      "false: mission, website, city and country stay where the organisation set them; they are emptied unless given",
+    ),
 });
 
 /** 200 of it. */
 export const RevokeAnswer = named("RevocationResult", {
   slug: z.string(),
   taken_back: z.array(z.string()).describe("Fields that are empty now"),
-  stopped_hold: z.boolean().describe("Whether a held change of wallet was stopped"),
+  stopped_hold: z.boolean().describe("Whether a held wallet was stopped"),
   live: z.boolean().nullable().describe("Whether the published profile shows it already"),
 });
 export type RevokeAnswer = z.infer<typeof RevokeAnswer>;

@@ -30,7 +30,7 @@ export const queueWords: Readonly<
     approve: "Approve: empty the field",
     reject: "Reject: keep the value",
   },
-  hold: { name: "Wallet changes on hold", approve: null, reject: "Reject: stop the change" },
+  hold: { name: "Wallets on hold", approve: null, reject: "Reject: stop it" },
 };
 
 /** What a field of the public profile holds, and what it would hold. Third-party text. */
@@ -60,7 +60,15 @@ export const failed = outcomes("failed");
 export const ReviewEditing = z.object({
   field: z.string(),
   required: z.boolean(),
-  current: z.string().nullable().describe("What is approved without a value"),
+  current: z
+    .string()
+    .nullable()
+    .describe("What is approved without a value; while `approved` stands, that"),
+  approved: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe("What the first of two operators approved: the second sends the same `value`"),
   choices: z.array(z.string()).describe("Values that were sent; you may also give another"),
 });
 
@@ -108,6 +116,9 @@ export const ReviewDecision = named("ReviewDecision", {
   id: z.string(),
   decision: z.enum(["approved", "rejected"]),
   slug: z.string().nullable(),
+  complete: z
+    .boolean()
+    .describe("False: it sets a wallet, and waits for the approval of a second operator"),
   live: z.boolean().nullable().describe("Whether the published profile shows it already"),
   message: z.string(),
 });

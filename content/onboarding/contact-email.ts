@@ -53,6 +53,10 @@ export function emailHost(email: string, website: string | null): EmailHost {
   return same ? "own_site" : "other";
 }
 
+/** Whether anybody can have an address at this host. */
+export const isMailboxProvider = (host: string): boolean =>
+  freeMailHosts.has(host) || isDisposable(host);
+
 /** True for a host, or one above it, that hands out addresses to be thrown away. The list comes from mailchecker. */
 function isDisposable(host: string): boolean {
   const labels = host.split(".");

@@ -27,14 +27,15 @@ const EditBody = z.strictObject({
   causes: z.array(CauseId).max(8).optional(),
 });
 
-/** What can be edited, as the JSON text in which it comes back. */
-export const editable = (request: OnboardingRequest): string =>
+/** What can be edited, as the JSON text in which it comes back; `approved` are the edits of a first operator. */
+export const editable = (request: OnboardingRequest, approved: string | null): string =>
   JSON.stringify({
     ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),
     mission: request.mission,
     website: request.website,
     city: request.city,
     country: countryName(request.country_code),
+    ...objectIn(approved ?? ""),
   });
 
 type Edited = Result<OnboardingEdits, { message: string }>;

@@ -2,6 +2,7 @@ import type { OnboardingType } from "#content/contract/onboarding.ts";
 import { type NonprofitRecord, emptyRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { OnboardingEdits } from "./edits.ts";
+import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
@@ -11,8 +12,10 @@ export type OnboardingOutcome = {
   after: NonprofitRecord;
   /** Fields that keep their value although another one was sent. */
   kept: ProfileField[];
-  /** The wallet that the profile gets; `held`: it has another one, which stays for the time of the hold. */
-  wallet: { address: string; held: boolean } | null;
+  /** Fields whose live value the claim replaces because it says that it is wrong. */
+  corrected: ProfileField[];
+  /** The wallet that the profile gets; `held` says why it waits first, null: it takes effect at once. */
+  wallet: { address: string; held: string | null } | null;
 };
 
 /** Fields of a profile that a request may fill, beside contact and wallet. */
@@ -27,29 +30,30 @@ export type Approving = {
   edits: OnboardingEdits;
   /** For a registration; of others the profile has one. */
   slug: string;
+  host: HostControl;
+  /** Whether a verification of this profile was ever taken back. */
+  revokedBefore: boolean;
   nowMs: number;
 };
 
 /**
- * The profile as it is after approval. A claim fills what is empty; a change of a claimed profile also replaces what
- * stands; a registration makes a profile. A wallet takes effect at once only where there is none. Source: the decisions of the spec,
- * "Onboarding"; docs/decisions/0063.
+ * The profile as it is after approval. A claim fills what is empty and replaces what it says is wrong; a change of a
+ * claimed profile replaces what stands; a registration makes a profile. Source: the decisions of the spec, "Onboarding";
+ * docs/decisions/0063, 0070.
  */
 export function onboardingOutcome(
   before: NonprofitRecord | null,
   approving: Approving,
 ): OnboardingOutcome {
-  const { type, request, nowMs } = approving;
+  const { request, nowMs } = approving;
   const after =
     before === null ? registered(approving) : { ...before, provenance: { ...before.provenance } };
-  const kept: ProfileField[] = [];
+  const { kept, corrected } = standingFields(before, approving);
   for (const field of profileFields) {
     const edited = approving.edits[field];
     const value = edited === undefined ? request[field] : edited;
-    const held = after[field];
-    if (value === null || sameValue(field, value, held)) continue;
-    if (held !== null && held !== "" && type !== "change") kept.push(field);
-    else set(after, field, value, edited === undefined ? "organisation" : "operator", nowMs);
+    if (value === null || sameValue(field, value, after[field]) || kept.includes(field)) continue;
+    set(after, field, value, edited === undefined ? "organisation" : "operator", nowMs);
   }
   const { causes } = approving.edits;
   if (causes !== undefined) set(after, "causes", causes, "operator", nowMs);
@@ -58,7 +62,25 @@ export function onboardingOutcome(
   }
   after.verified = 1;
   after.status = "claimed";
-  return { after, kept, wallet: walletAfter(after, approving) };
+  return { after, kept, corrected, wallet: walletAfter(after, approving) };
+}
+
+/** Fields whose live value is not what a claim sends: those that stay, and those that it says are wrong. */
+export function standingFields(
+  before: NonprofitRecord | null,
+  { type, request, edits }: Pick<Approving, "type" | "request" | "edits">,
+): Pick<OnboardingOutcome, "kept" | "corrected"> {
+  const standing = profileFields.filter((field) => {
+    const value = edits[field] === undefined ? request[field] : edits[field];
+    const live = before?.[field] ?? "";
+    return type === "claim" && value !== null && live !== "" && !sameValue(field, value, live);
+  });
+  const isWrong = (field: ProfileField) =>
+    request.corrects.includes(field === "country_code" ? "country" : field);
+  return {
+    kept: standing.filter((field) => !isWrong(field)),
+    corrected: standing.filter(isWrong),
+  };
 }
 
 type Settable =
@@ -96,20 +118,27 @@ function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord
   return after;
 }
 
-/** Sets the wallet where there is none, or the proof of the one that is there; says what remains to be held. */
-function walletAfter(
-  after: NonprofitRecord,
-  { request, proof, nowMs }: Approving,
-): OnboardingOutcome["wallet"] {
+/** Sets a wallet that takes effect at once, or the proof of the one that is there. */
+function walletAfter(after: NonprofitRecord, approving: Approving): OnboardingOutcome["wallet"] {
+  const { request, proof, nowMs } = approving;
   const address = request.usdc_wallet;
   if (address === null) return null;
-  if (after.usdc_wallet !== null && after.usdc_wallet !== address) return { address, held: true };
-  if (after.usdc_wallet === null) set(after, "usdc_wallet", address, "organisation", nowMs);
+  const held = address === after.usdc_wallet ? null : whyHeld(after.usdc_wallet, approving);
+  if (held !== null) return { address, held };
+  if (after.usdc_wallet !== address) set(after, "usdc_wallet", address, "organisation", nowMs);
   if (proof !== null) {
     after.wallet_challenge = proof.challenge;
     after.wallet_signature = proof.signature;
   }
-  return { address, held: false };
+  return { address, held: null };
+}
+
+/** Why an approved wallet waits before it takes effect; null when control of host and wallet is proven and none was there. */
+function whyHeld(live: string | null, { host, proof, revokedBefore }: Approving): string | null {
+  if (live !== null) return "it replaces another wallet";
+  if (revokedBefore) return "a verification of this profile was taken back before";
+  if (host.state !== "proven") return "control of the organisation's host is not proven";
+  return proof === null ? "control of the wallet is not proven" : null;
 }
 
 /** Whether two values are one for the reader: a website that differs only in a slash needs no decision. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  correctable,
   OnboardingBody,
   type OnboardingType,
   onboardingLengthMax as lengthMax,
@@ -26,6 +27,7 @@ export const OnboardingRequest = z.object({
   country_code: storedText,
   city: storedText,
   registration_number: storedText,
+  corrects: z.array(z.enum(correctable)).default([]),
 });
 export type OnboardingRequest = z.infer<typeof OnboardingRequest>;
 
@@ -61,6 +63,8 @@ export function readOnboarding(
     country_code: take("country"),
     city: take("city"),
     registration_number: take("registration_number"),
+    // A form sends the names of all fields, filled or not.
+    corrects: correctable.filter((field) => sent.corrects.includes(field) && sent[field] !== null),
   };
   const proof = proofIn(sent);
   if (!proof.ok) wrongs.push({ path: "wallet_signature", message: proof.failure.message });

@@ -1,10 +1,12 @@
 import type { Duplicate, OnboardingType } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { isoTime } from "#content/contract/time.ts";
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { isMixedScript } from "#content/enrichment/agent.ts";
 import { type EmailHost, emailHost } from "./contact-email.ts";
 import { nameSimilarity, nearNameFrom } from "#content/nonprofit/near-name.ts";
 import { isTestData, normalise } from "#content/enrichment/value.ts";
+import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
@@ -17,6 +19,10 @@ export type Examined = {
   profile: NonprofitRecord | null;
   /** Whether the signature that came with it was verified when it came. */
   proven: boolean;
+  /** What the sender proved of the organisation's host. */
+  host: HostControl;
+  /** Why the wallet would be held after approval; null for no wallet, or one that takes effect at once. */
+  whyHeld: string | null;
   duplicates: readonly Duplicate[];
   /** Slugs of other profiles with the wallet that is asked for. */
   otherOwners: readonly string[];
@@ -32,12 +38,14 @@ export type Examined = {
 export const onboardingChecks = (examined: Examined): ReviewCheck[] =>
   [
     email,
+    control,
     website,
     name,
     number,
     wallet,
     signature,
     owners,
+    hold,
     held,
     duplicates,
     rivals,
@@ -106,6 +114,31 @@ function unprovenSource(
   // A listing holds an organisation's word only when that organisation's verification was taken back.
   return set_by === "organisation" && type === "claim" ? "a claim that was taken back" : null;
 }
+
+const proofWords = {
+  file: "by a file at the host",
+  dns: "by a DNS record",
+  email: "by a link sent to a mailbox at the host",
+} as const;
+
+const control: Check = ({ host }) => {
+  if (host.state === "nothing_to_prove_against") {
+    return noted("host", `Nothing to prove against: ${host.why}.`);
+  }
+  return host.state === "proven"
+    ? passed(
+        "host",
+        `Proven: the sender controls ${host.host}, ${proofWords[host.by]}, ${isoTime(host.at)}.`,
+      )
+    : noted("host", `Not proven: nothing shows that the sender controls ${host.host}.`);
+};
+
+const hold: Check = ({ request, whyHeld }) => {
+  if (request.usdc_wallet === null) return null;
+  return whyHeld === null
+    ? noted("hold", "The wallet takes effect at once: control of host and wallet is proven.")
+    : passed("hold", `The wallet is held after approval: ${whyHeld}.`);
+};
 
 const hostWords: Record<EmailHost, string> = {
   own_site: "Its host is that of the website.",
@@ -210,9 +243,8 @@ const rivals: Check = ({ rivals: count }) =>
 
 const testData: Check = ({ request }) => {
   const person = { agent_id: "", agent_name: request.contact_name ?? "" };
-  const values = Object.entries(request).filter(([, value]) => value !== null);
-  const found = values.filter(([field, value]) =>
-    isTestData({ field, value: value ?? "", ...person }),
+  const found = Object.entries(request).filter(
+    ([field, value]) => typeof value === "string" && isTestData({ field, value, ...person }),
   );
   return found.length === 0
     ? null

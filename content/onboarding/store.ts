@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, ne, type SQL, sql } from "drizzle-orm";
+import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -10,12 +11,22 @@ type Row = typeof onboarding.$inferSelect;
 /** What an organisation sent, and the outcome of it. Instants in milliseconds since 1970. Private. */
 export type Onboarding = Omit<Row, "request"> & { request: OnboardingRequest };
 
-type Undecided = "status" | "reason" | "reviewed_by" | "reviewed_at" | "revoked_at";
+type Sent =
+  | "id"
+  | "type"
+  | "nonprofit_id"
+  | "request"
+  | "request_digest"
+  | "status_digest"
+  | "duplicates"
+  | "wallet_challenge"
+  | "wallet_signature"
+  | "created_at";
 
 /** Stores a request that waits for review. */
 export async function addOnboarding(
   tx: WriteTransaction,
-  one: Omit<Onboarding, Undecided>,
+  one: Pick<Onboarding, Sent>,
 ): Promise<void> {
   await tx.db.insert(onboarding).values({ ...one, status: "pending_review" });
 }
@@ -95,6 +106,28 @@ export async function closeOnboarding(
   await tx.db
     .update(onboarding)
     .set(decision)
+    .where(and(eq(onboarding.id, id), isWaiting));
+}
+
+/** Notes that the sender of a request that waits has proven control of a host. */
+export async function noteHostProof(
+  tx: WriteTransaction,
+  { id, host, by, at }: { id: string; host: string; by: ProvenBy; at: number },
+): Promise<void> {
+  await tx.db
+    .update(onboarding)
+    .set({ proven_host: host, proven_by: by, proven_at: at })
+    .where(and(eq(onboarding.id, id), isWaiting));
+}
+
+/** Notes the first of two approvals, in the place of one of other edits. */
+export async function noteFirstApproval(
+  tx: WriteTransaction,
+  { id, by, value }: { id: string; by: string; value: string | null },
+): Promise<void> {
+  await tx.db
+    .update(onboarding)
+    .set({ first_approved_by: by, first_approved_value: value })
     .where(and(eq(onboarding.id, id), isWaiting));
 }
 

@@ -8,7 +8,7 @@ import { countUpTo } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
 
-/** An approved change of a wallet. Held until `effective_at`; instants in milliseconds since 1970. */
+/** An approved wallet, the first or another one. Held until `effective_at`; instants in milliseconds since 1970. */
 export type WalletHold = typeof holds.$inferSelect;
 
 /** Says literally what the partial indexes of the table say, so that SQLite uses them. */

@@ -37,6 +37,16 @@ export const lastDecision = async (
 ): Promise<AuditEntry | null> =>
   (await readAudit(context, { subject, limit: 1 })).entries[0] ?? null;
 
+/** Whether this was ever done to this. Index: audit_log_by_subject. */
+export async function wasDone(
+  store: Queryable,
+  { action, subject }: { action: string; subject: string },
+): Promise<boolean> {
+  const isIt = and(eq(auditLog.subject, subject), eq(auditLog.action, action));
+  const found = await store.db.select({ id: auditLog.id }).from(auditLog).where(isIt).limit(1);
+  return found.length > 0;
+}
+
 const namesMax = 100;
 
 /** The names of the operators and the actions of the log, for choosing one. Indexes: audit_log_by_operator, _by_action. */

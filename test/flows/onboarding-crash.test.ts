@@ -110,7 +110,7 @@ const halfApplied = `
     OR CASE s.type
       WHEN 'change' THEN (s.status = 'approved') <> (h.status IS 'held')
         OR n.usdc_wallet IS s.request ->> 'usdc_wallet'
-      WHEN 'claim' THEN (s.status = 'approved') <> (n.verified = 1 AND n.usdc_wallet IS s.request ->> 'usdc_wallet')
+      WHEN 'claim' THEN (s.status = 'approved') <> (n.verified = 1 AND h.wallet IS s.request ->> 'usdc_wallet')
         OR (s.status = 'approved') <> EXISTS (
           SELECT 1 FROM changes WHERE nonprofit_id = n.id AND origin = 'onboarding'
         )

@@ -1,5 +1,6 @@
 import type { OnboardingAnswer } from "#content/contract/onboarding.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { noteHostProof } from "#content/onboarding/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aService, type TestService, testNow } from "./service.ts";
 
@@ -19,6 +20,8 @@ export type OnboardingService = TestService & {
     body?: object,
     operator?: keyof typeof operatorTokens,
   ): Promise<Response>;
+  /** Notes that the sender of a request proved control of a host just now. */
+  prove(submissionId: string, host: string): Promise<void>;
   live(slug: string): Promise<NonprofitRecord>;
   /** An operator's GET. */
   admin(path: string): Promise<Response>;
@@ -27,6 +30,7 @@ export type OnboardingService = TestService & {
 /** A service whose clock the test turns, with two operators. */
 export async function anOnboardingService(
   records: NonprofitRecord[] = [],
+  env: Record<string, string> = {},
 ): Promise<OnboardingService> {
   let nowMs = testNow.getTime();
   const service = await aService({
@@ -35,6 +39,7 @@ export async function anOnboardingService(
       ALMONER_ADMIN_TOKENS: Object.entries(operatorTokens)
         .map((pair) => pair.join(":"))
         .join(","),
+      ...env,
     },
     context: {
       clock: () => new Date(nowMs),
@@ -64,6 +69,8 @@ export async function anOnboardingService(
     },
     decide: (id, decision, body = {}, operator = "ada") =>
       service.post(`/api/admin/reviews/${id}/${decision}`, body, bearer(operator)),
+    prove: (id, host) =>
+      service.store.write((tx) => noteHostProof(tx, { id, host, by: "dns", at: nowMs })),
     live: async (slug) => {
       const record = await recordBySlug(service.store, slug);
       if (record === null) throw new Error(`no ${slug}`);

@@ -121,6 +121,7 @@ export async function plantOnboarding(
     country_code: "KE",
     city: text,
     registration_number: text,
+    corrects: [],
   };
   const duplicate: Duplicate = {
     slug: text,

@@ -20,7 +20,7 @@ export const onboardingOperations = operations("Onboarding", {
     path: "/api/onboard",
     summary: "Claim a listing, or register a nonprofit",
     description:
-      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet that replaces another takes effect 72 hours after approval, unless the directory is set otherwise. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
+      "With `claim_slug` the listing is claimed (also needed: `contact_email`), or changed when it is claimed already; without it, a new profile is registered (`name`, `country`, `contact_email`). A person reviews it, and nothing of it is public before. A wallet takes effect 72 hours after approval (unless the directory is set otherwise), or at once where it replaces none and control of the organisation's host and of the wallet is proven. A claim fills what is empty; `corrects` names live values that are wrong. The same request again is answered with the one that waits, and with its `status_url` only under the same Idempotency-Key. Forms of browsers are taken, too.",
     headers: ["IdempotencyKey"],
     body: {
       shape: OnboardingBody,
@@ -59,7 +59,7 @@ export const verificationOperations = operations("Operator", {
     path: "/api/admin/nonprofits/{slug}/revoke",
     summary: "Take back a verification",
     description:
-      "The profile becomes an unclaimed listing again. The wallet and the contact that the organisation had set go with it, and a held change of its wallet is stopped.",
+      "The profile becomes an unclaimed listing again. What the organisation had set goes with it: wallet and contact always, mission, website, city and country unless `take_back_values` is false. A held wallet is stopped.",
     body: { shape: RevokeBody },
     ok: { description: "Taken back", shape: RevokeAnswer },
     refusals: [409],

@@ -21,6 +21,13 @@ export const onboardingSubmissions = sqliteTable(
     created_at: integer().notNull(),
     reviewed_at: integer(),
     revoked_at: integer(), // When the verification that came of it was taken back.
+    proven_host: text(), // The host whose control the sender proved last, without "www.".
+    proven_by: text({ enum: ["file", "dns", "email"] }),
+    proven_at: integer(),
+    mailed_at: integer(), // When the link that proves control of the mailbox was sent.
+    first_approved_by: text(), // Of two operators who have to approve a wallet.
+    first_approved_value: text(), // The edits that this one approved, as they were sent; null for none.
+    erased_at: integer(), // When the contact in `request` was erased.
   },
   (o) => [
     index("onboarding_by_status").on(o.status, o.created_at, o.id),
@@ -35,11 +42,17 @@ export const onboardingSubmissions = sqliteTable(
     uniqueIndex("one_verification_per_nonprofit")
       .on(o.nonprofit_id)
       .where(sql`type <> 'change' and status = 'approved' and revoked_at is null`),
+    index("onboarding_mailed")
+      .on(o.mailed_at)
+      .where(sql`mailed_at is not null`),
+    index("onboarding_to_erase")
+      .on(o.reviewed_at)
+      .where(sql`status = 'rejected' and erased_at is null`),
   ],
 );
 
 /**
- * Approved changes of a wallet that wait before they take effect. The wallet in effect is nonprofits.usdc_wallet, unless
+ * Approved wallets that wait before they take effect. The wallet in effect is nonprofits.usdc_wallet, unless
  * a held one is due: see content/onboarding/wallet-hold-store.ts.
  */
 export const walletHolds = sqliteTable(
@@ -47,7 +60,7 @@ export const walletHolds = sqliteTable(
   {
     submission_id: text().primaryKey(),
     nonprofit_id: integer().notNull(),
-    wallet_before: text().notNull(),
+    wallet_before: text(), // Null: the profile had none.
     wallet: text().notNull(),
     wallet_challenge: text(),
     wallet_signature: text(),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ReviewDecision, ReviewItem, ReviewList } from "#content/contract/review.ts";
 import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -72,26 +73,42 @@ describe("a claim", () => {
       website: "https://house.example",
       city: "Kisumu",
       contact_email: "office@house.example",
-      usdc_wallet: wallet.address,
-      wallet_signature: null,
+      usdc_wallet: null,
     });
-    for (const field of ["website", "city", "contact_email", "usdc_wallet"]) {
+    for (const field of ["website", "city", "contact_email"]) {
       expect(after.provenance[field]).toMatchObject({ set_by: "organisation", agents: [] });
     }
     const [change] = await changesOf(slug);
     expect(change).toMatchObject({ origin: "onboarding" });
-    expect(change?.fields).toContain("usdc_wallet");
+    expect(change?.fields).toContain("website");
     const profile = await (await service.get(`/api/nonprofits/${slug}`)).text();
     expect(profile).not.toMatch(/office@|Ada/);
     expect(JSON.parse(profile)).toMatchObject({
       verified: 1,
       has_contact_email: true,
-      usdc_wallet: wallet.address,
     });
   });
 
-  test("publishes the proof of its wallet", async () => {
-    const slug = await aSlug();
+  test("corrects a live value that it says is wrong, and says so when it is sent", async () => {
+    const website = "https://wrong.example";
+    const provenance = { website: sourceFrom("consensus", 1), city: sourceFrom("register", 1) };
+    const slug = await aSlug({ website, city: "Lamu", mission: "Ours.", provenance });
+    const right = { website: "https://right.example", city: "Kisumu", mission: "Theirs." };
+    const { submission_id, message } = await service.submit(
+      claimOf(slug, { ...right, corrects: ["website", "city"] }),
+    );
+    expect(message).toContain("replaces the profile's website, city");
+    expect(message).toContain("keeps its mission");
+    expect((await review(submission_id)).detail["corrects"]).toEqual(["website", "city"]);
+    expect((await service.send(claimOf(slug, { corrects: ["name"] }))).status).toBe(400);
+    expect((await approve(submission_id)).body.message).toContain("website, city is corrected");
+    const after = await service.live(slug);
+    expect(after).toMatchObject({ ...right, mission: "Ours." });
+    expect(after.provenance["website"]?.set_by).toBe("organisation");
+  });
+
+  test("publishes the proof of its wallet, at once where control of the host is proven", async () => {
+    const slug = await aSlug({ website: "https://house.example" });
     const wallet = aWallet();
     const { challenge } = await (
       await service.get(`/api/onboard/challenge?wallet=${wallet.address}`)
@@ -100,6 +117,9 @@ describe("a claim", () => {
     const { submission_id } = await service.submit(
       claimOf(slug, { usdc_wallet: wallet.address, wallet_signature: signature }),
     );
+    expect(check(await review(submission_id), "host")).toBe("noted");
+    await service.prove(submission_id, "house.example");
+    expect(check(await review(submission_id), "host")).toBe("passed");
     expect(
       (await (await service.get(`/api/nonprofits/${slug}`)).json()).wallet_proof,
     ).toBeUndefined();

@@ -240,11 +240,12 @@ describe("a verification that is taken back", () => {
     const slug = `holder-${made++}`;
     await service.add(aNonprofit({ slug, city: "Lamu" }));
     await change(slug, aWallet().address, { mission: "Theirs." });
+    service.pass(hold);
     const id = await change(slug, aWallet().address);
     const answer = await (await revoke(slug, { reason: "impostor" })).json();
     expect(answer).toEqual({
       slug,
-      taken_back: ["usdc_wallet", "contact_email"],
+      taken_back: ["usdc_wallet", "contact_email", "mission"],
       stopped_hold: true,
       live: true,
     });
@@ -253,7 +254,7 @@ describe("a verification that is taken back", () => {
       status: "listed",
       usdc_wallet: null,
       contact_email: null,
-      mission: "Theirs.",
+      mission: null,
       city: "Lamu",
     });
     expect((await service.decide(id, "reject", { reason: "x" })).status).toBe(409);
@@ -261,11 +262,14 @@ describe("a verification that is taken back", () => {
     await sweep();
     expect(await recipient(slug)).toBeNull();
     const right = aWallet().address;
-    await change(slug, right);
-    expect(await service.live(slug)).toMatchObject({ verified: 1, usdc_wallet: right });
-    const again = await (await revoke(slug, { reason: "gave up", take_back_values: true })).json();
-    expect(again.taken_back).toEqual(["usdc_wallet", "contact_email", "mission"]);
-    expect((await service.live(slug)).city).toBe("Lamu");
+    await change(slug, right, { mission: "Ours." });
+    expect(await service.live(slug)).toMatchObject({ verified: 1, usdc_wallet: null });
+    service.pass(hold);
+    await sweep();
+    expect(await service.live(slug)).toMatchObject({ usdc_wallet: right });
+    const again = await (await revoke(slug, { reason: "gave up", take_back_values: false })).json();
+    expect(again.taken_back).toEqual(["usdc_wallet", "contact_email"]);
+    expect(await service.live(slug)).toMatchObject({ city: "Lamu", mission: "Ours." });
   });
 
   test("is answered clearly where there is none", async () => {

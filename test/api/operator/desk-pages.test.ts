@@ -76,7 +76,10 @@ describe("what organisations ask for", () => {
     expect(alerts(refused)).toContain("No country has this name or code");
     expect(refused.$("input[name='value.country']").val()).toBe("Nowhere");
     await ada.send(page, "Approve");
-    expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet, city: "Oslo" });
+    expect(await live(slug)).toMatchObject({ verified: 1, usdc_wallet: null, city: "Oslo" });
+    const held = await ada.get(`/desk/reviews/hold-${claim}`);
+    expect(shown(held.$("main").text())).toContain("A first wallet takes effect at");
+    await ada.send(held, "Reject", { reason: "Not theirs" });
     const registration = await onboard({
       name: "Harbour Reading Room",
       country: "Norway",

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { emailHost } from "#content/onboarding/contact-email.ts";
+import {
+  type HostControl,
+  hostControl,
+  hostProofLifeMs,
+  provesHost,
+} from "#content/onboarding/host-proof.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { editable, readEdits } from "#content/onboarding/edits.ts";
 import { onboardingOutcome } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
 import { wrongsOf } from "#content/contract/problem.ts";
@@ -103,16 +110,22 @@ test.each([
   expect(read({ ...claim, claim_slug }).request.claim_slug).toBe(slug);
 });
 
+const unproven: HostControl = { state: "not_proven", host: "b.example" };
+const proven: HostControl = { state: "proven", host: "b.example", by: "dns", at: 1 };
+
 describe("an approval", () => {
   const nowMs = 1_000;
-  const outcome = (type: "claim" | "change", body: object, before = {}, edits = {}) =>
+  const outcome = (type: "claim" | "change", body: object, before = {}, more = {}) =>
     onboardingOutcome(aNonprofit(before), {
       type,
       request: read({ ...claim, ...body }).request,
       proof: null,
-      edits,
+      edits: {},
       slug: "",
+      host: unproven,
+      revokedBefore: false,
       nowMs,
+      ...more,
     });
 
   test("of a claim fills, of a change replaces", () => {
@@ -167,46 +180,122 @@ describe("an approval", () => {
       "claim",
       { mission: "New.", city: "Lamu" },
       {},
-      { mission: "Edited.", city: null, causes: ["health"] },
+      { edits: { mission: "Edited.", city: null, causes: ["health"] } },
     );
     expect(after).toMatchObject({ mission: "Edited.", city: null, causes: ["health"] });
     expect(after.provenance["mission"]?.set_by).toBe("operator");
   });
 
-  test("sets a first wallet, keeps a second for its hold, and only adds the proof to the same", () => {
+  test("of a claim corrects what it says is wrong, and keeps the rest", () => {
+    const sent = { mission: "New.", city: "Kisumu", corrects: "city, website" };
+    const before = { mission: "Old.", city: "Lamu", website: "https://old.example" };
+    const { after, kept, corrected } = outcome("claim", sent, before);
+    expect([kept, corrected]).toEqual([["mission"], ["city"]]);
+    expect(after).toMatchObject({ mission: "Old.", city: "Kisumu", website: before.website });
+    expect(after.provenance["city"]?.set_by).toBe("organisation");
+  });
+
+  test("holds every wallet unless control of host and wallet is proven, and adds the proof to the same", () => {
     const { address } = aWallet();
-    expect(outcome("claim", { usdc_wallet: address })).toMatchObject({
-      after: { usdc_wallet: address },
-      wallet: { address, held: false },
-    });
-    expect(outcome("change", { usdc_wallet: address }, { usdc_wallet: "old" })).toMatchObject({
-      after: { usdc_wallet: "old" },
-      wallet: { address, held: true },
-    });
     const proof = { challenge: "c", signature: "s" };
-    const { request } = read({ ...claim, usdc_wallet: address });
-    const proven = onboardingOutcome(aNonprofit({ usdc_wallet: address }), {
-      type: "change",
-      request,
-      proof,
-      edits: {},
-      slug: "",
-      nowMs,
+    const sent = { usdc_wallet: address };
+    const held = (more: object, before = {}) => outcome("claim", sent, before, more);
+    for (const [more, why] of [
+      [{}, "host"],
+      [{ proof }, "host"],
+      [{ host: proven }, "wallet"],
+      [{ host: proven, proof, revokedBefore: true }, "taken back"],
+    ] as const) {
+      const { after, wallet } = held(more);
+      expect([after.usdc_wallet, wallet?.held]).toEqual([null, expect.stringContaining(why)]);
+    }
+    expect(held({ host: proven, proof })).toMatchObject({
+      after: { usdc_wallet: address, wallet_challenge: "c", wallet_signature: "s" },
+      wallet: { address, held: null },
     });
-    expect(proven).toMatchObject({
+    expect(held({ host: proven, proof }, { usdc_wallet: "old" })).toMatchObject({
+      after: { usdc_wallet: "old" },
+      wallet: { address, held: "it replaces another wallet" },
+    });
+    expect(held({ proof }, { usdc_wallet: address })).toMatchObject({
       after: { wallet_challenge: "c", wallet_signature: "s" },
-      wallet: { held: false },
+      wallet: { held: null },
     });
+  });
+});
+
+describe("the host to prove", () => {
+  const registration = { type: "registration" as const, profile: null };
+  const nothing = { proven_host: null, proven_by: null, proven_at: null };
+  const listed = (website: string | null, set_by?: SetBy, name_by?: SetBy) => ({
+    type: "claim" as const,
+    website: "https://asked.example",
+    profile: aNonprofit({
+      website,
+      provenance: {
+        ...(set_by === undefined ? {} : { website: sourceFrom(set_by, 1) }),
+        ...(name_by === undefined ? {} : { name: sourceFrom(name_by, 1) }),
+      },
+    }),
+  });
+  test.each([
+    [listed("https://WWW.Hope.example/about"), "hope.example"],
+    [listed("http://hope.example:8080", "register"), "hope.example"],
+    [listed("https://kitchen.hope.example", "operator"), "kitchen.hope.example"],
+    [listed("https://hope.example", "organisation", "organisation"), "hope.example"],
+    [{ ...registration, website: "https://new.example" }, "new.example"],
+  ])("of %j is %s", (claimed, host) => {
+    expect(hostControl(claimed, nothing, 0)).toEqual({ state: "not_proven", host });
+  });
+  test.each([
+    [listed(null), "no website"],
+    [listed("https://hope.example", "consensus"), "agents"],
+    [listed("https://hope.example", "organisation"), "earlier claim"],
+    [listed("https://www.facebook.com/hope"), "many organisations"],
+    [{ ...registration, website: null }, "no website"],
+  ])("of %j is none: %s", (claimed, why) => {
+    const control = hostControl(claimed, nothing, 0);
+    expect(control).toMatchObject({
+      state: "nothing_to_prove_against",
+      why: expect.stringContaining(why),
+    });
+  });
+  test("is proven for 30 days, and only while the profile names it", () => {
+    const at = 1_000;
+    const proof = { proven_host: "hope.example", proven_by: "dns" as const, proven_at: at };
+    const state = (website: string, nowMs: number) =>
+      hostControl(listed(website), proof, nowMs).state;
+    expect(state("https://hope.example", at + hostProofLifeMs - 1)).toBe("proven");
+    expect(state("https://hope.example", at + hostProofLifeMs)).toBe("not_proven");
+    expect(state("https://other.example", at)).toBe("not_proven");
+    expect(state("https://sub.hope.example", at)).toBe("not_proven");
+  });
+  test.each([
+    ["a@hope.example", "https://hope.example", true],
+    ["a@Hope.example", "https://www.hope.example/", true],
+    ["a@mail.hope.example", "https://hope.example", false],
+    ["a@example", "https://hope.example", false],
+    ["a@hope.example", "https://hope.example/~club", false],
+    ["a@hope.example", "https://hope.example/?page=7", false],
+    ["a@gmail.com", "https://gmail.com", false],
+    ["a@mailinator.com", "https://mailinator.com", false],
+  ])("is proven by a mailbox: %s at %s: %j", (email, website, expected) => {
+    const host = new URL(website).hostname.replace("www.", "");
+    expect(provesHost(email, { host, website })).toBe(expected);
   });
 });
 
 test("edits are read as values are", () => {
   const { request } = read({ ...claim, mission: "M." });
-  expect(JSON.parse(editable(request))).toEqual({
+  expect(JSON.parse(editable(request, null))).toEqual({
     mission: "M.",
     website: null,
     city: null,
     country: null,
+  });
+  expect(JSON.parse(editable(request, '{"city":"Lamu"}'))).toMatchObject({
+    mission: "M.",
+    city: "Lamu",
   });
   expect(readEdits(null, { thisYear })).toEqual({ ok: true, value: {} });
   expect(readEdits(" ", { thisYear })).toEqual({ ok: true, value: {} });
@@ -293,6 +382,8 @@ test("a registration makes a profile", () => {
       proof: null,
       edits,
       slug: "hope",
+      host: unproven,
+      revokedBefore: false,
       nowMs: 5,
     }).after;
   expect(made({})).toMatchObject({
@@ -357,6 +448,8 @@ describe("checks", () => {
         }),
         proven: false,
         duplicates: [],
+        host: unproven,
+        whyHeld: null,
         otherOwners: [],
         rivals: 0,
         stoppedFor: null,
@@ -391,6 +484,11 @@ describe("checks", () => {
       { proven: true, heldUntil: "soon", otherOwners: ["x"] },
       { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" },
     ],
+    [{}, {}, { host: "noted" }],
+    [{}, { host: proven }, { host: "passed" }],
+    [{}, { host: { state: "nothing_to_prove_against", why: "x" } }, { host: "noted" }],
+    [{ usdc_wallet: aWallet().address }, { whyHeld: "why" }, { hold: "passed" }],
+    [{ usdc_wallet: aWallet().address }, {}, { hold: "noted" }],
     [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
     [{}, { rivals: 1 }, { others: "noted" }],
     [{}, { rivals: 2, duplicates: [{}] }, { others: "noted", duplicates: "noted" }],
@@ -443,6 +541,8 @@ describe("checks", () => {
       profile: null,
       proven: false,
       duplicates: [],
+      host: unproven,
+      whyHeld: "why",
       otherOwners: [],
       rivals: 0,
       stoppedFor: null,

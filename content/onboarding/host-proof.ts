@@ -1,0 +1,85 @@
+import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { comparedWebsite, isSharedHost } from "#content/nonprofit/website.ts";
+import { isMailboxProvider } from "./contact-email.ts";
+
+/** A proof of host control counts for 30 days: hosts change hands. */
+export const hostProofLifeMs = 30 * 86_400_000;
+
+/** What a submission asks for, as far as its host matters. `profile` is null for a registration. */
+export type Claimed = {
+  type: OnboardingType;
+  profile: Pick<NonprofitRecord, "website" | "provenance"> | null;
+  /** The website that came with the request, as the operator edited it. */
+  website: string | null;
+};
+
+/** What was proven last of a submission; instants in milliseconds since 1970. */
+export type HostProof = {
+  proven_host: string | null;
+  proven_by: ProvenBy | null;
+  proven_at: number | null;
+};
+
+export type HostControl =
+  | { state: "proven"; host: string; by: ProvenBy; at: number }
+  | { state: "not_proven"; host: string }
+  | { state: "nothing_to_prove_against"; why: string };
+
+/**
+ * Whether the sender has proven control of the organisation's host: of the live website, for a registration of the one
+ * that it names. Asked again at approval, because the live website may have changed since the proof.
+ */
+export function hostControl(claimed: Claimed, proof: HostProof, nowMs: number): HostControl {
+  const due = hostToProve(claimed);
+  if (!due.ok) return { state: "nothing_to_prove_against", ...due.failure };
+  const { host } = due.value;
+  const { proven_host, proven_by: by, proven_at: at } = proof;
+  const isProven = proven_host === host && at !== null && at > nowMs - hostProofLifeMs;
+  return isProven && by !== null
+    ? { state: "proven", host, by, at }
+    : { state: "not_proven", host };
+}
+
+/** The host to prove, without "www.", and the website that names it; or why there is none. */
+export function hostToProve({
+  profile,
+  website: asked,
+}: Claimed): Result<{ host: string; website: string }, { why: string }> {
+  const website = profile === null ? asked : profile.website;
+  if (website === null || website === "") {
+    return fail({ why: `the ${profile === null ? "registration" : "profile"} names no website` });
+  }
+  const unproven = profile === null ? null : whoSetIt(profile);
+  if (unproven !== null) return fail({ why: `the website came from ${unproven}` });
+  const host = hostOf(website);
+  if (host === "") return fail({ why: "the website names no public host" });
+  if (isSharedHost(host)) return fail({ why: `many organisations have their page at ${host}` });
+  return ok({ host, website });
+}
+
+const hostOf = (website: string): string => URL.parse(comparedWebsite(website))?.hostname ?? "";
+
+/**
+ * Who set the live website, where that may be anyone who asks now: two ids of one agent put it into an empty profile,
+ * and so does an earlier claim. Null: it counts.
+ */
+function whoSetIt({ provenance }: Pick<NonprofitRecord, "provenance">): string | null {
+  const set_by = provenance["website"]?.set_by;
+  if (set_by === "consensus") return "agents";
+  // Of a profile that the organisation registered itself, the website is as much its own as the name.
+  const isOwn = provenance["name"]?.set_by === "organisation";
+  return set_by === "organisation" && !isOwn ? "an earlier claim" : null;
+}
+
+/**
+ * Whether a mailbox proves control of this host: at exactly this host, no provider of mailboxes, and the website is the
+ * host's root. Below a path, someone else may give out the addresses.
+ */
+export function provesHost(email: string, { host, website }: { host: string; website: string }) {
+  const mailHost = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+  const { pathname, search } = new URL(comparedWebsite(website));
+  const isRoot = pathname === "/" && search === "";
+  return isRoot && mailHost.replace(/^www\./, "") === host && !isMailboxProvider(host);
+}

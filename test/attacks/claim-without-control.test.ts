@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sourceFrom } from "#content/nonprofit/record.ts";
+import { ReviewItem } from "#content/contract/review.ts";
+import {
+  anOnboardingService,
+  operatorTokens,
+  type OnboardingService,
+} from "#test/support/onboarding.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aWallet, type TestWallet } from "#test/support/wallets.ts";
+
+const hold = 72 * 3_600_000;
+let service: OnboardingService;
+beforeAll(async () => {
+  service = await anOnboardingService();
+});
+afterAll(() => service.close());
+
+let made = 0;
+/** A listing with a website that nobody claimed. */
+async function aListing(more: object = {}): Promise<{ slug: string; host: string }> {
+  const slug = `listing-${made++}`;
+  const host = `${slug}.example`;
+  await service.add(aNonprofit({ slug, website: `https://${host}`, ...more }));
+  return { slug, host };
+}
+
+/** Sends a claim as the attacker would: from an address at the organisation's host, with a wallet of its own, signed. */
+async function claim(slug: string, host: string, wallet: TestWallet): Promise<string> {
+  service.pass(60_000);
+  const asked = await service.get(`/api/onboard/challenge?wallet=${wallet.address}`);
+  const { challenge } = (await asked.json()) as { challenge: string };
+  const { submission_id } = await service.submit({
+    claim_slug: slug,
+    contact_email: `office@${host}`,
+    contact_name: `Person ${made++}`,
+    usdc_wallet: wallet.address,
+    wallet_signature: wallet.sign(challenge),
+  });
+  return submission_id;
+}
+
+const approve = async (id: string, operator: keyof typeof operatorTokens = "ada", body = {}) =>
+  (await service.decide(`onboarding-${id}`, "approve", body, operator)).status;
+const revoke = (slug: string) =>
+  service.post(
+    `/api/admin/nonprofits/${slug}/revoke`,
+    { reason: "An impostor." },
+    { authorization: `Bearer ${operatorTokens.ada}` },
+  );
+/** The recipient of the 402; null when it asks for no payment. */
+async function payee(slug: string): Promise<string | null> {
+  const response = await service.get(`/api/donate/${slug}`, {
+    "x-forwarded-for": `10.9.${(made >> 8) & 255}.${made++ & 255}`,
+  });
+  if (response.status === 422) return null;
+  expect(response.status).toBe(402);
+  return ((await response.json()) as { recipient: string }).recipient;
+}
+
+describe("an attacker whose claim one operator approves", () => {
+  test("is paid by no 402 before the hold ends, with an address at the host and a wallet of its own", async () => {
+    const { slug, host } = await aListing();
+    const wallet = aWallet();
+    const id = await claim(slug, host, wallet);
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBeNull();
+    expect((await service.live(slug)).usdc_wallet).toBeNull();
+    service.pass(hold - 1);
+    expect(await payee(slug)).toBeNull();
+    const stopped = await service.decide(`hold-${id}`, "reject", { reason: "Not them." });
+    expect(stopped.status).toBe(200);
+    service.pass(hold);
+    expect(await payee(slug)).toBeNull();
+  });
+
+  test("gets round the hold neither by a revocation nor with a proof after it", async () => {
+    const { slug, host } = await aListing({ verified: 1, status: "claimed" });
+    expect((await revoke(slug)).status).toBe(200);
+    const wallet = aWallet();
+    const id = await claim(slug, host, wallet);
+    await service.prove(id, host);
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBeNull();
+    service.pass(hold);
+    expect(await payee(slug)).toBe(wallet.address);
+  });
+
+  test.each([
+    ["agents put into the profile", "consensus"],
+    ["an earlier claim put into the profile", "organisation"],
+  ] as const)("gains nothing from the proof of a host that %s", async (_, setBy) => {
+    const { slug, host } = await aListing({ provenance: { website: sourceFrom(setBy, 1) } });
+    const id = await claim(slug, host, aWallet());
+    await service.prove(id, host);
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBeNull();
+  });
+
+  test("gains nothing from a proof of another host, or of one that the profile no longer names", async () => {
+    const { slug, host } = await aListing();
+    const id = await claim(slug, host, aWallet());
+    await service.prove(id, "attacker.example");
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBeNull();
+  });
+
+  test("keeps a proof no longer than 30 days", async () => {
+    const { slug, host } = await aListing();
+    const id = await claim(slug, host, aWallet());
+    await service.prove(id, host);
+    service.pass(30 * 86_400_000);
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBeNull();
+  });
+
+  test("is paid where control of host and wallet is proven: that is the organisation", async () => {
+    const { slug, host } = await aListing();
+    const wallet = aWallet();
+    const id = await claim(slug, host, wallet);
+    await service.prove(id, host);
+    expect(await approve(id)).toBe(200);
+    expect(await payee(slug)).toBe(wallet.address);
+  });
+
+  test("leaves nothing of its own behind when the claim is taken back", async () => {
+    const { slug, host } = await aListing({ website: null });
+    const { submission_id } = await service.submit({
+      claim_slug: slug,
+      contact_email: `office@${host}`,
+      website: "https://pay-the-attacker.example",
+      mission: "Send money to the attacker.",
+    });
+    expect(await approve(submission_id)).toBe(200);
+    expect((await revoke(slug)).status).toBe(200);
+    expect(await service.live(slug)).toMatchObject({ website: null, mission: null });
+  });
+});
+
+describe("where two operators approve a wallet", () => {
+  let two: OnboardingService;
+  beforeAll(async () => {
+    two = await anOnboardingService([], { ALMONER_WALLET_APPROVALS: "2" });
+  });
+  afterAll(() => two.close());
+  const review = async (id: string) =>
+    ReviewItem.parse(await (await two.admin(`/api/admin/reviews/onboarding-${id}`)).json());
+  const decide = async (id: string, operator: keyof typeof operatorTokens, value?: object) => {
+    const body = value === undefined ? {} : { value: JSON.stringify(value) };
+    const response = await two.decide(`onboarding-${id}`, "approve", body, operator);
+    return { status: response.status, body: (await response.json()) as { complete?: boolean } };
+  };
+  const sent = async (slug: string) => {
+    await two.add(aNonprofit({ slug }));
+    const { submission_id } = await two.submit({
+      claim_slug: slug,
+      contact_email: "office@two.example",
+      city: "Lamu",
+      usdc_wallet: aWallet().address,
+    });
+    return submission_id;
+  };
+
+  test("one of them alone, twice, sets none", async () => {
+    const id = await sent("alone");
+    expect(await decide(id, "ada")).toMatchObject({ status: 200, body: { complete: false } });
+    expect((await decide(id, "ada")).status).toBe(409);
+    expect((await two.live("alone")).verified).toBe(0);
+    expect((await review(id)).summary).toContain("1 of 2 approvals, by ada");
+    expect(await decide(id, "bob")).toMatchObject({ status: 200, body: { complete: true } });
+    expect((await two.live("alone")).verified).toBe(1);
+  });
+
+  test("the second approves the very edits of the first, or counts as the first", async () => {
+    const id = await sent("edited");
+    await decide(id, "ada", { city: "Oslo" });
+    expect((await review(id)).editing).toMatchObject({ approved: '{"city":"Oslo"}' });
+    expect((await decide(id, "bob")).body.complete).toBe(false);
+    expect((await decide(id, "ada", { city: "Oslo" })).body.complete).toBe(false);
+    expect((await decide(id, "bob", { city: "Oslo" })).body.complete).toBe(true);
+    expect((await two.live("edited")).city).toBe("Oslo");
+  });
+
+  test("both at once count as two, and what sets no wallet needs one", async () => {
+    const id = await sent("at-once");
+    const both = await Promise.all([decide(id, "ada"), decide(id, "bob")]);
+    expect(both.filter(({ body }) => body.complete === true)).toHaveLength(1);
+    await two.add(aNonprofit({ slug: "plain" }));
+    const plain = { claim_slug: "plain", contact_email: "office@two.example" };
+    const { submission_id } = await two.submit(plain);
+    expect((await decide(submission_id, "ada")).body.complete).toBe(true);
+  });
+});
