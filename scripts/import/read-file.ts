@@ -1,7 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
@@ -14,7 +13,8 @@ export type ReadOptions = {
   onBad: (problem: BadInput) => void;
 };
 
-const lineLengthMax = 4 * 2 ** 20;
+/** No register has a longer row, and no record of ours a longer line. Counted before anything is kept in memory. */
+const recordBytesMax = 2 ** 20;
 
 /** The part of a register that a file is: its name without endings, in lower case ("eo_nv" of "EO_NV.csv.gz"). */
 export const scopeOf = (file: string): string =>
@@ -43,13 +43,13 @@ export async function* readCsv(
 ): AsyncGenerator<{ row: Row; line: number }> {
   let readTo = 0;
   let hasHeader = false;
+  let unevenRows = 0;
   let refused: unknown;
   const described = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
-    max_record_size: lineLengthMax,
     record_delimiter: ["\r\n", "\n"],
     columns: (header: string[]) => {
       hasHeader = true;
@@ -62,6 +62,7 @@ export async function* readCsv(
     },
     on_skip: (error) => {
       if (error === undefined) return;
+      if (error.code === "CSV_RECORD_INCONSISTENT_COLUMNS") unevenRows += 1;
       try {
         // An open quote swallowed all rows after it: that is no single row to leave out.
         if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
@@ -74,6 +75,8 @@ export async function* readCsv(
   const bytes = await bytesOf(file, options);
   let line = 1;
   bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
+  const ended = () => parser.info.records + parser.info.empty_lines + unevenRows;
+  boundRecords(bytes, ended, () => parser.destroy(new BadInput(file, readTo + 1, tooLong)));
   bytes.pipe(parser);
   try {
     for await (const read of parser) {
@@ -92,25 +95,60 @@ export async function* readCsv(
   if (!hasHeader) throw new BadInput(file, 1, "the file has no header");
 }
 
-/** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. */
+const tooLong = `no row ends within ${recordBytesMax / 2 ** 20} MB; a quote or a line break may be missing`;
+
+/**
+ * Calls `stop` when more than a record's bytes were read and none of them ended one. The parser's own limit adds up the
+ * lengths of fields: a packed file of a few kB holds a row of millions of empty ones.
+ */
+function boundRecords(bytes: Readable, ended: () => number, stop: () => void): void {
+  let before = 0;
+  let since = 0;
+  bytes.on("data", (chunk: Buffer) => {
+    const now = ended();
+    since = now === before ? since + chunk.length : 0;
+    before = now;
+    if (since > recordBytesMax) stop();
+  });
+}
+
+/** The lines of a text file, gzipped or not, counted from 1; empty ones are left out. Throws BadInput for one that is too long. */
 export async function* readLines(
   file: string,
   options: ReadOptions,
 ): AsyncGenerator<{ text: string; line: number }> {
   const bytes = await bytesOf(file, options);
-  let broken: Error | undefined;
-  const lines = createInterface({ input: bytes, crlfDelay: Infinity });
-  bytes.on("error", (error) => {
-    broken = error;
-    lines.close();
-  });
-  let line = 0;
-  for await (const text of lines) {
-    line += 1;
-    if (text.length > lineLengthMax) throw new BadInput(file, line, "the line is too long");
-    if (text.trim() !== "") yield { text, line };
+  let line = 1;
+  let pieces: Buffer[] = [];
+  let size = 0;
+  const keep = (piece: Buffer) => {
+    size += piece.length;
+    if (size > recordBytesMax) throw new BadInput(file, line, tooLong);
+    if (piece.length > 0) pieces.push(piece);
+  };
+  const taken = () => {
+    if (size === 0) return { text: "", line: line++ };
+    const text = Buffer.concat(pieces).toString().replace(/\r$/, "");
+    [pieces, size] = [[], 0];
+    return { text, line: line++ };
+  };
+  try {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      let from = 0;
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+        keep(chunk.subarray(from, end));
+        from = end + 1;
+        const read = taken();
+        if (read.text.trim() !== "") yield read;
+      }
+      keep(chunk.subarray(from));
+    }
+  } catch (error) {
+    if (error instanceof BadInput || !(error instanceof Error)) throw error;
+    throw new BadInput(file, line, brokenFile(error));
   }
-  if (broken !== undefined) throw new BadInput(file, line, brokenFile(broken));
+  const last = taken();
+  if (last.text.trim() !== "") yield last;
 }
 
 async function bytesOf(file: string, { onBytes }: ReadOptions): Promise<Readable> {

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+
+// A packed file of some kB holds one row of hundreds of MB.
+
+let importing: TestImporting;
+beforeEach(async () => {
+  importing = await anImporting();
+});
+afterEach(() => importing.close());
+
+const [header = "", row = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+const megabytes = process.env["ALMONER_FULL_TESTS"] === "1" ? 700 : 24;
+
+/** A member of a gzip file may follow another: the whole is as long as one likes. */
+const bomb = (begin: string, piece: string) => {
+  const million = gzipSync(piece.repeat(1_000_000 / piece.length));
+  return Buffer.concat([gzipSync(begin), ...Array<Buffer>(megabytes).fill(million)]);
+};
+
+const start = `${header}\n${row}\n`;
+test.each([
+  ["irs-bmf", "one text", `${start}1,`, "a"],
+  ["irs-bmf", "fields without end", `${start}1,`, ","],
+  ["irs-bmf", "a quote over many lines", `${start}1,"`, "aaaa\n"],
+  ["irs-bmf", "quotes", `${start}1,"`, '""'],
+  ["irs-bmf", "columns without end", "EIN,", ","],
+  ["ndjson", "one line", '{"id":1,"name":"', "a"],
+])(
+  "%s: %s is refused as it is read, also where bad rows are left out",
+  async (format, _, begin, piece) => {
+    const file = importing.file("bomb.gz", bomb(begin, piece));
+    for (const skipBad of [false, true]) {
+      const before = process.memoryUsage().rss;
+      const said = await outcome(importing.run(format, [file], { skipBad }));
+      expect(said).toMatch(/bomb\.gz, line \d+: no row ends within 1 MB/);
+      expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+    }
+    expect(await importing.slugs()).toEqual([]);
+  },
+);
+
+test("many bad rows are left out as before, and lines end as before", async () => {
+  const bad = `1,2,${"3".repeat(100)}\n`;
+  const file = importing.file("x.csv", `${header}\n${bad.repeat(15_000)}${row}\n`);
+  const skipped = await importing.run("irs-bmf", [file], { skipBad: true });
+  expect(skipped).toMatchObject({ added: 1, skipped_because: { bad: 15_000 } });
+  const lines = importing.file("x.ndjson", "\n\r\n{}\r\n");
+  expect(await outcome(importing.run("ndjson", [lines]))).toMatch(/line 3: id/);
+});
