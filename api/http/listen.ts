@@ -1,5 +1,6 @@
 import { maxHeaderSize } from "node:http";
 import type { Config } from "#api/config.ts";
+import { problem } from "./problem.ts";
 
 export type Listening = {
   /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
@@ -40,6 +41,7 @@ export function listen(
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: bodyBytesMax,
     fetch: (request, self) => {
+      if (!oneHost.test(request.headers.get("host") ?? "")) return problem(manyHosts);
       const ask = () => app.handle(request, self.requestIP(request)?.address);
       const early = before?.(request) ?? null;
       return early instanceof Promise ? early.then((file) => file ?? ask()) : (early ?? ask());
@@ -55,6 +57,14 @@ export function listen(
     },
   };
 }
+
+/** Bun joins repeated headers with a comma. A proxy may have taken the other one for the host. Source: RFC 9112, 3.2. */
+const oneHost = /^[^\s,]*$/;
+const manyHosts = {
+  status: 400,
+  code: "bad_host",
+  detail: "The request has more than one Host, or one that is no name. Send one Host header.",
+} as const;
 
 function serve(options: Bun.Serve.Options<undefined>): Bun.Server<undefined> {
   try {

@@ -9,15 +9,24 @@ export const hasNginx =
   Bun.spawnSync(["sh", "-c", "ls /etc/nginx/modules-enabled | grep -q brotli-static"]).exitCode ===
     0;
 
-export type TestNginx = { origin: string; port: number; close(): Promise<void> };
+export type TestNginx = {
+  origin: string;
+  plainOrigin: string;
+  port: number;
+  close(): Promise<void>;
+};
 
 /** Debian's nginx with site/delivery/edge/nginx.conf, over a folder and in front of a service. */
 export async function startNginx(options: {
   root: string;
   servicePort: number;
+  /** Listens with a certificate of its own making, as the example does. */
+  tls?: boolean;
 }): Promise<TestNginx> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-nginx-"));
-  const port = await freePort();
+  const [port, plainPort] = [await freePort(), await freePort()];
+  const { tls = false } = options;
+  makeCertificate(folder);
   cpSync("site/delivery/edge/nginx", join(folder, "nginx"), { recursive: true });
   const own: [from: string, to: string][] = [
     ["user www-data;", process.getuid?.() === 0 ? "user root;" : ""],
@@ -26,7 +35,10 @@ export async function startNginx(options: {
     ["error_log /var/log/nginx/error.log warn;", `error_log ${folder}/error.log warn;`],
     ["access_log /var/log/nginx/almoner.log combined;", "access_log off;"],
     ["server 127.0.0.1:8080;", `server 127.0.0.1:${options.servicePort};`],
-    ["listen 80 default_server;", `listen 127.0.0.1:${port};`],
+    ["listen 80 default_server;", `listen 127.0.0.1:${plainPort};`],
+    ["listen 443 ssl default_server;", `listen 127.0.0.1:${port}${tls ? " ssl" : ""};`],
+    ["/etc/ssl/almoner/fullchain.pem", `${folder}/cert.pem`],
+    ["/etc/ssl/almoner/privkey.pem", `${folder}/key.pem`],
     ["root /srv/almoner/public;", `root ${options.root};`],
     [
       "include nginx/http.conf;",
@@ -44,10 +56,12 @@ export async function startNginx(options: {
     stdout: "ignore",
     stderr: "inherit",
   });
-  const origin = `http://127.0.0.1:${port}`;
-  await untilAnswers(origin, server);
+  const plainOrigin = `http://127.0.0.1:${plainPort}`;
+  const origin = tls ? `https://127.0.0.1:${port}` : `http://127.0.0.1:${port}`;
+  await untilAnswers(tls ? plainOrigin : origin, server);
   return {
     origin,
+    plainOrigin,
     port,
     close: async () => {
       server.kill();
@@ -55,4 +69,28 @@ export async function startNginx(options: {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** nginx wants one to start, whether or not it is used. */
+function makeCertificate(folder: string): void {
+  const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
+  const kind = [
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "1",
+  ];
+  const made = Bun.spawnSync([
+    "openssl",
+    "req",
+    "-x509",
+    "-subj",
+    "/CN=localhost",
+    ...kind,
+    ...files,
+  ]);
+  if (made.exitCode !== 0) throw new Error(made.stderr.toString());
 }

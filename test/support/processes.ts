@@ -18,7 +18,7 @@ const lookEveryMs = 20;
 /** Waits until something answers HTTP there, at most 10 s. */
 export async function untilAnswers(url: string, process: Bun.Subprocess): Promise<void> {
   for (let look = 0; look < looksMax && process.exitCode === null; look++) {
-    const answer = await fetch(url, { method: "HEAD" }).catch(() => null);
+    const answer = await fetch(url, { method: "HEAD", redirect: "manual" }).catch(() => null);
     if (answer !== null) return;
     await Bun.sleep(lookEveryMs);
   }

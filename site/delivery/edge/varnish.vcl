@@ -38,6 +38,11 @@ sub vcl_recv {
     return (purge);
   }
 
+  # What the service does not know ends its connection without an answer.
+  if (req.method !~ "^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$") {
+    return (synth(405, "Method Not Allowed"));
+  }
+
   # What only the service can answer.
   if ((req.method != "GET" && req.method != "HEAD") || req.http.Authorization) {
     return (pass);
