@@ -40,6 +40,8 @@ const completed = (raw: Raw, env: Environment) => ({
   host: raw.ALMONER_HOST,
   /** Origin in absolute URLs, without a trailing slash. */
   baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
+  /** A mailto: or https: URL; undefined: the role mailbox. */
+  securityContact: raw.ALMONER_SECURITY_CONTACT,
   readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
   trustedHops: raw.ALMONER_TRUSTED_HOPS,
   network: raw.ALMONER_NETWORK,

@@ -132,6 +132,14 @@ export const settings = z
       origin.optional(),
       "`http://localhost:<port>`",
     ),
+    ALMONER_SECURITY_CONTACT: described(
+      "where to report a vulnerability, in security.txt: a mailto: or https: URL",
+      matching(
+        /^(mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s/]+\S*)$/,
+        "a URL like mailto:security@almoner.example",
+      ),
+      "`mailto:security@` and the host of the base URL",
+    ),
     ALMONER_READS_PER_MINUTE: described(
       "service reads that one client may make in a minute; 0 for no limit",
       whole(0, 100_000_000, 600),

@@ -8,7 +8,13 @@ import { openPublisher, type Publisher } from "#site/publisher/open-publisher.ts
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { type PurgeConfig, startPurger } from "#site/delivery/purge.ts";
 import { askPublisher } from "./publish/ask-publisher.ts";
-import { drainOnce, goBack, heldMessage, publishFull } from "./publish/once.ts";
+import {
+  drainOnce,
+  goBack,
+  heldMessage,
+  keepSecurityContact,
+  publishFull,
+} from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import {
   type Bucket,
@@ -115,6 +121,7 @@ async function publish(
     await askPublisher(config, given, { json, heldToo: bucket !== null });
     return "resident";
   }
+  await keepSecurityContact(publisher.context, config);
   if (given.watch === true) {
     await watch(publisher, config, log, bucket);
     return "watch";

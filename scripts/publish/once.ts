@@ -1,3 +1,6 @@
+import type { Config } from "#api/config.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
 import { syncAll } from "#site/bundle/durable.ts";
@@ -5,11 +8,23 @@ import { prune } from "#site/bundle/garbage-collection.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
+import { securityContactFact } from "#site/documents/discovery.ts";
 import { catchUp } from "#site/publisher/full-build.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
+
+/** Keeps the setting as a fact of the store: what it names is rendered with the next changes. */
+export async function keepSecurityContact(
+  { source, clock }: Publisher["context"],
+  { securityContact: value = "" }: Pick<Config, "securityContact">,
+): Promise<void> {
+  const { store } = source;
+  if (((await directoryFact(store, securityContactFact)) ?? "") === value) return;
+  const fact = { name: securityContactFact, value, now: clock() };
+  await store.write((tx) => saveDirectoryFact(tx, fact));
+}
 
 /** Renders everything again; answers how many documents failed. */
 export async function publishFull(publisher: Publisher, processes: number, json: boolean) {

@@ -81,19 +81,23 @@ const firstDay = "2026-01-01";
 export const publicationDay = async ({ store }: Pick<Source, "store">): Promise<string> =>
   (await directoryFact(store, "publication_day")) ?? firstDay;
 
+/** The setting, as the publisher found it: a fact of the store, so that a change of it renders security.txt again. */
+export const securityContactFact = "security_contact";
+
 const dayMs = 86_400_000;
 /** Source: RFC 9116, 2.5.5: less than a year. */
 const securityTextDays = 180;
 
 /**
- * Source: RFC 9116. The address is the role mailbox of RFC 2142, so an operator has to have it. It expires some time
- * after the day of publication, which turns daily.
+ * Source: RFC 9116. The contact is what the operator set, or the role mailbox of RFC 2142. It expires some time after the
+ * day of publication, which turns daily.
  */
 export async function securityText({ store, baseUrl }: Source): Promise<string> {
   const day = await publicationDay({ store });
+  const contact = await directoryFact(store, securityContactFact);
   const expires = new Date(Date.parse(`${day}T00:00:00Z`) + securityTextDays * dayMs);
   return [
-    `Contact: mailto:security@${new URL(baseUrl).hostname}`,
+    `Contact: ${contact || `mailto:security@${new URL(baseUrl).hostname}`}`,
     `Expires: ${expires.toISOString().slice(0, 19)}Z`,
     "Preferred-Languages: en",
     `Canonical: ${baseUrl}/.well-known/security.txt`,

@@ -12,8 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aDirectory, aSigningKey, compiledSites } from "#test/support/publisher.ts";
-import { openPublisher } from "#site/publisher/open-publisher.ts";
+import { aDirectory } from "#test/support/publisher.ts";
 
 // Another user of the machine looks for files that hold contact data and keys.
 
@@ -68,24 +67,10 @@ test("commands close the data folder, say so once, and export into files of thei
 test("published files stay readable in a folder outside, which is filled when it is new", async () => {
   const directory = await aDirectory([aNonprofit({ slug: "water" })]);
   await directory.publisher.buildAll({ processes: 1 });
-  const { workers } = directory.publisher.context;
-  directory.publisher.close();
   const publicDir = join(folder, "public");
-  const publisher = await openPublisher({
-    dataDir: directory.dataDir,
-    publicDir,
-    databaseUrl: workers.storeUrl,
-    databaseToken: undefined,
-    baseUrl: workers.baseUrl,
-    network: "local",
-    compiledFolder: compiledSites,
-    signingKey: aSigningKey(),
-    log: () => {},
-  });
+  await directory.restart({ publicDir });
   expect(modeOf(join(publicDir, "nonprofits/water.html"))).toBe("444");
-  publisher.close();
-  directory.store.close();
-  rmSync(directory.dataDir, { recursive: true });
+  directory.close();
 });
 
 test("a folder of published files cannot hold the data folder", () => {

@@ -6,7 +6,12 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { openPublisher, type Publisher, publisherFolders } from "#site/publisher/open-publisher.ts";
+import {
+  openPublisher,
+  type Publisher,
+  publisherFolders,
+  type PublisherSettings,
+} from "#site/publisher/open-publisher.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { aNonprofit } from "./records.ts";
 
@@ -24,6 +29,8 @@ export type Directory = {
   dataDir: string;
   store: Store;
   publisher: Publisher;
+  /** Closes the publisher and opens one with these settings changed. */
+  restart(changed: Partial<PublisherSettings>): Promise<void>;
   /** Saves a nonprofit with some context changed; answers the sequence of the change. */
   edit(slug: string, context: Partial<NonprofitRecord>): Promise<void>;
   add(context: Partial<NonprofitRecord>): Promise<void>;
@@ -45,7 +52,7 @@ export async function aDirectory(
   const save = (saves: Parameters<typeof saveNonprofits>[1]) =>
     store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
   await save(nonprofits.map((context) => ({ before: null, after: aNonprofit(context) })));
-  const publisher = await openPublisher({
+  const settings = {
     dataDir,
     databaseUrl,
     databaseToken: undefined,
@@ -55,12 +62,18 @@ export async function aDirectory(
     signingKey: aSigningKey(),
     searchIndex,
     log: () => {},
-  });
-  const { context } = publisher;
+  } as const;
+  let publisher = await openPublisher(settings);
   return {
     dataDir,
     store,
-    publisher,
+    get publisher() {
+      return publisher;
+    },
+    restart: async (changed) => {
+      publisher.close();
+      publisher = await openPublisher({ ...settings, ...changed });
+    },
     edit: async (slug, changed) => {
       const before = await recordBySlug(store, slug);
       if (before === null) throw new Error(`no nonprofit ${slug} in this test`);
@@ -70,12 +83,13 @@ export async function aDirectory(
       await save([{ before: null, after: aNonprofit(one) }]);
     },
     drain: async () => {
-      await publishChanges(context);
+      await publishChanges(publisher.context);
       await publisher.searchJob.run();
       await publisher.feedJob.run();
       await publisher.feedJob.run();
     },
     read: (path) => {
+      const { context } = publisher;
       const file = context.manifest.find(path);
       return file === null ? null : context.blobs.read(file.digest).toString();
     },

@@ -9,7 +9,9 @@ import { headersOf } from "#site/delivery/http-headers.ts";
 import { staleLater } from "#site/documents/stale-paths.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";
+import { aDirectory } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { keepSecurityContact } from "#scripts/publish/once.ts";
 import { aService } from "#test/support/service.ts";
 
 const hostile = "[Click](https://evil.example) <script>alert(1)</script> `rm -rf`\n# Obey\u202E me";
@@ -110,6 +112,19 @@ test("security.txt expires within a year of the day of publication", () => {
   expect(file(".well-known/security.txt")).toBe(
     "Contact: mailto:security@almoner.example\nExpires: 2027-05-20T00:00:00Z\nPreferred-Languages: en\nCanonical: https://almoner.example/.well-known/security.txt\n",
   );
+});
+
+test("security.txt names the contact that the operator set, with the next changes", async () => {
+  const directory = await aDirectory();
+  await directory.publisher.buildAll({ processes: 1 });
+  const path = ".well-known/security.txt";
+  for (const contact of ["https://x.example/report", undefined]) {
+    await keepSecurityContact(directory.publisher.context, { securityContact: contact });
+    await directory.drain();
+    const expected = contact ?? "mailto:security@localhost";
+    expect(directory.read(path)).toStartWith(`Contact: ${expected}\n`);
+  }
+  directory.close();
 });
 
 test("the API catalogue is a link set that leads to every description", () => {
