@@ -42,6 +42,8 @@ const completed = (raw: Raw, env: Environment) => ({
   baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
   /** A mailto: or https: URL; undefined: the role mailbox. */
   securityContact: raw.ALMONER_SECURITY_CONTACT,
+  /** Bytes that all without a key may store in a day; 0 for no limit. */
+  storedPerDay: raw.ALMONER_STORED_MB_PER_DAY * 1_000_000,
   readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
   trustedHops: raw.ALMONER_TRUSTED_HOPS,
   network: raw.ALMONER_NETWORK,

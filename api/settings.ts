@@ -144,6 +144,10 @@ export const settings = z
       "service reads that one client may make in a minute; 0 for no limit",
       whole(0, 100_000_000, 600),
     ),
+    ALMONER_STORED_MB_PER_DAY: described(
+      "megabytes that agents and organisations together may store in a day, a tenth of it from one network; 0 for no limit",
+      whole(0, 1_000_000, 100),
+    ),
     ALMONER_TRUSTED_HOPS: described(
       "proxies in front whose X-Forwarded-For is trusted",
       whole(0, 16, 0),

@@ -5,6 +5,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
+import { takeStored } from "#api/http/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
@@ -22,6 +23,7 @@ export const enrichRoutes = (context: Context) => {
   return new Elysia().post(
     pathOf(operations.submitEnrichment),
     async ({ params: { slug }, body, request }) => {
+      await takeStored(context, request, { sent: body, rows: 1 + (body.fields?.length ?? 0) });
       const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
       if (!outcome.ok) return refuse(answers, outcome.failure);
       const { submissions } = outcome.value;

@@ -24,6 +24,9 @@ export const agentWindows: readonly Window[] = [
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
 
+/** No network takes more than this part of what all may store in a day. */
+const networksToFill = 10;
+
 /** Failed attempts to be an operator before a client is locked out. Source: the promises of the spec, 10. */
 const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minuteMs, grainMs: 1 };
 
@@ -32,6 +35,8 @@ export type Limits = {
   request(policy: Policy, request: Request): Promise<Allowance | null>;
   /** Counts submissions of an agent, by its folded id, in its minute and its day. */
   agent(agentId: string, submissions?: number): Promise<Allowance>;
+  /** Counts bytes that the client has stored, in its day and in that of everyone; null when they are not limited. */
+  stored(request: Request, bytes: number): Promise<Allowance | null>;
   /** Counts failed attempts of a client to be an operator; 0 only looks. None remaining means: locked out. */
   adminFailures(request: Request, count: 0 | 1): Allowance;
   close(): void;
@@ -88,6 +93,16 @@ export function openLimits(
     },
     agent: (agentId, submissions = 1) =>
       taking.ask({ windows: agentWindows, clients: [agentId], count: submissions }),
+    stored: async (request, bytes) => {
+      if (config.storedPerDay === 0) return null;
+      const window = { windowMs: dayMs, grainMs: 600_000 };
+      const own = Math.floor(config.storedPerDay / networksToFill);
+      const windows = [
+        { ...window, policy: "stored-network", limit: own },
+        { ...window, policy: "stored", limit: config.storedPerDay, clients: ["everyone"] },
+      ];
+      return taking.ask({ windows, clients: namesOf(request), count: bytes });
+    },
     adminFailures: (request, count) => take([adminWindow], namesOf(request), count),
     close: () => {
       taking.flush();

@@ -15,9 +15,13 @@ export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
 
 /**
  * `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all names under
- * which the client may have been counted; new hits are counted under the first.
+ * which the client may have been counted, unless a window has its own; new hits are counted under the first.
  */
-export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
+export type Hits = {
+  windows: readonly (Window & { clients?: readonly string[] })[];
+  clients: readonly string[];
+  count: number;
+};
 
 type ClientHits = Pick<Hits, "clients" | "count">;
 
@@ -39,22 +43,30 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const counting = db.query<{ used: number; next: number | null }, Counted>(countingSql);
   const adding = db.query<null, [string, string, number, number]>(addingSql);
   const sweep = sweeper(db, now());
+  /** What one window leaves a client after so many hits. */
+  const leftIn = (
+    { policy, limit, windowMs }: Window,
+    [first = "", second = first]: readonly string[],
+    { count, atMs }: { count: number; atMs: number },
+  ): Allowance => {
+    const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
+    const resetMs = next === null ? windowMs : next - atMs;
+    const left = { policy, limit, windowMs, resetMs };
+    const remaining = limit - used - count;
+    return remaining < 0
+      ? { ...left, allowed: false, remaining: Math.max(0, limit - used) }
+      : { ...left, allowed: true, remaining };
+  };
   const take = ({ windows, clients, count }: Hits, atMs: number): Allowance => {
-    const [first = "", second = first] = clients;
     let tightest: Allowance | null = null;
-    for (const { policy, limit, windowMs } of windows) {
-      const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
-      const resetMs = next === null ? windowMs : next - atMs;
-      const remaining = limit - used - count;
-      const left = { policy, limit, windowMs, resetMs };
-      if (remaining < 0) return { ...left, allowed: false, remaining: Math.max(0, limit - used) };
-      if (tightest === null || remaining < tightest.remaining) {
-        tightest = { ...left, allowed: true, remaining };
-      }
+    for (const window of windows) {
+      const left = leftIn(window, window.clients ?? clients, { count, atMs });
+      if (!left.allowed) return left;
+      if (tightest === null || left.remaining < tightest.remaining) tightest = left;
     }
     if (tightest === null) throw new Error("a hit counts in one window at least");
-    for (const { policy, windowMs, grainMs } of windows) {
-      adding.run(policy, first, Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
+    for (const { policy, windowMs, grainMs, clients: own = clients } of windows) {
+      adding.run(policy, own[0] ?? "", Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
     }
     return tightest;
   };

@@ -6,6 +6,7 @@ import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
+import { takeStored } from "#api/http/stored-bytes.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
@@ -26,6 +27,7 @@ export const onboardRoutes = (context: Context) => {
   return new Elysia()
     .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
       const idempotencyKey = request.headers.get("idempotency-key");
+      await takeStored(context, request, { sent: body, rows: 2 });
       const outcome = await onboard(verb, { body, idempotencyKey });
       if (isSentByForm(request)) {
         return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));

@@ -118,6 +118,7 @@ const columnOf: Readonly<Record<string, keyof DailyNumbers>> = {
   "limited:donate": "refused",
   "limited:read": "refused",
   "limited:admin": "refused",
+  "limited:stored": "refused",
   profile: "profiles_opened",
   donate: "donate_requests",
 };

@@ -9,9 +9,14 @@ type Health = Omit<OperatorHealth, "warnings">;
 
 /** What of a directory's health needs an operator, in sentences; empty when all is well. */
 export const healthWarnings = (health: Health): string[] =>
-  [publicationWarnings, chainWarnings, backupWarnings, diskWarnings, webhookWarnings].flatMap(
-    (warningsOf) => warningsOf(health),
-  );
+  [
+    publicationWarnings,
+    chainWarnings,
+    backupWarnings,
+    diskWarnings,
+    quotaWarnings,
+    webhookWarnings,
+  ].flatMap((warningsOf) => warningsOf(health));
 
 function publicationWarnings({ publication }: Health): string[] {
   if (publication === null) return [];
@@ -55,6 +60,13 @@ function backupWarnings({ backup }: Health): string[] {
 const diskWarnings = ({ store: { free_bytes } }: Health): string[] =>
   free_bytes !== null && free_bytes < freeBytesMin
     ? [`The disk has only ${Math.floor(free_bytes / 1e6)} MB left.`]
+    : [];
+
+const quotaWarnings = ({ refused: { requests, hours } }: Health): string[] =>
+  (requests["stored"] ?? 0) > 0
+    ? [
+        `${requests["stored"]} writes were refused in ${hours} hours because the day's room was used up (ALMONER_STORED_MB_PER_DAY).`,
+      ]
     : [];
 
 const webhookWarnings = ({ webhooks: { oldest_pending_s } }: Health): string[] =>

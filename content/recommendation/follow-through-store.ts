@@ -125,7 +125,10 @@ export type FunnelRow = FunnelStep & { phase: number; intent: string; cause: str
 export const otherCause = "(another)";
 export const noCause = "(none)";
 
-/** What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Reads the whole log. */
+/**
+ * What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Calls and visits of a busy
+ * minute are estimated from those that are logged; donations are those that followed one of these. Reads the whole log.
+ */
 export async function recommendationFunnel(
   store: Queryable,
   sinceMs: number,
@@ -140,15 +143,16 @@ export async function recommendationFunnel(
             GROUP BY f.recommendation_id
           ),
           called AS (
-            SELECT r.id, r.phase, r.result_count, r.query ->> 'intent' AS intent, lower(trim(r.query ->> 'cause')) AS cause
+            SELECT r.id, r.phase, r.weight, r.result_count, r.query ->> 'intent' AS intent, lower(trim(r.query ->> 'cause')) AS cause
             FROM recommendation_log AS r
             WHERE r.called_at >= ?1
           )
           SELECT phase, intent,
             CASE WHEN cause IS NULL THEN ?3 WHEN cause IN (SELECT value FROM json_each(?2)) THEN cause ELSE ?4 END
               AS cause_id,
-            count(*) AS calls, sum(result_count > 0) AS answered, sum(coalesce(profile, 0)) AS profile,
-            sum(coalesce(donate, 0)) AS donate, sum(coalesce(donation, 0)) AS donation, total(given) AS given
+            sum(weight) AS calls, sum(weight * (result_count > 0)) AS answered,
+            sum(weight * coalesce(profile, 0)) AS profile, sum(weight * coalesce(donate, 0)) AS donate,
+            sum(coalesce(donation, 0)) AS donation, total(given) AS given
           FROM called
           LEFT JOIN followed USING (id)
           GROUP BY phase, intent, cause_id

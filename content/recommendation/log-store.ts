@@ -25,6 +25,8 @@ export type LoggedRecommendation = {
   slugs: readonly string[];
   ranking_signals: readonly string[];
   phase: 1 | 2 | 3;
+  /** How many calls it stands for; 1 unless given. */
+  weight?: number;
   /** Daily keyed hash of the user agent; never the agent itself, never an address. */
   client: string;
   called_at: Date;
@@ -51,6 +53,7 @@ export function logRecommendations(
 ) {
   const followUps = gatherFollowUps(store);
   let calls: LoggedRecommendation[] = [];
+  let counted = { minute: 0, calls: 0 };
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   const writeSome = async (taken: LoggedRecommendation[]) => {
@@ -87,10 +90,16 @@ export function logRecommendations(
     timer.unref();
   };
   return {
-    /** Notes a call; written within a second. */
+    /** Notes a call, or leaves it to another to stand for it; written within a second. */
     add: (call: LoggedRecommendation): void => {
-      followUps.called(call.client, call.called_at.getTime());
-      if (calls.length < waitingCallsMax) calls.push(call);
+      const atMs = call.called_at.getTime();
+      const minute = Math.floor(atMs / 60_000);
+      counted = counted.minute === minute ? counted : { minute, calls: 0 };
+      counted.calls += 1;
+      const weight = weightOf(counted.calls);
+      if (weight === 0) return;
+      followUps.called(call.client, atMs);
+      if (calls.length < waitingCallsMax) calls.push({ ...call, weight });
       scheduleFlush();
     },
     /** Whether a recommendation of this process may be followed at this instant at all: a cheap first look. */
@@ -105,6 +114,19 @@ export function logRecommendations(
     /** Writes what is noted. A failure keeps it for the next time, and throws. */
     flush,
   };
+}
+
+/** Calls of a minute that are all stored. */
+const calmMax = 200;
+
+/**
+ * How many calls the nth call of a minute stands for in the log, 0 for one that is left out: the first 200 are stored, then
+ * every 10th up to 2,000, every 100th up to 20,000 and so on. So a minute costs little more than 200 rows for each power of
+ * ten, and sums of weights stay right within one step.
+ */
+export function weightOf(nth: number): number {
+  const step = 10 ** Math.max(0, Math.ceil(Math.log10(nth / calmMax)));
+  return nth % step === 0 ? step : 0;
 }
 
 /** Deletes the oldest rows, at most this many, when they are too old. They lie in the order of time: no index is needed. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
+import { weightOf } from "#content/recommendation/log-store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -31,6 +32,14 @@ const send = (slug: string, body: object, headers: Record<string, string> = {}) 
   const from = `10.5.${caller >> 8}.${caller++ & 255}`;
   return service.post(`/api/enrich/${slug}`, body, { "x-forwarded-for": from, ...headers });
 };
+/** Another checkpoint may be under way. */
+const checkpointed = async () => {
+  for (;;) {
+    const { rows } = await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (rows[0]?.["busy"] === 0) return;
+    await Bun.sleep(10);
+  }
+};
 const sizeOf = (name: string) => statSync(join(dir, name)).size;
 const addSlug = async () => {
   const [record] = await service.add(aNonprofit());
@@ -51,7 +60,7 @@ test("a submission takes at most 2 kB of the file, also with a key and a history
     }
   };
   await round(0, 10, "undecided");
-  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  await checkpointed();
   const before = sizeOf("store.db");
   const count = 100;
   for (let at = 0; at < count; at++) {
@@ -61,7 +70,7 @@ test("a submission takes at most 2 kB of the file, also with a key and a history
     const again = { agent_id: "undecided", field: "website", value: site(100) };
     expect((await send(slug, again, { "idempotency-key": `again-${at}` })).status).toBe(200);
   }
-  await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  await checkpointed();
   expect((sizeOf("store.db") - before) / (2 * count)).toBeLessThan(2_000);
 });
 
@@ -111,3 +120,74 @@ test.each(["city", "description", "programme"])(
     expect(answer.submissions[0]?.status).toBe("applied");
   },
 );
+
+test("a network, and all together, may store so much a day; then 429 says why and when", async () => {
+  const small = await aService({
+    env: {
+      ALMONER_TRUSTED_HOPS: "1",
+      ALMONER_STORED_MB_PER_DAY: "1",
+      ALMONER_RECOMMENDATION_PHASE: "2",
+    },
+  });
+  const slugs = (await small.add(...Array.from({ length: 30 }, () => aNonprofit()))).map(
+    ({ slug }) => slug,
+  );
+  const from = (network: number) => ({ "x-forwarded-for": `10.9.${network}.1` });
+  const fill = (network: number) => {
+    const value = "word ".repeat(900);
+    const fields = ["mission", "description"].map((field) => ({
+      field,
+      value: value.slice(0, 900),
+    }));
+    const programme = { field: "programme", value: value.slice(0, 1_900) };
+    const metric = { field: "impact_metric", value: value.slice(0, 1_900) };
+    return slugs
+      .slice(0, 12)
+      .map((slug) =>
+        small.post(
+          `/api/enrich/${slug}`,
+          { agent_id: `filler-${network}`, fields: [...fields, programme, metric] },
+          from(network),
+        ),
+      );
+  };
+  const first = await Promise.all(fill(1));
+  const refused = first.find(({ status }) => status === 429);
+  expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused?.json()).toMatchObject({
+    code: "storage_quota",
+    detail: expect.stringContaining("your network may store 0.1 MB"),
+  });
+  // Drafts and onboarding draw on the same room, of which little is left.
+  const city = { agent_id: "filler-1", field: "city", value: "Oslo" };
+  for (const slug of slugs.slice(12, 26)) await small.post(`/api/enrich/${slug}`, city, from(1));
+  const draft = await small.post("/api/recommend/drafts", aDraft(slugs[0] ?? ""), from(1));
+  const claim = { claim_slug: slugs[0], contact_email: "office@oak.example" };
+  const claimed = await small.post("/api/onboard", claim, from(1));
+  for (const answer of [draft, claimed]) {
+    expect(await answer.json()).toMatchObject({ status: 429, code: "storage_quota" });
+  }
+  expect((await small.post("/api/onboard", claim, from(2))).status).toBe(200);
+  for (let network = 2; network < 14; network++) await Promise.all(fill(network));
+  const [late] = await Promise.all(fill(20));
+  expect(late?.status).toBe(429);
+  expect(await late?.text()).toContain("all senders together");
+  small.close();
+});
+
+const aDraft = (slug: string) => ({
+  slug,
+  recommended_for: ["donors interested in wells"],
+  why_recommended: "Repairs wells in one county.",
+  source_url: "https://register.example/1",
+  agent_id: "drafter",
+});
+
+test("a busy minute of recommendations is sampled, and the counts stay right", () => {
+  const minute = Array.from({ length: 60_000 }, (_, at) => weightOf(at + 1));
+  expect(minute.filter((weight) => weight > 0).length).toBeLessThanOrEqual(600);
+  expect(minute.slice(0, 200).every((weight) => weight === 1)).toBe(true);
+  for (const calls of [200, 2_000, 20_000, 60_000]) {
+    expect(minute.slice(0, calls).reduce((sum, weight) => sum + weight, 0)).toBe(calls);
+  }
+});
