@@ -141,11 +141,17 @@ const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 function policyOf(method: string, path: string): Policy | null {
   if (path === "/healthz") return null;
   if (path.startsWith("/api/donate/")) return "donate";
-  if (method === "POST" && path.startsWith("/api/enrich/")) return "enrich";
-  if (method === "POST" && path.startsWith("/api/recommend/")) return "enrich";
-  if (method === "POST" && path.startsWith("/api/onboard")) return "onboard";
-  return "read";
+  if (method === "POST" && path === "/api/agents") return "bind";
+  const written = method === "POST" ? writes.find(([start]) => path.startsWith(start)) : undefined;
+  return written?.[1] ?? "read";
 }
+
+const writes = [
+  ["/api/enrich/", "enrich"],
+  ["/api/recommend/", "enrich"],
+  ["/api/agents/", "enrich"],
+  ["/api/onboard", "onboard"],
+] as const;
 
 const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
   problem({

@@ -43,6 +43,9 @@ function originOf(url: string): string {
   return parsed.origin;
 }
 
+/** Of a bound agent_id. In the environment, because arguments of programs are visible to others. */
+const secret = process.env["ALMONER_AGENT_SECRET"];
+
 /** Asks over HTTP. A directory that does not answer becomes an answer that says so, in the words of a refusal. */
 const askOver =
   (origin: string): Ask =>
@@ -50,7 +53,11 @@ const askOver =
     try {
       return await fetch(origin + path, {
         method,
-        headers: { "content-type": "application/json", "user-agent": "almoner-mcp/0.3.0" },
+        headers: {
+          "content-type": "application/json",
+          "user-agent": "almoner-mcp/0.3.0",
+          ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+        },
         signal: AbortSignal.timeout(waitMsMax),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });

@@ -7,6 +7,7 @@ import {
   type Decision,
   rejectionReasons,
 } from "#content/enrichment/consensus.ts";
+import { isBound, secretRefusal } from "#content/enrichment/agent-key.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
 import {
   type EnrichTarget,
@@ -30,7 +31,7 @@ import {
 import { agreedValue, comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { type Admitted, type ProposalFailure, storeOnce } from "./proposal.ts";
+import { type Admitted, isOfAnotherNetwork, type ProposalFailure, storeOnce } from "./proposal.ts";
 
 /** One request to enrich, read and checked, as it goes into a transaction. */
 export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
@@ -45,6 +46,8 @@ type Done = {
   nonprofit_id: number;
   slug: string;
   name: string;
+  /** Whether the agent's id is bound to a secret, which came. An outcome kept by 0.3.0 has none. */
+  bound?: boolean;
   items: StoredItem[];
   /** When it was done, in milliseconds since 1970. */
   at: number;
@@ -87,9 +90,11 @@ async function storeItems(
   job: EnrichJob,
 ): Promise<Result<Done, StoringFailure>> {
   const { request, slug } = job;
-  const target = await enrichTarget(tx, slug);
+  const target = await enrichTarget(tx, slug, request.agent_id);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
+  if (refusal !== null) return fail(refusal);
   const submitted: Submitted[] = [];
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
@@ -98,28 +103,36 @@ async function storeItems(
     submitted.push(decidedOn({ tx, job, fresh, live, state }));
   }
   // Before anything is stored: a refused batch leaves nothing behind, and others share the transaction.
+  const anothers = submitted.find(replacesAnothers);
+  if (anothers !== undefined) {
+    return fail({ kind: "pending_from_another_network", path: anothers.fresh.field });
+  }
   const full = submitted.find(isOneTooMany);
   if (full !== undefined) return fail({ kind: "field_queue_full", field: full.fresh.field });
   const items: StoredItem[] = [];
   let sequence: number | null = null;
   for (const one of submitted) {
-    const { fresh, state } = one;
     const stored = await storeSubmission(one);
-    const { id, field, field_type, status, audit_only, confidence, reason, test_data } =
-      stored.submission;
-    const isSame = ({ normalised_value }: { normalised_value: string }) =>
-      normalised_value === fresh.normalised_value;
-    const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
-    items.push({
-      ...{ id, field, field_type, status, audit_only, confidence, reason },
-      corroborates: reason === corroborates && !isSecret(field),
-      rivals: stored.rivals,
-      tests: test_data === 1 ? "own" : tested ? "others" : null,
-    });
+    items.push(itemOf(one, stored));
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
-  const { id: nonprofit_id, name } = target;
-  return ok({ nonprofit_id, slug: target.slug, name, items, sequence, at: job.now.getTime() });
+  const { id: nonprofit_id, name, agent_key } = target;
+  const done = { nonprofit_id, slug: target.slug, name, bound: isBound(agent_key) };
+  return ok({ ...done, items, sequence, at: job.now.getTime() });
+}
+
+/** What is answered of one submission. */
+function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): StoredItem {
+  const { id, field, field_type, status, audit_only, confidence, reason, test_data } = submission;
+  const isSame = ({ normalised_value }: { normalised_value: string }) =>
+    normalised_value === fresh.normalised_value;
+  const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
+  return {
+    ...{ id, field, field_type, status, audit_only, confidence, reason },
+    corroborates: reason === corroborates && !isSecret(field),
+    rivals,
+    tests: test_data === 1 ? "own" : tested ? "others" : null,
+  };
 }
 
 /** One submission of a job, with what is known of its field. */
@@ -150,6 +163,14 @@ function decidedOn(known: Known): Submitted {
     mode: job.mode,
   });
   return { ...known, earlier: null, decision };
+}
+
+/** Whether it would replace what waits under the same id and came from another network. */
+function replacesAnothers({ job, state, ...one }: Submitted): boolean {
+  if (one.earlier !== null || one.decision.kind === "audit") return false;
+  const { replaces } = one.decision;
+  const replaced = state.votes.find(({ id }) => id === replaces);
+  return replaced !== undefined && isOfAnotherNetwork(replaced, job);
 }
 
 /** Whether it would wait where enough others do, and not in the place of this agent's own. */
@@ -202,7 +223,7 @@ async function storeSubmission(one: Submitted): Promise<Stored> {
       return unchanged(await audit(one, decision.corroborates));
     case "queued": {
       await replaceOwn(one, decision.replaces);
-      const queued = { ...fresh, network: null, confidence: agentCount(state) };
+      const queued = { ...fresh, confidence: agentCount(state) };
       return unchanged(await insertSubmission(tx, queued));
     }
     case "pending": {

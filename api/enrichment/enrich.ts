@@ -80,6 +80,10 @@ async function publication(
   return { live: published !== null, release: published?.release ?? null };
 }
 
+const bound = "Your agent_id is bound: only its secret submits under it.";
+const unbound = (baseUrl: string) =>
+  `Your agent_id is not bound: anyone can submit under it. POST ${baseUrl}/api/agents binds an unused one to a secret.`;
+
 type Answering = {
   baseUrl: string;
   mode: ConsensusMode;
@@ -99,7 +103,8 @@ export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): 
     auto_promote: { structured: [...structuredFields], prose_pending: [...proseFields] },
     submissions,
     release: answering.release,
-    note: `Every applied submission credits its agent_name on the leaderboard: ${answering.baseUrl}/agents and ${answering.baseUrl}/api/agents/leaderboard.`,
+    bound: outcome.bound ?? false,
+    note: `${outcome.bound ? bound : unbound(answering.baseUrl)} Every applied submission credits its agent_name on the leaderboard: ${answering.baseUrl}/agents and ${answering.baseUrl}/api/agents/leaderboard.`,
   };
 }
 

@@ -3,10 +3,12 @@ import { isUsableKey, keyedHash, networkOf } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { SecretRefusal } from "#content/enrichment/agent-key.ts";
 import type { Clock } from "#content/contract/time.ts";
 import type { ConsensusMode } from "#content/enrichment/consensus.ts";
 import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
+import { givenSecret, secretAnswers } from "./agent-keys.ts";
 
 // What agents propose and others confirm comes in alike: values of fields here, drafts in api/recommendation.
 
@@ -17,22 +19,26 @@ export type ProposalContext = {
   /** Without a trailing slash. */
   baseUrl: string;
   mode: ConsensusMode;
-  /** Counts proposals of an agent; answers how long it must wait, 0 for not at all. */
-  takeAgent: (agentId: string, proposals: number) => Promise<AgentAllowance>;
+  /** Counts proposals of a sender; answers how long it must wait, 0 for not at all. */
+  takeAgent: (sender: string, proposals: number) => Promise<AgentAllowance>;
 };
 
 type AgentAllowance = { allowed: boolean; retryAfterMs: number };
 
 export type ProposalCall = {
   idempotencyKey: string | null;
-  /** Keyed hash of the client's network; null outside the strict mode. */
+  /** Keyed hash of the client's network behind its family; null when it is not known. */
   network: string | null;
+  /** Digest of the agent's secret; null when none came. */
+  secret: string | null;
 };
 
 /** Why the transaction stores nothing of a proposal. */
 export type ProposalFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; slug: string }
+  | SecretRefusal
+  | { kind: "pending_from_another_network"; path: string }
   | { kind: "idempotency_key_reused" };
 
 export type ProposalRefusal =
@@ -41,9 +47,7 @@ export type ProposalRefusal =
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
 /** A proposal as it goes into a transaction. */
-export type Admitted = {
-  idempotencyKey: string | null;
-  network: string | null;
+export type Admitted = ProposalCall & {
   mode: ConsensusMode;
   now: Date;
 };
@@ -53,29 +57,32 @@ export const proposalContext = ({ store, clock, config, limits }: Context): Prop
   clock,
   baseUrl: config.baseUrl,
   mode: config.consensus,
-  takeAgent: async (agentId, proposals) => {
-    const { allowed, resetMs } = await limits.agent(agentId, proposals);
+  takeAgent: async (sender, proposals) => {
+    const { allowed, resetMs } = await limits.agent(sender, proposals);
     return { allowed, retryAfterMs: resetMs };
   },
 });
 
 export const proposalCall = (context: Context, request: Request): ProposalCall => ({
   idempotencyKey: request.headers.get("idempotency-key"),
-  network: consensusNetwork(context, request),
+  network: hashedNetwork(context, request),
+  secret: givenSecret(request),
 });
 
 /** Lets a request of an agent in, unless its Idempotency-Key cannot be used or the agent has sent too many. */
 export async function admit(
   { clock, mode, takeAgent }: ProposalContext,
-  { idempotencyKey, network }: ProposalCall,
+  { idempotencyKey, network, secret }: ProposalCall,
   { agent_id, proposals }: { agent_id: string; proposals: number },
 ): Promise<Result<Admitted, ProposalRefusal>> {
   if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
     return fail({ kind: "invalid_idempotency_key" });
   }
-  const { allowed, retryAfterMs } = await takeAgent(agent_id, proposals);
+  // Who has the secret counts alone; anyone can use an id that has none, so each network counts for itself.
+  const sender = `${agent_id} ${secret ?? network ?? ""}`;
+  const { allowed, retryAfterMs } = await takeAgent(sender, proposals);
   if (!allowed) return fail({ kind: "agent_rate_limited", agent_id, retryAfterMs });
-  return ok({ idempotencyKey, network: mode === "networks" ? network : null, mode, now: clock() });
+  return ok({ idempotencyKey, network, secret, mode, now: clock() });
 }
 
 /**
@@ -85,13 +92,24 @@ export async function admit(
 export const storeOnce = <Value, Failure>(
   tx: WriteTransaction,
   route: string,
-  { idempotencyKey, now, request }: Admitted & { request: { agent_id: string } },
+  { idempotencyKey, secret, now, request }: Admitted & { request: { agent_id: string } },
   identity: unknown,
   store: () => Promise<Result<Value, Failure>>,
 ): Promise<Result<Value, Failure | { kind: "idempotency_key_reused" }>> => {
   const digest = () => requestDigest(identity);
-  return answerOnce(tx, { route, sender: request.agent_id, idempotencyKey, digest, now }, store);
+  // What was done with a secret is repeated to no one else.
+  const sender = secret === null ? request.agent_id : `${request.agent_id} ${secret}`;
+  return answerOnce(tx, { route, sender, idempotencyKey, digest, now }, store);
 };
+
+/**
+ * Whether a pending proposal is another's: an id without a secret is anyone's, so what waits under it is replaced only from
+ * the network that sent it. One from before networks were kept has none.
+ */
+export const isOfAnotherNetwork = (
+  { network }: { network: string | null },
+  call: Pick<ProposalCall, "network" | "secret">,
+): boolean => call.secret === null && network !== null && network !== call.network;
 
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
 
@@ -99,23 +117,27 @@ const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en")
 export const agentRefusals = {
   invalid_idempotency_key: invalidIdempotencyKey,
   idempotency_key_reused: idempotencyKeyReused,
+  ...secretAnswers,
+  pending_from_another_network: ({ path }: { path: string }) => ({
+    status: 409,
+    detail: `Nothing was stored. Under this agent_id another ${path} waits that came from another network, and only that network replaces it. Use an agent_id of your own, or have an operator bind this one to a secret.`,
+  }),
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,
-    detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day. Retry-After says when to send the next.`,
+    detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day, from your network or with its secret. Retry-After says when to send the next.`,
     headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
   }),
 } as const;
 
 /**
- * The client's /24 or /48 as a keyed hash behind its family ("4:…", "6:…"), for the strict consensus mode only: two agents
- * on one network are one vote. Not by the day, because agreement may take longer than that; without the mode nothing is
- * kept.
+ * The client's /24 or /48 as a keyed hash behind its family ("4:…", "6:…"), kept while a proposal waits: it tells who may
+ * replace it, and in the strict consensus mode two agents on one network are one vote. Not by the day, because agreement
+ * may take longer than that.
  */
-function consensusNetwork(
+function hashedNetwork(
   { config, secrets }: Pick<Context, "config" | "secrets">,
   request: Request,
 ): string | null {
-  if (config.consensus !== "networks") return null;
   const network = networkOf(request, config);
   const family = network.includes(":") ? 6 : 4;
   const wide =

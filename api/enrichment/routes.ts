@@ -7,11 +7,21 @@ import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { takeStored } from "#api/http/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
+import type { Result } from "#content/contract/result.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { waitingMax } from "#content/enrichment/submission-store.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import {
+  bindAgent,
+  givenSecret,
+  type KeyCall,
+  type KeyFailure,
+  revokeSecret,
+  rotateSecret,
+  secretAnswers,
+} from "./agent-keys.ts";
 import { agentRefusals, proposalCall, proposalContext } from "./proposal.ts";
 import { enrich, type EnrichFailure } from "./enrich.ts";
 
@@ -62,9 +72,42 @@ const answersTo = (baseUrl: string) => {
   } as const satisfies FailureTable<EnrichFailure>;
 };
 
-/** GET /api/agents/leaderboard and GET /api/agents/exemplars. */
-export const agentRoutes = ({ store }: Pick<Context, "store">) =>
-  new Elysia()
+const keyAnswers = {
+  ...secretAnswers,
+  invalid_agent_id: ({ errors }) => unusableBody(errors),
+  agent_bound: {
+    status: 409,
+    detail:
+      "This agent_id is bound already. With its secret, POST /api/agents/rotate gives another; without it, use another id or ask the operator.",
+  },
+  agent_in_use: {
+    status: 409,
+    detail:
+      "Something was submitted under this agent_id before, by you or by others: only an operator can bind it. Use another id, or ask the operator.",
+  },
+} as const satisfies FailureTable<KeyFailure>;
+
+/** POST /api/agents and what else is done with an id; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
+export const agentRoutes = (context: Pick<Context, "store" | "clock">) => {
+  const { store } = context;
+  const keyed =
+    <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
+    async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
+      const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
+      return outcome.ok ? outcome.value : refuse(keyAnswers, outcome.failure);
+    };
+  return new Elysia()
+    .post(pathOf(operations.bindAgent), keyed(bindAgent), schemaOf(operations.bindAgent))
+    .post(
+      pathOf(operations.rotateAgentSecret),
+      keyed(rotateSecret),
+      schemaOf(operations.rotateAgentSecret),
+    )
+    .post(
+      pathOf(operations.revokeAgentSecret),
+      keyed(revokeSecret),
+      schemaOf(operations.revokeAgentSecret),
+    )
     .get(pathOf(operations.getAgentLeaderboard), async () =>
       encodedJson(await leaderboard(store), freshCacheControl),
     )
@@ -74,6 +117,7 @@ export const agentRoutes = ({ store }: Pick<Context, "store">) =>
         encodedJson(await exemplars(store, { field, limit }), freshCacheControl),
       schemaOf(operations.getAgentExemplars),
     );
+};
 
 /** GET /api/enrichments/stats. */
 export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>

@@ -15,8 +15,16 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: the decisions of the spec, "Limits". */
-export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60 } as const;
+export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60, bind: 5 } as const;
 export type Policy = keyof typeof requestsPerMinute | "read";
+
+/** Ids that one client may bind, so that it cannot take many for others to miss. */
+const bindingsPerDay: Window = {
+  policy: "bind-day",
+  limit: 20,
+  windowMs: dayMs,
+  grainMs: 600_000,
+};
 
 /** Submissions that one agent may make. Source: the decisions of the spec, "Limits". */
 export const agentWindows: readonly Window[] = [
@@ -33,8 +41,8 @@ const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minut
 export type Limits = {
   /** Counts a request of the client; null when its kind is not limited. */
   request(policy: Policy, request: Request): Promise<Allowance | null>;
-  /** Counts submissions of an agent, by its folded id, in its minute and its day. */
-  agent(agentId: string, submissions?: number): Promise<Allowance>;
+  /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
+  agent(sender: string, submissions?: number): Promise<Allowance>;
   /** Counts bytes that the client has stored, in its day and in that of everyone; null when they are not limited. */
   stored(request: Request, bytes: number): Promise<Allowance | null>;
   /** Counts failed attempts of a client to be an operator; 0 only looks. None remaining means: locked out. */
@@ -89,10 +97,11 @@ export function openLimits(
         return config.readsPerMinute === 0 ? null : reads.take(namesOf(request));
       }
       const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
-      return taking.ask({ windows: [window], clients: namesOf(request), count: 1 });
+      const windows = policy === "bind" ? [window, bindingsPerDay] : [window];
+      return taking.ask({ windows, clients: namesOf(request), count: 1 });
     },
-    agent: (agentId, submissions = 1) =>
-      taking.ask({ windows: agentWindows, clients: [agentId], count: submissions }),
+    agent: (sender, submissions = 1) =>
+      taking.ask({ windows: agentWindows, clients: [sender], count: submissions }),
     stored: async (request, bytes) => {
       if (config.storedPerDay === 0) return null;
       const window = { windowMs: dayMs, grainMs: 600_000 };

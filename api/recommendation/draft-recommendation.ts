@@ -1,6 +1,7 @@
 import {
   admit,
   type Admitted,
+  isOfAnotherNetwork,
   type ProposalCall,
   type ProposalContext,
   type ProposalFailure,
@@ -15,6 +16,8 @@ import type {
 } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { wireTime } from "#content/contract/time.ts";
+import { secretRefusal } from "#content/enrichment/agent-key.ts";
+import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -134,10 +137,23 @@ const storeDraft = (tx: WriteTransaction, job: DraftJob) =>
     const record = await recordBySlug(tx, slug);
     if (record === null) return fail({ kind: "nonprofit_not_found", slug });
     if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+    const { agent_id } = job.request;
+    const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), job.secret);
+    if (refusal !== null) return fail(refusal);
+    if (await replacesAnothers(tx, job, record.id)) {
+      return fail({ kind: "pending_from_another_network", path: "draft" });
+    }
     const done = await decideAndStore(tx, job, record.id);
     const refused = await refusedDrafts(tx, record.id);
     return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
   });
+
+/** Whether this agent's other draft, which waits, came from another network than this one. */
+async function replacesAnothers(tx: WriteTransaction, job: DraftJob, nonprofit_id: number) {
+  const own = await ownDrafts(tx, { nonprofit_id, agent_id: job.request.agent_id });
+  const mine = own.find(({ status }) => status === "pending");
+  return mine !== undefined && !isSame(mine, job.request) && isOfAnotherNetwork(mine, job);
+}
 
 async function decideAndStore(
   tx: WriteTransaction,
@@ -195,6 +211,11 @@ async function livePick(tx: WriteTransaction, of: { nonprofit_id: number; slug: 
   };
 }
 
+const isSame = (mine: StoredDraft, request: DraftRequest): boolean =>
+  mine.normalised === request.normalised &&
+  mine.why_recommended === request.why_recommended &&
+  mine.source_url === request.source_url;
+
 /** An agent has one waiting draft per nonprofit: the same again is the one it has, another one replaces it. */
 async function replaceOwn(
   tx: WriteTransaction,
@@ -203,11 +224,7 @@ async function replaceOwn(
 ): Promise<number> {
   const at = now.getTime();
   const mine = own.find(({ status }) => status === "pending");
-  const isSame =
-    mine?.normalised === request.normalised &&
-    mine.why_recommended === request.why_recommended &&
-    mine.source_url === request.source_url;
-  if (mine !== undefined && isSame) {
+  if (mine !== undefined && isSame(mine, request)) {
     const decided_by = "consensus";
     if (applied) await closeDraft(tx, mine.id, { status: "applied", reason: null, decided_by, at });
     return mine.id;

@@ -43,6 +43,7 @@ export const EnrichmentAnswer = named("EnrichmentAnswer", {
   }),
   submissions: z.array(EnrichmentSubmission),
   release: z.string().nullable().describe("The release that holds what was applied"),
+  bound: z.boolean().describe("Whether agent_id is bound to a secret; see POST /api/agents"),
   note: z.string().describe("How credit is given"),
 });
 export type EnrichmentAnswer = z.infer<typeof EnrichmentAnswer>;
@@ -112,6 +113,7 @@ export const Leaderboard = named("Leaderboard", {
         applied: count,
         nonprofits_touched: count,
         last_seen: wireTimeText,
+        bound: z.boolean().default(false).describe("Only who has its secret submits under its id"),
         flags: z.array(z.string()).describe("mixed_script_id: the id mixes alphabets"),
       }),
     )

@@ -4,10 +4,11 @@ import { checkLine } from "./value.ts";
 
 /**
  * The form in which agent ids are compared: spelling variants of one id are one agent. Characters that no one sees make
- * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold). Source: the decisions of the spec.
+ * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold), nor does more or other space between words.
+ * Source: the decisions of the spec.
  */
 export const foldAgentId = (raw: string): string =>
-  raw.normalize("NFKC").replaceAll(ignorable, "").trim().toLowerCase();
+  raw.normalize("NFKC").replaceAll(ignorable, "").replaceAll(/\s+/gu, " ").trim().toLowerCase();
 
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
 

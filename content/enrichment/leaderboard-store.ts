@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, like, ne, sql, sum } from "drizzle-orm";
+import { and, count, desc, eq, getTableColumns, gt, like, ne, sql, sum } from "drizzle-orm";
 import {
   type EnrichmentStats,
   type Exemplars,
@@ -13,7 +13,12 @@ import { wireTime } from "#content/contract/time.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { agents, enrichmentCounts, submissions } from "#content/store/tables/enrichment.ts";
+import {
+  agentKeys,
+  agents,
+  enrichmentCounts,
+  submissions,
+} from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { agentFlags } from "./agent.ts";
 
@@ -68,8 +73,9 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
     .from(agents)
     .where(gt(agents.submissions, 0));
   const top = await store.db
-    .select()
+    .select({ ...getTableColumns(agents), secret_digest: agentKeys.secret_digest })
     .from(agents)
+    .leftJoin(agentKeys, eq(agentKeys.agent_id, agents.agent_id))
     .where(gt(agents.submissions, 0))
     .orderBy(desc(agents.applied), desc(agents.submissions), desc(agents.last_seen))
     .limit(topAgentsMax);
@@ -83,9 +89,10 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       unique_agents: totals?.count ?? 0,
       nonprofits_improved: (await counters(store)).get("nonprofits_improved") ?? 0,
     },
-    top_agents: top.map(({ agent_id, last_seen, ...shown }) => ({
+    top_agents: top.map(({ agent_id, last_seen, secret_digest, ...shown }) => ({
       ...shown,
       last_seen: wireTime(new Date(last_seen)),
+      bound: secret_digest !== null,
       flags: agentFlags(agent_id),
     })),
     recent_activity: recent.map(({ agent_name, nonprofit_slug, field, status, created_at }) => ({

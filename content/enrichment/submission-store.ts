@@ -9,7 +9,7 @@ import {
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { jsonOf, jsonText, query, rowShape } from "#content/store/query.ts";
-import { submissions } from "#content/store/tables/enrichment.ts";
+import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { automaticReasons } from "./consensus.ts";
 import { decideWaiting } from "./proposal-store.ts";
@@ -31,15 +31,27 @@ const targetColumns = [
   "status",
   ...enrichableFields.filter((field) => !isRowField(field)),
 ] as const;
-const targetRow = rowShape(nonprofits, targetColumns);
-const targetSql = `SELECT ${targetColumns.join(", ")} FROM nonprofits WHERE slug = ?`;
+const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
+const OfAgent = z.object({
+  /** What is known of who owns the agent's id; null for one that is free. */
+  agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
+});
+const targetRow = z.intersection(rowShape(nonprofits, targetColumns), OfAgent);
+// One statement: a submission asks for no more than before.
+const targetSql = `SELECT ${targetColumns.join(", ")},
+    (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key
+  FROM nonprofits WHERE slug = ?1`;
 
 /** What enrichment needs to know of a nonprofit. */
 export type EnrichTarget = z.infer<typeof targetRow>;
 
-/** The nonprofit with this slug, a withdrawn one too. Index: nonprofits_slug. */
-export async function enrichTarget(store: Queryable, slug: string): Promise<EnrichTarget | null> {
-  const [found] = await query(store, targetSql, [slug], targetRow);
+/** The nonprofit with this slug, a withdrawn one too, and the key of the agent. Indexes: nonprofits_slug, the key of agent_keys. */
+export async function enrichTarget(
+  store: Queryable,
+  slug: string,
+  agent_id: string,
+): Promise<EnrichTarget | null> {
+  const [found] = await query(store, targetSql, [slug, agent_id], targetRow);
   return found ?? null;
 }
 

@@ -78,6 +78,11 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
       ),
       securitySchemes: {
         operator: { type: "http", scheme: "bearer", description: "A token of an operator" },
+        agent: {
+          type: "http",
+          scheme: "bearer",
+          description: "agent_secret of a bound agent_id; without one, send none",
+        },
         submission: {
           type: "http",
           scheme: "bearer",
@@ -91,7 +96,7 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
 const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 
 function described(operation: Operation): Json {
-  const { operationId, tag, summary, description, body, secret } = operation;
+  const { operationId, tag, summary, description, body, secret, agent } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId,
@@ -106,6 +111,7 @@ function described(operation: Operation): Json {
     security: [
       ...(tag === "Operator" ? [{ operator: [] }] : []),
       ...(secret === true ? [{ submission: [] }] : []),
+      ...(agent === true ? [{}, { agent: [] }] : []),
     ],
   };
 }

@@ -95,7 +95,7 @@ const declared: readonly Declared[] = [
     name: "submit_enrichment",
     title: "Submit missing data",
     description:
-      "Submits what you found for a field of a profile, with where you found it. A structured field goes live when two distinct agents submit the same value; prose waits for a person. Send only what you have found yourself.",
+      "Submits what you found for a field of a profile, with where you found it. A structured field goes live when two distinct agents submit the same value; prose waits for a person. Send only what you have found yourself. `bound` in the answer says whether agent_id is bound to a secret, which then comes in the header Authorization.",
     operation: enrichmentOperations.submitEnrichment,
     annotations: { ...reads, readOnlyHint: false },
   },

@@ -60,7 +60,7 @@ export const headerComponents: { [name: string]: Json } = {
     "eyJzdWNjZXNzIjp0cnVlfQ==",
   ),
   "X-PAYMENT-RESPONSE": text("The same in the words of x402 version 1", "eyJzdWNjZXNzIjp0cnVlfQ=="),
-  "WWW-Authenticate": text("How to come as an operator", 'Bearer realm="almoner"'),
+  "WWW-Authenticate": text("Which token is missing", 'Bearer realm="almoner"'),
   "Retry-After": {
     description: "Seconds to wait",
     schema: { type: "integer", minimum: 1 },

@@ -30,7 +30,7 @@ export type ActivityKind =
   | "hit:mcp"
   | "enrich:submitted"
   | "enrich:applied"
-  | `limited:${"enrich" | "onboard" | "donate" | "read" | "admin" | "stored"}`;
+  | `limited:${"enrich" | "onboard" | "donate" | "bind" | "read" | "admin" | "stored"}`;
 
 /** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
 export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([

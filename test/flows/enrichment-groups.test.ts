@@ -117,6 +117,7 @@ function jobOf(one: Sent, at: number, mode: EnrichJob["mode"]): EnrichJob {
     slug: slugAt(one.profile),
     idempotencyKey: one.key === null ? null : `key-${one.key}`,
     network: mode === "networks" && one.network !== null ? `net-${one.network}` : null,
+    secret: null,
     mode,
     now: new Date(1_000 + at),
   };

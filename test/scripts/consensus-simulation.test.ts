@@ -126,6 +126,7 @@ describe("what is simulated is what the service does", () => {
             body: EnrichmentBody.parse(body),
             idempotencyKey: null,
             network,
+            secret: null,
           }),
         ),
       );

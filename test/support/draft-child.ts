@@ -32,6 +32,7 @@ const outcomes = await Promise.all(
       },
       idempotencyKey: null,
       network: null,
+      secret: null,
     }),
   ),
 );

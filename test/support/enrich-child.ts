@@ -41,7 +41,13 @@ const work = async () => {
       agent_id: `${name}-${at}`,
     });
     try {
-      const outcome = await enrich(parts, { slug, body, idempotencyKey: null, network: null });
+      const outcome = await enrich(parts, {
+        slug,
+        body,
+        idempotencyKey: null,
+        network: null,
+        secret: null,
+      });
       if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.failure)}`);
       if (outcome.value.submissions[0]?.status === "applied") said += 1;
     } catch (error) {

@@ -14,6 +14,7 @@ import {
   needsFilters,
   needsLimit,
 } from "#content/contract/enrichment.ts";
+import { AgentIdBody, AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import { operations } from "./operation.ts";
 
 /** What agents can add, and what becomes of it. */
@@ -37,14 +38,46 @@ export const enrichmentOperations = operations("Enrichment", {
     path: "/api/enrich/{slug}",
     summary: "Submit missing data of a nonprofit",
     description:
-      "Send `field` and `value`, or a batch in `fields`. A structured field (website, city, region, founded_year, contact_email) goes live when two distinct agents submit the same normalised value and the field is empty. Prose is queued for a person. No key: `agent_id` says who you are.",
+      "Send `field` and `value`, or a batch in `fields`. A structured field (website, city, region, founded_year, contact_email) goes live when two distinct agents submit the same normalised value and the field is empty. Prose is queued for a person. No key: `agent_id` says who you are, and its `agent_secret` as a bearer token when it is bound (bindAgent). `bound` in the answer says whether it is.",
     headers: ["IdempotencyKey"],
     body: { shape: EnrichmentBody, refusal: "invalid_enrichment" },
     ok: {
       description: "Stored; each submission says whether its value is live",
       shape: EnrichmentAnswer,
     },
-    refusals: [403, 409, 410],
+    refusals: [401, 403, 409, 410],
+    agent: true,
+  },
+  bindAgent: {
+    method: "post",
+    path: "/api/agents",
+    summary: "Bind an agent_id to a secret",
+    description:
+      "For an id under which nothing was submitted yet; an operator binds one that has. From then on enrichments and drafts of the id are taken only with `agent_secret` as `Authorization: Bearer`. It is shown once and stored as a digest. 5 a minute and 20 a day from one network.",
+    body: { shape: AgentIdBody, refusal: "invalid_agent_id" },
+    ok: { description: "Bound", shape: AgentSecret },
+    refusals: [401, 403, 409],
+  },
+  rotateAgentSecret: {
+    method: "post",
+    path: "/api/agents/rotate",
+    summary: "Replace the secret of an agent_id",
+    description: "With the present secret as a bearer token, which ends.",
+    body: { shape: AgentIdBody, refusal: "invalid_agent_id" },
+    ok: { description: "Another secret", shape: AgentSecret },
+    refusals: [401, 403],
+    agent: true,
+  },
+  revokeAgentSecret: {
+    method: "post",
+    path: "/api/agents/revoke",
+    summary: "Give up an agent_id",
+    description:
+      "With the secret as a bearer token. The id takes nothing until an operator binds it again: were it free, anyone could go on in its name.",
+    body: { shape: AgentIdBody, refusal: "invalid_agent_id" },
+    ok: { description: "Given up", shape: AgentRevoked },
+    refusals: [401, 403],
+    agent: true,
   },
   getEnrichmentStats: {
     method: "get",

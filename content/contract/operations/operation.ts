@@ -60,6 +60,8 @@ export type Operation<
   refusals?: readonly Refusal[];
   /** True: for anyone who holds the secret of a status page, sent as a bearer token. */
   secret?: true;
+  /** True: an agent whose id is bound sends its secret as a bearer token. */
+  agent?: true;
   /** False: it counts toward no limit. */
   limited?: boolean;
 };
@@ -87,7 +89,7 @@ type Declared = Omit<Operation, "operationId" | "tag"> & { tag?: Operation["tag"
 
 export const refusals = {
   400: "Something in the request cannot be used; the answer names it",
-  401: "No operator's token came with the request",
+  401: "The token that belongs with it did not come: an operator's, or the secret of a bound agent_id",
   403: "It is not open to you here; the code says why",
   404: "There is nothing by this name",
   409: "It does not fit what is stored",

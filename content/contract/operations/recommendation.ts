@@ -37,11 +37,12 @@ export const recommendationOperations = operations("Recommendation", {
     path: "/api/recommend/drafts",
     summary: "Propose to recommend a nonprofit",
     description:
-      'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are.',
+      'In phase 1 of the governance drafts are refused (403 `drafts_not_open`); in phase 2 each waits for the operator; in phase 3 two distinct agents whose `recommended_for` arrays are the same once normalised (letter case, punctuation, order and the words "donors interested in" do not matter) promote the profile with `editorial_curated: false`. Drafts that speak of impact or effectiveness always wait for the operator. Wording is restrained: a refusal names the phrase and what to say instead. No key: `agent_id` says who you are, and its secret as a bearer token when it is bound.',
     headers: ["IdempotencyKey"],
     body: { shape: DraftBody, refusal: "invalid_draft" },
     ok: { description: "Stored; promotion_note says what comes next", shape: DraftAnswer },
-    refusals: [403, 404, 409, 410],
+    refusals: [401, 403, 404, 409, 410],
+    agent: true,
   },
 });
 

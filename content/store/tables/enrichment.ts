@@ -22,7 +22,7 @@ export const submissions = sqliteTable(
     source_url: text(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
-    network: text(), // Keyed hash of the client's network, in the strict consensus mode, until it is decided.
+    network: text(), // Keyed hash of the client's network behind its family ("4:…"), until it is decided.
     status: text().notNull().$type<SubmissionStatus>(),
     audit_only: integer().notNull().default(0), // The field held a value: takes no part in consensus.
     test_data: integer().notNull().default(0), // Kept out of leaderboard, agents.md and second opinions.
@@ -110,6 +110,19 @@ export const agents = sqliteTable(
   },
   (a) => [index("agents_by_credit").on(a.applied, a.submissions, a.last_seen)],
 );
+
+/**
+ * Ids that are owned, or were: who binds one to a secret is alone to submit under it. Also names of agents that an
+ * operator approved. No row: the id is free.
+ */
+export const agentKeys = sqliteTable("agent_keys", {
+  agent_id: text().primaryKey(), // Folded, as in submissions.
+  secret_digest: text(), // SHA-256; null: not bound.
+  bound_at: integer(),
+  bound_by: text(), // "agent", or "operator:<name>".
+  revoked_at: integer(), // Takes nothing until an operator binds it again.
+  approved_name: text(),
+});
 
 /**
  * Counters of submissions: status:<status>, field:<field>, high_confidence, nonprofits_improved. To count them takes

@@ -68,7 +68,7 @@ export const recommendationDrafts = sqliteTable(
     source_url: text().notNull(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
-    network: text(), // Keyed hash of the client's network, for the strict consensus mode.
+    network: text(), // As in submissions.
     sensitive_claims: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // Words on impact or effectiveness.
     test_data: integer().notNull().default(0),
     phase: integer().notNull(), // In which it was sent.
@@ -83,6 +83,7 @@ export const recommendationDrafts = sqliteTable(
       .on(d.nonprofit_id, d.agent_id)
       .where(sql`status = 'pending'`),
     index("drafts_by_nonprofit").on(d.nonprofit_id, d.status),
+    index("drafts_by_agent").on(d.agent_id),
     index("drafts_for_review")
       .on(d.id)
       .where(sql`status = 'pending'`),

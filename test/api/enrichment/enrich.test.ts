@@ -13,7 +13,7 @@ let slug: string;
 let caller = 0;
 const send = (body: unknown, headers: Record<string, string> = {}, to = slug) =>
   service.post(`/api/enrich/${to}`, body, {
-    "x-forwarded-for": `10.${(caller >> 8) & 255}.${caller++ & 255}.1`,
+    "x-forwarded-for": `10.0.${(caller >> 8) & 255}.${caller++ & 255}`,
     ...headers,
   });
 

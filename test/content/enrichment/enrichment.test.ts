@@ -324,9 +324,11 @@ describe("the strict mode", () => {
     strict.close();
   });
 
-  test("what was sent before it was switched on counts once it is sent again", async () => {
+  test("what was stored without a network counts once it is sent again", async () => {
     const { slug } = await add();
     await submit(slug, "early", "city", "Oslo");
+    // As it was before networks were kept.
+    await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET network = NULL"));
     const parts = {
       ...service.context,
       config: { ...service.context.config, consensus: "networks" as const },
@@ -347,7 +349,6 @@ describe("the strict mode", () => {
       [slug],
     );
     expect(stored.map(({ stands }) => stands)).toEqual(["applied 2", "applied 2"]);
-    await service.store.write((tx) => tx.raw.execute("UPDATE submissions SET network = NULL"));
   });
 
   test("what two agents of one network sent goes live, once it is switched off and one sends it again", async () => {
@@ -388,12 +389,18 @@ describe("the strict mode", () => {
     const { rows } = await strict.store.raw.execute(
       "SELECT value FROM submissions WHERE network IS NOT NULL",
     );
-    expect(rows.map(({ value }) => value)).toEqual(["Innlandet"]);
+    expect(rows.map(({ value }) => value)).toEqual(["Food.", "Innlandet"]);
     strict.close();
   });
 
-  test("keeps no network otherwise", async () => {
-    expect(await rowsOf("SELECT id FROM submissions WHERE network IS NOT NULL")).toEqual([]);
+  test("keeps networks of what waits alone, like the other mode", async () => {
+    const { slug } = await add();
+    await submit(slug, "waits", "city", "Oslo");
+    await submit(slug, "waits", "mission", "Food.");
+    const kept = await rowsOf(
+      "SELECT DISTINCT status, audit_only FROM submissions WHERE network IS NOT NULL",
+    );
+    expect(kept.map(({ status, audit_only }) => [status, audit_only])).toEqual([["pending", 0]]);
   });
 });
 

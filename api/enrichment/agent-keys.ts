@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import type { Context } from "#api/context.ts";
+import { bearerOf } from "#api/http/client.ts";
+import type { FailureTable } from "#api/http/problem.ts";
+import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
+import type { Wrong } from "#content/contract/problem.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { readAgent } from "#content/enrichment/agent.ts";
+import {
+  isBound,
+  secretDigest,
+  type SecretRefusal,
+  secretRefusal,
+} from "#content/enrichment/agent-key.ts";
+import { agentKey, hasSubmitted, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+
+type KeyContext = Pick<Context, "store" | "clock">;
+/** `secret` is the digest of the secret that came with the request. */
+export type KeyCall = { agent_id: string; secret: string | null };
+
+export type KeyFailure =
+  | SecretRefusal
+  | { kind: "invalid_agent_id"; errors: Wrong[] }
+  | { kind: "agent_bound"; agent_id: string }
+  | { kind: "agent_in_use"; agent_id: string };
+
+/** The digest of what came as `Authorization: Bearer`; null without it. */
+export function givenSecret(request: Request): string | null {
+  const secret = bearerOf(request);
+  return secret === null ? null : secretDigest(secret);
+}
+
+const secretBytes = 32;
+
+/** A new secret for an id, in the caller's transaction; it is stored as its digest alone. `by`: "agent", or an operator. */
+export async function giveSecret(
+  tx: WriteTransaction,
+  { agent_id, by, now }: { agent_id: string; by: string; now: Date },
+): Promise<AgentSecret> {
+  const agent_secret = randomBytes(secretBytes).toString("base64url");
+  const secret_digest = secretDigest(agent_secret);
+  const bound_at = now.getTime();
+  await saveAgentKey(tx, { agent_id, secret_digest, bound_at, bound_by: by, revoked_at: null });
+  const message =
+    "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
+  return { agent_id, bound: true, agent_secret, message };
+}
+
+/** POST /api/agents: an id that no one used yet belongs to the one who asks first. */
+export function bindAgent(
+  context: KeyContext,
+  { agent_id, secret }: KeyCall,
+): Promise<Result<AgentSecret, KeyFailure>> {
+  return changed(context, agent_id, async (tx, id) => {
+    const key = await agentKey(tx, id);
+    if (isBound(key)) return fail({ kind: "agent_bound", agent_id: id });
+    const refusal = secretRefusal(id, key, secret);
+    if (refusal !== null) return fail(refusal);
+    // Whoever submitted first has no proof of it: a person has to look.
+    if (await hasSubmitted(tx, id)) return fail({ kind: "agent_in_use", agent_id: id });
+    return ok(await giveSecret(tx, { agent_id: id, by: "agent", now: context.clock() }));
+  });
+}
+
+/** POST /api/agents/rotate: another secret for the holder of the present one. */
+export const rotateSecret = (context: KeyContext, call: KeyCall) =>
+  changed(context, call.agent_id, async (tx, agent_id) => {
+    const refusal = await refusalOfHolder(tx, agent_id, call.secret);
+    if (refusal !== null) return fail(refusal);
+    return ok(await giveSecret(tx, { agent_id, by: "agent", now: context.clock() }));
+  });
+
+/** POST /api/agents/revoke: the id takes nothing from then on; were it free again, anyone could use its name. */
+export const revokeSecret = (context: KeyContext, call: KeyCall) =>
+  changed<AgentRevoked>(context, call.agent_id, async (tx, agent_id) => {
+    const refusal = await refusalOfHolder(tx, agent_id, call.secret);
+    if (refusal !== null) return fail(refusal);
+    await saveAgentKey(tx, {
+      agent_id,
+      secret_digest: null,
+      revoked_at: context.clock().getTime(),
+    });
+    const message = "The id takes no more submissions. An operator can bind it again.";
+    return ok({ agent_id, bound: false, message });
+  });
+
+async function refusalOfHolder(tx: WriteTransaction, agent_id: string, secret: string | null) {
+  const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), secret);
+  if (refusal !== null || secret !== null) return refusal;
+  return { kind: "agent_not_bound", agent_id } as const;
+}
+
+async function changed<Value>(
+  { store }: KeyContext,
+  agent_id: string,
+  work: (tx: WriteTransaction, agent_id: string) => Promise<Result<Value, KeyFailure>>,
+): Promise<Result<Value, KeyFailure>> {
+  const { agent, wrongs } = readAgent({ agent_id, agent_name: null });
+  const errors = wrongs.filter(({ path }) => path === "agent_id");
+  if (errors.length > 0) return fail({ kind: "invalid_agent_id", errors });
+  return store.write((tx) => work(tx, agent.agent_id));
+}
+
+const unauthorised = {
+  status: 401,
+  headers: { "www-authenticate": 'Bearer realm="almoner agent"' },
+} as const;
+
+/** What is said of an agent's secret, wherever it is asked for. */
+export const secretAnswers = {
+  agent_secret_missing: {
+    ...unauthorised,
+    detail:
+      "This agent_id is bound: only its owner submits under it. Send its agent_secret as Authorization: Bearer, or use an agent_id of your own.",
+  },
+  agent_secret_wrong: {
+    ...unauthorised,
+    detail:
+      "The secret in Authorization: Bearer is not that of this agent_id. Send the newest agent_secret; an operator can give the owner another.",
+  },
+  agent_not_bound: {
+    ...unauthorised,
+    detail:
+      "A secret came for an agent_id that is not bound, so it protects nothing. POST /api/agents binds an unused id; an operator binds one that has submitted. Without Authorization the request is taken as it is.",
+  },
+  agent_retired: {
+    status: 403,
+    detail:
+      "The owner of this agent_id gave it up: it takes nothing until an operator binds it again. Use another agent_id.",
+  },
+} as const satisfies FailureTable<SecretRefusal>;

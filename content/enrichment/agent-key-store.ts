@@ -1,0 +1,33 @@
+import { eq } from "drizzle-orm";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { agentKeys, agents } from "#content/store/tables/enrichment.ts";
+import { recommendationDrafts } from "#content/store/tables/recommendations.ts";
+import type { AgentKey } from "./agent-key.ts";
+
+/** What is known of who owns an id; null for one that is free. */
+export async function agentKey(store: Queryable, agent_id: string): Promise<AgentKey | null> {
+  const { secret_digest, revoked_at, approved_name } = agentKeys;
+  const [found] = await store.db
+    .select({ secret_digest, revoked_at, approved_name })
+    .from(agentKeys)
+    .where(eq(agentKeys.agent_id, agent_id));
+  return found ?? null;
+}
+
+/** Whether anything came under this id. Indexes: the keys of agents, drafts_by_agent. */
+export async function hasSubmitted(store: Queryable, agent_id: string): Promise<boolean> {
+  const sent = await store.db.$count(agents, eq(agents.agent_id, agent_id));
+  const ofAgent = eq(recommendationDrafts.agent_id, agent_id);
+  return sent + (await store.db.$count(recommendationDrafts, ofAgent)) > 0;
+}
+
+type KeyChange = Partial<typeof agentKeys.$inferInsert> & { agent_id: string };
+
+/** Writes what is given of an id, the rest stays: a new secret, that it was given up, or a name. */
+export async function saveAgentKey(tx: WriteTransaction, change: KeyChange): Promise<void> {
+  const { agent_id, ...set } = change;
+  await tx.db
+    .insert(agentKeys)
+    .values(change)
+    .onConflictDoUpdate({ target: agentKeys.agent_id, set: { agent_id, ...set } });
+}

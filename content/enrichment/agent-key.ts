@@ -1,0 +1,44 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+
+/** What is stored of an id that is owned, was, or has a name that an operator approved. */
+export type AgentKey = {
+  /** SHA-256 of the secret; null for an id that has none. */
+  secret_digest: string | null;
+  /** When its owner gave the id up: it takes nothing until an operator binds it again. */
+  revoked_at: number | null;
+  /** The name under which an operator lets its corroborations be named. */
+  approved_name: string | null;
+};
+
+/** What is kept of a secret. */
+export const secretDigest = (secret: string): string =>
+  createHash("sha256").update(secret).digest("base64url");
+
+export const isBound = (key: AgentKey | null): boolean => (key?.secret_digest ?? null) !== null;
+
+/** Why a request may not write as this agent. */
+export type SecretRefusal = {
+  kind: "agent_secret_missing" | "agent_secret_wrong" | "agent_not_bound" | "agent_retired";
+  agent_id: string;
+};
+
+/**
+ * Whether a request may write as an agent: who owns an id shows its secret, all others show none. `given` is the digest of
+ * what came, null for nothing. Digests are compared in constant time.
+ */
+export function secretRefusal(
+  agent_id: string,
+  key: AgentKey | null,
+  given: string | null,
+): SecretRefusal | null {
+  const refused = (kind: SecretRefusal["kind"]) => ({ kind, agent_id });
+  const digest = key?.secret_digest ?? null;
+  if (digest === null) {
+    if ((key?.revoked_at ?? null) !== null) return refused("agent_retired");
+    // A secret that is not looked at would make its owner believe that the id is safe.
+    return given === null ? null : refused("agent_not_bound");
+  }
+  if (given === null) return refused("agent_secret_missing");
+  const isSame = timingSafeEqual(Buffer.from(digest), Buffer.from(given));
+  return isSame ? null : refused("agent_secret_wrong");
+}

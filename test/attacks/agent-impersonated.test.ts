@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { aService, type TestService } from "#test/support/service.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+// A stranger posts under the public id of an agent: confirms values in its name, replaces what it sent, uses up its limit.
+
+let service: TestService;
+const slugs = Array.from({ length: 12 }, (_, at) => `thin-${at}`);
+beforeAll(async () => {
+  service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "3" },
+    records: slugs.map((slug) => aNonprofit({ slug })),
+  });
+});
+afterAll(() => service.close());
+
+let networks = 0;
+/** Another network each time: the limits of one do not reach here. */
+const fresh = () => `10.${Math.floor(++networks / 250)}.${networks % 250}.7`;
+
+type Sent = { from?: string; secret?: string; headers?: Record<string, string> };
+const post = (path: string, body: unknown, { from = fresh(), secret, headers = {} }: Sent = {}) =>
+  service.post(path, body, {
+    "x-forwarded-for": from,
+    ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+    ...headers,
+  });
+const enrich = (agent_id: string, body: object, sent: Sent & { slug?: string } = {}) =>
+  post(`/api/enrich/${sent.slug ?? "thin-0"}`, { agent_id, ...body }, sent);
+const codeOf = async (answer: Response) => [answer.status, (await answer.json()).code];
+const bind = async (agent_id: string): Promise<string> =>
+  (await (await post("/api/agents", { agent_id })).json()).agent_secret;
+const stored = async (agent_id: string) =>
+  (
+    await service.store.raw.execute({
+      sql: "SELECT field, value, status FROM submissions WHERE agent_id = ? ORDER BY id",
+      args: [agent_id],
+    })
+  ).rows.map(({ field, value, status }) => [field, value, status]);
+
+const city = { field: "city", value: "Oslo" };
+
+describe("a bound id", () => {
+  test("takes nothing without its secret, and all with it", async () => {
+    const secret = await bind("Owned Bot");
+    expect(secret.length).toBeGreaterThanOrEqual(43);
+    expect(await codeOf(await enrich("owned bot", city))).toEqual([401, "agent_secret_missing"]);
+    const wrong = await enrich("OWNED  BOT", city, { secret: `${secret.slice(1)}x` });
+    expect(wrong.headers.get("www-authenticate")).toContain("Bearer");
+    expect(await codeOf(wrong)).toEqual([401, "agent_secret_wrong"]);
+    expect(await stored("owned bot")).toEqual([]);
+    const right = await (await enrich("owned bot", city, { secret })).json();
+    expect([right.bound, right.submissions[0].status]).toEqual([true, "pending"]);
+    const replaced = await enrich("owned bot", { field: "city", value: "Bergen" }, { secret });
+    expect(replaced.status).toBe(200);
+  });
+
+  test("protects drafts and tools, too", async () => {
+    const secret = await bind("drafter");
+    const draft = {
+      slug: "thin-1",
+      recommended_for: ["donors interested in wells"],
+      why_recommended: "Mends wells and says what they cost.",
+      source_url: "https://register.example/1",
+      agent_id: "drafter",
+    };
+    const drafts = "/api/recommend/drafts";
+    expect(await codeOf(await post(drafts, draft))).toEqual([401, "agent_secret_missing"]);
+    expect((await post(drafts, draft, { secret })).status).toBe(200);
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        name: "submit_enrichment",
+        arguments: { slug: "thin-1", agent_id: "drafter", ...city },
+      },
+    };
+    expect(await (await post("/mcp", call)).text()).toContain("agent_secret_missing");
+    const { result } = await (await post("/mcp", call, { secret })).json();
+    expect(result.structuredContent.bound).toBe(true);
+  });
+
+  test("repeats its answers to no one else", async () => {
+    const secret = await bind("keyed");
+    const headers = { "idempotency-key": "k-1" };
+    expect((await enrich("keyed", city, { secret, headers })).status).toBe(200);
+    expect(await codeOf(await enrich("keyed", city, { headers }))).toEqual([
+      401,
+      "agent_secret_missing",
+    ]);
+  });
+
+  test("has a new secret when it is rotated, and none that ever works once it is given up", async () => {
+    const agent_id = "rotating";
+    const first = await bind(agent_id);
+    expect(await codeOf(await post("/api/agents/rotate", { agent_id }))).toEqual([
+      401,
+      "agent_secret_missing",
+    ]);
+    const rotated = await post("/api/agents/rotate", { agent_id }, { secret: first });
+    const { agent_secret: secret } = await rotated.json();
+    expect((await enrich(agent_id, city, { secret: first })).status).toBe(401);
+    expect((await enrich(agent_id, city, { secret })).status).toBe(200);
+    expect((await post("/api/agents/revoke", { agent_id }, { secret })).status).toBe(200);
+    for (const sent of [{}, { secret }, { secret: first }]) {
+      expect(await codeOf(await enrich(agent_id, city, sent))).toEqual([403, "agent_retired"]);
+      expect(await codeOf(await post("/api/agents", { agent_id }, sent))).toEqual([
+        403,
+        "agent_retired",
+      ]);
+    }
+  });
+
+  test("is not bound a second time, and says on the leaderboard that it is", async () => {
+    const agent_id = "mine alone";
+    const secret = await bind(agent_id);
+    expect(await codeOf(await post("/api/agents", { agent_id }))).toEqual([409, "agent_bound"]);
+    await enrich(agent_id, { field: "region", value: "Viken" }, { secret });
+    await enrich("anyone", { field: "region", value: "Viken" });
+    const { top_agents } = await (await service.get("/api/agents/leaderboard")).json();
+    const boundOf = (name: string) =>
+      top_agents.find((one: { agent_name: string }) => one.agent_name === name)?.bound;
+    expect([boundOf(agent_id), boundOf("anyone")]).toEqual([true, false]);
+  });
+
+  test("stands in the store as a digest alone", async () => {
+    const secret = await bind("digested");
+    const { rows } = await service.store.raw.execute("SELECT * FROM agent_keys");
+    expect(JSON.stringify(rows)).toContain("digested");
+    expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+});
+
+test("an id that someone has used is not bound by whoever asks first", async () => {
+  await enrich("well known", city);
+  const answer = await post("/api/agents", { agent_id: "Well  Known" });
+  expect(await codeOf(answer)).toEqual([409, "agent_in_use"]);
+});
+
+test("a secret for an id that is not bound is not ignored", async () => {
+  const answer = await enrich("nobody's", city, { secret: "believed-to-protect" });
+  expect(await codeOf(answer)).toEqual([401, "agent_not_bound"]);
+  expect(await stored("nobody's")).toEqual([]);
+});
+
+test("ids are not taken in bulk", async () => {
+  const from = fresh();
+  const answers = [];
+  for (let at = 0; at < 7; at++) {
+    answers.push((await post("/api/agents", { agent_id: `squatted-${at}` }, { from })).status);
+  }
+  expect(answers).toEqual([200, 200, 200, 200, 200, 429, 429]);
+});
+
+describe.each(["agents", "networks"])("an id that is not bound, in mode %s", (mode) => {
+  let own: TestService;
+  beforeAll(async () => {
+    own = await aService({
+      env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: mode },
+      records: slugs.map((slug) => aNonprofit({ slug })),
+    });
+  });
+  afterAll(() => own.close());
+  const send = (body: object, from: string, slug = "thin-0") =>
+    own.post(
+      `/api/enrich/${slug}`,
+      { agent_id: "public-bot", ...body },
+      { "x-forwarded-for": from },
+    );
+  const values = async () =>
+    (
+      await own.store.raw.execute(
+        "SELECT field, value, status, network IS NULL AS cleared FROM submissions ORDER BY id",
+      )
+    ).rows.map(({ field, value, status, cleared }) => [field, value, status, cleared]);
+
+  test("keeps its pending value from other networks, with all else of the batch", async () => {
+    await send(city, "192.0.2.7");
+    const fields = [
+      { field: "region", value: "Viken" },
+      { field: "city", value: "Lagos" },
+    ];
+    const answer = await send({ fields }, "198.51.100.9");
+    expect(await codeOf(answer)).toEqual([409, "pending_from_another_network"]);
+    expect(await values()).toEqual([["city", "Oslo", "pending", 0]]);
+    expect((await send({ field: "city", value: "Bergen" }, "192.0.2.200")).status).toBe(200);
+    expect(await values()).toEqual([
+      ["city", "Oslo", "rejected", 1],
+      ["city", "Bergen", "pending", 0],
+    ]);
+  });
+
+  test("has a limit for each network", async () => {
+    const prose = ["mission", "description", "tagline", "programme"];
+    const fields = [
+      ...prose.map((field) => ({ field, value: "Grows trees with schools." })),
+      { field: "founded_year", value: "1998" },
+    ];
+    let refused = 0;
+    for (let round = 0; refused === 0 && round < 30; round++) {
+      const answer = await send({ fields }, "203.0.113.9", slugs[1 + (round % 11)]);
+      if (answer.status === 429) refused = round;
+    }
+    expect(refused).toBe(24); // 24 times 5 submissions in a minute.
+    expect((await send(city, "192.0.2.7", "thin-3")).status).toBe(200);
+  });
+});
+
+test("ids that differ in spaces alone are one agent, whose votes are one", async () => {
+  await enrich("space  bot", { field: "founded_year", value: "1998" }, { slug: "thin-5" });
+  const again = await enrich(
+    "space \u3000 BOT",
+    { field: "founded_year", value: "1998" },
+    { slug: "thin-5" },
+  );
+  const [one] = (await again.json()).submissions;
+  expect([one.status, one.confidence]).toEqual(["pending", 1]);
+});
