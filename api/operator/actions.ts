@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type FailureTable, type Refusal, refusalOf } from "#api/http/problem.ts";
+import { type FailureTable, type Refusal, refusalOf, unusableBody } from "#api/http/problem.ts";
 import {
   readDeliveries,
   resendDelivery,
@@ -10,9 +10,13 @@ import { verificationOperations } from "#content/contract/operations/onboarding.
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import { pickOperations as picks } from "#content/contract/operations/recommendation.ts";
+import { profileOperations as profiles } from "#content/contract/operations/profile-change.ts";
 import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
+import { type ProfileFailure, restoreProfile, withdrawProfile } from "./change-profile.ts";
+import { editProfile } from "./edit-profile.ts";
+import { mergeProfile } from "./merge-profile.ts";
 import { dailyNumbers, operatorHealth } from "./health.ts";
 import type { OperatorContext } from "./operators.ts";
 import { addToPicks, editPick, listPicks, type PickFailure, removePick } from "./picks.ts";
@@ -77,7 +81,7 @@ function invalidReview(error: z.ZodError, help: string): Refusal {
   return { status: 400, code: "invalid_review", detail, errors };
 }
 
-type Failure = ReviewFailure | RevokeFailure | PickFailure | WebhookFailure;
+type Failure = ProfileFailure | ReviewFailure | RevokeFailure | PickFailure | WebhookFailure;
 
 /** Why something was not done. */
 const refusals: FailureTable<Failure> = {
@@ -89,6 +93,8 @@ const refusals: FailureTable<Failure> = {
   }),
   review_conflict: ({ message }) => ({ status: 409, detail: message }),
   review_value_not_usable: ({ message }) => ({ status: 400, detail: message }),
+  profile_conflict: ({ message }) => ({ status: 409, detail: message }),
+  invalid_profile: ({ errors }) => unusableBody(errors),
   not_verified: { status: 409, detail: "This nonprofit is not verified: nothing to take back." },
   nonprofit_not_found: nonprofitNotFound,
   nonprofit_withdrawn: {
@@ -129,6 +135,7 @@ const decisionHelp = {
   help: 'Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve.',
   bodyless: true,
 };
+const reasonHelp = { help: 'Send {"reason": "…"}.' };
 const pickHelp = {
   help: 'Send {"slug": "…", "recommended_for": ["donors interested in …"], "why_recommended": "…"} to add, without slug to edit.',
 };
@@ -160,6 +167,14 @@ export const actions = {
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
     help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": false}.',
     bodyless: true,
+  }),
+  withdrawProfile: action(profiles.withdrawProfile, withdrawProfile, reasonHelp),
+  restoreProfile: action(profiles.restoreProfile, restoreProfile, reasonHelp),
+  editProfile: action(profiles.editProfile, editProfile, {
+    help: 'Send {"reason": "…", "values": {"city": "Oslo", "website": null}}.',
+  }),
+  mergeProfile: action(profiles.mergeProfile, mergeProfile, {
+    help: 'Send {"reason": "…", "into": "slug-of-the-profile-that-stays"}.',
   }),
   getOperatorHealth: reading(operations.getOperatorHealth, operatorHealth),
   getDailyNumbers: reading(operations.getDailyNumbers, dailyNumbers),

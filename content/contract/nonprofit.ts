@@ -7,7 +7,7 @@ const count = (description: string) => z.int().min(0).nullable().describe(descri
 export const NonprofitStatus = z
   .enum(["listed", "claimed", "withdrawn"])
   .describe(
-    "listed: from a register; claimed: by the organisation; withdrawn: no longer registered",
+    "listed: from a register; claimed: by the organisation; withdrawn: no longer registered, or by an operator",
   );
 export type NonprofitStatus = z.infer<typeof NonprofitStatus>;
 
@@ -86,6 +86,10 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
     team_size: count("People working for the organisation"),
     has_contact_email: z.boolean(),
     status: NonprofitStatus,
+    merged_into: z
+      .string()
+      .optional()
+      .describe("Slug of the profile that stands in the place of this one; present only if set"),
     causes: z.array(z.object({ id: z.string(), name: z.string() })),
     programs: z.array(Program),
     impact_metrics: z.array(ImpactMetric),

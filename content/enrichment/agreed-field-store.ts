@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { and, eq, gt, sql } from "drizzle-orm";
+import { and, eq, gt, ne, sql } from "drizzle-orm";
 import {
   type EnrichableField,
+  fieldTypeOf,
   isStructured,
   type StructuredField,
 } from "#content/contract/enrichment.ts";
@@ -14,7 +15,7 @@ import { submissions } from "#content/store/tables/enrichment.ts";
 import { corroborates, rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
 import { rejectAll } from "./review-store.ts";
-import { ofField, votesOn } from "./submission-store.ts";
+import { type Field, ofField, votesOn } from "./submission-store.ts";
 import { comparedValue } from "./value.ts";
 
 export type Agreed = {
@@ -170,6 +171,32 @@ export async function revertField(
   const after = { ...record, [field]: null, provenance: others };
   await saveNonprofits(tx, [{ before: record, after }], { origin: "revert", now });
   return newestChangeOf(tx, nonprofit_id);
+}
+
+/**
+ * An operator set a field: what waits for it is rejected with the operator's value, and so is what agreement had made
+ * live, if that was another value. To be called before the profile is saved. A null value empties the field.
+ */
+export async function overruleField(
+  tx: WriteTransaction,
+  { value, now, ...of }: Field & { value: string | null; now: Date },
+): Promise<void> {
+  const reason = rejectionReasons.overruled;
+  const at = now.getTime();
+  const group = fieldTypeOf(of.field) === "prose" ? "texts" : "votes";
+  await rejectAll(tx, group, { ...of, reason, at, winning_value: value });
+  const normalised = value === null ? "" : comparedValue(of.field, value);
+  await tx.db
+    .update(submissions)
+    .set(decided({ status: "rejected", reason, at }))
+    .where(
+      and(
+        ofField(of),
+        isField,
+        eq(submissions.status, "applied"),
+        ne(submissions.normalised_value, normalised),
+      ),
+    );
 }
 
 function holdsAgreed(record: NonprofitRecord, field: StructuredField, agreed: ReadonlySet<string>) {

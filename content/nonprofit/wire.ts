@@ -65,6 +65,7 @@ export const toDetail = (n: NonprofitRecord): NonprofitDetail => ({
   team_size: n.team_size,
   has_contact_email: n.contact_email !== null,
   status: n.status,
+  ...(n.merged_into === null ? {} : { merged_into: n.merged_into }),
   causes: n.causes.map((id) => ({ id, name: causeName(id) })),
   programs: n.programs,
   impact_metrics: n.impact_metrics,

@@ -19,6 +19,7 @@ import {
 } from "#content/contract/operations/operation.ts";
 import { problemTitles } from "#content/contract/problem.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
+import { profileOperations } from "#content/contract/operations/profile-change.ts";
 import {
   pickOperations,
   recommendationOperations,
@@ -52,6 +53,7 @@ export const operations: readonly Operation[] = [
   onboardingOperations,
   fileOperations,
   operatorOperations,
+  profileOperations,
   pickOperations,
   verificationOperations,
   serviceOperations,

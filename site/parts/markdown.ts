@@ -32,7 +32,7 @@ export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
 const statuses: Record<NonprofitDetail["status"], string> = {
   listed: "directory listing, not claimed",
   claimed: "claimed by the organisation",
-  withdrawn: "withdrawn: no longer in the register that listed it",
+  withdrawn: "withdrawn: no longer in the register that listed it, or by an operator",
 };
 
 function factsOf(detail: NonprofitDetail): string {
@@ -40,6 +40,7 @@ function factsOf(detail: NonprofitDetail): string {
   const people = detail.beneficiaries_per_year;
   const lines = [
     `- Status: ${statuses[detail.status]}`,
+    detail.merged_into === undefined ? "" : `- In its place: /nonprofits/${detail.merged_into}.md`,
     place === "" ? "" : `- Place: ${markdownLine(place)}`,
     detail.causes.length === 0 ? "" : `- Causes: ${detail.causes.map(({ id }) => id).join(", ")}`,
     linkLine("Website", detail.website),

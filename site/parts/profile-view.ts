@@ -35,6 +35,11 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     place,
     verified: detail.verified === 1,
     withdrawn,
+    whyWithdrawn: whyWithdrawn(detail),
+    movedTo:
+      detail.merged_into === undefined
+        ? null
+        : { slug: detail.merged_into, path: `/nonprofits/${detail.merged_into}` },
     facts: factsOf(detail, website),
     texts: [
       { title: "Mission", paragraphs: paragraphs(detail.mission) },
@@ -124,6 +129,13 @@ export type GivingView = ReturnType<typeof givingView>;
 
 /** What is published must at least look like an address: the letters of base58, 32 bytes. */
 const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+function whyWithdrawn({ merged_into, provenance }: NonprofitDetail): string {
+  if (merged_into !== undefined) return "Another profile of this organisation stands in its place,";
+  return provenance["status"]?.source === "operator"
+    ? "An operator of this directory withdrew it,"
+    : "This organisation is no longer in the register that listed it,";
+}
 
 /** The ways to give that a page may show; a withdrawn nonprofit has none. */
 export function givingView(

@@ -1,0 +1,98 @@
+import type { ProfileChange } from "#content/contract/profile-change.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { Wrong } from "#content/contract/problem.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { restored, withdrawnBy } from "#content/nonprofit/operator-changes.ts";
+import { publicFields } from "#content/nonprofit/wire.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import type { OperatorContext } from "./operators.ts";
+import { isLive } from "./review-queues.ts";
+
+export type ProfileFailure =
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "profile_conflict"; message: string }
+  | { kind: "invalid_profile"; errors: Wrong[] };
+
+export type ProfileContext = Pick<OperatorContext, "store" | "clock" | "waitForPublication">;
+export type Operated<Body> = Body & { slug: string; operator: string; reason: string };
+
+/** What a verb makes of a profile; `detail` stands in the audit log beside the reason. */
+type Made = {
+  saves: Save[];
+  fields: readonly string[];
+  message: string;
+  detail?: Record<string, unknown>;
+};
+
+/**
+ * One change of a profile by an operator: one transaction with its rows in the feed and a line in the audit log. Held
+ * wallets that are due take effect before.
+ */
+export async function changeProfile(
+  context: ProfileContext,
+  { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
+  work: (
+    tx: WriteTransaction,
+    before: NonprofitRecord,
+    now: Date,
+  ) => Promise<Result<Made, ProfileFailure>>,
+): Promise<Result<ProfileChange, ProfileFailure>> {
+  const done = await context.store.write(async (tx) => {
+    const now = context.clock();
+    const known = await recordBySlug(tx, slug);
+    if (known === null) return fail({ kind: "nonprofit_not_found", slug } as const);
+    await applyDueHolds(tx, now, known.id);
+    const made = await work(tx, (await recordBySlug(tx, slug)) ?? known, now);
+    if (!made.ok) return made;
+    const { saves, fields, message, detail } = made.value;
+    const last = await newestChangeOf(tx, known.id);
+    await saveNonprofits(tx, saves, { origin: "operator", now });
+    await logOperator(tx, {
+      operator,
+      action: `profile.${change}`,
+      subject: slug,
+      detail: { reason, ...detail },
+      at: now.getTime(),
+    });
+    const newest = await newestChangeOf(tx, known.id);
+    const sequence = newest === last ? null : newest;
+    return ok({ sequence, answer: { slug, change, fields: publicFields(fields), message } });
+  });
+  if (!done.ok) return done;
+  return ok({ ...done.value.answer, live: await isLive(context, done.value.sequence) });
+}
+
+export const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
+
+/** Takes a profile out of the directory; its address stays. */
+export const withdrawProfile = (context: ProfileContext, asked: Operated<unknown>) =>
+  changeProfile(context, { ...asked, change: "withdrawn" }, async (_, before, now) => {
+    if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
+    return ok({
+      saves: [{ before, after: withdrawnBy(before, now) }],
+      fields: ["status"],
+      message: "Withdrawn: it is in no list and takes no data and no donations. Restore undoes it.",
+    });
+  });
+
+/** Brings a withdrawn profile back, whoever withdrew it. */
+export const restoreProfile = (context: ProfileContext, asked: Operated<unknown>) =>
+  changeProfile(context, { ...asked, change: "restored" }, async (_, before, now) => {
+    if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
+    const { merged_into } = before;
+    const stays =
+      merged_into === null
+        ? ""
+        : ` What went to ${merged_into} stays there, its registrations included: edit both where that is wrong.`;
+    return ok({
+      saves: [{ before, after: restored(before, now) }],
+      fields: merged_into === null ? ["status"] : ["status", "merged_into"],
+      message: `Restored: it is in the lists again.${stays}`,
+      detail: merged_into === null ? {} : { merged_into },
+    });
+  });

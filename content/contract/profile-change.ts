@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { CauseId } from "./cause.ts";
+import { ImpactMetric, Program } from "./nonprofit.ts";
+import { named } from "./shape.ts";
+
+const reason = z.string().trim().min(1).max(500).describe("Why: it stands in the audit log");
+const rowsMax = 100;
+const text = z.string().max(10_000).nullable();
+const count = z.int().min(0).max(1e15).nullable();
+
+/** What an operator may set. Null empties a field; what is left out stays. A wallet comes from its organisation alone. */
+const ProfileFields = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  tagline: text,
+  mission: text,
+  description: text,
+  country: text.describe("Name or ISO 3166 code"),
+  region: text,
+  city: text,
+  website: text,
+  donation_url: text.describe("The organisation's own donation page"),
+  logo_url: text,
+  contact_email: text.describe("Never public"),
+  founded_year: z.int().nullable(),
+  beneficiaries_per_year: count,
+  team_size: count,
+  annual_budget_usd: z.number().min(0).max(1e15).nullable(),
+  ghd_aligned: z.union([z.literal(0), z.literal(1)]),
+  causes: z.array(CauseId).max(10).describe("Ids, the primary one first"),
+  programs: z.array(Program).max(rowsMax),
+  impact_metrics: z.array(ImpactMetric).max(rowsMax),
+});
+/** The body of withdraw and restore. */
+export const ProfileReason = named("ProfileReason", { reason });
+
+/** The body of edit. */
+export const ProfileEdit = named("ProfileEdit", {
+  reason,
+  values: ProfileFields.partial().describe("The fields to set; null empties one"),
+});
+
+export type ProfileValues = z.output<typeof ProfileEdit>["values"];
+
+/** The body of merge. */
+export const ProfileMerge = named("ProfileMerge", {
+  reason,
+  into: z.string().trim().min(1).max(200).describe("Slug of the profile that stays"),
+});
+
+/** 200 of all of them. */
+export const ProfileChange = named("ProfileChange", {
+  slug: z.string(),
+  change: z.enum(["withdrawn", "restored", "edited", "merged"]),
+  fields: z
+    .array(z.string())
+    .describe("Fields that are different now; of a merge, those of `into`"),
+  message: z.string(),
+  live: z.boolean().nullable().describe("Whether the published profile shows it already"),
+});
+export type ProfileChange = z.infer<typeof ProfileChange>;

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { decideReview, listReviews } from "#api/operator/review-queues.ts";
+import { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { changesAfter } from "#content/nonprofit/changes-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { withdrawnByRegister } from "#content/register/merge.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+});
+afterAll(() => service.close());
+
+const add = async (parts: Partial<NonprofitRecord> = {}): Promise<NonprofitRecord> => {
+  const [record] = await service.add(aNonprofit(parts));
+  if (record === undefined) throw new Error("nothing was added");
+  return record;
+};
+const stored = async (slug: string): Promise<NonprofitRecord> => {
+  const record = await recordBySlug(service.store, slug);
+  if (record === null) throw new Error("gone");
+  return record;
+};
+const as = () => ({
+  authorization: `Bearer ${service.context.secrets.adminTokens[0]?.token}`,
+});
+const change = async (slug: string, verb: string, body: object) => {
+  const path = `/api/admin/nonprofits/${slug}/${verb}`;
+  const response = await service.post(path, { reason: "A test.", ...body }, as());
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+const detail = async (slug: string) =>
+  NonprofitDetail.parse(await (await service.get(`/api/nonprofits/${slug}`)).json());
+const lastChange = async (id: number) =>
+  (await changesAfter(service.store, 0, 10_000)).findLast((one) => one.nonprofit_id === id);
+const audited = async (subject: string) =>
+  (
+    (await (await service.get(`/api/admin/audit?subject=${subject}`, as())).json()) as {
+      entries: { action: string; detail: Record<string, unknown> }[];
+    }
+  ).entries;
+let caller = 0;
+const submit = async (slug: string, agent_id: string, field: string, value: string) => {
+  const headers = { "x-forwarded-for": `10.8.0.${caller++}` };
+  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, headers);
+  const { submissions } = (await response.json()) as {
+    submissions: {
+      status: string;
+      prior_rejections: { reason: string; winning_value: string }[];
+    }[];
+  };
+  return submissions[0];
+};
+
+describe("withdraw and restore", () => {
+  test("take any profile out and bring it back, in the feed and the log", async () => {
+    const { slug, id } = await add({ city: "Oslo" });
+    const gone = await change(slug, "withdraw", {});
+    expect(gone).toMatchObject({ status: 200, body: { slug, change: "withdrawn" } });
+    expect(await detail(slug)).toMatchObject({ status: "withdrawn" });
+    expect(await lastChange(id)).toMatchObject({ kind: "withdrawn", origin: "operator" });
+    expect((await service.get("/api/search?q=" + slug)).status).toBe(200);
+    expect((await service.post(`/api/enrich/${slug}`, {})).status).toBe(400);
+    expect((await change(slug, "withdraw", {})).status).toBe(409);
+    const back = await change(slug, "restore", {});
+    expect(back.body).toMatchObject({ change: "restored" });
+    expect(await lastChange(id)).toMatchObject({ kind: "restored" });
+    expect((await detail(slug)).status).toBe("listed");
+    expect((await audited(slug)).map(({ action }) => action)).toEqual([
+      "profile.restored",
+      "profile.withdrawn",
+    ]);
+    // The register has its say again.
+    expect(withdrawnByRegister(await stored(slug))).not.toBeNull();
+  });
+
+  test("what an operator restores against its register stays", async () => {
+    const { slug } = await add({ status: "withdrawn", register: "irs-bmf" });
+    await change(slug, "restore", {});
+    expect(withdrawnByRegister(await stored(slug))).toBeNull();
+  });
+
+  test("need a reason, a token and a slug", async () => {
+    const { slug } = await add();
+    expect((await change(slug, "withdraw", { reason: " " })).status).toBe(400);
+    expect((await service.post(`/api/admin/nonprofits/${slug}/withdraw`, {})).status).toBe(401);
+    expect((await change("nobody", "withdraw", {})).status).toBe(404);
+  });
+});
+
+describe("edit", () => {
+  test("sets and empties any public field, by the operator's word", async () => {
+    const { slug, id } = await add({ region: "Viken", name: "Old name" });
+    const values = {
+      name: "New  name",
+      city: "Oslo,",
+      region: null,
+      country: "Norway",
+      founded_year: 1998,
+      causes: ["health"],
+      programs: [
+        { name: "School", description: null, beneficiaries_per_year: 12, location: "Oslo" },
+      ],
+    };
+    const { body, status } = await change(slug, "edit", { values });
+    expect([status, body["fields"]]).toEqual([
+      200,
+      ["name", "country", "region", "city", "founded_year", "causes", "programs"],
+    ]);
+    const shown = await detail(slug);
+    expect(shown).toMatchObject({
+      name: "New name",
+      city: "Oslo",
+      region: null,
+      country: "Norway",
+    });
+    expect(shown.provenance["city"]?.source).toBe("operator");
+    expect(shown.provenance["region"]).toBeUndefined();
+    expect(await lastChange(id)).toMatchObject({ kind: "changed", origin: "operator" });
+    const [entry] = await audited(slug);
+    expect(entry?.detail["was"]).toMatchObject({ name: "Old name", region: "Viken" });
+    const again = await change(slug, "edit", { values: { city: "Oslo" } });
+    expect(again.status).toBe(409);
+  });
+
+  test.each([
+    [{ website: "http://10.0.0.1" }],
+    [{ website: "https://bit.ly/x" }],
+    [{ mission: "pay\u202Ehere" }],
+    [{ donation_url: "javascript:alert(1)" }],
+    [{ country: "Atlantis" }],
+    [{ usdc_wallet: "11111111111111111111111111111111" }],
+    [{ verified: 1 }],
+    [{ causes: ["unheard-of"] }],
+  ])("refuses %p", async (values) => {
+    const { slug } = await add();
+    expect((await change(slug, "edit", { values })).status).toBe(400);
+  });
+
+  test("tells agents that an operator decided, and takes the credit of another value back", async () => {
+    const { slug } = await add();
+    for (const agent of ["ada", "bob"]) await submit(slug, agent, "city", "Bergen");
+    await submit(slug, "eve", "region", "Vestland");
+    await change(slug, "edit", { values: { city: "Oslo", region: "Viken" } });
+    const prior = async (field: string) =>
+      (await submit(slug, "cid", field, "Hamar"))?.prior_rejections.map(({ reason }) => reason);
+    const overruled = "an operator decided for another value";
+    expect(await prior("city")).toEqual([overruled, overruled]);
+    expect(await prior("region")).toEqual([overruled]);
+    expect((await stored(slug)).city).toBe("Oslo");
+  });
+});
+
+describe("merge", () => {
+  test("fills what the other lacks, leads there, and moves no wallet, contact or gift", async () => {
+    const gone = await add({
+      website: "https://oak.example",
+      mission: "From the old one",
+      contact_email: "old@oak.example",
+      causes: ["education", "health"],
+      registrations: [
+        {
+          country_code: "US",
+          type: "EIN",
+          registration_number: "530196605",
+          org_id: "US-EIN-530196605",
+        },
+      ],
+      provenance: {
+        website: {
+          set_by: "register",
+          source: "irs-bmf",
+          source_url: null,
+          agents: [],
+          applied_at: 1,
+        },
+      },
+      register: "irs-bmf",
+    });
+    const into = await add({ mission: "Its own", causes: ["water"] });
+    const { status, body } = await change(gone.slug, "merge", { into: into.slug });
+    expect([status, body["fields"]]).toEqual([200, ["website", "causes", "registrations"]]);
+    const kept = await stored(into.slug);
+    expect(kept).toMatchObject({
+      website: "https://oak.example",
+      mission: "Its own",
+      contact_email: null,
+      causes: ["water", "education", "health"],
+      register: "irs-bmf",
+    });
+    expect(kept.provenance["website"]?.source).toBe("irs-bmf");
+    expect(kept.registrations).toHaveLength(1);
+    expect(await detail(gone.slug)).toMatchObject({
+      status: "withdrawn",
+      merged_into: into.slug,
+      identifiers: [],
+    });
+    expect(await lastChange(gone.id)).toMatchObject({ kind: "withdrawn" });
+    const restored = await change(gone.slug, "restore", {});
+    expect(restored.body["message"]).toContain(`What went to ${into.slug} stays there`);
+    expect(await detail(gone.slug)).not.toHaveProperty("merged_into");
+  });
+
+  test("is refused where a wallet or a verification would be lost, or there is nothing to merge into", async () => {
+    const claimed = await add({ verified: 1, status: "claimed" });
+    const [other, withdrawn] = [await add(), await add({ status: "withdrawn" })];
+    for (const [slug, into, status] of [
+      [claimed.slug, other.slug, 409],
+      [other.slug, other.slug, 409],
+      [other.slug, withdrawn.slug, 409],
+      [other.slug, "nobody", 404],
+    ] as const) {
+      expect((await change(slug, "merge", { into })).status).toBe(status);
+    }
+    expect((await change(other.slug, "merge", { into: claimed.slug })).status).toBe(200);
+  });
+});
+
+test("what the operator chooses of contested values goes live as it was chosen", async () => {
+  const { slug } = await add();
+  await submit(slug, "ada", "website", "http://oak.example/A#mine");
+  await submit(slug, "bob", "website", "https://fir.example");
+  const { reviews } = await listReviews(service.context, { kind: "contested", limit: 50 });
+  const review = reviews.find((one) => one.slug === slug);
+  await decideReview(service.context, {
+    id: review?.id ?? "",
+    decision: "approved",
+    operator: "op",
+    value: "https://oak.example/a",
+  });
+  expect((await stored(slug)).website).toBe("https://oak.example/a");
+  const late = await submit(slug, "cid", "website", "https://elm.example");
+  expect(late?.prior_rejections[0]).toMatchObject({
+    reason: "an operator decided for another value",
+    winning_value: "https://oak.example/a",
+  });
+});
