@@ -194,7 +194,15 @@ const health = defineCommand({
   },
 });
 
-const healthNames = ["publication", "chain", "backup", "refused", "store", "webhooks"] as const;
+const healthNames = [
+  "publication",
+  "chain",
+  "donations",
+  "backup",
+  "refused",
+  "store",
+  "webhooks",
+] as const;
 
 const numbers = defineCommand({
   meta: { name: "numbers", description: "Shows what happened day by day, in UTC" },

@@ -111,6 +111,7 @@ const exitCodes: Record<Failure["kind"], number> = {
   altered: 1,
   wrong_key: 1,
   other_issuer: 1,
+  voided: 1,
   not_pinned: 1,
   chain_disagrees: 1,
   not_on_chain: 1,
@@ -121,32 +122,37 @@ const exitCodes: Record<Failure["kind"], number> = {
   unreachable: 3,
 };
 
-function wordsOf(failure: Failure): string {
-  switch (failure.kind) {
-    case "altered":
-      return "NOT VALID: the receipt was altered after the directory signed it, or it never signed it.";
-    case "wrong_key":
-      return `NOT VALID BY THIS KEY: the receipt says that ${failure.signed_by} signed it, and the key is ${failure.key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`;
-    case "other_issuer":
-      return `NOT VALID: ${failure.issuer} issued this receipt, and not ${failure.expected}.`;
-    case "not_pinned":
-      return `signed by ${failure.issuer}'s key ${failure.signed_by}, which you did not pin: NOT VERIFIED. Anyone can publish a key and sign receipts with it. If this is the directory you mean, add --issuer ${failure.issuer}, or --key with a key that you have from elsewhere.`;
-    case "chain_disagrees":
-      return `NOT VALID: for ${failure.what} the receipt says ${failure.receipt}, but the chain shows ${failure.chain}.`;
-    case "not_on_chain":
-      return `NOT VALID: this node does not know transaction ${failure.tx_signature}. A node that keeps the whole history may know it.`;
-    case "not_a_receipt":
-      return `This is not a receipt of a donation: ${failure.why}.`;
-    case "unreadable":
-      return `${failure.from} cannot be read: ${failure.why}.`;
-    case "no_key":
-      return `${failure.from} holds no Ed25519 public key as JWK or JWK set.`;
-    case "wrong_chain":
-      return `The node cannot be used: ${failure.why}.`;
-    case "unreachable":
-    default:
-      return `${failure.from} does not answer: ${failure.why}. Try again later.`;
-  }
-}
+const voidWords = {
+  vanished: "the chain dropped the transaction, so the transfer never was",
+  differs: "the chain holds another transaction than the receipt says",
+} as const;
+
+/** What is said of each failure. */
+const words: {
+  readonly [Kind in Failure["kind"]]: (failure: Failure & { kind: Kind }) => string;
+} = {
+  altered: () =>
+    "NOT VALID: the receipt was altered after the directory signed it, or it never signed it.",
+  wrong_key: (failure) =>
+    `NOT VALID BY THIS KEY: the receipt says that ${failure.signed_by} signed it, and the key is ${failure.key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`,
+  voided: (failure) =>
+    `VOIDED: the directory signed this receipt, and took it back at ${failure.voided_at}: ${voidWords[failure.reason]}.`,
+  other_issuer: (failure) =>
+    `NOT VALID: ${failure.issuer} issued this receipt, and not ${failure.expected}.`,
+  not_pinned: (failure) =>
+    `signed by ${failure.issuer}'s key ${failure.signed_by}, which you did not pin: NOT VERIFIED. Anyone can publish a key and sign receipts with it. If this is the directory you mean, add --issuer ${failure.issuer}, or --key with a key that you have from elsewhere.`,
+  chain_disagrees: (failure) =>
+    `NOT VALID: for ${failure.what} the receipt says ${failure.receipt}, but the chain shows ${failure.chain}.`,
+  not_on_chain: (failure) =>
+    `NOT VALID: this node does not know transaction ${failure.tx_signature}. A node that keeps the whole history may know it.`,
+  not_a_receipt: (failure) => `This is not a receipt of a donation: ${failure.why}.`,
+  unreadable: (failure) => `${failure.from} cannot be read: ${failure.why}.`,
+  no_key: (failure) => `${failure.from} holds no Ed25519 public key as JWK or JWK set.`,
+  wrong_chain: (failure) => `The node cannot be used: ${failure.why}.`,
+  unreachable: (failure) => `${failure.from} does not answer: ${failure.why}. Try again later.`,
+};
+
+const wordsOf = (failure: Failure): string =>
+  (words[failure.kind] as (given: Failure) => string)(failure);
 
 await runCommand(command);

@@ -20,6 +20,34 @@ export function lookups(rpc: Rpc) {
           .object({ value: z.array(Status).length(txSignatures.length) })
           .transform(({ value }) => value.map((status) => status !== null)),
       ),
+    /**
+     * Whether a transaction that was seen at a slot is on the chain no more. True only where two nodes hold the blocks of
+     * that slot, are well past it, and know nothing of it: a node that has forgotten its history proves nothing.
+     */
+    vanished: async (txSignature: string, slot: number): Promise<Result<boolean, ChainUnclear>> => {
+      const agreed = (method: string, params: unknown[], shape: z.ZodType<boolean>) =>
+        askFor(rpc, method, params, shape, String);
+      const reach = z.int().nonnegative();
+      const signs = await Promise.all([
+        agreed(
+          "getSignatureStatuses",
+          [[txSignature], { searchTransactionHistory: true }],
+          Unknown,
+        ),
+        agreed(
+          "getFirstAvailableBlock",
+          [],
+          reach.transform((first) => first <= slot),
+        ),
+        agreed(
+          "getSlot",
+          [{ commitment: "finalized" }],
+          reach.transform((now) => now > slot + outlivedSlots),
+        ),
+      ]);
+      const unclear = signs.find((sign) => !sign.ok);
+      return unclear ?? ok(signs.every((sign) => sign.ok && sign.value));
+    },
     /** Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail. */
     signaturesOf: (account: string, limit: number) =>
       askFor(
@@ -47,6 +75,13 @@ export function lookups(rpc: Rpc) {
 const Valid = z.object({ value: z.boolean() }).transform(({ value }) => value);
 
 const Status = z.looseObject({ err: TransactionError }).nullable();
+
+const Unknown = z
+  .object({ value: z.array(Status).length(1) })
+  .transform(({ value }) => value[0] === null);
+
+/** A blockhash lives for 150 slots, and a block is final after 32. */
+const outlivedSlots = 182;
 
 const Signatures = z
   .array(z.object({ signature: z.string(), err: TransactionError }))

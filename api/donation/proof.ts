@@ -22,6 +22,7 @@ import {
   type DonateTarget,
   type Donation,
   donationsOf,
+  type NewDonation,
   recordDonation,
 } from "#content/donation/store.ts";
 import type { DonateContext } from "./context.ts";
@@ -170,7 +171,7 @@ async function recordGift(
 ): Promise<Donation> {
   const now = clock().getTime();
   const { credit, memo } = gift;
-  const given: Omit<Donation, "id"> = {
+  const given: NewDonation = {
     nonprofit_id: target.id,
     amount_micro_usdc: credit.amount_micro_usdc,
     network: seal.network,

@@ -17,7 +17,7 @@ import { DonateBody, type DonateParameters } from "#content/contract/donation.ts
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { historyOf } from "#content/donation/answers.ts";
 import { microUsdcOf } from "#content/contract/money.ts";
-import { receiptOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
+import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
 import {
   donateTarget,
   donationById,
@@ -124,7 +124,13 @@ export const donationRoutes = ({
       const donation = await donationById(store, record.id, donation_id);
       if (donation === null) return refuse(receiptProblems, { kind: "donation_not_found" });
       const receipt = receiptOf(donation, toDetail(record), baseUrl);
-      const signature = await signReceipt(receipt, await opening);
-      return encodedJson(signedAnswer(receipt, signature), freshCacheControl);
+      const signer = await opening;
+      const signature = await signReceipt(receipt, signer);
+      const correction = correctionOf(donation, baseUrl);
+      const corrected =
+        correction === null
+          ? null
+          : { correction, signature: await signReceipt(correction, signer) };
+      return encodedJson(signedAnswer(receipt, signature, corrected), freshCacheControl);
     });
 };

@@ -12,6 +12,7 @@ import { donateTargetById } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
 import type { DonateContext } from "./context.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
+import { settleDonations } from "./finality.ts";
 import { recordByMemo, recordLanded } from "./proof.ts";
 
 const perSweepMax = 200;
@@ -128,15 +129,22 @@ const everyMs = 2_000;
 /** Stopping waits no longer; what is not recorded by then the next start finds. */
 const stopWaitMs = 2_500;
 
-/** Follows open donations: at once, because a crash may have left some, then every 2 s. */
+/** Follows donations until they are final: at once, because a crash may have left some, then every 2 s. */
 export const startSweep = (
   context: DonateContext,
-  log: Pick<Log, "warn" | "info">,
+  log: Pick<Log, "warn" | "info" | "error">,
 ): { stop(): Promise<void> } =>
   every(
     async () => {
       const { looked, recorded } = await sweepDonations(context);
       if (recorded > 0) log.info({ looked, recorded }, "donations found on chain");
+      const { voided } = await settleDonations(context);
+      for (const { id, tx_signature } of voided) {
+        log.error(
+          { id, tx_signature },
+          "a recorded donation vanished from the chain and is voided",
+        );
+      }
     },
     {
       everyMs,

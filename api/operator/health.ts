@@ -2,6 +2,7 @@ import { DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { isoDay, isoTime } from "#content/contract/time.ts";
+import { voidedSince } from "#content/donation/finality-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {
   countedByDay,
@@ -35,6 +36,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     at: isoTime(now),
     publication: await publicationHealth(context, newest, now),
     chain: await chainHealth(context.chain),
+    donations: await voidedDonations(store, now),
     backup: await lastBackup(dataDir, now),
     refused: {
       hours: refusedHours,
@@ -91,6 +93,17 @@ async function chainHealth(chain: OperatorContext["chain"]): Promise<OperatorHea
     nodes: chain.nodes,
     disagreements: chain.disagreements(),
   };
+}
+
+const voidedDays = 30;
+
+async function voidedDonations(
+  store: OperatorContext["store"],
+  now: number,
+): Promise<OperatorHealth["donations"]> {
+  const { count, newest } = await voidedSince(store, now - voidedDays * dayMs);
+  const newest_voided = newest === null ? null : `/api/donations/${newest.slug}/${newest.id}`;
+  return { voided: count, newest_voided };
 }
 
 async function lastBackup(dataDir: string, now: number): Promise<OperatorHealth["backup"]> {

@@ -189,16 +189,22 @@ async function collectDonations({ store, clock, baseUrl, urls }: SenderContext):
     return false;
   }
   const since = Math.max(cursor - donationOverlapMs, now.getTime() - webhookAgeMaxMs);
-  const found = await unannouncedDonations(store, { since, limit: donationsAtOnce });
-  const last = found.at(-1);
-  if (last === undefined) return false;
+  const asked = { since, limit: donationsAtOnce };
+  const found = await unannouncedDonations(store, { type: "donation.recorded", ...asked });
+  const voided = await unannouncedDonations(store, { type: "donation.voided", ...asked });
+  if (found.length + voided.length === 0) return false;
   await store.write(async (tx) => {
     for (const donation of found) {
       await queueEvent(tx, donationEvent(donation, { baseUrl, now }), { urls, now });
     }
-    await moveCursor(tx, "donations", last.recorded_at);
+    for (const donation of voided) {
+      const event = donationEvent(donation, { baseUrl, now, type: "donation.voided" });
+      await queueEvent(tx, event, { urls, now });
+    }
+    const last = found.at(-1);
+    if (last !== undefined) await moveCursor(tx, "donations", last.recorded_at);
   });
-  return found.length === donationsAtOnce;
+  return Math.max(found.length, voided.length) === donationsAtOnce;
 }
 
 /** A receiver that fails is left alone for a while, so that a long queue does not wear out its attempts at once. */

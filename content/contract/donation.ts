@@ -198,7 +198,7 @@ export const DonationEvidence = named("DonationEvidence", {
   network: z.string().describe("CAIP-2: solana: and the first 32 characters of the genesis hash"),
   tx_signature: z.string().describe("Signature of the transaction, base58"),
   slot: z.int().min(0).describe("Slot of the transaction on the chain"),
-  commitment: z.enum(["confirmed", "finalized"]).describe("How final it was when it was recorded"),
+  commitment: z.enum(["confirmed", "finalized"]).describe("How final it is known to be"),
   mint: address("Mint of the token"),
   source: address("Token account that was debited")
     .nullable()
@@ -232,6 +232,25 @@ export const Receipt = named("Receipt", {
 });
 export type Receipt = z.infer<typeof Receipt>;
 
+/** Why a receipt holds no longer. Its canonical JSON is signed as the receipt's is. */
+export const ReceiptCorrection = named("ReceiptCorrection", {
+  type: z.literal("almoner-receipt-correction/1"),
+  donation_id: z.string().describe("Id of the receipt that is void"),
+  issuer: z.string(),
+  tx_signature: z.string(),
+  voided_at: z.string().describe("ISO 8601, UTC"),
+  reason: z
+    .enum(["vanished", "differs"])
+    .describe("vanished: the chain dropped the transaction; differs: it holds another one"),
+});
+export type ReceiptCorrection = z.infer<typeof ReceiptCorrection>;
+
+export const SignedCorrection = named("SignedCorrection", {
+  correction: ReceiptCorrection,
+  signature: z.string().describe("Detached JWS over the canonical JSON of `correction`"),
+});
+export type SignedCorrection = z.infer<typeof SignedCorrection>;
+
 /** GET /api/donations/{slug}/{id}. */
 export const SignedReceipt = named("SignedReceipt", {
   receipt: Receipt,
@@ -239,6 +258,9 @@ export const SignedReceipt = named("SignedReceipt", {
     .string()
     .describe("Detached JWS (RFC 7515, appendix F; EdDSA) over the canonical JSON of `receipt`"),
   keys_url: z.string().describe("Where the public key is published, as a JWK set"),
+  correction: SignedCorrection.nullable().describe(
+    "Not null: the receipt is void, because the chain does not hold the transfer",
+  ),
   page_url: z.string().describe("The receipt for people, to be printed"),
   explorer_url: explorerUrl,
 });

@@ -27,6 +27,10 @@ export const OperatorHealth = named("OperatorHealth", {
       disagreements: z.int().min(0).describe("How often they did since the service started"),
     })
     .nullable(),
+  donations: z.object({
+    voided: z.int().min(0).describe("Recorded gifts that the chain dropped, in the last 30 days"),
+    newest_voided: z.string().nullable().describe("Path of the newest one's receipt"),
+  }),
   backup: z
     .object({ at: z.string(), age_s: seconds })
     .nullable()

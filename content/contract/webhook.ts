@@ -2,7 +2,12 @@ import { z } from "zod";
 import { named } from "./shape.ts";
 import { FeedEntry } from "./feed.ts";
 
-export const webhookTypes = ["profiles.changed", "donation.recorded", "webhook.test"] as const;
+export const webhookTypes = [
+  "profiles.changed",
+  "donation.recorded",
+  "donation.voided",
+  "webhook.test",
+] as const;
 
 /** The most changes in one message: it stays below 20 kB. */
 export const changesPerMessageMax = 30;
@@ -12,6 +17,16 @@ export const ProfileChange = FeedEntry.extend({
   slug: z.string(),
   profile_url: z.string(),
   api_url: z.string(),
+});
+
+const Donated = z.object({
+  donation_id: z.string(),
+  slug: z.string(),
+  amount_usdc: z.string().describe("Decimal text, exact"),
+  network: z.string().describe("CAIP-2"),
+  tx_signature: z.string(),
+  settled_at: z.string(),
+  profile_url: z.string(),
 });
 
 /** What is sent to a receiver. Source: Standard Webhooks, "Payload structure". */
@@ -24,15 +39,12 @@ export const WebhookMessage = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("donation.recorded"),
     timestamp: z.string(),
-    data: z.object({
-      donation_id: z.string(),
-      slug: z.string(),
-      amount_usdc: z.string().describe("Decimal text, exact"),
-      network: z.string().describe("CAIP-2"),
-      tx_signature: z.string(),
-      settled_at: z.string(),
-      profile_url: z.string(),
-    }),
+    data: Donated,
+  }),
+  z.object({
+    type: z.literal("donation.voided"),
+    timestamp: z.string(),
+    data: Donated.describe("The gift that a donation.recorded announced: the chain dropped it"),
   }),
   z.object({
     type: z.literal("webhook.test"),

@@ -1,7 +1,13 @@
 import canonicalize from "canonicalize";
 import { decodeProtectedHeader } from "jose";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import { DonationEvidence, Receipt, type SignedReceipt } from "#content/contract/donation.ts";
+import {
+  DonationEvidence,
+  Receipt,
+  type ReceiptCorrection,
+  SignedCorrection,
+  type SignedReceipt,
+} from "#content/contract/donation.ts";
 import { objectIn } from "#content/contract/json-object.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
@@ -11,7 +17,7 @@ import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/money.ts";
 
 /** What a receipt needs of a recorded donation. */
-type Given = Omit<Donation, "nonprofit_id">;
+type Given = Omit<Donation, "nonprofit_id" | "check_at" | "unknown" | "voided_at" | "void_reason">;
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
 
@@ -39,13 +45,35 @@ export function receiptOf(
   };
 }
 
-/** The answer that carries it; only the receipt itself is signed. */
-export function signedAnswer(receipt: Receipt, signature: string): SignedReceipt {
+/** Why the receipt of a donation is void; null for one that holds. */
+export function correctionOf(
+  given: Pick<Donation, "id" | "tx_signature" | "voided_at" | "void_reason">,
+  issuer: string,
+): ReceiptCorrection | null {
+  const { id, tx_signature, voided_at, void_reason: reason } = given;
+  if (voided_at === null || reason === null) return null;
+  return {
+    type: "almoner-receipt-correction/1",
+    donation_id: id,
+    issuer,
+    tx_signature,
+    voided_at: isoTime(voided_at),
+    reason,
+  };
+}
+
+/** The answer that carries it; only the receipt itself, and its correction, are signed. */
+export function signedAnswer(
+  receipt: Receipt,
+  signature: string,
+  correction: SignedCorrection | null = null,
+): SignedReceipt {
   const { issuer, nonprofit, id, evidence } = receipt;
   const query = new URLSearchParams({ nonprofit: nonprofit.slug, id });
   return {
     receipt,
     signature,
+    correction,
     keys_url: `${issuer}/.well-known/almoner-keys.json`,
     page_url: `${issuer}/receipt?${query}`,
     explorer_url: explorerUrl(evidence.tx_signature, evidence.cluster),
@@ -57,9 +85,11 @@ const encoder = new TextEncoder();
 /** The bytes that are signed: RFC 8785 has one form for a value, in whatever order it was written. */
 const canonicalBytes = (value: unknown): Uint8Array => encoder.encode(canonicalize(value));
 
-/** A detached JWS over the canonical JSON of a receipt. An equal receipt and an equal key give an equal signature. */
-export const signReceipt = (receipt: Receipt, signer: Signer): Promise<string> =>
-  signer.sign(canonicalBytes(receipt));
+/** A detached JWS over its canonical JSON. An equal receipt and an equal key give an equal signature. */
+export const signReceipt = (
+  receipt: Receipt | ReceiptCorrection,
+  signer: Signer,
+): Promise<string> => signer.sign(canonicalBytes(receipt));
 
 export type ReceiptFailure =
   /** The text is not a receipt at all. */
@@ -67,7 +97,9 @@ export type ReceiptFailure =
   /** Another key than this one is said to have signed. */
   | { kind: "wrong_key"; signed_by: string; key: string }
   /** The key is said to have signed, and did not sign this. */
-  | { kind: "altered" };
+  | { kind: "altered" }
+  /** The key signed it, and took it back. */
+  | { kind: "voided"; voided_at: string; reason: ReceiptCorrection["reason"] };
 
 /** What a text says it is, before any of it is proven. */
 export type ClaimedReceipt = {
@@ -75,11 +107,13 @@ export type ClaimedReceipt = {
   signature: string;
   signed_by: string;
   whole: unknown;
+  /** What it says of itself beside it; null for nothing. */
+  correction: SignedCorrection | null;
 };
 
 /** Reads the JSON text of a receipt. Nothing of it is proven yet. */
 export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure> {
-  const { receipt: whole, signature } = objectIn(text) ?? {};
+  const { receipt: whole, signature, correction = null } = objectIn(text) ?? {};
   if (whole === undefined) return none("it is not JSON with a member `receipt`");
   if (typeof signature !== "string") return none("it has no signature");
   const receipt = Receipt.safeParse(whole);
@@ -89,24 +123,37 @@ export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure
   }
   const signed_by = keyIdOf(signature);
   if (signed_by === null) return none("its signature is not a JWS that names a key");
-  return ok({ receipt: receipt.data, signature, signed_by, whole });
+  const corrected = SignedCorrection.nullable().safeParse(correction);
+  if (!corrected.success) return none("its correction cannot be read");
+  return ok({ receipt: receipt.data, signature, signed_by, whole, correction: corrected.data });
 }
 
 /**
- * Whether this key signed the receipt. Fields that this version does not know are part of what was signed. Works
- * offline.
+ * Whether this key signed the receipt, and no correction beside it. Fields that this version does not know are part of
+ * what was signed. Works offline.
  */
 export async function verifyReceipt(
-  { receipt, signature, signed_by, whole }: ClaimedReceipt,
+  { receipt, signature, signed_by, whole, correction: beside }: ClaimedReceipt,
   key: PublicKey,
 ): Promise<Result<Receipt, ReceiptFailure>> {
   if (signed_by !== key.kid) return fail({ kind: "wrong_key", signed_by, key: key.kid });
+  if (!(await isSigned(whole, signature, key))) return fail({ kind: "altered" });
+  if (beside === null) return ok(receipt);
+  const { correction } = beside;
+  const isOfThis = correction.donation_id === receipt.id && correction.issuer === receipt.issuer;
+  if (!isOfThis || !(await isSigned(correction, beside.signature, key))) {
+    return fail({ kind: "altered" });
+  }
+  const { voided_at, reason } = correction;
+  return fail({ kind: "voided", voided_at, reason });
+}
+
+async function isSigned(value: unknown, signature: string, key: PublicKey): Promise<boolean> {
   try {
-    const verified = await verifyDetached(signature, canonicalBytes(whole), key);
-    return verified.ok ? ok(receipt) : fail({ kind: "altered" });
+    return (await verifyDetached(signature, canonicalBytes(value), key)).ok;
   } catch {
     // What has no canonical form, half a surrogate pair for example, was never signed.
-    return fail({ kind: "altered" });
+    return false;
   }
 }
 

@@ -33,44 +33,85 @@ const donationRow = z.intersection(
 const select = (store: Queryable, rest: string, args: readonly InValue[]): Promise<Donation[]> =>
   query(store, `SELECT ${selected.join(", ")} FROM donations ${rest}`, args, donationRow);
 
+/** Puts off what is to be looked at again, and answers it: for content/donation/finality-store.ts. */
+export const updateDonations = (
+  tx: WriteTransaction,
+  update: string,
+  args: readonly InValue[],
+): Promise<Donation[]> =>
+  query(tx, `UPDATE donations ${update} RETURNING ${selected.join(", ")}`, args, donationRow);
+
+/** What is known of a transfer when it is recorded; what becomes of it the columns behind say. */
+export type NewDonation = Omit<
+  Donation,
+  "id" | "check_at" | "unknown" | "voided_at" | "void_reason"
+>;
+
+/** A block is final after 13 s. */
+const firstCheckMs = 20_000;
+
 /**
  * Records a donation, or finds it recorded already: the database holds one credit for each transfer, whichever call comes
- * first. The answer may name another nonprofit than was asked for: then the transfer is that one's.
+ * first. The answer may name another nonprofit than was asked for: then the transfer is that one's. A transfer whose
+ * donation was voided is recorded anew, under another id.
  */
-export async function recordDonation(
-  tx: WriteTransaction,
-  given: Omit<Donation, "id">,
-): Promise<Donation> {
-  const donation = { ...given, id: idOf(given) };
-  const { rowsAffected } = await tx.raw.execute({
-    sql: `INSERT INTO donations (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
-          ON CONFLICT DO NOTHING`,
-    args: columns.map((name) => donation[name]),
-  });
-  if (rowsAffected === 1) return donation;
-  const there = (await donationsOf(tx, given.tx_signature)).find(
-    ({ destination }) => destination === given.destination,
-  );
-  if (there === undefined) throw new Error(`no donation came back for ${donation.id}`);
-  return there;
+export async function recordDonation(tx: WriteTransaction, given: NewDonation): Promise<Donation> {
+  const isFinal = given.commitment === "finalized";
+  const fresh = {
+    ...given,
+    check_at: isFinal ? null : given.recorded_at + firstCheckMs,
+    unknown: 0,
+    voided_at: null,
+    void_reason: null,
+  };
+  const insert = async (donation: Donation) => {
+    const { rowsAffected } = await tx.raw.execute({
+      sql: `INSERT INTO donations (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
+            ON CONFLICT DO NOTHING`,
+      args: columns.map((name) => donation[name]),
+    });
+    return rowsAffected === 1 ? donation : null;
+  };
+  const recorded = await insert({ ...fresh, id: idOf(given) });
+  if (recorded !== null) return recorded;
+  const { tx_signature, destination } = given;
+  const all = await select(tx, "WHERE tx_signature = ? AND destination = ?", [
+    tx_signature,
+    destination,
+  ]);
+  const there = all.find(({ voided_at }) => voided_at === null);
+  const again = there ?? (await insert({ ...fresh, id: idOf(given, all.length) }));
+  if (again === null) throw new Error(`no donation came back for ${idOf(given)}`);
+  return again;
 }
 
 /** The same for every process that sees the transfer. 22 characters that stand in a path as they are. */
-const idOf = ({ tx_signature, destination }: Pick<Donation, "tx_signature" | "destination">) =>
-  createHash("sha256").update(`${tx_signature}\n${destination}`).digest("base64url").slice(0, 22);
+const idOf = (
+  { tx_signature, destination }: Pick<Donation, "tx_signature" | "destination">,
+  voidedBefore = 0,
+): string => {
+  const transfer = [tx_signature, destination, ...(voidedBefore === 0 ? [] : [voidedBefore])];
+  return createHash("sha256").update(transfer.join("\n")).digest("base64url").slice(0, 22);
+};
 
 /** A transaction can pay many accounts; these are more than fit into one. */
 const perTransactionMax = 64;
 
 /** What one transaction gave. Index: one_credit_per_transfer. */
 export const donationsOf = (store: Queryable, txSignature: string): Promise<Donation[]> =>
-  select(store, `WHERE tx_signature = ? LIMIT ${perTransactionMax}`, [txSignature]);
+  select(store, `WHERE tx_signature = ? AND voided_at IS NULL LIMIT ${perTransactionMax}`, [
+    txSignature,
+  ]);
 
 /** What was given for a memo, the oldest first. Index: donations_by_memo. */
 export const donationsFor = (store: Queryable, memo: string): Promise<Donation[]> =>
-  select(store, `WHERE memo = ? ORDER BY settled_at LIMIT ${perTransactionMax}`, [memo]);
+  select(
+    store,
+    `WHERE memo = ? AND voided_at IS NULL ORDER BY settled_at LIMIT ${perTransactionMax}`,
+    [memo],
+  );
 
-/** One donation of a nonprofit, null when it has none by this id. */
+/** One donation of a nonprofit, also a voided one; null when it has none by this id. */
 export async function donationById(
   store: Queryable,
   nonprofitId: number,
@@ -83,10 +124,10 @@ export async function donationById(
 const factName = "donation_network";
 
 /**
- * In SQL: whether a row of `donations` is of the chain on which the directory settles. A store that no service has
- * opened settles on none, and all of them count.
+ * In SQL: whether a row of `donations` is of the chain on which the directory settles, and is not voided. A store that no
+ * service has opened settles on none, and all of them count.
  */
-export const countsHere = `network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
+export const countsHere = `voided_at IS NULL AND network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
 
 export type DonationTotals = { count: number; total: MicroUsdc };
 

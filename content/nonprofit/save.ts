@@ -96,8 +96,8 @@ export async function saveDirectoryFact(
 
 type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists">;
 
-/** Tells readers of the feed and the publisher what changed. */
-async function appendChanges(
+/** Tells readers of the feed and the publisher what changed; also what is no field of a profile. */
+export async function appendChanges(
   tx: WriteTransaction,
   written: readonly NewChange[],
   { origin, now }: SaveContext,

@@ -12,6 +12,7 @@ export const healthWarnings = (health: Health): string[] =>
   [
     publicationWarnings,
     chainWarnings,
+    donationWarnings,
     backupWarnings,
     diskWarnings,
     quotaWarnings,
@@ -51,6 +52,13 @@ function chainWarnings({ chain }: Health): string[] {
   }
   return found;
 }
+
+const donationWarnings = ({ donations: { voided, newest_voided } }: Health): string[] =>
+  voided === 0
+    ? []
+    : [
+        `${voided} recorded gifts vanished from the chain in the last 30 days and were voided. The newest: ${newest_voided}. Look at the RPC nodes that showed them.`,
+      ];
 
 function backupWarnings({ backup }: Health): string[] {
   if (backup === null) return ["No backup has been recorded."];

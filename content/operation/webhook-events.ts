@@ -36,14 +36,25 @@ export type AnnouncedDonation = {
   settled_at: number;
 };
 
+/** Of a donation one event says that it was recorded, and perhaps another that it was voided. */
+export const donationEvents = {
+  "donation.recorded": "donation-",
+  "donation.voided": "donation-voided-",
+} as const;
+export type DonationEventType = keyof typeof donationEvents;
+
 export function donationEvent(
   { id, slug, amount_micro_usdc, network, tx_signature, settled_at }: AnnouncedDonation,
-  { baseUrl, now }: { baseUrl: string; now: Date },
+  {
+    baseUrl,
+    now,
+    type = "donation.recorded",
+  }: { baseUrl: string; now: Date; type?: DonationEventType },
 ): WebhookEvent {
   return {
-    id: `donation-${id}`,
+    id: `${donationEvents[type]}${id}`,
     message: {
-      type: "donation.recorded",
+      type,
       timestamp: isoTime(now.getTime()),
       data: {
         donation_id: id,

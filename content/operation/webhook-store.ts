@@ -23,7 +23,11 @@ import { countUpTo, inValues } from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { webhookCursors, webhookDeliveries } from "#content/store/tables/operations.ts";
-import type { AnnouncedDonation } from "./webhook-events.ts";
+import {
+  type AnnouncedDonation,
+  type DonationEventType,
+  donationEvents,
+} from "./webhook-events.ts";
 
 export type CursorName = "changes" | "donations";
 
@@ -69,15 +73,17 @@ export async function queueEvent(
 }
 
 /**
- * Donations recorded since an instant of which no event was made yet, the oldest first. Looked for by what is missing,
- * because a donation that another process recorded may become visible after a later one. Index: donations_by_time.
+ * Donations recorded (or voided) since an instant of which no such event was made yet, the oldest first. Looked for by what
+ * is missing, because a donation that another process recorded may become visible after a later one. Indexes:
+ * donations_by_time, donations_voided.
  */
 export async function unannouncedDonations(
   store: Queryable,
-  { since, limit }: { since: number; limit: number },
+  { type, since, limit }: { type: DonationEventType; since: number; limit: number },
 ): Promise<(AnnouncedDonation & { recorded_at: number })[]> {
   const { id, network, tx_signature, settled_at, recorded_at, amount_micro_usdc } = donations;
-  const isAnnounced = sql`${webhookDeliveries.event_id} = 'donation-' || ${id}`;
+  const happened_at = type === "donation.voided" ? donations.voided_at : recorded_at;
+  const isAnnounced = sql`${webhookDeliveries.event_id} = ${donationEvents[type]} || ${id}`;
   const announced = store.db
     .select({ found: sql`1` })
     .from(webhookDeliveries)
@@ -88,8 +94,8 @@ export async function unannouncedDonations(
     .select({ id, slug: nonprofits.slug, amount, network, tx_signature, settled_at, recorded_at })
     .from(donations)
     .innerJoin(nonprofits, eq(nonprofits.id, donations.nonprofit_id))
-    .where(and(gte(recorded_at, since), notExists(announced)))
-    .orderBy(asc(recorded_at))
+    .where(and(gte(happened_at, since), notExists(announced)))
+    .orderBy(asc(happened_at))
     .limit(limit);
   return found.map(({ amount: text, ...one }) => ({
     ...one,

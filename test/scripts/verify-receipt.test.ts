@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { receiptOf, signReceipt, signedAnswer } from "#content/donation/receipt.ts";
+import { correctionOf, receiptOf, signReceipt, signedAnswer } from "#content/donation/receipt.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
@@ -115,6 +115,32 @@ describe("verify-receipt, offline", () => {
     expect(second.code).toBe(1);
     expect(JSON.parse(second.said)).toMatchObject({ valid: false, kind: "wrong_key" });
   }, 30_000);
+
+  test("says of one that the directory took back that it is void", async () => {
+    const receipt = aReceipt();
+    const correction = correctionOf(
+      {
+        id: receipt.id,
+        tx_signature: receipt.evidence.tx_signature,
+        voided_at: Date.UTC(2026, 5, 1),
+        void_reason: "vanished",
+      },
+      receipt.issuer,
+    );
+    if (correction === null) throw new Error("no correction");
+    const answerBy = async (by: Signer) =>
+      JSON.stringify(
+        signedAnswer(receipt, await signReceipt(receipt, signer), {
+          correction,
+          signature: await signReceipt(correction, by),
+        }),
+      );
+    const voided = await verify(["-", "--key", signer.publicKey.x], await answerBy(signer));
+    expect([voided.code, voided.complained]).toEqual([1, expect.stringContaining("VOIDED")]);
+    // Nobody else can take it back.
+    const forged = await verify(["-", "--key", signer.publicKey.x], await answerBy(other));
+    expect([forged.code, forged.complained]).toEqual([1, expect.stringContaining("altered")]);
+  }, 20_000);
 
   test("does not let a name write to the terminal", async () => {
     const receipt = aReceipt();

@@ -1,3 +1,4 @@
+import { objectIn } from "#content/contract/json-object.ts";
 import { networks } from "#content/donation/network.ts";
 import type { LocalChain } from "#scripts/chain/local-chain.ts";
 
@@ -48,8 +49,9 @@ export const anotherNode = (chain: LocalChain, lie: Lie = (_, truth) => truth): 
   aNode(async (call) => {
     const body = JSON.stringify({ jsonrpc: "2.0", ...call });
     const response = await chain.rpc(body, new AbortController().signal);
-    const told = (await response.json()) as { result?: unknown };
-    return Response.json("result" in told ? { ...told, result: lie(call, told.result) } : told);
+    const told = objectIn(await response.clone().text());
+    if (told === null || !("result" in told)) return response;
+    return Response.json({ ...told, result: lie(call, told["result"]) });
   });
 
 /** Says that a transaction paid this much into an account, whatever it did. */

@@ -24,6 +24,7 @@ export async function healthPage({ context }: Visit): Promise<Page> {
         rows: [
           ["Publishing", publication(health)],
           ["Chain", chain(health)],
+          ["Donations", donations(health)],
           ["Backup", backup(health)],
           ["Refused by rate limits", refused(health)],
           ["Store", store(health)],
@@ -56,6 +57,12 @@ function chain({ chain: found }: OperatorHealth): Part {
       : "One node is asked, and believed whatever it says: if it lies, gifts that never were are recorded and signed. Name a second one, on another host, in ALMONER_SOLANA_RPC_URLS.";
   return `${cluster} ${answered} ${cluster === "local" ? "" : believed}`;
 }
+
+const donations = ({ donations: { voided, newest_voided } }: OperatorHealth): Part =>
+  newest_voided === null
+    ? "None was voided in the last 30 days."
+    : html`${voided} recorded gifts vanished from the chain in the last 30 days and were voided.
+        <a href="${newest_voided}">The newest</a>`;
 
 const backup = ({ backup: found }: OperatorHealth): Part =>
   found === null

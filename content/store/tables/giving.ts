@@ -1,7 +1,10 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** One transfer is one gift: the database refuses a second credit for it. */
+/**
+ * One transfer is one gift: the database refuses a second credit for it. A row is never deleted: one whose transaction
+ * vanished from the chain is voided, counts nowhere from then on, and stands no longer in the way of a new credit.
+ */
 export const donations = sqliteTable(
   "donations",
   {
@@ -22,13 +25,30 @@ export const donations = sqliteTable(
     memo: text(), // That of the requirement it answers; null for a transfer that no one here had asked for.
     settled_at: integer().notNull(),
     recorded_at: integer().notNull(),
+    check_at: integer(), // The sweep looks then whether it is final; null once it is, or is voided.
+    unknown: integer().notNull().default(0), // Clear answers that it is not on the chain any more.
+    voided_at: integer(),
+    void_reason: text({ enum: ["vanished", "differs"] }),
   },
   (d) => [
-    uniqueIndex("one_credit_per_transfer").on(d.tx_signature, d.destination),
+    uniqueIndex("one_credit_per_transfer")
+      .on(d.tx_signature, d.destination)
+      .where(sql`voided_at IS NULL`),
+    index("donations_by_check")
+      .on(d.check_at)
+      .where(sql`check_at IS NOT NULL`),
+    index("donations_voided")
+      .on(d.voided_at)
+      .where(sql`voided_at IS NOT NULL`),
     index("donations_by_nonprofit").on(d.nonprofit_id, d.settled_at),
     index("donations_by_time").on(d.recorded_at),
     index("donations_by_memo").on(d.memo),
     check("donations_amount_positive", sql`${d.amount_micro_usdc} > 0`),
+    check("donations_final_stay", sql`${d.voided_at} IS NULL OR ${d.commitment} = 'confirmed'`),
+    check(
+      "donations_voided_for_a_reason",
+      sql`(${d.voided_at} IS NULL) = (${d.void_reason} IS NULL)`,
+    ),
   ],
 );
 

@@ -20,7 +20,7 @@ async function showReceipt(query: URLSearchParams): Promise<void> {
   }
 }
 
-function draw({ receipt, signature, explorer_url }: SignedReceipt, path: string): void {
+function draw({ receipt, signature, explorer_url, correction }: SignedReceipt, path: string): void {
   const { nonprofit, evidence } = receipt;
   showFacts(part("#receipt .facts"), [
     ["Given to", nonprofit.name],
@@ -53,7 +53,12 @@ function draw({ receipt, signature, explorer_url }: SignedReceipt, path: string)
   part("#receipt button").addEventListener("click", () => print());
   part("#receipt-shown").hidden = false;
   document.title = `Receipt: ${receipt.amount_usdc} USDC to ${nonprofit.name}`;
-  say("");
+  const voided = correction?.correction.voided_at.replace("T", " ").replace("Z", " UTC");
+  say(
+    voided === undefined
+      ? ""
+      : `This receipt is void since ${voided}: the chain no longer holds this transfer.`,
+  );
 }
 
 function say(words: string): void {

@@ -85,6 +85,19 @@ test("the event of a donation holds what is on the chain, exactly", () => {
   });
 });
 
+test("that it is void is an event of its own", () => {
+  const donation = { id: "abc", slug: "oak", amount_micro_usdc: micro(1n), settled_at: 0 };
+  const chain = { network: "solana:x", tx_signature: "5sig" };
+  const { id, message } = donationEvent(
+    { ...donation, ...chain },
+    { ...given, type: "donation.voided" },
+  );
+  expect([id, WebhookMessage.parse(message).type]).toEqual([
+    "donation-voided-abc",
+    "donation.voided",
+  ]);
+});
+
 test("a test says that it is one", () => {
   expect(WebhookMessage.parse(testEvent("1", given.now).message).type).toBe("webhook.test");
 });

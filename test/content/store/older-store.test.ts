@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { Database } from "bun:sqlite";
 import { closeFeedFiles, feedEntries, feedFile } from "#content/feed/store.ts";
 import { changesAfter, historyAnswer, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { idsInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { donationIntents } from "#content/store/tables/giving.ts";
+import { donationIntents, donations } from "#content/store/tables/giving.ts";
 import { onboardingSubmissions } from "#content/store/tables/onboarding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -22,6 +23,10 @@ let service: TestService;
 beforeAll(async () => {
   const path = join(folder, "store.db");
   writeFileSync(path, gunzipSync(await Bun.file(written).bytes()));
+  const older = new Database(path);
+  older.run(`INSERT INTO donations (id, nonprofit_id, amount_micro_usdc, network, tx_signature, slot, destination,
+    settled_at, recorded_at) VALUES ('gift', 1, 5000000, 'solana:x', 'sig', 7, 'account', 1000, 2000)`);
+  older.close();
   store = await openStore({ url: `file:${path}` });
   service = await aService({ context: { store } });
 });
@@ -49,6 +54,12 @@ test("a store of the version before is read as it was written", async () => {
   ]);
   expect(await store.db.select().from(donationIntents)).toMatchObject([
     { kind: "watch", proof: "memo-of-the-fixture", status: "waiting" },
+  ]);
+});
+
+test("its gifts are kept, and looked at again", async () => {
+  expect(await store.db.select().from(donations)).toMatchObject([
+    { id: "gift", amount_micro_usdc: 5_000_000, commitment: "confirmed", slot: 7, check_at: 2_000 },
   ]);
 });
 

@@ -1,0 +1,87 @@
+import type { Landed } from "#content/contract/transfer.ts";
+import {
+  countVanished,
+  isAnyUnfinished,
+  markFinal,
+  takeUnfinished,
+  voidDonation,
+} from "#content/donation/finality-store.ts";
+import type { Donation } from "#content/donation/store.ts";
+import { batchedWrite } from "#content/store/write-batcher.ts";
+import type { DonateContext } from "./context.ts";
+
+const perSweepMax = 20;
+/** So many clear answers must say that a recorded transaction is gone: ten minutes of them. */
+const vanishedNeeded = 6;
+
+/** What became of recorded donations: `voided` are those of which the chain holds nothing, or something else. */
+export type Settled = { final: number; voided: readonly Donation[] };
+
+/**
+ * Looks again at donations that were recorded before their block was final, at most 20 at a time. One that the chain holds
+ * is final from then on; one that vanished is voided. Throws what the store throws.
+ */
+export async function settleDonations(context: DonateContext): Promise<Settled> {
+  const { store, clock, chain } = context;
+  const now = clock();
+  if (!(await isAnyUnfinished(store, now))) return { final: 0, voided: [] };
+  const taken = await store.write((tx) =>
+    takeUnfinished(tx, { network: chain.caip2, now, limit: perSweepMax }),
+  );
+  const outcomes = await Promise.all(
+    taken.map(async (donation) => ({ donation, outcome: await settle(context, donation) })),
+  );
+  return {
+    final: outcomes.filter(({ outcome }) => outcome === "final").length,
+    voided: outcomes.flatMap(({ donation, outcome }) => (outcome === "voided" ? [donation] : [])),
+  };
+}
+
+async function settle(
+  context: DonateContext,
+  donation: Donation,
+): Promise<"final" | "voided" | "waiting"> {
+  const { store, chain } = context;
+  const landed = await chain.landed(donation.tx_signature, "finalized");
+  if (!landed.ok) return "waiting";
+  if (landed.value === null) return settleUnknown(context, donation);
+  if (!isAsRecorded(donation, landed.value)) return end(context, donation, "differs");
+  const { slot, block_time } = landed.value;
+  const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
+  await batchedWrite(store, (tx) => markFinal(tx, donation.id, { slot, settled_at }));
+  return "final";
+}
+
+/** Not final yet, or gone. Voided only after enough clear answers that it is gone. */
+async function settleUnknown(
+  context: DonateContext,
+  donation: Donation,
+): Promise<"voided" | "waiting"> {
+  const { tx_signature, slot, id, unknown } = donation;
+  const confirmed = await context.chain.landed(tx_signature, "confirmed");
+  if (!confirmed.ok || confirmed.value !== null) return "waiting";
+  const vanished = await context.chain.vanished(tx_signature, slot);
+  if (!vanished.ok || !vanished.value) return "waiting";
+  if (unknown + 1 >= vanishedNeeded) return end(context, donation, "vanished");
+  await batchedWrite(context.store, (tx) => countVanished(tx, id));
+  return "waiting";
+}
+
+const isAsRecorded = (donation: Donation, { failed, credits }: Landed): boolean =>
+  !failed &&
+  credits.some(
+    ({ destination, owner, mint, amount_micro_usdc }) =>
+      destination === donation.destination &&
+      owner === donation.recipient &&
+      mint === donation.mint &&
+      amount_micro_usdc === donation.amount_micro_usdc,
+  );
+
+async function end(
+  { store, clock }: DonateContext,
+  donation: Donation,
+  reason: "vanished" | "differs",
+): Promise<"voided" | "waiting"> {
+  const voided = await store.write((tx) => voidDonation(tx, donation, { reason, now: clock() }));
+  return voided ? "voided" : "waiting";
+}

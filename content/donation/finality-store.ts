@@ -1,0 +1,105 @@
+import { and, count, desc, eq, gte, inArray, isNull, lte, sql } from "drizzle-orm";
+import { appendChanges } from "#content/nonprofit/save.ts";
+import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { donationIntents as intents, donations } from "#content/store/tables/giving.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { micro } from "#content/contract/money.ts";
+import { saveIntent } from "./intent-store.ts";
+import { type Donation, updateDonations } from "./store.ts";
+
+/** A donation that is not final is looked at after 20 s, and then whenever half of its age has passed again. */
+const checkAgainMsMin = 20_000;
+
+/** Whether a donation is to be looked at. Index: donations_by_check. */
+export async function isAnyUnfinished(store: Queryable, now: Date): Promise<boolean> {
+  const due = lte(donations.check_at, now.getTime());
+  const found = await store.db.select({ id: donations.id }).from(donations).where(due).limit(1);
+  return found.length > 0;
+}
+
+/** Takes donations of a chain that may not be final yet, the longest due first, and puts each off. Index: donations_by_check. */
+export const takeUnfinished = (
+  tx: WriteTransaction,
+  { network, now, limit }: { network: string; now: Date; limit: number },
+): Promise<Donation[]> =>
+  // SQL, as all reading of donations: money leaves the store as text. Those of other chains wait a day.
+  updateDonations(
+    tx,
+    `SET check_at = iif(network = ?2, ?1 + max(${checkAgainMsMin}, (?1 - recorded_at) / 2), ?1 + 86400000)
+     WHERE id IN (SELECT id FROM donations WHERE check_at <= ?1 ORDER BY check_at LIMIT ?3)`,
+    [now.getTime(), network, limit],
+  ).then((taken) => taken.filter((one) => one.network === network));
+
+/** Notes that a donation is final, with the slot and the instant that are. */
+export async function markFinal(
+  tx: WriteTransaction,
+  id: string,
+  { slot, settled_at }: Pick<Donation, "slot" | "settled_at">,
+): Promise<void> {
+  await tx.db
+    .update(donations)
+    .set({ commitment: "finalized", check_at: null, slot, settled_at })
+    .where(and(eq(donations.id, id), isNull(donations.voided_at)));
+}
+
+/** Notes a clear answer that the chain does not hold it any more. */
+export async function countVanished(tx: WriteTransaction, id: string): Promise<void> {
+  await tx.db
+    .update(donations)
+    .set({ unknown: sql`${donations.unknown} + 1` })
+    .where(and(eq(donations.id, id), isNull(donations.voided_at)));
+}
+
+/**
+ * Voids a donation: it counts nowhere from then on, readers of the feed hear of it, and its transfer is looked for as if it
+ * had just been named, because it may land again. False when it was voided, or became final, meanwhile.
+ */
+export async function voidDonation(
+  tx: WriteTransaction,
+  donation: Donation,
+  { reason, now }: { reason: NonNullable<Donation["void_reason"]>; now: Date },
+): Promise<boolean> {
+  const { id, nonprofit_id, tx_signature, memo, recipient } = donation;
+  const at = now.getTime();
+  const { rowsAffected } = await tx.db
+    .update(donations)
+    .set({ voided_at: at, void_reason: reason, check_at: null })
+    .where(
+      and(eq(donations.id, id), isNull(donations.voided_at), eq(donations.commitment, "confirmed")),
+    );
+  if (rowsAffected === 0) return false;
+  const proofs = [tx_signature, ...(memo === null ? [] : [memo])];
+  await tx.db
+    .update(intents)
+    .set({ status: "lapsed", outcome: "voided" })
+    .where(and(eq(intents.nonprofit_id, nonprofit_id), inArray(intents.proof, proofs)));
+  const waiting = { kind: "proof", proof: tx_signature, amount_micro_usdc: micro(0n) } as const;
+  await saveIntent(tx, { ...waiting, nonprofit_id, recipient, now, check_at: at });
+  const [named] = await tx.db
+    .select({ slug: nonprofits.slug })
+    .from(nonprofits)
+    .where(eq(nonprofits.id, nonprofit_id));
+  const change = { kind: "changed", nonprofit_id, slug: named?.slug ?? null } as const;
+  await appendChanges(tx, [{ ...change, fields: ["donations"], moved_lists: [] }], {
+    origin: "chain",
+    now,
+  });
+  return true;
+}
+
+/** How many donations were voided since an instant (milliseconds since 1970), and the newest. Index: donations_voided. */
+export async function voidedSince(
+  store: Queryable,
+  since: number,
+): Promise<{ count: number; newest: { slug: string; id: string } | null }> {
+  const isVoided = gte(donations.voided_at, since);
+  const [counted] = await store.db.select({ count: count() }).from(donations).where(isVoided);
+  const [newest] = await store.db
+    .select({ slug: nonprofits.slug, id: donations.id })
+    .from(donations)
+    .innerJoin(nonprofits, eq(nonprofits.id, donations.nonprofit_id))
+    .where(isVoided)
+    .orderBy(desc(donations.voided_at))
+    .limit(1);
+  return { count: counted?.count ?? 0, newest: newest ?? null };
+}

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { donateContext } from "#api/donation/context.ts";
+import { settleDonations } from "#api/donation/finality.ts";
+import { sweepDonations } from "#api/donation/sweep.ts";
+import { operatorHealth } from "#api/operator/health.ts";
+import type { DonationHistory, Settlement, SignedReceipt } from "#content/contract/donation.ts";
+import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
+import { changesAfter } from "#content/nonprofit/changes-store.ts";
+import { unannouncedDonations } from "#content/operation/webhook-store.ts";
+import { donationCounts } from "#content/recommendation/candidate-store.ts";
+import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
+import { anotherNode, type Lie, type Node } from "#test/support/node.ts";
+
+// Both nodes are on a fork: they show a transaction that the chain drops afterwards.
+const path = "/api/donate/well";
+let at: DonatingService;
+let nodes: Node[];
+/** What the nodes say of history that they hold, and of what they have seen. */
+let fork: { dropped: boolean; firstBlock: number };
+beforeEach(async () => {
+  fork = { dropped: false, firstBlock: 0 };
+  nodes = [];
+  const forked: Lie = ({ method }, truth) => {
+    if (method === "getFirstAvailableBlock") return fork.firstBlock;
+    if (!fork.dropped) return truth;
+    if (method === "getTransaction") return null;
+    if (method === "getSignaturesForAddress") return [];
+    return method === "getSignatureStatuses" ? { ...(truth as object), value: [null] } : truth;
+  };
+  at = await aDonatingService({
+    nodes: ({ chain }) => {
+      nodes.push(anotherNode(chain, forked), anotherNode(chain, forked));
+      return nodes.map(({ url }) => url);
+    },
+  });
+});
+afterEach(async () => {
+  await at.stop();
+  await Promise.all(nodes.map((node) => node.stop()));
+});
+
+const json = async <Answer>(place: string) =>
+  (await (await at.service.get(place)).json()) as Answer;
+const history = () => json<DonationHistory>("/api/donations/well");
+
+async function give(): Promise<Settlement> {
+  const answer = await at.prove(path, at.paid(await at.demand()));
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Settlement;
+}
+
+/** Time goes by, and the sweep looks. Answers how many donations were voided. */
+async function sweepFor(minutes: number): Promise<number> {
+  const context = donateContext(at.service.context);
+  let voided = 0;
+  for (let passed = 0; passed < minutes * 2; passed++) {
+    at.chain.pass(30_000);
+    await sweepDonations(context);
+    voided += (await settleDonations(context)).voided.length;
+  }
+  return voided;
+}
+
+const rows = async () =>
+  (await at.service.store.raw.execute("SELECT * FROM donations ORDER BY recorded_at")).rows;
+
+describe("a gift whose transaction the chain drops", () => {
+  test("is voided, with a signed correction beside its receipt, and counts nowhere", async () => {
+    const { donation_id } = await give();
+    const { nonprofit_id, recorded_at } = (await rows())[0] as unknown as Record<string, number>;
+    const { store } = at.service;
+    expect(await donationCounts(store, [nonprofit_id ?? 0])).not.toEqual(new Map());
+    fork.dropped = true;
+    expect(await sweepFor(2)).toBe(0); // A few clear answers are not enough.
+    expect(await sweepFor(20)).toBe(1);
+
+    expect(await history()).toMatchObject({ donation_count: 0, recent_donations: [] });
+    expect(await donationCounts(store, [nonprofit_id ?? 0])).toEqual(new Map());
+    expect(await json("/api/stats")).toMatchObject({ total_donations: 0 });
+    const receipt = await json<SignedReceipt>(`/api/donations/well/${donation_id}`);
+    expect(receipt.correction?.correction).toMatchObject({ donation_id, reason: "vanished" });
+    const { publicKey } = await openSigner(at.service.context.secrets.signingKey);
+    const claimed = readReceipt(JSON.stringify(receipt));
+    if (!claimed.ok) throw new Error(claimed.failure.kind);
+    expect(await verifyReceipt(claimed.value, publicKey)).toMatchObject({
+      ok: false,
+      failure: { kind: "voided", reason: "vanished" },
+    });
+
+    const [change] = (await changesAfter(store, 0, 100)).slice(-1);
+    expect(change).toMatchObject({ nonprofit_id, slug: "well", fields: ["donations"] });
+    const events = { type: "donation.voided", since: recorded_at ?? 0, limit: 10 } as const;
+    expect(await unannouncedDonations(store, events)).toMatchObject([{ id: donation_id }]);
+    const { warnings, donations } = await operatorHealth(at.service.context);
+    expect(donations).toEqual({
+      voided: 1,
+      newest_voided: `/api/donations/well/${donation_id}`,
+    });
+    expect(warnings.join(" ")).toContain("vanished from the chain");
+  });
+
+  test("is credited again, once, when it lands after all", async () => {
+    const { tx_signature } = await give();
+    fork.dropped = true;
+    expect(await sweepFor(20)).toBe(1);
+    expect((await at.prove(path, tx_signature)).status).toBe(202);
+    fork.dropped = false;
+    await sweepFor(5);
+    const answer = await at.prove(path, tx_signature);
+    expect(answer.status).toBe(200);
+    expect(await history()).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
+    const [first, second, ...others] = await rows();
+    expect([first?.["void_reason"], second?.["commitment"], others]).toEqual([
+      "vanished",
+      "finalized",
+      [],
+    ]);
+    expect(first?.["id"]).not.toBe(second?.["id"]);
+  });
+});
+
+test("a gift that stays is final after a moment, and can be neither voided nor deleted", async () => {
+  await give();
+  await sweepFor(1);
+  expect(await rows()).toMatchObject([{ commitment: "finalized", check_at: null }]);
+  for (const sql of [
+    "UPDATE donations SET voided_at = 1, void_reason = 'vanished'",
+    "DELETE FROM donations",
+  ]) {
+    expect(at.service.store.raw.execute(sql)).rejects.toThrow();
+  }
+  fork.dropped = true;
+  expect(await sweepFor(60)).toBe(0);
+});
+
+test("nodes that have forgotten the blocks, or do not answer, void nothing", async () => {
+  await give();
+  fork = { dropped: true, firstBlock: Number.MAX_SAFE_INTEGER };
+  expect(await sweepFor(60)).toBe(0);
+  expect(await history()).toMatchObject({ donation_count: 1 });
+  fork.firstBlock = 0;
+  at.chain.chain.chaos.set({ errors: 100 });
+  at.chain.pass(3_600_000);
+  expect((await settleDonations(donateContext(at.service.context))).voided).toEqual([]);
+});
