@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
+import { chainAudit } from "#content/operation/audit-chain-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/donation/store.ts";
 import { every } from "#content/runtime/every.ts";
@@ -47,6 +48,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   const { databaseUrl: url, databaseToken: authToken } = config;
   const store = given.store ?? (await openStore({ url, authToken, ...servingStore }));
   await refuseSample(config, store);
+  await chainAudit(store);
   const clock = systemClock;
   const secrets = given.secrets ?? loadSecrets(config);
   const watch = watchChanges(store);

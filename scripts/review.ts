@@ -8,6 +8,7 @@ import {
   type ReviewItem,
   ReviewKind,
 } from "#content/contract/review.ts";
+import { audit } from "./review/audit.ts";
 import { pick } from "./review/picks.ts";
 import { runCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
@@ -312,6 +313,7 @@ const command = defineCommand({
     revert,
     revoke,
     log,
+    audit,
     health,
     numbers,
     pick,

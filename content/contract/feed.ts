@@ -76,6 +76,7 @@ export type BundleManifest = z.infer<typeof BundleManifest>;
 /** Where the files of feed and snapshot stand in the bundle. */
 export const feedPaths = {
   state: "changes/state.json",
+  audit: "changes/audit.json",
   file: (number: number) => `changes/${number}.json`,
   snapshot: "snapshot/nonprofits.ndjson.gz",
   snapshotPart: (part: number | "{n}") => `snapshot/nonprofits/${part}.ndjson.gz`,

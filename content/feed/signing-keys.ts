@@ -4,6 +4,7 @@ import {
   calculateJwkThumbprint,
   CompactSign,
   compactVerify,
+  decodeProtectedHeader,
   exportJWK,
   importJWK,
 } from "jose";
@@ -79,6 +80,15 @@ export async function verifyDetached(
     return ok(null);
   } catch {
     return fail({ kind: "wrong_signature" });
+  }
+}
+
+/** The id of the key that a detached JWS says it is by; "no key" when it says none. Proves nothing. */
+export function keyIdOf(jws: string): string {
+  try {
+    return decodeProtectedHeader(jws.trim()).kid ?? "no key";
+  } catch {
+    return "no key";
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, lt } from "drizzle-orm";
 import { z } from "zod";
 import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
@@ -7,6 +7,9 @@ import { isoTime } from "#content/contract/time.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
+import { chainedHead, hashOfEntry } from "./audit-chain-store.ts";
+
+const { hash: _hash, previous_hash: _previous, ...entryColumns } = getTableColumns(auditLog);
 
 /** A page of what operators did before the entry with the id `before`, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
 export async function readAudit(
@@ -18,7 +21,7 @@ export async function readAudit(
     return value === undefined ? undefined : eq(auditLog[name], value);
   });
   const found = await store.db
-    .select()
+    .select(entryColumns)
     .from(auditLog)
     .where(and(...asked, before === undefined ? undefined : lt(auditLog.id, before)))
     .orderBy(desc(auditLog.id))
@@ -77,10 +80,20 @@ async function distinctNames(store: Queryable, column: "operator" | "action"): P
   return found.map(({ name }) => name);
 }
 
-/** Appends what an operator did to the log that is never changed. */
+/** Appends what an operator did to the log that is never changed. The hash of each entry seals the one before. */
 export async function logOperator(
   tx: WriteTransaction,
-  { at, ...entry }: Omit<typeof auditLog.$inferInsert, "id" | "happened_at"> & { at: number },
+  {
+    at,
+    ...entry
+  }: Omit<NewEntry, "id" | "happened_at" | "hash" | "previous_hash"> & { at: number },
 ): Promise<void> {
-  await tx.db.insert(auditLog).values({ ...entry, happened_at: at });
+  const { id, hash } = await chainedHead(tx);
+  const row = { ...entry, id: id + 1, detail: entry.detail ?? {}, happened_at: at };
+  const text = { ...row, detail: JSON.stringify(row.detail) };
+  await tx.db
+    .insert(auditLog)
+    .values({ ...row, previous_hash: hash, hash: hashOfEntry(hash, text) });
 }
+
+type NewEntry = typeof auditLog.$inferInsert;

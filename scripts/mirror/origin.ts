@@ -1,12 +1,11 @@
 import { rename, rm } from "node:fs/promises";
-import { decodeProtectedHeader } from "jose";
 import {
   BundleManifest,
   feedPaths,
   isManifestPath,
   ManifestShard,
 } from "#content/contract/feed.ts";
-import { KeySet, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
+import { KeySet, keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
 import { retry } from "#content/runtime/retry.ts";
 import { codeOf, writeHashed } from "#site/bundle/blobs.ts";
 
@@ -209,13 +208,5 @@ function parsed(bytes: Uint8Array): unknown {
     return JSON.parse(text(bytes));
   } catch {
     return null;
-  }
-}
-
-function keyIdOf(jws: string): string {
-  try {
-    return decodeProtectedHeader(jws.trim()).kid ?? "no key";
-  } catch {
-    return "no key";
   }
 }

@@ -3,11 +3,13 @@ import type { Logger } from "pino";
 import { every } from "#content/runtime/every.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { Config } from "#api/config.ts";
-import { type Clock, isoDay } from "#content/contract/time.ts";
+import { isoDay } from "#content/contract/time.ts";
 import { saveLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsTotals } from "#content/enrichment/needs-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { auditHeadsFact, headsWithDay } from "#content/operation/audit-chain-store.ts";
+import type { Signer } from "#content/feed/signing-keys.ts";
 import { checkpointCounters } from "#content/operation/activity-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Store } from "#content/store/open.ts";
@@ -51,7 +53,7 @@ export async function watch(
   context.manifest.setState({ pid: process.pid });
   const { held_at } = context.manifest.state();
   if (held_at > 0) log.warn(heldMessage(held_at));
-  const days = await keepDays(context.source.store, context.clock, (error) =>
+  const days = await keepDays(context, publisher.signer, (error) =>
     log.warn({ err: error }, "the day's facts could not be stored yet"),
   );
   const following = followerOf(publisher, config, bucket, stopping.signal);
@@ -134,19 +136,19 @@ function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): 
 const lookEveryMs = 30_000;
 
 /**
- * Writes what pages show by the day: the publication day, and the counters as of its beginning, and the
- * leaderboard as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
+ * Writes what pages show by the day: the publication day, the counters and the head of the audit log as of its beginning,
+ * and the leaderboard as it is. Each is a row of the store, so that a bundle stays a function of the store. Looks at once, then
  * every 30 s.
  */
 async function keepDays(
-  store: Store,
-  clock: Clock,
+  { source: { store }, clock }: Pick<PublisherContext, "source" | "clock">,
+  signer: Signer,
   onTrouble: (error: unknown) => void,
 ): Promise<{ stop(): Promise<void> }> {
   const first = Promise.withResolvers<void>();
   const look = async () => {
     try {
-      await turnDay(store, clock());
+      await turnDay(store, signer, clock());
       await saveLeaderboard(store, clock());
     } finally {
       first.resolve();
@@ -158,12 +160,16 @@ async function keepDays(
 }
 
 /** Does nothing while the stored day is today. */
-async function turnDay(store: Store, now: Date): Promise<void> {
+export async function turnDay(store: Store, signer: Signer, now: Date): Promise<void> {
   const day = isoDay(now.getTime());
   if ((await directoryFact(store, "publication_day")) === day) return;
   await checkpointCounters(store, now);
   const totals = JSON.stringify(await needsTotals(store));
+  const sign = (text: string) => signer.sign(new TextEncoder().encode(text));
   await store.write(async (tx) => {
+    const before = await directoryFact(tx, auditHeadsFact);
+    const heads = await headsWithDay(tx, { day, before, sign });
+    await saveDirectoryFact(tx, { name: auditHeadsFact, value: heads, now });
     await saveDirectoryFact(tx, { name: "help_wanted_totals", value: totals, now });
     await saveDirectoryFact(tx, { name: "publication_day", value: day, now });
   });

@@ -40,6 +40,8 @@ export const keyOf = {
   causes: "causes-json" as DocumentKey,
   /** GET /api/stats. */
   stats: "stats-json" as DocumentKey,
+  /** The heads of the audit log by day. */
+  auditHeads: "audit-heads" as DocumentKey,
   /** GET /api/needs-enrichment, without parameters. */
   needs: "help-wanted" as DocumentKey,
   sitemapIndex: "sitemap-index" as DocumentKey,

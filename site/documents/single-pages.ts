@@ -1,3 +1,4 @@
+import { feedPaths } from "#content/contract/feed.ts";
 import type { Leaderboard } from "#content/contract/enrichment-answers.ts";
 import { storedLeaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
@@ -9,6 +10,7 @@ import {
   directoryStats,
   storedCounters,
 } from "#content/operation/directory-facts-store.ts";
+import { auditHeadsFact } from "#content/operation/audit-chain-store.ts";
 import {
   agentsGuide,
   apiCatalog,
@@ -91,6 +93,15 @@ export const discovery = singles("discovery", discoveryFiles);
 
 export const needsPath = "api/needs-enrichment.json";
 
+/** Each head is signed and stored as its day begins, so that the file is a function of the store. */
+const auditHeads: SingleDocument = {
+  paths: [feedPaths.audit],
+  render: async ({ store }) => {
+    const heads = await directoryFact(store, auditHeadsFact);
+    return [{ path: feedPaths.audit, body: `${heads ?? '{"heads":[]}'}\n` }];
+  },
+};
+
 /** Answers and sitemaps, each a kind of its own. */
 export const answers = Object.entries({
   [keyOf.causes]: single(
@@ -99,6 +110,7 @@ export const answers = Object.entries({
   ),
   // The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store.
   [keyOf.stats]: single("/api/stats.json", json(statsOf)),
+  [keyOf.auditHeads]: auditHeads,
   [keyOf.needs]: single("/api/needs-enrichment.json", json(needsOf)),
   [keyOf.sitemapPages]: single("/sitemaps/pages.xml", sitemapOfPages),
   [keyOf.sitemapIndex]: single("/sitemap.xml", sitemapIndex),

@@ -84,6 +84,7 @@ function keptPages(
 
 /** Documents that show numbers of the whole directory, or the day. */
 const directoryKeys: DocumentKey[] = [
+  keyOf.auditHeads,
   keyOf.stats,
   keyOf.needs,
   ...(["llms", "agents", "security"] as const).map(keyOf.discovery),

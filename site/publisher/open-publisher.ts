@@ -102,6 +102,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const searchJob = openSearchJob(context, { pagefind, makeIndexes });
   return {
     context,
+    signer,
     /** Publishes the feed and the signed list for mirrors; to run after each job that made one. */
     feedJob,
     /** What keeps search indexes in step; to run when no one waits. */

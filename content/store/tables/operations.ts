@@ -9,7 +9,7 @@ import {
 } from "drizzle-orm/sqlite-core";
 import type { WebhookDelivery } from "#content/contract/webhook.ts";
 
-/** What operators did. Append-only. */
+/** What operators did. Append-only: triggers refuse everything else, and a chain of hashes shows what got around them. */
 export const auditLog = sqliteTable(
   "audit_log",
   {
@@ -19,6 +19,8 @@ export const auditLog = sqliteTable(
     subject: text().notNull(),
     detail: text({ mode: "json" }).notNull().default({}).$type<Record<string, unknown>>(),
     happened_at: integer().notNull(),
+    previous_hash: text(), // Of the entry before, "" for the first. Null until an entry of an older version is chained.
+    hash: text(), // Over this entry and `previous_hash`: see content/operation/audit-chain-store.ts.
   },
   (a) => [
     index("audit_log_by_subject").on(a.subject, a.id),

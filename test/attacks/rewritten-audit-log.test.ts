@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadSecrets } from "#api/secrets.ts";
+import { readConfig } from "#api/config.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
+import { logOperator, readAudit } from "#content/operation/audit-store.ts";
+import {
+  AuditHeads,
+  auditHeadsFact,
+  chainAudit,
+  hashOfEntry,
+  verifyAudit,
+} from "#content/operation/audit-chain-store.ts";
+import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { turnDay } from "#scripts/publish/watch.ts";
+
+// Somebody with the store's file wants a decision to look like another's, or never made.
+
+let folder: string;
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "almoner-audit-"));
+  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const log = async (...subjects: string[]) => {
+  for (const subject of subjects) {
+    const detail = { reason: 'ß \u2028 "quoted"', nested: { b: 1, a: [1, 2.5, null] } };
+    await store.write((tx) =>
+      logOperator(tx, { operator: "ada", action: "review.approved", subject, detail, at: 1_000 }),
+    );
+  }
+};
+const sql = (statement: string, args: (string | number)[] = []) =>
+  store.write((tx) => tx.raw.execute({ sql: statement, args }));
+/** Anyone who may write to the file may do this first. */
+const withoutTriggers = async () => {
+  for (const end of ["changed", "shortened", "replaced"]) {
+    await sql(`DROP TRIGGER audit_log_is_not_${end}`);
+  }
+};
+const problems = async (heads: AuditHeads["heads"] = []) =>
+  (await verifyAudit(store, heads)).faults.map(({ id, problem }) => `${id} ${problem}`);
+
+test("INSERT OR REPLACE, UPDATE and DELETE are refused by the store", async () => {
+  await log("one", "two");
+  const values = "VALUES (1, 'eve', 'review.rejected', 'x', '{}', 1000)";
+  const columns = "(id, operator, action, subject, detail, happened_at)";
+  for (const statement of [
+    `INSERT OR REPLACE INTO audit_log ${columns} ${values}`,
+    `REPLACE INTO audit_log ${columns} ${values}`,
+    `INSERT INTO audit_log ${columns} ${values} ON CONFLICT (id) DO UPDATE SET operator = 'eve'`,
+    "UPDATE audit_log SET operator = 'eve'",
+    "UPDATE audit_log SET hash = NULL",
+    "DELETE FROM audit_log",
+  ]) {
+    expect(await sql(statement).then(String, String)).toContain("audit log");
+  }
+  expect(await problems()).toEqual([]);
+  expect((await readAudit({ store }, { limit: 5 })).entries).toHaveLength(2);
+});
+
+describe("where the triggers were taken away, the chain shows", () => {
+  beforeEach(async () => {
+    await log("one", "two", "three", "four");
+    await withoutTriggers();
+  });
+  test.each([
+    ["a changed word", "UPDATE audit_log SET operator = 'eve' WHERE id = 2", ["2 was changed"]],
+    ["a changed time", "UPDATE audit_log SET happened_at = 999 WHERE id = 4", ["4 was changed"]],
+    ["a changed detail", "UPDATE audit_log SET detail = '{}' WHERE id = 1", ["1 was changed"]],
+    [
+      "a hash taken out",
+      "UPDATE audit_log SET hash = NULL WHERE id = 4",
+      ["4 is not in the chain"],
+    ],
+    [
+      "a deletion in the middle",
+      "DELETE FROM audit_log WHERE id IN (2, 3)",
+      ["4 follows entry 1: those between are missing"],
+    ],
+    [
+      "a deletion at the end",
+      "DELETE FROM audit_log WHERE id > 2",
+      ["4 is missing, with all after entry 2"],
+    ],
+    ["all of it gone", "DELETE FROM audit_log", ["4 is missing, with all after entry 0"]],
+    [
+      "a replaced entry",
+      "INSERT OR REPLACE INTO audit_log (id, operator, action, subject, detail, happened_at) VALUES (4, 'eve', 'x', 'y', '{}', 1)",
+      ["4 is not in the chain"],
+    ],
+  ])("%s", async (_, statement, found) => {
+    expect(await problems()).toEqual([]);
+    await sql(statement);
+    expect(await problems()).toEqual(found);
+  });
+
+  test("a replaced entry with a hash that fits it", async () => {
+    const eve = { id: 2, operator: "eve", action: "x", subject: "y", detail: "{}", happened_at: 1 };
+    const [before] = (await sql("SELECT hash FROM audit_log WHERE id = 1")).rows;
+    const hash = hashOfEntry(String(before?.["hash"]), eve);
+    await sql("INSERT OR REPLACE INTO audit_log VALUES (2, 'eve', 'x', 'y', '{}', 1, ?, ?)", [
+      String(before?.["hash"]),
+      hash,
+    ]);
+    expect(await problems()).toEqual(["3 does not follow the entry before"]);
+  });
+});
+
+test("a log whose whole chain was made anew differs from the heads that were published", async () => {
+  const config = readConfig({ ALMONER_DATA_DIR: folder });
+  const signer = await openSigner(loadSecrets(config).signingKey);
+  await log("one", "two");
+  await turnDay(store, signer, new Date("2026-06-01T00:00:05Z"));
+  await turnDay(store, signer, new Date("2026-06-01T09:00:00Z"));
+  await log("three");
+  await turnDay(store, signer, new Date("2026-06-02T00:00:05Z"));
+  const text = (await directoryFact(store, auditHeadsFact)) ?? "";
+  const { heads } = AuditHeads.parse(JSON.parse(text));
+  expect(heads.map(({ day, entries }) => [day, entries])).toEqual([
+    ["2026-06-01", 2],
+    ["2026-06-02", 3],
+  ]);
+  expect(await problems(heads)).toEqual([]);
+
+  const copy = join(folder, "copy.json");
+  writeFileSync(copy, text);
+  const verify = () => {
+    const words = ["scripts/review.ts", "audit", "--verify", "--json", "--heads", copy];
+    const { exitCode, stdout } = Bun.spawnSync([process.execPath, ...words], {
+      env: { ...process.env, ALMONER_DATA_DIR: folder },
+    });
+    return { exitCode, ...JSON.parse(stdout.toString()) };
+  };
+  expect(verify()).toMatchObject({ exitCode: 0, ok: true, entries: 3, heads: 2, other_keys: [] });
+
+  await withoutTriggers();
+  await sql("UPDATE audit_log SET operator = 'eve', hash = NULL, previous_hash = NULL");
+  await chainAudit(store);
+  expect(await problems()).toEqual([]);
+  expect(await problems(heads)).toEqual([
+    "2 differs from the head of 2026-06-01",
+    "3 differs from the head of 2026-06-02",
+  ]);
+  // The store's own copy of the heads may be changed as well; its signature tells.
+  const { hash } = await verifyAudit(store, []);
+  const forged = heads.slice(1).map((head) => ({ ...head, hash }));
+  await sql("UPDATE directory_facts SET value = ? WHERE name = ?", [
+    JSON.stringify({ heads: forged }),
+    auditHeadsFact,
+  ]);
+  const told = verify();
+  expect(told).toMatchObject({ exitCode: 1, ok: false });
+  expect(JSON.stringify(told.faults)).toContain("false signature");
+  expect(JSON.stringify(told.faults)).toContain("differs from the head of 2026-06-01");
+});
+
+test("entries of an older version are chained once, before the next one", async () => {
+  await withoutTriggers();
+  for (let id = 1; id <= 1_100; id++) {
+    await sql(
+      "INSERT INTO audit_log (operator, action, subject, happened_at) VALUES ('ada', 'x', ?, 1)",
+      [`old-${id}`],
+    );
+  }
+  await log("new");
+  expect(await problems()).toEqual([]);
+  expect((await verifyAudit(store, [])).entries).toBe(1_101);
+});
