@@ -7,7 +7,12 @@ import {
   type Decision,
   rejectionReasons,
 } from "#content/enrichment/consensus.ts";
-import { isBound, secretRefusal } from "#content/enrichment/agent-key.ts";
+import {
+  type AgentKey,
+  isBound,
+  secretRefusal,
+  vouchedName,
+} from "#content/enrichment/agent-key.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
 import {
   type EnrichTarget,
@@ -93,14 +98,15 @@ async function storeItems(
   const target = await enrichTarget(tx, slug, request.agent_id);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
+  const { agent_key } = target;
+  const refusal = secretRefusal(request.agent_id, agent_key, job.secret);
   if (refusal !== null) return fail(refusal);
   const submitted: Submitted[] = [];
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
     const live = liveValue(target, item.field);
     const state = await fieldState(tx, fresh);
-    submitted.push(decidedOn({ tx, job, fresh, live, state }));
+    submitted.push(decidedOn({ tx, job, agent_key, fresh, live, state }));
   }
   // Before anything is stored: a refused batch leaves nothing behind, and others share the transaction.
   const anothers = submitted.find(replacesAnothers);
@@ -116,7 +122,7 @@ async function storeItems(
     items.push(itemOf(one, stored));
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }
-  const { id: nonprofit_id, name, agent_key } = target;
+  const { id: nonprofit_id, name } = target;
   const done = { nonprofit_id, slug: target.slug, name, bound: isBound(agent_key) };
   return ok({ ...done, items, sequence, at: job.now.getTime() });
 }
@@ -139,6 +145,7 @@ function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): St
 type Known = {
   tx: WriteTransaction;
   job: EnrichJob;
+  agent_key: AgentKey | null;
   fresh: NewSubmission;
   /** What the profile holds, null for nothing. */
   live: string | null;
@@ -268,7 +275,7 @@ const unchanged = (submission: OwnSubmission): Stored => ({
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
 async function audit(
-  { tx, job, fresh, state }: Known,
+  { tx, job, agent_key, fresh, state }: Known,
   corroborating: boolean,
 ): Promise<OwnSubmission> {
   const logged = { ...fresh, network: null, audit_only: 1 };
@@ -277,7 +284,7 @@ async function audit(
   const counted = { ...logged, confidence: agentCount(state), reason };
   const submission = await insertSubmission(tx, counted);
   if (corroborating && fresh.test_data === 0) {
-    await addCorroboration(tx, { ...fresh, now: job.now });
+    await addCorroboration(tx, { ...fresh, name: vouchedName(fresh, agent_key), now: job.now });
   }
   return submission;
 }

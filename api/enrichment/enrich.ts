@@ -19,6 +19,7 @@ import {
 } from "#content/enrichment/consensus.ts";
 import { readEnrichment } from "#content/enrichment/read.ts";
 import type { Rejection } from "#content/enrichment/submission-store.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import {
@@ -140,7 +141,7 @@ function stateOf(item: StoredItem, { live, mode }: Answering, byPerson: boolean)
 }
 
 const rejectionOf = (field: string, one: Rejection): PriorRejection => ({
-  agent: one.agent_name,
+  agent: publicName(one),
   rejected_value: publicValue(field, one.value),
   reason: one.reason ?? "",
   winning_value: one.winning_value === null ? null : publicValue(field, one.winning_value),

@@ -12,6 +12,7 @@ import {
 import { type StoredSubmission, submissionById } from "#content/enrichment/submission-store.ts";
 import { checkValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import {
@@ -101,7 +102,7 @@ const isRow = (field: string): field is "programme" | "impact_metric" =>
 /** The record with the accepted text, or with one row more. */
 function accept(
   record: NonprofitRecord,
-  { field, value, source_url, agent_name }: StoredSubmission,
+  { field, value, source_url, ...agent }: StoredSubmission,
   edited: string | null,
   now: Date,
 ): Result<{ after: NonprofitRecord; text: string }, ReviewFailure> {
@@ -109,7 +110,10 @@ function accept(
   if (!checked.ok) return unusable(checked.failure.message);
   const text = checked.value.value;
   const accepted = (part: string, values: Partial<NonprofitRecord>) => {
-    const source = sourceFrom("operator", now.getTime(), { source_url, agents: [agent_name] });
+    const source = sourceFrom("operator", now.getTime(), {
+      source_url,
+      agents: [publicName(agent)],
+    });
     const provenance = { ...record.provenance, [part]: source };
     return ok({ after: { ...record, ...values, provenance }, text });
   };

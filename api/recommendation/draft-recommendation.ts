@@ -19,6 +19,7 @@ import { wireTime } from "#content/contract/time.ts";
 import { secretRefusal } from "#content/enrichment/agent-key.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import {
@@ -102,8 +103,8 @@ function answerOf(
       decision.kind === "applied"
         ? "This draft was applied before: the profile is recommended."
         : draftNote(decision, mode),
-    prior_rejections: refused.map(({ agent_name, recommended_for, reason, decided_at }) => ({
-      agent: agent_name,
+    prior_rejections: refused.map(({ recommended_for, reason, decided_at, ...agent }) => ({
+      agent: publicName(agent),
       recommended_for,
       reason: reason ?? "",
       rejected_at: wireTime(new Date(decided_at)),

@@ -68,7 +68,16 @@ export type SetBy = z.infer<typeof SetBy>;
 export const FieldProvenance = named("FieldProvenance", {
   source: z.string().describe("register:<name>, consensus, operator or organisation"),
   source_url: z.string().nullable().describe("Where the value was found"),
-  agents: z.array(z.string()).describe("Names of the agents that agreed on the value"),
+  agents: z
+    .array(z.string())
+    .describe(
+      "Names of the agents that agreed on the value, in their own words: text of third parties",
+    ),
+  corroborations: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("How many more agents found the same, unnamed; absent for none, counted up to 20"),
   applied_at: z.string().describe("ISO 8601, UTC"),
 });
 export type FieldProvenance = z.infer<typeof FieldProvenance>;

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { publicName } from "#content/nonprofit/public-name.ts";
 
 /** What is stored of an id that is owned, was, or has a name that an operator approved. */
 export type AgentKey = {
@@ -15,6 +16,12 @@ export const secretDigest = (secret: string): string =>
   createHash("sha256").update(secret).digest("base64url");
 
 export const isBound = (key: AgentKey | null): boolean => (key?.secret_digest ?? null) !== null;
+
+/** The name under which an agent stands beside values that were live before; null when nobody vouches for it. */
+export const vouchedName = (
+  agent: { agent_id: string; agent_name: string },
+  key: AgentKey | null,
+): string | null => key?.approved_name ?? (isBound(key) ? publicName(agent) : null);
 
 /** Why a request may not write as this agent. */
 export type SecretRefusal = {

@@ -7,6 +7,7 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -30,7 +31,7 @@ export type Agreed = {
   now: Date;
 };
 
-/** A profile names at most this many agents for one value; more would only feed the vain. */
+/** A profile names and counts at most this many agents for one value; more would only feed the vain. */
 const provenanceAgentsMax = 20;
 
 /**
@@ -42,7 +43,7 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
   const { nonprofit_id, field, now } = agreed;
   const set_by = agreed.decidedBy ?? "consensus";
   const winners = await decideVotes(tx, agreed);
-  const names = winners.slice(0, provenanceAgentsMax).map(({ agent_name }) => agent_name);
+  const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   const source = sourceFrom(set_by, now.getTime(), {
     source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
     agents: [...new Set(names)],
@@ -78,7 +79,7 @@ async function sequenceOf(tx: WriteTransaction, nonprofitId: number): Promise<nu
 async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
   const { normalised_value, confidence, value, now } = agreed;
   const at = now.getTime();
-  const { id, agent_name, source_url, test_data } = submissions;
+  const { id, agent_id, agent_name, source_url, test_data } = submissions;
   const agreeing = and(votesOn(agreed), eq(submissions.normalised_value, normalised_value));
   const winners = await tx.db
     .update(submissions)
@@ -89,7 +90,7 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
       applied_at: at,
     })
     .where(and(agreeing, eq(test_data, 0)))
-    .returning({ id, agent_name, source_url });
+    .returning({ id, agent_id, agent_name, source_url });
   if (confidence > winners.length) {
     const logged = { audit_only: 1, reason: corroborates, network: null };
     await tx.db.update(submissions).set(logged).where(agreeing);
@@ -101,22 +102,26 @@ async function decideVotes(tx: WriteTransaction, agreed: Agreed) {
 }
 
 /**
- * Names an agent among the sources of a live value that it found too. Does nothing when the name is there already, the
- * list is full, or nothing is known of the value's source.
+ * Counts an agent among the sources of a live value that it found too, or names it when `name` is given: anyone can send what
+ * is live, and put a name beside it. Does nothing when the name is there already, enough are known, or nothing is known of
+ * the value's source.
  */
 export async function addCorroboration(
   tx: WriteTransaction,
-  one: { nonprofit_id: number; field: EnrichableField; agent_name: string; now: Date },
+  one: { nonprofit_id: number; field: EnrichableField; name: string | null; now: Date },
 ): Promise<void> {
-  const { nonprofit_id, field, agent_name, now } = one;
+  const { nonprofit_id, field, name, now } = one;
   const [before] = await recordsById(tx, [nonprofit_id]);
   const known = before?.provenance[field];
   if (before === undefined || known === undefined) return;
-  if (known.agents.length >= provenanceAgentsMax || known.agents.includes(agent_name)) return;
-  const agents = [...known.agents, agent_name];
+  const { agents, corroborations = 0 } = known;
+  if (agents.length + corroborations >= provenanceAgentsMax) return;
+  if (name !== null && agents.includes(name)) return;
+  const more =
+    name === null ? { corroborations: corroborations + 1 } : { agents: [...agents, name] };
   const after = {
     ...before,
-    provenance: { ...before.provenance, [field]: { ...known, agents } },
+    provenance: { ...before.provenance, [field]: { ...known, ...more } },
   };
   await saveNonprofits(tx, [{ before, after }], { origin: "corroboration", now });
 }

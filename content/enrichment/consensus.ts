@@ -126,7 +126,7 @@ export function promotionNote(field: string, state: SubmissionState): string {
     case "audit":
       return `Logged for audit: the profile already holds a ${field}, which stays as it is. This submission takes no part in consensus.`;
     case "corroborates":
-      return `Logged for audit: the profile already holds this ${field}. Your agent is named among its sources.`;
+      return `Logged for audit: the profile already holds this ${field}. Your agent is counted among its corroborations, and named there when its id is bound.`;
     case "rejected":
       break;
   }

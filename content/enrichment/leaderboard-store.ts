@@ -10,6 +10,7 @@ import {
   SubmissionStatus,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/time.ts";
+import { publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
@@ -89,7 +90,8 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       unique_agents: totals?.count ?? 0,
       nonprofits_improved: (await counters(store)).get("nonprofits_improved") ?? 0,
     },
-    top_agents: top.map(({ agent_id, last_seen, secret_digest, ...shown }) => ({
+    top_agents: top.map(({ agent_id, agent_name, last_seen, secret_digest, ...shown }) => ({
+      agent_name: publicName({ agent_id, agent_name }),
       ...shown,
       last_seen: wireTime(new Date(last_seen)),
       bound: secret_digest !== null,
@@ -122,6 +124,7 @@ async function newest(store: Queryable, limit: number, { testData }: { testData:
     .select({
       nonprofit_slug: nonprofits.slug,
       field: some.field,
+      agent_id: some.agent_id,
       agent_name: some.agent_name,
       confidence: some.confidence,
       status: some.status,
@@ -132,7 +135,11 @@ async function newest(store: Queryable, limit: number, { testData }: { testData:
     .where(and(ne(nonprofits.status, "withdrawn"), testData ? undefined : eq(some.test_data, 0)))
     .orderBy(desc(some.id))
     .limit(limit);
-  return rows.map((row) => ({ ...row, created_at: wireTime(new Date(row.created_at)) }));
+  return rows.map((row) => ({
+    ...row,
+    agent_name: publicName(row),
+    created_at: wireTime(new Date(row.created_at)),
+  }));
 }
 
 const name = "leaderboard";
@@ -150,7 +157,19 @@ export async function saveLeaderboard(store: Store, now: Date): Promise<void> {
 /** The leaderboard as it was last stored, null before the first time. */
 export async function storedLeaderboard(store: Queryable): Promise<Leaderboard | null> {
   const value = await directoryFact(store, name);
-  return value === null ? null : (Leaderboard.safeParse(JSON.parse(value)).data ?? null);
+  const board = value === null ? undefined : Leaderboard.safeParse(JSON.parse(value)).data;
+  if (board === undefined) return null;
+  // It may have been stored by a version that showed names as they came.
+  const shown = <One extends { agent_name: string }>(one: One): One => ({
+    ...one,
+    agent_name: shownName(one.agent_name),
+  });
+  const { top_agents, recent_activity } = board;
+  return {
+    ...board,
+    top_agents: top_agents.map(shown),
+    recent_activity: recent_activity.map(shown),
+  };
 }
 
 /** Fields whose applied values are public: e-mail addresses never are. */
@@ -167,11 +186,11 @@ export async function exemplars(
   const found = new Map<string, { at: number; row: Exemplars["exemplars"][number] }>();
   for (const one of exemplarFields) {
     if (field !== null && field !== one) continue;
-    const { value, winning_value, agent_name, source_url, decided_at } = submissions;
+    const { value, winning_value, agent_id, agent_name, source_url, decided_at } = submissions;
     const rows = await store.db
       .select({
         nonprofit_slug: nonprofits.slug,
-        ...{ value, winning_value, agent_name, source_url, decided_at },
+        ...{ value, winning_value, agent_id, agent_name, source_url, decided_at },
       })
       .from(submissions)
       .innerJoin(nonprofits, eq(nonprofits.id, submissions.nonprofit_id))
@@ -193,7 +212,7 @@ export async function exemplars(
         nonprofit_slug: row.nonprofit_slug,
         field: one,
         value: row.winning_value ?? row.value, // What a reviewer made of a prose text is what went live.
-        agent_name: row.agent_name,
+        agent_name: publicName(row),
         source_url: row.source_url,
         applied_at: wireTime(new Date(at)),
       };

@@ -9,6 +9,7 @@ import { publicValue } from "#content/nonprofit/wire.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
@@ -246,7 +247,12 @@ const secondAgent: Readonly<Record<ConsensusMode, string>> = {
 /** A field may have many rival values; an agent needs no more than the earliest to go and check. */
 const opinionsPerFieldMax = 3;
 
-const Opinion = z.object({ value: z.string(), agent_name: z.string(), created_at: z.number() });
+const Opinion = z.object({
+  value: z.string(),
+  agent_id: z.string(),
+  agent_name: z.string(),
+  created_at: z.number(),
+});
 
 /**
  * The pending values that want one more agent, by nonprofit, in the order in which they came, each as it was sent first.
@@ -268,7 +274,7 @@ async function secondOpinions(
     // SQL, because it runs up to once for each field of each profile shown.
     const rows = await query(
       store,
-      `SELECT value, agent_name, created_at, min(id) AS first FROM submissions
+      `SELECT value, agent_id, agent_name, created_at, min(id) AS first FROM submissions
        WHERE nonprofit_id = ? AND field = ? AND ${inConsensus} AND test_data = 0
        GROUP BY normalised_value
        ORDER BY first
@@ -279,7 +285,7 @@ async function secondOpinions(
     const found = rows.map((one) => ({
       field,
       pending_value: publicValue(field, one.value),
-      submitted_by: one.agent_name,
+      submitted_by: publicName(one),
       submitted_at: wireTime(new Date(one.created_at)),
       action: `Research ${field} yourself. If you find the same value, POST it to ${enrichUrl(baseUrl, slugs.get(id) ?? "")} with your own agent_id: ${secondAgent[mode]} makes it live. If you find another, POST that.`,
     }));

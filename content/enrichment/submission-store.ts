@@ -215,7 +215,14 @@ export const ofField = ({ nonprofit_id, field }: Field): SQL | undefined =>
 /** Those of them that take part in consensus. */
 export const votesOn = (field: Field): SQL | undefined => and(ofField(field), sql.raw(inConsensus));
 
-const rejectionColumns = ["agent_name", "value", "reason", "winning_value", "decided_at"] as const;
+const rejectionColumns = [
+  "agent_id",
+  "agent_name",
+  "value",
+  "reason",
+  "winning_value",
+  "decided_at",
+] as const;
 const rejectionRow = rowShape(submissions, rejectionColumns);
 export type Rejection = z.infer<typeof rejectionRow>;
 

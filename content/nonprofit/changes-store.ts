@@ -6,6 +6,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
+import { publicName } from "./public-name.ts";
 import { publicFields, publicValue } from "./wire.ts";
 
 /** One appended change of public data. `changed_at` is in milliseconds since 1970. */
@@ -86,6 +87,7 @@ const Change = z.object({
 const Agreed = z.object({
   field: z.string(),
   value: z.string(),
+  agent_id: z.string(),
   agent_name: z.string(),
   source_url: z.string().nullable(),
   applied_at: z.number(),
@@ -100,7 +102,7 @@ const Found = z.object({
 });
 type Found = z.infer<typeof Found>;
 
-const agreedColumns = ["field", "value", "agent_name", "source_url", "applied_at"];
+const agreedColumns = ["field", "value", "agent_id", "agent_name", "source_url", "applied_at"];
 
 /** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
 const liveValue = "coalesce(winning_value, value)";
@@ -118,7 +120,7 @@ const historiesSql = `SELECT n.id, n.slug,
     ) AS changes,
     (
       SELECT json_group_array(${jsonOf(agreedColumns)}) FROM (
-        SELECT id, field, ${liveValue} AS value, agent_name, source_url, applied_at FROM submissions
+        SELECT id, field, ${liveValue} AS value, agent_id, agent_name, source_url, applied_at FROM submissions
         WHERE nonprofit_id = n.id AND applied_at IS NOT NULL
         ORDER BY applied_at DESC, id
         LIMIT ${agreedMax}
@@ -193,10 +195,10 @@ function historyOf({ slug, changes: appended, agreed }: Found): History {
   return { slug, count: shown.length, changes: shown };
 }
 
-const agreedOf = ({ field, value, agent_name, source_url }: Found["agreed"][number]) => ({
+const agreedOf = ({ field, value, agent_id, agent_name, source_url }: Found["agreed"][number]) => ({
   field,
   value: publicValue(field, value),
-  agent_name,
+  agent_name: publicName({ agent_id, agent_name }),
   source_url,
 });
 

@@ -153,9 +153,15 @@ export const children = [
   child(
     provenance,
     "field",
-    (record) => Object.entries(record.provenance).map(([field, from]) => ({ field, ...from })),
-    (record, { field, set_by, source, source_url, agents, applied_at }) => {
-      record.provenance[field] = { set_by, source, source_url, agents, applied_at };
+    (record) =>
+      Object.entries(record.provenance).map(([field, { corroborations = null, ...from }]) => ({
+        field,
+        ...from,
+        corroborations,
+      })),
+    (record, { field, set_by, source, source_url, agents, corroborations, applied_at }) => {
+      const counted = corroborations === null ? {} : { corroborations };
+      record.provenance[field] = { set_by, source, source_url, agents, ...counted, applied_at };
     },
   ),
 ];

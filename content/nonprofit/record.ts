@@ -73,6 +73,8 @@ export const NonprofitRecord = z.strictObject({
       source_url: text,
       /** Names of the agents that agreed. */
       agents: z.array(z.string()),
+      /** How many others found the same, whose names are not vouched for. Absent: none. */
+      corroborations: z.int().min(1).optional(),
       applied_at: instant,
     }),
   ),

@@ -133,3 +133,6 @@ export const withoutContacts = (text: string): string =>
   text
     .replaceAll(/[^\s@]{1,64}@[^\s@]{1,255}/g, "[address]")
     .replaceAll(/\+?\d(?:[\s().-]{0,2}\d){6,}/g, "[number]");
+
+/** Links, e-mail addresses, host names, and runs of 32 characters that may be a wallet. */
+export const linkLike = /:\/\/|www\.|\S@\S|[\p{L}\p{N}]\.\p{L}{2}|[1-9A-HJ-NP-Za-km-z]{32}/iu;

@@ -6,6 +6,7 @@ import type {
 import { isoTime } from "#content/contract/time.ts";
 import causes from "#content/editorial/causes.json";
 import { countryName } from "./country.ts";
+import { shownName } from "./public-name.ts";
 import type { NonprofitRecord } from "./record.ts";
 
 const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
@@ -87,7 +88,8 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
     shown[field] = {
       source: from.set_by === "register" ? `register:${from.source}` : from.set_by,
       source_url: from.source_url,
-      agents: from.agents,
+      agents: [...new Set(from.agents.map(shownName))],
+      ...(from.corroborations === undefined ? {} : { corroborations: from.corroborations }),
       applied_at: isoTime(from.applied_at),
     };
   }

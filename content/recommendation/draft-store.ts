@@ -70,7 +70,10 @@ export async function operatorRefused(
   return removed.length > 0;
 }
 
-export type RefusedDraft = Pick<StoredDraft, "agent_name" | "recommended_for" | "reason"> & {
+export type RefusedDraft = Pick<
+  StoredDraft,
+  "agent_id" | "agent_name" | "recommended_for" | "reason"
+> & {
   decided_at: number;
 };
 
@@ -81,9 +84,9 @@ export async function refusedDrafts(
   store: Queryable,
   nonprofit_id: number,
 ): Promise<RefusedDraft[]> {
-  const { agent_name, recommended_for, reason, decided_at } = drafts;
+  const { agent_id, agent_name, recommended_for, reason, decided_at } = drafts;
   const found = await store.db
-    .select({ agent_name, recommended_for, reason, decided_at })
+    .select({ agent_id, agent_name, recommended_for, reason, decided_at })
     .from(drafts)
     .where(
       and(

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
-import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
+import { characterCount, linkLike, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { describeFaults, wordingFaults } from "./wording-faults.ts";
 
 /** The words of a recommendation. */
@@ -60,9 +60,6 @@ function faultsOf(
   const claims = wordingFaults(text);
   return claims.length === 0 ? [] : [{ path, message: `${describeFaults(claims)}.`, claims: true }];
 }
-
-/** Links, e-mail addresses, host names, and runs of 32 characters that may be a wallet. */
-const linkLike = /:\/\/|www\.|\S@\S|[\p{L}\p{N}]\.\p{L}{2}|[1-9A-HJ-NP-Za-km-z]{32}/iu;
 
 /** Words around a topic that say nothing of it: "Recommended for donors interested in wells" is about wells. */
 const frame =

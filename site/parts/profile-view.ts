@@ -5,7 +5,7 @@ import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
-import { counted, grouped, joined, metaText, oneOf, paragraphs } from "./words.ts";
+import { counted, grouped, joined, quoted, metaText, oneOf, paragraphs } from "./words.ts";
 
 /** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;
@@ -199,8 +199,8 @@ export function originsOf(provenance: Record<string, FieldProvenance>) {
   for (const field in provenance) {
     const from = provenance[field];
     if (from === undefined) continue;
-    const { source, source_url, agents, applied_at } = from;
-    const key = `${source} ${source_url} ${agents.length === 0 ? "" : agents.join(" ")} ${applied_at}`;
+    const { source, source_url, agents, corroborations = 0, applied_at } = from;
+    const key = `${source} ${source_url} ${agents.length === 0 ? "" : agents.join(" ")} ${corroborations} ${applied_at}`;
     const same = origins.get(key);
     if (same !== undefined) same.fields += `, ${fieldName(field)}`;
     else origins.set(key, originOf(fieldName(field), from));
@@ -209,12 +209,16 @@ export function originsOf(provenance: Record<string, FieldProvenance>) {
 }
 
 /** Where some of the values of a profile came from; values of one origin share a line. */
-function originOf(fields: string, { source, source_url, agents, applied_at }: FieldProvenance) {
+function originOf(fields: string, from: FieldProvenance) {
+  const { source, source_url, agents, corroborations = 0, applied_at } = from;
   const href = safeLink(source_url);
   const name = sourceNames[source] ?? source;
+  const named = source === "consensus" ? ": " : "; also from agents: ";
+  const names = agents.length === 0 ? "" : `${named}${agents.map(quoted).join(", ")}`;
+  const others = corroborations === 0 ? "" : `; found by ${corroborations} more`;
   return {
     fields,
-    source: agents.length === 0 ? name : `${name}: ${joined(agents, ", ")}`,
+    source: `${name}${names}${others}`,
     link: href === null ? null : { href, host: linkHost(href) },
     day: applied_at.slice(0, 10),
   };

@@ -21,6 +21,9 @@ export function clipped(text: string, lengthMax: number): string {
   return `${kept.replace(/[\s,;:.–-]+$/, "")}…`;
 }
 
+/** What a stranger calls itself, as its own words. */
+export const quoted = (name: string): string => `“${name}”`;
+
 /** The parts that hold something, with a separator between them. */
 export const joined = (parts: readonly (string | null)[], separator: string): string =>
   parts.filter((part) => part !== null && part !== "").join(separator);

@@ -135,6 +135,7 @@ export const provenance = sqliteTable(
     source: text().notNull(),
     source_url: text(),
     agents: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
+    corroborations: integer(), // Agents that found the same and are not named; null for none.
     applied_at: integer().notNull(),
   },
   (p) => [primaryKey({ columns: [p.nonprofit_id, p.field] })],

@@ -213,7 +213,7 @@ describe("the page of agents", () => {
 
   test("shows the leaderboard that the store keeps", async () => {
     const agent = {
-      agent_name: "Scout <b>",
+      agent_name: "Scout 7",
       submissions: 9,
       applied: 4,
       nonprofits_touched: 3,
@@ -230,7 +230,7 @@ describe("the page of agents", () => {
     const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
     await site.store.write((tx) => saveDirectoryFact(tx, fact));
     const { $ } = await site.page("page agents");
-    expect($("tbody th").text().trim()).toBe("Scout <b>");
+    expect($("tbody th").text().trim()).toBe("“Scout 7”");
     expect($("tbody td").first().text()).toBe("4");
   });
 

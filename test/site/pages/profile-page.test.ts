@@ -47,7 +47,7 @@ describe("a profile", () => {
       "1200 children",
       "530196605",
       "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
-      "Agreement of agents: scout, lamp",
+      "Agreement of agents: “scout”, “lamp”",
       "US Internal Revenue Service, Business Master File",
     ]) {
       expect(text).toContain(shown);
