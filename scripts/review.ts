@@ -10,6 +10,7 @@ import {
 } from "#content/contract/review.ts";
 import { audit } from "./review/audit.ts";
 import { pick } from "./review/picks.ts";
+import { profile } from "./review/profiles.ts";
 import { runCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
 import {
@@ -34,7 +35,7 @@ import { startProgress } from "./support/progress.ts";
 const id = {
   type: "positional",
   required: true,
-  description: "Id of the review, as list shows it",
+  description: "Id of the review, as list shows it; approve and reject take several",
 } as const;
 
 const list = defineCommand({
@@ -127,6 +128,10 @@ const approve = defineCommand({
   },
   run: async ({ args }) => {
     const body = usable({ value: args.value ?? null, reason: args.reason?.trim() || null });
+    if (args._.length > 1) {
+      if (body.value != null) stopWith("--value: a value is for one review.", 2);
+      return decideMany(args, "approved", body.reason);
+    }
     const asked = { params: { id: args.id }, body };
     await change(args, args.id, operations.approveReview, asked, sentence);
   },
@@ -137,10 +142,25 @@ const reject = defineCommand({
   args: { id, reason: { type: "string", description: "Why (required)" }, operator, json },
   run: async ({ args }) => {
     const reason = neededOption("reason", args.reason, "say why; the agents see it.");
+    if (args._.length > 1) return decideMany(args, "rejected", usable({ reason }).reason);
     const asked = { params: { id: args.id }, body: usable({ reason }) };
     await change(args, args.id, operations.rejectReview, asked, sentence);
   },
 });
+
+/** Decides all that are named, and says what became of each; exit code 1 when one could not be decided. */
+async function decideMany(
+  args: { _: string[]; operator: string; json?: boolean | undefined },
+  decision: "approved" | "rejected",
+  reason: string | null,
+): Promise<void> {
+  const body = { ids: args._, decision, reason };
+  const decided = await show(args, operations.decideReviews, { body }, ({ done, results }) => [
+    ...results.map(({ id: name, message }) => `${name}: ${message}`),
+    `${done} of ${results.length} ${decision}.`,
+  ]);
+  if (decided.done < decided.results.length) process.exitCode = 1;
+}
 
 const sentence = ({ id: name, message }: { id: string; message: string }) => `${name}: ${message}`;
 
@@ -317,6 +337,7 @@ const command = defineCommand({
     health,
     numbers,
     pick,
+    profile,
   },
 });
 

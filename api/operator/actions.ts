@@ -13,6 +13,7 @@ import { pickOperations as picks } from "#content/contract/operations/recommenda
 import { profileOperations as profiles } from "#content/contract/operations/profile-change.ts";
 import { nonprofitNotFound, wrongsOf } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
 import { type ProfileFailure, restoreProfile, withdrawProfile } from "./change-profile.ts";
 import { editProfile } from "./edit-profile.ts";
@@ -131,6 +132,26 @@ const refusals: FailureTable<Failure> = {
   }),
 };
 
+/** One decision on many, each in a transaction of its own: one that cannot be taken keeps back no other. */
+async function decideMany(
+  waiting: OperatorContext,
+  { ids, ...deciding }: z.output<typeof DecideManyBody> & { operator: string },
+): Promise<Result<ReviewsDecided, Failure>> {
+  const { waitForPublication: _, ...context } = waiting;
+  if (deciding.decision === "rejected" && deciding.reason == null) {
+    return fail({ kind: "review_value_not_usable", message: "Send reason: the senders read it." });
+  }
+  const results: ReviewsDecided["results"] = [];
+  for (const id of new Set(ids)) {
+    const outcome = await decideReview(context, { ...deciding, id });
+    const message = outcome.ok
+      ? outcome.value.message
+      : refusalOf<Failure>(refusals, outcome.failure).detail;
+    results.push({ id, done: outcome.ok, message });
+  }
+  return ok({ done: results.filter(({ done }) => done).length, results });
+}
+
 const decisionHelp = {
   help: 'Send {"reason": "…"} to reject; {} or {"value": "…", "reason": "…"} to approve.',
   bodyless: true,
@@ -160,6 +181,9 @@ export const actions = {
     (context, given) => decideReview(context, { ...given, decision: "rejected" }),
     decisionHelp,
   ),
+  decideReviews: action(operations.decideReviews, decideMany, {
+    help: 'Send {"ids": ["prose-12", "prose-13"], "decision": "rejected", "reason": "…"}.',
+  }),
   readAuditLog: reading(operations.readAuditLog, readAudit),
   revertAgent: action(operations.revertAgent, revertAgent, {
     help: 'Send {"agent_id": "…", "reason": "…"}.',

@@ -124,6 +124,23 @@ export const ReviewDecision = named("ReviewDecision", {
 });
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
+/** Reviews that one request may decide. */
+export const bulkMax = 100;
+
+/** The body of POST /api/admin/reviews: one decision, with one reason, on many. */
+export const DecideManyBody = named("ReviewDecisions", {
+  ids: z.array(z.string().min(1).max(300)).min(1).max(bulkMax),
+  decision: z.enum(["approved", "rejected"]),
+  reason: reason.nullish().describe("Required to reject"),
+});
+
+/** 200 of it. What could not be decided says why; the others are. */
+export const ReviewsDecided = named("ReviewsDecided", {
+  done: z.int().min(0).describe("How many were decided"),
+  results: z.array(z.object({ id: z.string(), done: z.boolean(), message: z.string() })),
+});
+export type ReviewsDecided = z.infer<typeof ReviewsDecided>;
+
 /** 200 of GET /api/admin/queues. */
 export const ReviewQueues = named("ReviewQueues", {
   queues: z.array(

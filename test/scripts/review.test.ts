@@ -69,6 +69,35 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
   expect((await review("revert", "--agent", "bot-a")).code).toBe(1);
 }, 30_000);
 
+test("many are decided at once, and a profile is put right", async () => {
+  for (const [agent, text] of [
+    ["bot-c", "One text."],
+    ["bot-d", "Another text."],
+  ] as const) {
+    await submit(agent, "description", text);
+  }
+  const listed = JSON.parse((await review("list", "--kind", "prose", "--json")).out) as {
+    reviews: { id: string }[];
+  };
+  const ids = listed.reviews.map(({ id }) => id);
+  const many = await review("reject", ...ids, "prose-999999", "--reason", "Copied.", "--json");
+  expect(many.code).toBe(1);
+  expect(JSON.parse(many.out)).toMatchObject({ done: ids.length });
+
+  const reason = ["--reason", "Out of date."];
+  const to = ["--field", "founded_year", "--value", "1998"];
+  expect((await review("profile", "edit", slug, ...to, ...reason)).code).toBe(0);
+  expect(await review("profile", "withdraw", slug, ...reason)).toMatchObject({ code: 0 });
+  expect(await recordBySlug(service.store, slug)).toMatchObject({
+    founded_year: 1998,
+    status: "withdrawn",
+  });
+  expect((await review("profile", "restore", slug)).code).toBe(2); // No reason.
+  expect((await review("profile", "restore", slug, ...reason)).code).toBe(0);
+  const nowhere = await review("profile", "merge", slug, "--into", "nobody", ...reason);
+  expect(nowhere.code).toBe(1);
+}, 30_000);
+
 test("says what is wrong", async () => {
   expect(await review("list", "--kind", "nonsense")).toMatchObject({ code: 2 });
   expect((await review("approve", "prose-999999")).err).toContain("Nothing with this id");

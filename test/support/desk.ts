@@ -61,7 +61,8 @@ export function aVisitor(service: Pick<TestService, "app">, headers: Record<stri
         const one = page.$(element);
         const name = one.attr("name");
         if (name === undefined) return;
-        if (one.attr("type") === "radio" && one.attr("checked") === undefined) return;
+        const isChoice = ["radio", "checkbox"].includes(one.attr("type") ?? "");
+        if (isChoice && one.attr("checked") === undefined) return;
         shown[name] = String(one.val() ?? "");
       });
       return post(form.attr("action") ?? "", { ...shown, ...fields });

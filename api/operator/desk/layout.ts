@@ -23,6 +23,7 @@ export const places = [
   { path: "/desk/health", name: "Health", key: "5" },
   { path: "/desk/charts", name: "Charts", key: "6" },
   { path: "/desk/webhooks", name: "Webhooks", key: "7" },
+  { path: "/desk/profiles", name: "Profiles", key: "8" },
 ] as const;
 
 export type Place = (typeof places)[number]["path"];

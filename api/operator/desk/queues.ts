@@ -1,8 +1,14 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
+import { actions } from "#api/operator/actions.ts";
 import { listReviews, reviewQueues, waitingMax } from "#api/operator/review-queues.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
-import { queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
+import {
+  queueWords,
+  type ReviewItem,
+  type ReviewKind,
+  reviewKinds,
+} from "#content/contract/review.ts";
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import {
   auditTable,
@@ -12,11 +18,13 @@ import {
   nextLink,
   notice,
   profileLink,
+  reasonField,
   table,
+  tokenField,
 } from "./layout.ts";
 import { type Html, html, type Part } from "./html.ts";
 import type { Page } from "./answer.ts";
-import { notHere, type Visit } from "./visit.ts";
+import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
 
 const rowsPerPage = 50;
 const recentDecisions = 10;
@@ -63,7 +71,10 @@ const amount = (waiting: number): string =>
     : waiting.toLocaleString("en");
 
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
-export async function queuePage({ context, request, params }: Visit): Promise<Page> {
+export async function queuePage(
+  { context, request, params, token }: Visit,
+  { said, status }: Shown = {},
+): Promise<Page> {
   const kind = reviewKinds.find((one) => one === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");
   const { after } = queryIn(request.url, operatorOperations.listReviews);
@@ -73,19 +84,71 @@ export async function queuePage({ context, request, params }: Visit): Promise<Pa
   return {
     title: queueWords[kind].name,
     place: "/desk/queues",
+    status,
     main: html`<h1>${queueWords[kind].name}</h1>
-      ${await decisionNotice(context, textIn(request.url, "done"))}
+      ${said}${await decisionNotice(context, textIn(request.url, "done"))}
       <p class="quiet">${amount(queue?.waiting ?? 0)} waiting, the oldest first.</p>
-      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : reviewTable(reviews)}
+      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : manyForm({ kind, place: placeWith(place, { after }), token, reviews })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
       ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,
   };
 }
 
+/** The page of a queue as a form: one decision, with one reason, on all that are ticked. */
+const manyForm = ({ kind, place, token, reviews }: ManyShown): Html =>
+  html`<form method="post" action="${place}">
+    ${tokenField(token)} ${reviewTable(reviews)}
+    <fieldset>
+      <legend>Decide all that are ticked</legend>
+      ${reasonField({
+        id: "many-reason",
+        label: "Why: the senders of what is rejected read this",
+        required: false,
+      })}
+      ${queueWords[kind].approve === null ? null : html`<button name="decision" value="approved">Approve the ticked</button>`}
+      <button name="decision" value="rejected" class="danger">Reject the ticked</button>
+    </fieldset>
+  </form>`;
+
+type ManyShown = {
+  kind: ReviewKind;
+  place: string;
+  token: string;
+  reviews: readonly ReviewItem[];
+};
+
+/** POST /desk/queues/:kind: decides what is ticked, and says what could not be decided. */
+export async function decideQueuePage(visit: Sent): Promise<Page> {
+  const { form } = visit;
+  const ids = form.ticked("review");
+  const decision = form.text("decision");
+  const body = { ids, decision, reason: form.text("reason") || null };
+  const decided = await perform(visit, actions.decideReviews, { params: {}, body });
+  if (!decided.ok) {
+    const unusable =
+      ids.length === 0 ? "Tick what is to be decided." : "Say why, in at most 500 characters.";
+    return queuePage(visit, refused(decided.failure, unusable));
+  }
+  const { done, results } = decided.value;
+  const left = results.filter((one) => !one.done);
+  const said = html`${done} ${decision}.
+  ${left.map(
+    ({ id, message }) =>
+      html`<br /><a href="/desk/reviews/${encodeURIComponent(id)}">${id}</a>: ${message}`,
+  )}`;
+  return queuePage(visit, { said: notice(left.length === 0 ? "good" : "bad", said) });
+}
+
 const reviewTable = (reviews: readonly ReviewItem[]): Html =>
   table({
-    columns: ["Review", "Nonprofit", "Asks for", "Since"],
+    columns: ["", "Review", "Nonprofit", "Asks for", "Since"],
     rows: reviews.map((review, at) => [
+      html`<input
+        type="checkbox"
+        name="review.${review.id}"
+        value="1"
+        aria-label="Tick ${review.id}"
+      />`,
       html`<a
           class="id"
           href="/desk/reviews/${encodeURIComponent(review.id)}"
@@ -134,7 +197,7 @@ export const decisionSentence = (entry: AuditEntry): Html => {
   const { subject, action, operator, happened_at, detail } = entry;
   const reason =
     typeof detail["reason"] === "string" && detail["reason"] !== "" ? detail["reason"] : null;
-  const done = action.replace(/^(?:review|pick)\./, "").replaceAll(".", " ");
+  const done = action.replace(/^(?:review|pick|profile)\./, "").replaceAll(".", " ");
   return html`<bdi>${subject}</bdi> was ${done} by <bdi>${operator}</bdi>,
     ${instant(happened_at)}${reason === null ? "." : html`: <bdi dir="auto">${reason}</bdi>`}`;
 };

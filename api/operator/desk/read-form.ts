@@ -7,6 +7,8 @@ export type Form = {
   /** A field, trimmed; "" when it is absent. */
   readonly text: (name: string) => string;
   readonly has: (name: string) => boolean;
+  /** What is ticked of the boxes `<name>.<what>`. */
+  readonly ticked: (name: string) => string[];
 };
 
 /** The lines of a field in which each stands for an entry; empty ones are none. */
@@ -20,7 +22,14 @@ export async function formOf(request: Request): Promise<Form> {
     throw new Refused({ status: 415, code: "no_form", detail });
   }
   const fields = await formFields(request);
-  return { text: (name) => fields.get(name) ?? "", has: (name) => fields.has(name) };
+  return {
+    text: (name) => fields.get(name) ?? "",
+    has: (name) => fields.has(name),
+    ticked: (name) =>
+      [...fields.keys()].flatMap((one) =>
+        one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [],
+      ),
+  };
 }
 
 /**

@@ -5,7 +5,8 @@ import { chartsPage, healthPage } from "./health-page.ts";
 import { style } from "./layout.ts";
 import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
 import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
-import { overviewPage, queuePage, queuesPage } from "./queues.ts";
+import { changeProfilePage, profilePage, profilesPage } from "./profiles-page.ts";
+import { decideQueuePage, overviewPage, queuePage, queuesPage } from "./queues.ts";
 import { decidePage, nextPage, reviewPage } from "./review-page.ts";
 import { closeSession, signIn, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
@@ -19,6 +20,8 @@ const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk/reviews/:id/next": nextPage,
   "/desk/picks": picksPage,
   "/desk/picks/:slug": pickPage,
+  "/desk/profiles": profilesPage,
+  "/desk/profiles/:slug": (visit) => profilePage(visit),
   "/desk/undo": undoPage,
   "/desk/log": logPage,
   "/desk/health": healthPage,
@@ -30,10 +33,12 @@ const pages: Readonly<Record<string, Work<Visit>>> = {
 const forms: Readonly<Record<string, Work<Sent>>> = {
   "/desk/sign-out": async ({ context, session }) =>
     redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) }),
+  "/desk/queues/:name": decideQueuePage,
   "/desk/reviews/:id": decidePage,
   "/desk/picks": addPickPage,
   "/desk/picks/:slug": editPickPage,
   "/desk/picks/:slug/remove": removePickPage,
+  "/desk/profiles/:slug": changeProfilePage,
   "/desk/undo/agent": undoAgent,
   "/desk/undo/verification": undoVerification,
   "/desk/webhooks": webhooksForm,

@@ -3,6 +3,7 @@ import { choice, limit, number, text } from "./query.ts";
 import { AuditLog, DailyNumbers, OperatorHealth, daysLimit } from "#content/contract/operator.ts";
 import {
   ApproveBody,
+  DecideManyBody,
   RejectBody,
   RevertBody,
   Reverted,
@@ -10,6 +11,7 @@ import {
   ReviewItem,
   ReviewList,
   ReviewQueues,
+  ReviewsDecided,
   operatorPage,
   reviewKinds,
 } from "#content/contract/review.ts";
@@ -66,6 +68,15 @@ export const operatorOperations = operations("Operator", {
     body: { shape: RejectBody },
     ok: { description: "Decided", shape: ReviewDecision },
     refusals: [409],
+  },
+  decideReviews: {
+    method: "post",
+    path: "/api/admin/reviews",
+    summary: "Approve or reject many at once",
+    description:
+      "Each is decided by itself, with a line of its own in the audit log: what cannot be decided says why. Values cannot be edited here.",
+    body: { shape: DecideManyBody },
+    ok: { description: "What was decided", shape: ReviewsDecided },
   },
   readAuditLog: {
     method: "get",

@@ -1,0 +1,152 @@
+import { placeWith, textIn } from "#api/http/query.ts";
+import { actions } from "#api/operator/actions.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type Page, redirect } from "./answer.ts";
+import { type Html, html, type Part } from "./html.ts";
+import { field, form, instant, notice, profileLink, reasonField } from "./layout.ts";
+import { changedValues, profileFields } from "./profile-fields.ts";
+import { decisionNotice } from "./queues.ts";
+import { notHere, perform, refused, type Sent, type Shown, type Visit } from "./visit.ts";
+
+const placeOf = (slug: string): string => `/desk/profiles/${encodeURIComponent(slug)}`;
+
+/** /desk/profiles: which profile is to be put right; with one named, its page. */
+export async function profilesPage({ context, request }: Visit): Promise<Page | Response> {
+  const slug = textIn(request.url, "slug", 200)?.trim();
+  if (slug !== undefined && (await recordBySlug(context.store, slug)) !== null) {
+    return redirect(placeOf(slug));
+  }
+  return {
+    title: "Profiles",
+    place: "/desk/profiles",
+    status: slug === undefined ? undefined : 404,
+    main: html`<h1>Profiles</h1>
+      ${slug === undefined ? null : notice("bad", html`No nonprofit has the slug <bdi>${slug}</bdi>.`)}
+      <form method="get" action="/desk/profiles" class="filter">
+        ${field({ name: "slug", label: "Slug, as its address ends", value: slug, required: true, lengthMax: 200, key: "e" })}
+        <button>Open</button>
+      </form>
+      <p class="quiet">
+        Edit, withdraw, restore or merge any profile. <a href="/desk/undo">Undo</a> takes back what
+        an agent or a claim brought.
+      </p>`,
+  };
+}
+
+/** /desk/profiles/:slug: what it holds, to be edited, withdrawn, restored or merged. */
+export async function profilePage(visit: Visit, { said, status }: Shown = {}): Promise<Page> {
+  const { context, request, params, token, form: sent } = visit;
+  const { slug = "" } = params;
+  const record = await recordBySlug(context.store, slug);
+  if (record === null) return notHere("No nonprofit has this slug.");
+  return {
+    title: record.name,
+    place: "/desk/profiles",
+    status,
+    main: html`<p><a href="/desk/profiles">Profiles</a></p>
+      <h1>${profileLink(slug, record.name)}</h1>
+      ${said}${await decisionNotice(context, textIn(request.url, "done", 200))}
+      <p class="quiet">
+        ${stateOf(record)}, changed ${instant(new Date(record.updated_at).toISOString())}.
+        <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>
+      </p>
+      ${record.status === "withdrawn" ? restoring(slug, token) : [editing(record, visit), ending(slug, token, sent?.text("into"))]}`,
+  };
+}
+
+const stateOf = ({ status, verified, merged_into }: NonprofitRecord): Part =>
+  merged_into === null
+    ? html`${status}${verified === 1 ? ", verified" : null}`
+    : html`merged into <a href="${placeOf(merged_into)}">${merged_into}</a>`;
+
+const editing = (record: NonprofitRecord, { token, form: sent }: Visit): Html =>
+  form({
+    action: placeOf(record.slug),
+    token,
+    legend: "Edit",
+    hidden: { change: "edit" },
+    fields: [
+      html`<p>
+        An empty field is emptied. Provenance says operator; agents learn that one decided.
+      </p>`,
+      profileFields(record, sent),
+      reasonField({ id: "edit-reason", label: "Why, for the log", value: sent?.text("reason") }),
+    ],
+    button: "Save",
+    key: "a",
+  });
+
+const ending = (slug: string, token: string, into = ""): Html =>
+  html`<div class="decide">
+    ${form({
+      action: placeOf(slug),
+      token,
+      legend: "Withdraw",
+      hidden: { change: "withdraw" },
+      fields: [
+        html`<p>It leaves every list and takes no data and no donations. Its address stays.</p>`,
+        reasonField({ id: "withdraw-reason", label: "Why, for the log" }),
+      ],
+      button: "Withdraw it",
+      danger: true,
+    })}
+    ${form({
+      action: placeOf(slug),
+      token,
+      legend: "Merge into another",
+      hidden: { change: "merge" },
+      fields: [
+        html`<p>
+          The other profile gets what it lacks, and the registrations. Wallet, contact and donations
+          never move.
+        </p>`,
+        field({
+          name: "into",
+          label: "Slug of the profile that stays",
+          value: into,
+          required: true,
+          lengthMax: 200,
+        }),
+        reasonField({ id: "merge-reason", label: "Why, for the log" }),
+      ],
+      button: "Merge it",
+      danger: true,
+    })}
+  </div>`;
+
+const restoring = (slug: string, token: string): Html =>
+  form({
+    action: placeOf(slug),
+    token,
+    legend: "Restore",
+    hidden: { change: "restore" },
+    fields: reasonField({ id: "restore-reason", label: "Why, for the log" }),
+    button: "Restore it",
+  });
+
+/** POST /desk/profiles/:slug: one of the four, by the hidden field of its form. */
+export async function changeProfilePage(visit: Sent): Promise<Page | Response> {
+  const { context, params, form: sent } = visit;
+  const { slug = "" } = params;
+  const record = await recordBySlug(context.store, slug);
+  if (record === null) return notHere("No nonprofit has this slug.");
+  const reason = sent.text("reason");
+  const changes = {
+    edit: () => ({
+      action: actions.editProfile,
+      body: { reason, values: changedValues(record, sent) },
+    }),
+    withdraw: () => ({ action: actions.withdrawProfile, body: { reason } }),
+    restore: () => ({ action: actions.restoreProfile, body: { reason } }),
+    merge: () => ({ action: actions.mergeProfile, body: { reason, into: sent.text("into") } }),
+  };
+  const change = changes[sent.text("change") as keyof typeof changes];
+  if (change === undefined) return notHere("There is no such change.");
+  const { action, body } = change();
+  const done = await perform(visit, action, { params: { slug }, body });
+  if (done.ok) return redirect(placeWith(placeOf(slug), { done: slug }));
+  const { errors = [], detail } = done.failure;
+  const faults = errors.map(({ path, message }) => `${path.replaceAll("_", " ")}: ${message}`);
+  return profilePage(visit, refused(done.failure, faults.join(" ") || detail));
+}
