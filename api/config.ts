@@ -64,6 +64,15 @@ const completed = (raw: Raw, env: Environment) => ({
   walletHoldMs: raw.ALMONER_WALLET_HOLD_HOURS * 3_600_000,
   /** Operators who must approve what sets a wallet. */
   walletApprovals: Number(raw.ALMONER_WALLET_APPROVALS) as 1 | 2,
+  /** Whether the hosts of claims may be contacted. */
+  claimChecks: raw.ALMONER_CLAIM_CHECKS === "on",
+  claimResolver: raw.ALMONER_CLAIM_RESOLVER,
+  /** Of https and of http. */
+  claimPorts: raw.ALMONER_CLAIM_PORTS.split(",").map(Number) as [number, number],
+  /** Not public, and contacted all the same. */
+  claimAddresses: raw.ALMONER_CLAIM_ADDRESSES?.split(",") ?? [],
+  /** Sends the links of claims; null: no mail is sent. */
+  mail: mailOf(raw),
   recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
   /** How long calls of recommend, and what followed them, are kept. */
   recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,
@@ -100,6 +109,9 @@ function chainOf({
   }
   return { solanaRpcUrls: port === 0 ? [] : [`http://127.0.0.1:${port}`], localChainPort: port };
 }
+
+const mailOf = ({ ALMONER_SMTP_URL: url, ALMONER_MAIL_FROM: from }: Raw) =>
+  url === undefined || from === undefined ? null : { url, from };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

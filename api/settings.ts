@@ -211,6 +211,35 @@ export const settings = z
       "operators who must approve a request that sets a wallet: 1 or 2",
       choice(["1", "2"]).default("1"),
     ),
+    ALMONER_CLAIM_CHECKS: described(
+      "whether hosts that claims name are contacted when someone asks for it: `on` or `off`",
+      choice(["on", "off"]).default("on"),
+    ),
+    ALMONER_CLAIM_RESOLVER: described(
+      "name server for these checks: an IP address, with a port if it is not 53",
+      matching(/^(?:[\d.]+(?::\d+)?|\[?[\da-f:]+\]?(?::\d+)?)$/i, "an IP address like 9.9.9.9:53"),
+      "those of the system",
+    ),
+    ALMONER_CLAIM_PORTS: described(
+      "ports for https and http of these checks; others than the default are for tests",
+      z
+        .string()
+        .regex(/^\d{1,5},\d{1,5}$/, "send two ports like 443,80")
+        .default("443,80"),
+    ),
+    ALMONER_CLAIM_ADDRESSES: described(
+      "IP addresses that these checks may contact although they are not public, comma-separated; for tests",
+      matching(/^[\da-f.:]+(?:,[\da-f.:]+)*$/i, "IP addresses, comma-separated"),
+    ),
+    ALMONER_SMTP_URL: described(
+      "mail server that sends the links of claims: `smtp://` or `smtps://user:password@host:port`",
+      matching(/^smtps?:\/\/./, "an smtp: or smtps: URL"),
+      "none: no mail is sent",
+    ),
+    ALMONER_MAIL_FROM: described(
+      "sender of these mails; required beside the mail server",
+      matching(/^[^\r\n]*[^\s@]+@[^\s@]+$/, "an address like desk@almoner.example"),
+    ),
     ALMONER_RECOMMENDATION_PHASE: described(
       "phase of recommendation governance: 1, 2 or 3",
       choice(["1", "2", "3"]).default("1"),
@@ -306,6 +335,13 @@ export const settings = z
         code: "custom",
         path: ["ALMONER_WALLET_APPROVALS"],
         message: "name two operators in ALMONER_ADMIN_TOKENS, or send 1",
+      });
+    }
+    if ((all.ALMONER_SMTP_URL === undefined) !== (all.ALMONER_MAIL_FROM === undefined)) {
+      context.addIssue({
+        code: "custom",
+        path: ["ALMONER_MAIL_FROM"],
+        message: "set ALMONER_SMTP_URL and ALMONER_MAIL_FROM, or neither",
       });
     }
     if (all.ALMONER_NETWORK === "local" || all.ALMONER_SOLANA_RPC_URLS !== undefined) return;

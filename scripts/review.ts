@@ -172,6 +172,24 @@ function usable(body: { value?: string | null; reason: string | null }) {
   return stopWith(`--${issue?.path.join(".")}: ${issue?.message}.`, 2);
 }
 
+const check = defineCommand({
+  meta: {
+    name: "check",
+    description: "Looks whether the sender of a request controls the organisation's host",
+  },
+  args: { id, operator, json },
+  run: async ({ args }) => {
+    const asked = { params: { id: args.id } };
+    await change(
+      args,
+      args.id,
+      verificationOperations.checkHostControl,
+      asked,
+      ({ message }) => `${args.id}: ${message}`,
+    );
+  },
+});
+
 const log = defineCommand({
   meta: { name: "log", description: "Shows what operators did, the newest first" },
   args: {
@@ -330,6 +348,7 @@ const command = defineCommand({
     show: showOne,
     approve,
     reject,
+    check,
     revert,
     revoke,
     log,

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { isUsableKey } from "#api/http/client.ts";
 import type {
   Duplicate,
@@ -22,30 +22,29 @@ import {
   addOnboarding,
   challengeIsUsed,
   type Onboarding,
+  onboardingById,
   pendingTwin,
 } from "#content/onboarding/store.ts";
 import {
   checkProof,
-  type Issuer,
   type ProofFailure,
   type WalletProof,
 } from "#content/onboarding/wallet-challenge.ts";
+import { describeHostProof, type Describing } from "./host-proof.ts";
+import { digestOf, type OnboardingKeys } from "./keys.ts";
 import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import { standingFields } from "#content/onboarding/outcome.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
 
-export type OnboardContext = {
-  store: Store;
-  clock: Clock;
-  /** Without a trailing slash. */
-  baseUrl: string;
-  /** Makes and knows challenges. */
-  issuer: Issuer;
-  /** The secret of the link to a submission's status page, always the same for the same id. */
-  statusToken: (submissionId: string) => string;
-};
+export type OnboardContext = OnboardingKeys &
+  Describing & {
+    store: Store;
+    clock: Clock;
+    /** Without a trailing slash. */
+    baseUrl: string;
+  };
 
 export type OnboardFailure =
   | ProofFailure
@@ -167,10 +166,6 @@ async function described(tx: WriteTransaction, one: Onboarding): Promise<Onboard
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 
-/** What is stored in the place of a secret. */
-export const digestOf = (text: string): string =>
-  createHash("sha256").update(text).digest("base64url");
-
 /** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
   const said = (field: "name" | "country_code" | "city" | "website") =>
@@ -203,13 +198,15 @@ export const slugFor = async (
 };
 
 async function answerOf(
-  { store, baseUrl, statusToken }: OnboardContext,
+  context: OnboardContext,
   request: OnboardingRequest,
   profile: NonprofitRecord | null,
   { id, type, slug, status, status_digest }: OnboardingStored,
 ): Promise<OnboardingAnswer> {
+  const { store, baseUrl, statusToken, clock } = context;
   const token = statusToken(id);
   const link = digestOf(token) === status_digest ? `${baseUrl}/onboard/status#${token}` : null;
+  const one = link === null ? null : await onboardingById(store, id);
   return {
     success: true,
     type,
@@ -218,6 +215,7 @@ async function answerOf(
     status,
     message: link === null ? waitsAlready : messages[type] + liveValuesSaid(request, profile, type),
     status_url: link,
+    host_proof: one && describeHostProof(context, { one, profile, now: clock() }),
   };
 }
 

@@ -1,24 +1,22 @@
-import { isoTime } from "#content/contract/time.ts";
+import { type Clock, isoTime } from "#content/contract/time.ts";
 import type { OnboardingStatus } from "#content/contract/onboarding.ts";
-import { type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
-import type { Queryable } from "#content/store/open.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
+import { closeOnboarding, type Onboarding, onboardingByToken } from "#content/onboarding/store.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
 import { heldOf, holdById, type WalletHold } from "#content/onboarding/wallet-hold-store.ts";
-import { digestOf } from "./onboard.ts";
+import { describeHostProof, type Describing, profileOf } from "./host-proof.ts";
 
-type StatusContext = { store: Queryable; baseUrl: string; now: Date };
+type StatusContext = Describing & { store: Store; baseUrl: string; clock: Clock };
 
-/** The outcome of a submission, for anyone who holds its link: null for no submission. The token is known by its digest only. */
+/** The outcome of a submission, for anyone who holds its link: null for no submission. The link is known by its digest only. */
 export async function onboardingStatus(
-  { store, baseUrl, now }: StatusContext,
-  token: string,
+  context: StatusContext,
+  digest: string,
 ): Promise<OnboardingStatus | null> {
-  const one = await onboardingByToken(store, digestOf(token));
+  const { store, baseUrl } = context;
+  const now = context.clock();
+  const one = await onboardingByToken(store, digest);
   if (one === null) return null;
-  const [record] =
-    one.nonprofit_id === null
-      ? []
-      : await recordsById(store, [one.nonprofit_id], { summaries: true });
+  const record = await profileOf(store, one);
   const hold = await holdById(store, one.id);
   const wallet = walletStatus(one, hold, { now, current: record?.usdc_wallet ?? null });
   const slug = record?.slug ?? null;
@@ -30,12 +28,40 @@ export async function onboardingStatus(
     name: record?.name ?? one.request.name,
     reason: one.reason,
     wallet,
+    host_proof:
+      one.status === "pending_review"
+        ? describeHostProof(context, { one, profile: record, now })
+        : null,
     other_wallet_at: await otherWalletAt(store, one, now),
     submitted_at: isoTime(one.created_at),
     reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
     profile_url: slug === null ? null : `${baseUrl}/nonprofits/${slug}`,
     message: messageOf(one, wallet),
   };
+}
+
+/** The reason of a request that its sender withdrew. */
+export const withdrawn = "Withdrawn by its sender.";
+
+/** Takes back a request that waits, for anyone who holds its link; one that is decided stays as it is. Answers its status. */
+export async function withdrawOnboarding(
+  context: StatusContext,
+  digest: string,
+): Promise<OnboardingStatus | null> {
+  await context.store.write(async (tx) => {
+    const one = await onboardingByToken(tx, digest);
+    if (one?.status !== "pending_review") return;
+    const { id, nonprofit_id } = one;
+    const decided = { reviewed_by: null, reviewed_at: context.clock().getTime() };
+    await closeOnboarding(tx, {
+      id,
+      nonprofit_id,
+      status: "rejected",
+      reason: withdrawn,
+      ...decided,
+    });
+  });
+  return onboardingStatus(context, digest);
 }
 
 /** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
@@ -9,20 +8,31 @@ import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { takeStored } from "#api/http/stored-bytes.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
-import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
+import {
+  idempotencyKeyReused,
+  invalidIdempotencyKey,
+  wrongsOf,
+} from "#content/contract/problem.ts";
+import { onboardingByToken } from "#content/onboarding/store.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { isoTime } from "#content/contract/time.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
-import { onboard, type OnboardContext, type OnboardFailure } from "./onboard.ts";
-import { onboardingStatus } from "./onboarding-status.ts";
+import { HostProofBody } from "#content/contract/onboarding.ts";
+import { hostProofAnswers, openHostProof, proveHost } from "./host-proof.ts";
+import { digestOf, onboardingKeys } from "./keys.ts";
+import { openMail } from "./mail.ts";
+import { onboard, type OnboardFailure } from "./onboard.ts";
+import { onboardingStatus, withdrawn, withdrawOnboarding } from "./onboarding-status.ts";
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
 export const onboardRoutes = (context: Context) => {
-  const { store, clock, config } = context;
+  const { store, clock, config, log } = context;
   const { baseUrl } = config;
   const keys = onboardingKeys(context);
-  const verb = { store, clock, baseUrl, ...keys };
+  const verb = { store, clock, baseUrl, config, ...keys };
+  const complain = (error: unknown) => log.warn({ err: error }, "a mail could not be sent");
+  const proving = openHostProof(context, openMail(config.mail, complain));
   const answers = answersTo(baseUrl);
   return new Elysia()
     .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
@@ -45,12 +55,32 @@ export const onboardRoutes = (context: Context) => {
       schemaOf(operations.getWalletChallenge),
     )
     .get(pathOf(operations.getOnboardingStatus), async ({ request }) => {
-      const asking = { store, baseUrl, now: clock() };
-      // In a header, not in the address: proxies write addresses into their logs.
-      const status = await onboardingStatus(asking, bearerOf(request) ?? "");
+      const status = await onboardingStatus(verb, digestIn(request));
       return status === null ? problem(submissionNotFound) : encodedJson(status, "no-store");
+    })
+    .post(pathOf(operations.proveHostControl), async ({ body, request }) => {
+      const read = HostProofBody.safeParse(body ?? {});
+      if (!read.success) {
+        return problem({ ...unusableBody(wrongsOf(read.error)), code: "invalid_host_proof" });
+      }
+      const one = await onboardingByToken(store, digestIn(request));
+      if (one === null) return problem(submissionNotFound);
+      const outcome = await proveHost(proving, one.id, read.data);
+      return outcome.ok
+        ? encodedJson(outcome.value, "no-store")
+        : refuse(hostProofAnswers, outcome.failure);
+    })
+    .post(pathOf(operations.withdrawOnboarding), async ({ request }) => {
+      const status = await withdrawOnboarding(verb, digestIn(request));
+      if (status === null) return problem(submissionNotFound);
+      return status.reason === withdrawn
+        ? encodedJson(status, "no-store")
+        : refuse(hostProofAnswers, { kind: "submission_decided" });
     });
 };
+
+/** Of the secret in a header, not in the address: proxies write addresses into their logs. */
+const digestIn = (request: Request): string => digestOf(bearerOf(request) ?? "");
 
 const isSentByForm = (request: Request): boolean => isForm(request.headers.get("content-type"));
 
@@ -143,23 +173,4 @@ function walletChallenge(
     message:
       "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",
   });
-}
-
-/**
- * What makes challenges and links to status pages: keyed with a key of its own, derived from the signing key, so that
- * processes with the same signing key know each other's. Nothing of it is stored.
- */
-export function onboardingKeys({
-  config,
-  secrets,
-}: Pick<Context, "config" | "secrets">): Pick<OnboardContext, "issuer" | "statusToken"> {
-  const key = createHmac("sha256", secrets.signingKey).update("almoner onboarding").digest();
-  const code = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
-  return {
-    issuer: {
-      host: new URL(config.baseUrl).host,
-      seal: (text) => code(`challenge\n${text}`).slice(0, 22),
-    },
-    statusToken: (submissionId) => code(`status\n${submissionId}`),
-  };
 }

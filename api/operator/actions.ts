@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type FailureTable, type Refusal, refusalOf, unusableBody } from "#api/http/problem.ts";
+import { checkHost, hostProofAnswers, type HostProofFailure } from "#api/onboarding/host-proof.ts";
 import {
   readDeliveries,
   resendDelivery,
@@ -82,10 +83,17 @@ function invalidReview(error: z.ZodError, help: string): Refusal {
   return { status: 400, code: "invalid_review", detail, errors };
 }
 
-type Failure = ProfileFailure | ReviewFailure | RevokeFailure | PickFailure | WebhookFailure;
+type Failure =
+  | HostProofFailure
+  | ProfileFailure
+  | ReviewFailure
+  | RevokeFailure
+  | PickFailure
+  | WebhookFailure;
 
 /** Why something was not done. */
 const refusals: FailureTable<Failure> = {
+  ...hostProofAnswers,
   review_not_found: { status: 404, detail: "Nothing with this id waits for a decision." },
   review_decided: ({ status }) => ({ status: 409, detail: `This was decided before: ${status}.` }),
   field_has_value: ({ field }) => ({
@@ -184,6 +192,7 @@ export const actions = {
   decideReviews: action(operations.decideReviews, decideMany, {
     help: 'Send {"ids": ["prose-12", "prose-13"], "decision": "rejected", "reason": "…"}.',
   }),
+  checkHostControl: action(verificationOperations.checkHostControl, checkHost),
   readAuditLog: reading(operations.readAuditLog, readAudit),
   revertAgent: action(operations.revertAgent, revertAgent, {
     help: 'Send {"agent_id": "…", "reason": "…"}.',

@@ -1,9 +1,8 @@
-import { lookup } from "node:dns/promises";
 import { Webhook } from "standardwebhooks";
+import { contactAddress, inUrl, type Lookup, systemLookup } from "#api/http/resolve.ts";
 import type { Clock } from "#content/contract/time.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { isPublicHost } from "#content/nonprofit/website.ts";
-import { isPublicAddress } from "#content/operation/public-address.ts";
 import { retryAfterMs } from "#content/operation/webhook-retries.ts";
 
 /** The outcome of one attempt. `status` is null when nothing answered. */
@@ -112,12 +111,6 @@ export type Target = { url: string; host: string | null };
 
 export type TargetOf = (listed: string) => Promise<Target>;
 
-/** The IP addresses of a host name. */
-export type Lookup = (host: string) => Promise<string[]>;
-
-const systemLookup: Lookup = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address);
-
 /**
  * Finds where a listed address leads. Anyone who runs the DNS of a public name could point it into the operator's own
  * network: over http such a name has to lead to a public address, and that very one is contacted. Over https the
@@ -130,14 +123,14 @@ export const openTargets =
     const leadsItself = url.protocol !== "http:" || !isPublicHost(url.hostname);
     // A proxy looks names up itself, and decides where they may lead.
     if (leadsItself || proxied) return { url: listed, host: null };
-    const found = (await ask(url.hostname)).find(isPublicAddress);
-    if (found === undefined) {
+    const found = await contactAddress(url.hostname, ask);
+    if (found === null) {
       throw new Error(
         `${url.hostname} leads to an address that is not public: list that address itself, or use https`,
       );
     }
     const { host } = url;
-    url.hostname = found.includes(":") ? `[${found}]` : found;
+    url.hostname = inUrl(found);
     return { url: url.href, host };
   };
 

@@ -98,6 +98,37 @@ export const OnboardingBody = z
   .meta({ id: "OnboardingBody", examples: [claimExample, registrationExample] });
 export type OnboardingBody = z.infer<typeof OnboardingBody>;
 
+export const hostProofStates = ["proven", "not_proven", "nothing_to_prove_against"] as const;
+
+/** How the sender of a request proves control of the organisation's host, and whether that is done. */
+export const HostProof = named("HostProof", {
+  state: z.enum(hostProofStates),
+  host: z.string().nullable().describe("The host to prove; null: there is none"),
+  token: z
+    .string()
+    .nullable()
+    .describe("Publish it as a line of `file_url`, or as a TXT record at `dns_name`"),
+  file_url: z.string().nullable(),
+  dns_name: z.string().nullable(),
+  email: z
+    .boolean()
+    .describe("Whether the directory can send a link to `contact_email`, which proves it, too"),
+  by: z.enum(provenBy).nullable().describe("How it was proven"),
+  proven_at: z.string().nullable().describe("ISO 8601, UTC"),
+  valid_until: z.string().nullable().describe("ISO 8601, UTC: a proof counts for 30 days"),
+  message: z.string(),
+});
+export type HostProof = z.infer<typeof HostProof>;
+
+/** The body of POST /api/onboard/host-proof; none stands for an empty one. */
+export const HostProofBody = named("HostProofRequest", {
+  email: z
+    .boolean()
+    .nullish()
+    .describe("true: send a link to `contact_email` instead of looking for the token"),
+  code: z.string().max(200).nullish().describe("What such a link carries behind the secret"),
+});
+
 /** 200 of POST /api/onboard. */
 export const OnboardingAnswer = named("OnboardingAnswer", {
   success: z.literal(true),
@@ -116,6 +147,7 @@ export const OnboardingAnswer = named("OnboardingAnswer", {
     .describe(
       "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
     ),
+  host_proof: HostProof.nullable().describe("Null where status_url is"),
 });
 export type OnboardingAnswer = z.infer<typeof OnboardingAnswer>;
 
@@ -164,6 +196,7 @@ export const OnboardingStatus = named("OnboardingStatus", {
       reason: z.string().nullable().describe("Why the change was stopped"),
     })
     .describe("Status of the wallet that was sent"),
+  host_proof: HostProof.nullable().describe("Null once it is decided"),
   other_wallet_at: z
     .string()
     .nullable()

@@ -81,5 +81,8 @@ export function provesHost(email: string, { host, website }: { host: string; web
   const mailHost = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
   const { pathname, search } = new URL(comparedWebsite(website));
   const isRoot = pathname === "/" && search === "";
-  return isRoot && mailHost.replace(/^www\./, "") === host && !isMailboxProvider(host);
+  return isRoot && bareHost(mailHost) === host && !isMailboxProvider(host);
 }
+
+/** A host without "www.". */
+export const bareHost = (host: string): string => hostOf(`https://${host}`);

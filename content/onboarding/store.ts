@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
@@ -118,6 +118,32 @@ export async function noteHostProof(
     .update(onboarding)
     .set({ proven_host: host, proven_by: by, proven_at: at })
     .where(and(eq(onboarding.id, id), isWaiting));
+}
+
+const mailPauseMs = 600_000;
+const mailsPerDayMax = 3;
+const dayMs = 86_400_000;
+
+/**
+ * Notes that a link goes to an address, or (null) that it did not go. False, and nothing is noted, when one went for this
+ * request in the last 10 minutes, or to this address three times in a day. Index: onboarding_mailed.
+ */
+export async function noteMailed(
+  tx: WriteTransaction,
+  { id, to, at }: { id: string; to: string; at: number | null },
+): Promise<boolean> {
+  const { mailed_at, request } = onboarding;
+  const isTo = sql`lower(${request} ->> 'contact_email') = lower(${to})`;
+  const recent = await tx.db
+    .select({ id: onboarding.id, mailed_at })
+    .from(onboarding)
+    .where(and(isNotNull(mailed_at), gt(mailed_at, (at ?? 0) - dayMs), isTo))
+    .limit(mailsPerDayMax);
+  const own = recent.find((one) => one.id === id)?.mailed_at ?? 0;
+  const isTooSoon = recent.length === mailsPerDayMax || (at ?? 0) - own < mailPauseMs;
+  if (at !== null && isTooSoon) return false;
+  await tx.db.update(onboarding).set({ mailed_at: at }).where(eq(onboarding.id, id));
+  return true;
 }
 
 /** Notes the first of two approvals, in the place of one of other edits. */

@@ -39,6 +39,9 @@ test("kill -9 while approving: no claim, registration or change is half applied"
     baseUrl: "https://almoner.example",
     issuer,
     statusToken: (id: string) => id,
+    hostToken: (id: string) => id,
+    linkSeal: (id: string) => id,
+    config: { claimChecks: true, mail: null },
   };
   for (let at = 0; at < 3 * ofEach; at++) {
     const target =

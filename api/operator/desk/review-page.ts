@@ -11,6 +11,7 @@ import {
   checkList,
   details,
   flagList,
+  form,
   instant,
   notice,
   profileLink,
@@ -46,7 +47,11 @@ export async function reviewPage(visit: Visit): Promise<Page> {
 }
 
 /** A review with its forms. */
-function itemPage({ token, form }: Visit, review: ReviewItem, { said, status }: Shown): Page {
+function itemPage(
+  { token, form: typed }: Visit,
+  review: ReviewItem,
+  { said, status }: Shown,
+): Page {
   const { id, kind, slug, name, summary, created_at, detail } = review;
   return {
     title: id,
@@ -59,7 +64,18 @@ function itemPage({ token, form }: Visit, review: ReviewItem, { said, status }: 
       <p class="quiet">${id}, since ${instant(created_at)}</p>
       ${flagList(review.flags)} ${comparisonTable(review)} ${voteTable(detail["values"])}
       ${duplicateTable(detail["duplicates"])} ${sourceList(review)} ${checkList(review.checks)}
-      ${reviewForms(review, token, form)}
+      ${
+        kind !== "onboarding"
+          ? null
+          : form({
+              action: `/desk/reviews/${encodeURIComponent(id)}/check`,
+              token,
+              legend: "Proof of the host",
+              fields: html`<p>Looks for the token of this request at the organisation's host.</p>`,
+              button: "Look now",
+            })
+      }
+      ${reviewForms(review, token, typed)}
       <details>
         <summary>All that was sent</summary>
         ${details(detail)}
@@ -156,15 +172,15 @@ function duplicateTable(duplicates: unknown): Part {
 
 /** POST /desk/reviews/:id: takes a decision and goes on to the next, or says why it could not be taken. */
 export async function decidePage(visit: Sent): Promise<Page | Response> {
-  const { context, params, form } = visit;
+  const { context, params, form: typed } = visit;
   const { id = "" } = params;
-  const approves = form.text("decision") === "approve";
-  const reason = form.text("reason") || null;
+  const approves = typed.text("decision") === "approve";
+  const reason = typed.text("reason") || null;
   const outcome = await perform(visit, approves ? actions.approveReview : actions.rejectReview, {
     params: { id },
-    body: approves ? { value: valueIn(form, await findReview(context, id)), reason } : { reason },
+    body: approves ? { value: valueIn(typed, await findReview(context, id)), reason } : { reason },
   });
-  if (outcome.ok) return redirect(await nextPlace(visit, id, form.text("after"), id));
+  if (outcome.ok) return redirect(await nextPlace(visit, id, typed.text("after"), id));
   const { failure } = outcome;
   const unusable = approves
     ? (failure.errors?.[0]?.message ?? "That cannot be used.")
@@ -174,6 +190,18 @@ export async function decidePage(visit: Sent): Promise<Page | Response> {
   if (waiting !== null) return itemPage(visit, waiting, refused(failure, unusable));
   const gone = "Nothing waits under this id any more.";
   return notTaken(visit, id, failure.code === "invalid_review" ? gone : failure.detail);
+}
+
+/** POST /desk/reviews/:id/check: looks at the host of an organisation that asks, and shows the review again. */
+export async function checkPage(visit: Sent): Promise<Page> {
+  const { id = "" } = visit.params;
+  const outcome = await perform(visit, actions.checkHostControl, { params: { id } });
+  const review = await findReview(visit.context, id);
+  if (review === null) return notTaken(visit, id, "Nothing waits under this id any more.");
+  const shown = { ...visit, form: null };
+  if (!outcome.ok) return itemPage(shown, review, refused(outcome.failure));
+  const kind = outcome.value.state === "proven" ? "good" : "bad";
+  return itemPage(shown, review, { said: notice(kind, outcome.value.message) });
 }
 
 /** Another operator was faster, or the thing went away. Nothing was done. */

@@ -7,7 +7,7 @@ import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
 import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
 import { changeProfilePage, profilePage, profilesPage } from "./profiles-page.ts";
 import { decideQueuePage, overviewPage, queuePage, queuesPage } from "./queues.ts";
-import { decidePage, nextPage, reviewPage } from "./review-page.ts";
+import { checkPage, decidePage, nextPage, reviewPage } from "./review-page.ts";
 import { closeSession, signIn, signInPage } from "./session.ts";
 import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
 import { webhooksForm, webhooksPage } from "./webhooks-page.ts";
@@ -35,6 +35,7 @@ const forms: Readonly<Record<string, Work<Sent>>> = {
     redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) }),
   "/desk/queues/:name": decideQueuePage,
   "/desk/reviews/:id": decidePage,
+  "/desk/reviews/:id/check": checkPage,
   "/desk/picks": addPickPage,
   "/desk/picks/:slug": editPickPage,
   "/desk/picks/:slug/remove": removePickPage,

@@ -1,4 +1,6 @@
 import {
+  HostProof,
+  HostProofBody,
   OnboardingAnswer,
   OnboardingBody,
   OnboardingStatus,
@@ -50,10 +52,42 @@ export const onboardingOperations = operations("Onboarding", {
     ok: { description: "Status of the request", shape: OnboardingStatus },
     refusals: [404],
   },
+  proveHostControl: {
+    method: "post",
+    path: "/api/onboard/host-proof",
+    summary: "Prove control of the organisation's host",
+    description:
+      "Publish `token` of `host_proof` as a line of `file_url` or as a TXT record at `dns_name`, then send this, with the secret of `status_url` as `Authorization: Bearer …`. The directory looks at both places at once and answers within 6 s; 503 means that one of them could not be asked, so that it is not proven yet. With `email` it sends a link to `contact_email` instead, where that address is at the host itself.",
+    fresh: true,
+    secret: true,
+    body: { shape: HostProofBody, optional: true },
+    ok: { description: "What is proven", shape: HostProof },
+    refusals: [404, 409, 503],
+  },
+  withdrawOnboarding: {
+    method: "post",
+    path: "/api/onboard/withdraw",
+    summary: "Withdraw a request that waits for review",
+    description:
+      "With the secret of `status_url` as `Authorization: Bearer …`. It is rejected with that reason, and its contact is erased after 90 days.",
+    fresh: true,
+    secret: true,
+    ok: { description: "Withdrawn", shape: OnboardingStatus },
+    refusals: [404, 409],
+  },
 });
 
 /** What only operators do about it, beside reviews. */
 export const verificationOperations = operations("Operator", {
+  checkHostControl: {
+    method: "post",
+    path: "/api/admin/reviews/{id}/check",
+    summary: "Look whether the sender of a request controls the organisation's host",
+    description:
+      "Of a claim, change or registration that waits: looks for its token in the file and in DNS, as `POST /api/onboard/host-proof` does.",
+    ok: { description: "What is proven", shape: HostProof },
+    refusals: [409, 503],
+  },
   revokeVerification: {
     method: "post",
     path: "/api/admin/nonprofits/{slug}/revoke",

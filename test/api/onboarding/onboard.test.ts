@@ -87,6 +87,7 @@ describe("what is accepted", () => {
     expect(again).toEqual({
       ...first,
       status_url: null,
+      host_proof: null,
       message: expect.stringContaining("waits for review already"),
     });
     expect(OnboardingAnswer.parse(again).submission_id).toBe(first.submission_id);

@@ -1,0 +1,43 @@
+import { createHash, createHmac } from "node:crypto";
+import type { Context } from "#api/context.ts";
+import type { Issuer } from "#content/onboarding/wallet-challenge.ts";
+
+/** Secrets of a request, each of them always the same for the same id and no use for another. */
+export type ProofKeys = {
+  /** The secret of the link to its status page. */
+  statusToken: (submissionId: string) => string;
+  /** What stands in a file or in DNS to prove control of a host. No secret once it is there. */
+  hostToken: (submissionId: string) => string;
+  /** Seals the link that proves control of a mailbox at this host. */
+  linkSeal: (submissionId: string, host: string, issued: string) => string;
+};
+
+export type OnboardingKeys = ProofKeys & {
+  /** Makes and knows challenges. */
+  issuer: Issuer;
+};
+
+/**
+ * What makes challenges, links to status pages and proofs: keyed with a key of its own, derived from the signing key, so
+ * that processes with the same signing key know each other's. Nothing of it is stored.
+ */
+export function onboardingKeys({
+  config,
+  secrets,
+}: Pick<Context, "config" | "secrets">): OnboardingKeys {
+  const key = createHmac("sha256", secrets.signingKey).update("almoner onboarding").digest();
+  const code = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
+  return {
+    issuer: {
+      host: new URL(config.baseUrl).host,
+      seal: (text) => code(`challenge\n${text}`).slice(0, 22),
+    },
+    statusToken: (submissionId) => code(`status\n${submissionId}`),
+    hostToken: (submissionId) => `almoner-claim=${code(`host\n${submissionId}`)}`,
+    linkSeal: (submissionId, host, issued) => code(`link\n${submissionId}\n${host}\n${issued}`),
+  };
+}
+
+/** What is stored in the place of a secret. */
+export const digestOf = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url");

@@ -1,0 +1,166 @@
+import { contactAddress, inUrl, isAbsent, openResolver } from "#api/http/resolve.ts";
+import type { Config } from "#api/config.ts";
+import { bareHost } from "#content/onboarding/host-proof.ts";
+import { within } from "#content/runtime/with-timeout.ts";
+
+/** Where the token of a claim is looked for. */
+export const tokenPath = "/.well-known/almoner-claim.txt";
+export const tokenRecord = (host: string): string => `_almoner-claim.${host}`;
+
+/**
+ * What was seen at one place: the token, something else, or nothing because it could not be asked. `said` completes
+ * "The file …" or "The record …".
+ */
+type Look = { kind: "found" | "absent" | "unclear"; said: string };
+
+/** What was seen at a host. `unclear`: neither place had the token, and one of them could not be asked. */
+export type HostSeen = Look & { by: "file" | "dns" };
+
+/** Looks for a token at a host. `website` says whether the host is asked with its "www.". */
+export type HostLook = (asked: {
+  website: string;
+  host: string;
+  token: string;
+}) => Promise<HostSeen>;
+
+type LookOptions = { ca?: string; waitMs?: number };
+type LookConfig = Pick<Config, "claimResolver" | "claimPorts" | "claimAddresses">;
+
+const waitMsDefault = 5_000;
+const bodyBytesMax = 65_536;
+const redirectsMax = 3;
+
+/**
+ * Looks for tokens in a file of the host and in its DNS, in at most 5 s. Only public addresses are contacted, and only
+ * the host itself: a redirect elsewhere is not followed. Tests bring certificates of their own, and less patience.
+ */
+export const openHostLook =
+  (config: LookConfig, { ca, waitMs = waitMsDefault }: LookOptions = {}): HostLook =>
+  async ({ website, host, token }) => {
+    const resolver = openResolver(config.claimResolver);
+    const signal = AbortSignal.timeout(waitMs);
+    const late: Look = { kind: "unclear", said: `did not come within ${waitMs / 1_000} s` };
+    const asking = { config, ca, resolver, signal, token };
+    const [file, record] = await Promise.all([
+      within(lookAtFile(asking, new URL(website).hostname), waitMs),
+      within(lookAtRecord(asking, host), waitMs),
+    ]);
+    resolver.cancel();
+    return judged({ by: "file", ...(file ?? late) }, { by: "dns", ...(record ?? late) });
+  };
+
+/** The token wherever it was found; else what could not be asked, before what is not there. */
+function judged(file: HostSeen, record: HostSeen): HostSeen {
+  const found = [file, record].find(({ kind }) => kind === "found");
+  if (found !== undefined) return found;
+  const kind = [file, record].some((one) => one.kind === "unclear") ? "unclear" : "absent";
+  return { by: "file", kind, said: `The file ${file.said}. The DNS record ${record.said}.` };
+}
+
+type Asking = {
+  config: LookConfig;
+  ca: string | undefined;
+  resolver: ReturnType<typeof openResolver>;
+  signal: AbortSignal;
+  token: string;
+};
+
+const found: Look = { kind: "found", said: "has the token" };
+const absent = (said: string): Look => ({ kind: "absent", said });
+const unclear = (said: string): Look => ({ kind: "unclear", said });
+
+async function lookAtRecord({ resolver, token }: Asking, host: string): Promise<Look> {
+  try {
+    const texts = await resolver.texts(tokenRecord(host));
+    return texts.some((text) => text.trim() === token) ? found : absent("holds another text");
+  } catch (error) {
+    return isAbsent(error)
+      ? absent("does not exist")
+      : unclear(`could not be asked for (${codeOf(error)})`);
+  }
+}
+
+/** By https; by http only where https does not answer at all. */
+async function lookAtFile(asking: Asking, hostname: string): Promise<Look> {
+  const secure = await followed(asking, new URL(`https://${hostname}${tokenPath}`));
+  if (secure.kind !== "unclear" || asking.signal.aborted) return secure;
+  const plain = await followed(asking, new URL(`http://${hostname}${tokenPath}`));
+  return plain.kind === "unclear" ? secure : plain;
+}
+
+async function followed(asking: Asking, start: URL): Promise<Look> {
+  let url = start;
+  for (let hop = 0; hop <= redirectsMax; hop++) {
+    const next = await lookOnce(asking, url).catch((error: unknown) =>
+      unclear(`could not be fetched (${codeOf(error)})`),
+    );
+    if (!(next instanceof URL)) return next;
+    const isSameHost = bareHost(next.hostname) === bareHost(start.hostname);
+    if (!isSameHost || !/^https?:$/.test(next.protocol)) return absent("redirects to another host");
+    url = next;
+  }
+  return absent(`redirects more than ${redirectsMax} times`);
+}
+
+/** One request to the address that was judged, in the name of the host; a URL is where it redirects to. */
+async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
+  const { config, ca, resolver, signal, token } = asking;
+  const { protocol, hostname, pathname, search } = url;
+  const [httpsPort, httpPort] = config.claimPorts;
+  const port = protocol === "https:" ? httpsPort : httpPort;
+  if (url.port !== "" && Number(url.port) !== port) return absent("redirects to another port");
+  const address = await contactAddress(hostname, resolver.addresses, config.claimAddresses).catch(
+    noneIfAbsent,
+  );
+  if (address === null) return absent("is at a host without a public address");
+  const response = await fetch(`${protocol}//${inUrl(address)}:${port}${pathname}${search}`, {
+    redirect: "manual",
+    signal,
+    // A connection that was kept would be of whoever had this address before.
+    keepalive: false,
+    headers: {
+      host: hostname,
+      accept: "text/plain",
+      "accept-encoding": "identity",
+      "user-agent": "Almoner-Claim-Check/1",
+    },
+    ...(protocol === "https:" && {
+      tls: { serverName: hostname, ...(ca !== undefined && { ca }) },
+    }),
+  });
+  if (response.status !== 200) return refusedAt(response, url);
+  const text = await beginningOf(response);
+  const isThere = text.split(/\r?\n/).some((line) => line.trim() === token);
+  return isThere ? found : absent("does not have the token as a line");
+}
+
+const noneIfAbsent = (error: unknown): null => {
+  if (isAbsent(error)) return null;
+  throw error;
+};
+
+/** What another status than 200 says: a redirect leads on, and a server in trouble may have the file all the same. */
+async function refusedAt({ status, headers, body }: Response, url: URL): Promise<Look | URL> {
+  await body?.cancel();
+  const location = headers.get("location");
+  if (status >= 300 && status < 400 && location !== null) {
+    return URL.parse(location, url) ?? absent("redirects nowhere");
+  }
+  return (status >= 500 || status === 429 ? unclear : absent)(`is answered ${status}`);
+}
+
+/** At most 64 KiB of the body: what comes after is not read. */
+async function beginningOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.byteLength;
+    if (bytes > bodyBytesMax) return "";
+    text += decoder.decode(part, { stream: true });
+  }
+  return text;
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "no answer";
