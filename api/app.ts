@@ -121,6 +121,9 @@ export function createApp(context: Context): App {
       const head = request.method === "HEAD";
       const asked = routable(head ? new Request(request, { method: "GET" }) : request);
       rememberAddress(asked, address);
+      if (context.config.trustedHops === 0 && asked.headers.has("x-forwarded-for")) {
+        context.activity.count("access:untrusted_proxy_requests");
+      }
       let response: Response;
       let allowance: Allowance | null = null;
       try {

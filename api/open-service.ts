@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/time.ts";
+import { untrustedProxy } from "#content/operation/health.ts";
 import { chainAudit } from "#content/operation/audit-chain-store.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/donation/store.ts";
@@ -14,6 +15,7 @@ import { openDonationChain, refuseSample } from "./donation/donation-chain.ts";
 import { openResponseCache } from "./http/response-cache.ts";
 import { openLog } from "./log.ts";
 import type { Context } from "./context.ts";
+import { accessCounts } from "./operator/health.ts";
 import { openLimits } from "./http/rate-limit.ts";
 import { donateContext } from "./donation/context.ts";
 import { openSearch } from "./search/engine.ts";
@@ -72,6 +74,10 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     activity: countActivity(store, clock),
   };
   await setDonationNetwork(store, context.chain.caip2, clock());
+  if (config.trustedHops === 0) {
+    const { untrusted_proxy_requests } = await accessCounts(store, clock().getTime());
+    if (untrusted_proxy_requests > 0) log.warn(untrustedProxy);
+  }
   const working = [
     startSweep(donateContext(context), log),
     startWalletSweep(context),

@@ -74,6 +74,25 @@ const receivers = urls.refine(
   { error: "send http(s) URLs without user name and fragment, comma-separated" },
 );
 
+const tokenBitsMin = 128;
+const distinctMin = 8;
+/** Kinds of characters in a token, and how many there are of each. */
+const alphabets: readonly (readonly [RegExp, number])[] = [
+  [/[a-z]/, 26],
+  [/[A-Z]/, 26],
+  [/\d/, 10],
+  [/[-_]/, 2],
+  [/[^\w-]/, 30],
+];
+
+/** The most that a token of this length and these kinds of characters can hold; 0 for one that repeats a few characters. */
+function bitsOf(token: string): number {
+  if (new Set(token).size < distinctMin) return 0;
+  const used = alphabets.filter(([kind]) => kind.test(token));
+  const size = used.reduce((sum, [, count]) => sum + count, 0);
+  return token.length * Math.log2(/^[0-9a-f]+$/i.test(token) ? Math.min(16, size) : size);
+}
+
 const operators = z
   .string()
   .transform((text) => text.split(",").map((pair) => pair.trim()))
@@ -83,9 +102,12 @@ const operators = z
         z
           .string()
           .regex(
-            /^[\w.-]{1,64}:[^\s:,]{16,}$/,
-            "send name:token, comma-separated; a token has at least 16 characters",
-          ),
+            /^[\w.-]{1,64}:[^\s:,]+$/,
+            "send name:token, comma-separated; a token has no space, colon or comma",
+          )
+          .refine((pair) => bitsOf(pair.slice(pair.indexOf(":") + 1)) >= tokenBitsMin, {
+            error: `a token needs ${tokenBitsMin} random bits: make each with \`openssl rand -hex 32\``,
+          }),
       )
       .max(100),
   )

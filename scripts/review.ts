@@ -239,6 +239,7 @@ const healthNames = [
   "donations",
   "backup",
   "refused",
+  "access",
   "store",
   "webhooks",
 ] as const;

@@ -35,8 +35,31 @@ export const agentWindows: readonly Window[] = [
 /** No network takes more than this part of what all may store in a day. */
 const networksToFill = 10;
 
-/** Failed attempts to be an operator before a client is locked out. Source: the promises of the spec, 10. */
-const adminWindow: Window = { policy: "admin-failure", limit: 5, windowMs: minuteMs, grainMs: 1 };
+/**
+ * Failed attempts to be an operator before there is no further look: of one client (source: the promises of the spec, 10),
+ * under one operator's name, and of all clients together, for who has many addresses.
+ */
+const failureLimits = { client: 5, name: 10, all: 60 } as const;
+const failureWindow = (of: keyof typeof failureLimits): Window => ({
+  policy: `admin-failure-${of}`,
+  limit: failureLimits[of],
+  windowMs: minuteMs,
+  grainMs: 1,
+});
+/** An attacker fills the log, but not the audit log. */
+const auditedWindow: Window = {
+  policy: "admin-audited",
+  limit: 20,
+  windowMs: 3_600_000,
+  grainMs: 1,
+};
+/** From where an operator was let in, that operator is let in again whatever others do. */
+const knownWindow: Window = {
+  policy: "admin-known",
+  limit: 1,
+  windowMs: 30 * dayMs,
+  grainMs: dayMs,
+};
 
 export type Limits = {
   /** Counts a request of the client; null when its kind is not limited. */
@@ -45,8 +68,15 @@ export type Limits = {
   agent(sender: string, submissions?: number): Promise<Allowance>;
   /** Counts bytes that the client has stored, in its day and in that of everyone; null when they are not limited. */
   stored(request: Request, bytes: number): Promise<Allowance | null>;
-  /** Counts failed attempts of a client to be an operator; 0 only looks. None remaining means: locked out. */
-  adminFailures(request: Request, count: 0 | 1): Allowance;
+  /**
+   * Counts failed attempts to be an operator, for the client, under the name given and for all; 0 only looks. Answers the
+   * tightest; none remaining means: locked out.
+   */
+  adminFailures(request: Request, name: string, count: 0 | 1): Allowance;
+  /** Whether one more failed attempt goes into the audit log. */
+  auditsFailure(): boolean;
+  /** Whether this operator was let in from the client's network in the last 30 days; 1 remembers it. */
+  knowsOperator(request: Request, name: string, count: 0 | 1): boolean;
   close(): void;
 };
 
@@ -112,7 +142,17 @@ export function openLimits(
       ];
       return taking.ask({ windows, clients: namesOf(request), count: bytes });
     },
-    adminFailures: (request, count) => take([adminWindow], namesOf(request), count),
+    adminFailures: (request, name, count) =>
+      [
+        take([failureWindow("client")], namesOf(request), count),
+        take([failureWindow("name")], [name], name === "" ? 0 : count),
+        take([failureWindow("all")], ["all"], count),
+      ].reduce((one, other) => (other.remaining < one.remaining ? other : one)),
+    auditsFailure: () => take([auditedWindow], ["all"]).allowed,
+    knowsOperator: (request, name, count) => {
+      const client = keyedHash(secrets.deskKey, `known ${name} ${networkOf(request, config)}`);
+      return take([knownWindow], [client], count).remaining === 0;
+    },
     close: () => {
       taking.flush();
       reads.close();

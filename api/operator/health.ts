@@ -11,9 +11,9 @@ import {
 } from "#content/operation/activity-store.ts";
 import { healthWarnings } from "#content/operation/health.ts";
 import {
+  countedSince,
   firstChangeAfter,
   oldestPendingWebhook,
-  refusedSince,
   storeBytes,
 } from "#content/operation/directory-facts-store.ts";
 import { deliveryCounts } from "#content/operation/webhook-store.ts";
@@ -40,8 +40,9 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     backup: await lastBackup(dataDir, now),
     refused: {
       hours: refusedHours,
-      requests: await refusedSince(store, now - (refusedHours + 1) * hourMs),
+      requests: await countedSince(store, "limited:", now - (refusedHours + 1) * hourMs),
     },
+    access: await accessCounts(store, now),
     store: {
       bytes: await storeBytes(store),
       free_bytes: await freeBytes(dataDir),
@@ -54,6 +55,19 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     },
   };
   return { ...health, warnings: healthWarnings(health) };
+}
+
+/** What was counted of attempts to get in, in the last 24 hours. */
+export async function accessCounts(
+  store: OperatorContext["store"],
+  now: number,
+): Promise<OperatorHealth["access"]> {
+  const counted = await countedSince(store, "access:", now - (refusedHours + 1) * hourMs);
+  return {
+    hours: refusedHours,
+    failed_sign_ins: counted["failed_sign_ins"] ?? 0,
+    untrusted_proxy_requests: counted["untrusted_proxy_requests"] ?? 0,
+  };
 }
 
 const secondsBetween = (fromMs: number, toMs: number): number =>

@@ -1,10 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { bearerOf } from "#api/http/client.ts";
+import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
+import { isoDay } from "#content/contract/time.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 import type { Result } from "#content/contract/result.ts";
 
-/** Who a client is by the token it gave; a client with five failures in the last minute is not looked at. */
+/** Who a client is by the token it gave; a client that is locked out is not looked at. */
 export type TokenAnswer =
   | { kind: "operator"; name: string }
   | { kind: "unknown_token" }
@@ -25,23 +27,62 @@ export type OperatorContext = Pick<
 };
 
 /** What tells an operator from others. */
-type OperatorCheck = Pick<Context, "secrets" | "limits" | "activity">;
+type OperatorCheck = Pick<
+  Context,
+  "secrets" | "limits" | "activity" | "config" | "log" | "store" | "clock"
+>;
 
-/** Finds the operator of a token in constant time, and counts failures. Source: the promises of the spec, 10. */
+/** A token as it came, and where; `name` is the operator's that was given with it, "" for none. */
+export type Claimed = { token: string | null; name?: string; place: "desk" | "api" };
+
+/**
+ * Finds the operator of a token in constant time, and counts, logs and audits failures. Whoever was let in from this
+ * network before is let in again, however many failures there were: nobody locks an operator out. Source: the promises
+ * of the spec, 10.
+ */
 export function checkToken(
-  { secrets, limits, activity }: OperatorCheck,
+  context: OperatorCheck,
   request: Request,
-  token: string | null,
+  { token, name = "", place }: Claimed,
 ): TokenAnswer {
-  const looked = limits.adminFailures(request, 0);
+  const { secrets, limits, activity } = context;
+  const found = token === null ? null : known(secrets.adminTokens, token);
+  const isNamed = name === "" || name === found;
+  // Asked for every token, so that time does not tell a right one while the client is locked out.
+  const isKnown = limits.knowsOperator(request, found ?? "", 0);
+  if (found !== null && isNamed && isKnown) return { kind: "operator", name: found };
+  const looked = limits.adminFailures(request, name, 0);
   if (looked.remaining === 0) {
     activity.count("limited:admin");
     return { kind: "locked_out", resetMs: looked.resetMs };
   }
-  const name = token === null ? null : known(secrets.adminTokens, token);
-  if (name !== null) return { kind: "operator", name };
-  limits.adminFailures(request, 1);
+  if (found !== null && isNamed) {
+    limits.knowsOperator(request, found, 1);
+    return { kind: "operator", name: found };
+  }
+  limits.adminFailures(request, name, 1);
+  if (token !== null) noteFailure(context, request, { name, place });
   return { kind: "unknown_token" };
+}
+
+/** Who tried is a hash that changes daily; the name stands in the audit log only when it is an operator's. */
+function noteFailure(
+  { secrets, limits, activity, config, log, store, clock }: OperatorCheck,
+  request: Request,
+  { name, place }: Required<Pick<Claimed, "name" | "place">>,
+): void {
+  const at = clock().getTime();
+  const client = keyedHash(secrets.dailyHashKey, `${isoDay(at)} ${networkOf(request, config)}`);
+  const operator = secrets.adminTokens.find((one) => one.name === name)?.name ?? "unknown";
+  activity.count("access:failed_sign_ins");
+  log.warn({ client, operator, place }, "sign-in failed");
+  if (!limits.auditsFailure()) return;
+  const entry = { operator, action: "sign_in.failed", subject: place, detail: { client }, at };
+  store
+    .write((tx) => logOperator(tx, entry))
+    .catch((error: unknown) =>
+      log.warn({ err: error }, "a failed sign-in is not in the audit log"),
+    );
 }
 
 /**
@@ -49,7 +90,7 @@ export function checkToken(
  * client that is locked out, whatever it sends.
  */
 export function operatorOf(context: OperatorCheck, request: Request): { name: string } {
-  const answer = checkToken(context, request, bearerOf(request));
+  const answer = checkToken(context, request, { token: bearerOf(request), place: "api" });
   if (answer.kind === "operator") return { name: answer.name };
   if (answer.kind === "locked_out") {
     throw new Refused({

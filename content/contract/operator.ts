@@ -41,6 +41,14 @@ export const OperatorHealth = named("OperatorHealth", {
       .record(z.string(), z.int().min(0))
       .describe("Requests refused by a rate limit, by its name"),
   }),
+  access: z.object({
+    hours: z.int(),
+    failed_sign_ins: z.int().min(0).describe("Attempts with a token that no operator has"),
+    untrusted_proxy_requests: z
+      .int()
+      .min(0)
+      .describe("Requests with X-Forwarded-For while ALMONER_TRUSTED_HOPS is 0"),
+  }),
   store: z.object({
     bytes: z.int().min(0).nullable(),
     free_bytes: z.int().min(0).nullable().describe("Free space on the disk of the data folder"),

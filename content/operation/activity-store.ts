@@ -30,6 +30,8 @@ export type ActivityKind =
   | "hit:mcp"
   | "enrich:submitted"
   | "enrich:applied"
+  | "access:failed_sign_ins"
+  | "access:untrusted_proxy_requests"
   | `limited:${"enrich" | "onboard" | "donate" | "bind" | "read" | "admin" | "stored"}`;
 
 /** Discovery files whose hits are counted. Source: spec, GET /api/stats. */

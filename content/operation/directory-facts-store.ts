@@ -125,18 +125,19 @@ export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | 
   }
 }
 
-/** Requests refused by rate limits since an instant (milliseconds since 1970), by the limit's name. By primary key. */
-export async function refusedSince(
+/** What was counted since an instant (milliseconds since 1970) under kinds of this beginning ("limited:"), by the rest of the kind. By primary key. */
+export async function countedSince(
   store: Queryable,
+  beginning: string,
   since: number,
 ): Promise<Record<string, number>> {
   const { kind, hour } = activityCounts;
   const found = await store.db
     .select({ kind, number: sql<number>`sum(${activityCounts.count})` })
     .from(activityCounts)
-    .where(and(gt(kind, "limited:"), lt(kind, "limited;"), gt(hour, since)))
+    .where(and(gt(kind, beginning), lt(kind, `${beginning}~`), gt(hour, since)))
     .groupBy(kind);
-  return Object.fromEntries(found.map((row) => [row.kind.slice("limited:".length), row.number]));
+  return Object.fromEntries(found.map((row) => [row.kind.slice(beginning.length), row.number]));
 }
 
 /** When the first change after this one was made, in milliseconds since 1970; null when there is none. */

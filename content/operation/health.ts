@@ -5,6 +5,12 @@ const backupAgeMaxS = 24 * 3_600;
 const freeBytesMin = 1_000_000_000;
 const webhookWaitMaxS = 600;
 
+const failedSignInsMax = 10;
+
+/** Said at the start and on the health page. */
+export const untrustedProxy =
+  "Requests carry X-Forwarded-For, and ALMONER_TRUSTED_HOPS is 0. If a proxy stands in front, all its readers count as one client, also for limits and lockouts: set the number of proxies.";
+
 type Health = Omit<OperatorHealth, "warnings">;
 
 /** What of a directory's health needs an operator, in sentences; empty when all is well. */
@@ -16,6 +22,7 @@ export const healthWarnings = (health: Health): string[] =>
     backupWarnings,
     diskWarnings,
     quotaWarnings,
+    accessWarnings,
     webhookWarnings,
   ].flatMap((warningsOf) => warningsOf(health));
 
@@ -76,6 +83,18 @@ const quotaWarnings = ({ refused: { requests, hours } }: Health): string[] =>
         `${requests["stored"]} writes were refused in ${hours} hours because the day's room was used up (ALMONER_STORED_MB_PER_DAY).`,
       ]
     : [];
+
+function accessWarnings({ access }: Health): string[] {
+  const { hours, failed_sign_ins, untrusted_proxy_requests } = access;
+  const found: string[] = [];
+  if (failed_sign_ins >= failedSignInsMax) {
+    found.push(
+      `${failed_sign_ins} sign-ins of operators failed in the last ${hours} hours. The service's log and the audit log tell more; replace a token that others may know.`,
+    );
+  }
+  if (untrusted_proxy_requests > 0) found.push(untrustedProxy);
+  return found;
+}
 
 const webhookWarnings = ({ webhooks: { oldest_pending_s } }: Health): string[] =>
   oldest_pending_s !== null && oldest_pending_s > webhookWaitMaxS

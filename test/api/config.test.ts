@@ -24,11 +24,12 @@ describe("the settings", () => {
 
   test("know operators by name and token", () => {
     const { adminTokens } = readConfig({
-      ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef,bob:fedcba9876543210x",
+      ALMONER_ADMIN_TOKENS:
+        "ann:0123456789abcdef0123456789abcdef,bob:fedcba98765432100123456789abcdef",
     });
     expect(adminTokens).toEqual([
-      { name: "ann", token: "0123456789abcdef" },
-      { name: "bob", token: "fedcba9876543210x" },
+      { name: "ann", token: "0123456789abcdef0123456789abcdef" },
+      { name: "bob", token: "fedcba98765432100123456789abcdef" },
     ]);
   });
 
@@ -49,7 +50,10 @@ describe("the settings", () => {
     ["ALMONER_NETWORK", "bitcoin"],
     ["ALMONER_COMMITMENT", "processed"],
     ["ALMONER_ADMIN_TOKENS", "ann:short"],
-    ["ALMONER_ADMIN_TOKENS", "ann:0123456789abcdef,bob:0123456789abcdef"],
+    [
+      "ALMONER_ADMIN_TOKENS",
+      "ann:0123456789abcdef0123456789abcdef,bob:0123456789abcdef0123456789abcdef",
+    ],
     ["ALMONER_CONSENSUS", "nobody"],
     ["ALMONER_RECOMMENDATION_PHASE", "4"],
     ["ALMONER_DATABASE_URL", "postgres://localhost"],

@@ -62,8 +62,10 @@ describe("generated secrets", () => {
 
 describe("given secrets", () => {
   test("come before generated ones", () => {
-    const secrets = load({ ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef" });
-    expect(secrets.adminTokens).toEqual([{ name: "ann", token: "0123456789abcdef" }]);
+    const secrets = load({ ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef0123456789abcdef" });
+    expect(secrets.adminTokens).toEqual([
+      { name: "ann", token: "0123456789abcdef0123456789abcdef" },
+    ]);
     expect(secrets.newAdminToken).toBeNull();
     expect(readdirSync(join(dataDir, "secrets"))).not.toContain("admin-token");
   });

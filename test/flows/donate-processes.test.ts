@@ -53,7 +53,7 @@ async function start(at: 0 | 1): Promise<void> {
       ALMONER_DATA_DIR: dataDir,
       ALMONER_PORT: String(ports[at]),
       ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef",
+      ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef0123456789abcdef",
       ALMONER_LOG_LEVEL: "error",
     },
     stdio: ["ignore", "ignore", "inherit"],

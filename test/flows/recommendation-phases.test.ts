@@ -12,7 +12,10 @@ import { discoveryFiles } from "../support/discovery.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";
 
-const tokens = { ada: "a-token-of-operator-ada", bob: "a-token-of-operator-bob" };
+const tokens = {
+  ada: "a-token-of-operator-ada-0123456789",
+  bob: "a-token-of-operator-bob-0123456789",
+};
 let service: TestService;
 let clients = 0;
 afterEach(() => service.close());

@@ -4,7 +4,10 @@ import { noteHostProof } from "#content/onboarding/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aService, type TestService, testNow } from "./service.ts";
 
-export const operatorTokens = { ada: "a-token-of-operator-ada", bob: "a-token-of-operator-bob" };
+export const operatorTokens = {
+  ada: "a-token-of-operator-ada-0123456789",
+  bob: "a-token-of-operator-bob-0123456789",
+};
 
 export type OnboardingService = TestService & {
   /** Milliseconds of the clock. */

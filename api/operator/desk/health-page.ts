@@ -27,6 +27,7 @@ export async function healthPage({ context }: Visit): Promise<Page> {
           ["Donations", donations(health)],
           ["Backup", backup(health)],
           ["Refused by rate limits", refused(health)],
+          ["Sign-ins", signIns(health)],
           ["Store", store(health)],
           ["Webhooks", webhooks(health)],
         ],
@@ -77,6 +78,9 @@ function refused({ refused: { hours, requests } }: OperatorHealth): Part {
     </ul>
     In the last ${hours} hours.`;
 }
+
+const signIns = ({ access: { hours, failed_sign_ins } }: OperatorHealth): string =>
+  `${failed_sign_ins} failed in the last ${hours} hours.`;
 
 const megabytes = (bytes: number | null): string =>
   bytes === null ? "an unknown size" : `${Math.round(bytes / 1e6).toLocaleString("en")} MB`;

@@ -3,6 +3,7 @@ import { errors, jwtVerify, SignJWT } from "jose";
 import type { Context } from "#api/context.ts";
 import { requestPath } from "#api/http/route.ts";
 import { checkToken, retryAfter } from "#api/operator/operators.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { type Page, redirect } from "./answer.ts";
 import { notice, tokenField } from "./layout.ts";
@@ -132,6 +133,14 @@ export async function signInPage(
     <form method="post" action="/desk/sign-in">
       ${tokenField(formToken(context, { id }))}
       <input type="hidden" name="next" value="${next}" />
+      <label for="operator-name">Your name (may stay empty)</label>
+      <input
+        id="operator-name"
+        name="operator_name"
+        maxlength="64"
+        autocomplete="username"
+        spellcheck="false"
+      />
       <label for="operator-token">Your operator’s token</label>
       <input
         type="password"
@@ -154,7 +163,7 @@ export async function signInPage(
   return { title: "Sign in", place: null, status, main, headers: all };
 }
 
-/** Takes the form to sign in. A client with five failures in a minute is not looked at. Source: the promises of the spec, 10. */
+/** Takes the form to sign in. Who is locked out is not looked at. */
 export async function signIn(context: Context, request: Request): Promise<Page | Response> {
   const form = await formOf(request);
   const next = isPlace(form.text("next")) ? form.text("next") : "/desk";
@@ -172,16 +181,31 @@ export async function signIn(context: Context, request: Request): Promise<Page |
     );
   }
   const token = form.text("operator_token");
-  const answer = checkToken(context, request, token === "" ? null : token);
+  const name = form.text("operator_name").slice(0, nameLengthMax);
+  const claimed = { token: token === "" ? null : token, name, place: "desk" } as const;
+  const answer = checkToken(context, request, claimed);
   if (answer.kind === "operator") {
+    await noteSignIn(context, answer.name);
     const cookie = await openSession(context, answer.name, token);
     return redirect(next, { "set-cookie": cookie });
   }
-  if (answer.kind === "unknown_token") return again(401, "No operator has this token.");
+  if (answer.kind === "unknown_token")
+    return again(401, "No operator has this token, or not by this name.");
   const seconds = retryAfter(answer.resetMs);
   return again(429, `Too many failed attempts. The next one is looked at in ${seconds} seconds.`, {
     "retry-after": seconds,
   });
+}
+
+const nameLengthMax = 64;
+
+/** A full disk, or another writer, keeps no operator from the page that tells of it. */
+async function noteSignIn({ store, clock, log }: Context, operator: string): Promise<void> {
+  log.info({ operator }, "signed in to the desk");
+  const entry = { operator, action: "sign_in", subject: "desk", at: clock().getTime() };
+  await store
+    .write((tx) => logOperator(tx, entry))
+    .catch((error: unknown) => log.warn({ err: error }, "a sign-in is not in the audit log"));
 }
 
 /** The page that was asked for, to go there afterwards; a form that was sent is not sent again. */

@@ -14,7 +14,7 @@ import { aContract } from "#test/support/contract.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
-const token = "ops:0123456789abcdef";
+const token = "ops:0123456789abcdef0123456789abcdef";
 const contract = aContract("https://almoner.example");
 let service: TestService;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
-const token = "a-token-of-an-operator";
+const token = "a-token-of-an-operator-0123456789";
 const bearer = { authorization: `Bearer ${token}` };
 let service: TestService;
 

@@ -5,7 +5,7 @@ import { noteAttempts, queueEvent } from "#content/operation/webhook-store.ts";
 import { aReceiver } from "#test/support/receiver.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
-const token = "a-token-of-an-operator";
+const token = "a-token-of-an-operator-0123456789";
 const bearer = { authorization: `Bearer ${token}` };
 const secret = `whsec_${randomBytes(24).toString("base64")}`;
 let service: TestService;

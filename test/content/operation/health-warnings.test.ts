@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { healthWarnings } from "#content/operation/health.ts";
+import { healthWarnings, untrustedProxy } from "#content/operation/health.ts";
 
 type Health = Parameters<typeof healthWarnings>[0];
 
@@ -28,6 +28,7 @@ const well: Health = {
   donations: { voided: 0, newest_voided: null },
   backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
   refused: { hours: 24, requests: {} },
+  access: { hours: 24, failed_sign_ins: 0, untrusted_proxy_requests: 0 },
   store: { bytes: 1e9, free_bytes: 5e10, newest_change: 9 },
   webhooks: { receivers: 0, pending: 0, failed: 0, oldest_pending_s: null },
 };
@@ -91,6 +92,21 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     name: "the backup is old",
     change: { backup: { at: "2026-11-18T12:00:00.000Z", age_s: 3 * 86_400 } },
     says: "The last backup is 3 days old.",
+  },
+  {
+    name: "a few sign-ins failed",
+    change: { access: { ...well.access, failed_sign_ins: 9 } },
+    says: null,
+  },
+  {
+    name: "many sign-ins failed",
+    change: { access: { ...well.access, failed_sign_ins: 10 } },
+    says: "10 sign-ins of operators failed in the last 24 hours. The service's log and the audit log tell more; replace a token that others may know.",
+  },
+  {
+    name: "a proxy stands in front that no setting tells",
+    change: { access: { ...well.access, untrusted_proxy_requests: 1 } },
+    says: untrustedProxy,
   },
   {
     name: "the disk fills",
