@@ -7,7 +7,7 @@ import {
 } from "#content/contract/enrichment.ts";
 import { type ConsensusMode, decide, type PendingVote } from "#content/enrichment/consensus.ts";
 import { readEnrichment, type ReadItem } from "#content/enrichment/read.ts";
-import { comparedValue } from "#content/enrichment/value.ts";
+import { agreedValue, comparedValue } from "#content/enrichment/value.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import type { PlantedProfile } from "./world.ts";
 
@@ -84,7 +84,7 @@ export function simulateDirectory(
         const state = known.fields.get(field);
         // It held a value from the start: only audited.
         if (state === undefined) continue;
-        const vote = { id: (ids += 1), item, agent_id, network, atMs };
+        const vote = { id: (ids += 1), item: { ...item, field }, agent_id, network, atMs };
         const agents = voteFor(state, vote, mode);
         if (agents === null || state.live === null) continue;
         known.empty = known.empty.filter((one) => one !== field);
@@ -96,7 +96,13 @@ export function simulateDirectory(
 }
 
 /** A submission to one field, read and cleaned. Greater ids are later. */
-type Submitted = { id: number; item: ReadItem; agent_id: string; network: string; atMs: number };
+type Submitted = {
+  id: number;
+  item: ReadItem & { field: StructuredField };
+  agent_id: string;
+  network: string;
+  atMs: number;
+};
 
 /**
  * Does with a field what the service does with a submission: the rules decide, and their decision is carried out. Answers
@@ -107,13 +113,13 @@ function voteFor(
   { id, item, agent_id, network, atMs }: Submitted,
   mode: ConsensusMode,
 ): string[] | null {
-  const { normalised_value } = item;
+  const { field, normalised_value } = item;
   const isAgreeing = (one: Pending) => one.normalised_value === normalised_value;
   if (state.pending.some((one) => one.agent_id === agent_id && isAgreeing(one))) return null;
   const mine = { agent_id, network: mode === "networks" ? network : null, normalised_value };
   const decision = decide({
     field_type: item.field_type,
-    live: state.live === null ? null : comparedValue(item.field, state.live),
+    live: state.live === null ? null : comparedValue(field, state.live),
     pending: state.pending,
     mine,
     mode,
@@ -124,7 +130,7 @@ function voteFor(
   state.pending = [...others, { ...mine, id, value: item.value }];
   if (decision.kind === "pending") return null;
   const agreeing = state.pending.filter(isAgreeing);
-  state.live = agreeing.find((one) => one.id === decision.winner)?.value ?? item.value;
+  state.live = agreedValue(field, [item.value, ...agreeing.map(({ value }) => value)]);
   state.pending = [];
   return agreeing.map((one) => one.agent_id);
 }
@@ -155,7 +161,7 @@ export function simulateLimits(nowMs: () => number) {
     take: (address: string, agentId: string, submissions: number): number => {
       const request = windows.take([enrichWindow], [address]);
       if (!request.allowed) return Math.max(1, request.resetMs);
-      const agent = windows.take(agentWindows, [agentId], submissions);
+      const agent = windows.take(agentWindows, [`${agentId} ${address}`], submissions);
       return agent.allowed ? 0 : Math.max(1, agent.resetMs);
     },
     close: () => windows.close(),
