@@ -5,7 +5,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
   type Curation,
-  donationCounts,
+  donorCounts,
   latestEnrichment,
 } from "#content/recommendation/candidate-store.ts";
 import { openCuratedIndex } from "#content/recommendation/curated-index.ts";
@@ -27,7 +27,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
   const index = openCuratedIndex();
   const records = new Map<number, NonprofitRecord>();
   let curation: Curation | null = null;
-  /** Picks and donations of which it was made. */
+  /** Picks and donors of which it was made. */
   let madeOf = "";
   let picked: ReadonlySet<number> = new Set();
   /** Profiles to read again. */
@@ -52,10 +52,10 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     changed = new Set(); // From here on a change makes it read again.
     const found = await recordsById(store, stale);
     const fresh = found.filter(({ status }) => status !== "withdrawn");
-    const donations = await donationCounts(store, [...picked]);
+    const donors = await donorCounts(store, [...picked]);
     const away = [...new Set(records.keys()).difference(picked), ...stale];
     const before = madeOf;
-    madeOf = JSON.stringify([picks, [...donations]]);
+    madeOf = JSON.stringify([picks, [...donors]]);
     if (curation !== null && away.length === 0 && madeOf === before) return curation;
     for (const id of away) records.delete(id);
     for (const record of fresh) records.set(record.id, record);
@@ -64,7 +64,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
       const record = records.get(pick.nonprofit_id);
       if (record === undefined) return [];
       const enriched_at = latestEnrichment(record);
-      return [{ pick, record, donations: donations.get(record.id) ?? 0, enriched_at }];
+      return [{ pick, record, donors: donors.get(record.id) ?? 0, enriched_at }];
     });
     const byConsensus = candidates.filter(({ pick }) => pick.origin === "consensus").length;
     const consensus_share = byConsensus / Math.max(1, candidates.length);

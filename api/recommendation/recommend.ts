@@ -245,7 +245,7 @@ function baseScores(curation: Curation, now: Date): BaseScores {
 const dayMs = 86_400_000;
 
 const signsOf = (
-  { record, donations, enriched_at, pick }: Candidate,
+  { record, donors, enriched_at, pick }: Candidate,
   { share, curation, now }: { share: number; curation: Curation; now: Date },
 ): Signs => ({
   editorial_curated: pick.origin !== "consensus",
@@ -254,6 +254,6 @@ const signsOf = (
   has_wallet: record.usdc_wallet !== null,
   match_share: share,
   enriched_days_ago: enriched_at === null ? null : (now.getTime() - enriched_at) / dayMs,
-  donations,
+  donors,
   thin_fields: thinFields(record).length,
 });

@@ -186,6 +186,7 @@ export const DonationHistory = named("DonationHistory", {
   slug: z.string(),
   total_donated_usdc: z.number().min(0),
   donation_count: z.int().min(0),
+  donor_count: z.int().min(0).describe("Different wallets that gave, where the chain names one"),
   currency: z.literal("USDC"),
   cluster: Cluster,
   recent_donations: z.array(RecentDonation).max(50).describe("Newest first"),

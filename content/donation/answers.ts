@@ -42,13 +42,14 @@ export function settlementOf(given: Given, { name, slug }: Nonprofit, place: Pla
 /** GET /api/donations/{slug}. */
 export const historyOf = (
   { name, slug }: Nonprofit,
-  { count, total, recent }: DonationTotals & { recent: readonly Given[] },
+  { count, donors, total, recent }: DonationTotals & { recent: readonly Given[] },
   place: Place,
 ): DonationHistory => ({
   nonprofit: name,
   slug,
   total_donated_usdc: usdcNumber(total),
   donation_count: count,
+  donor_count: donors,
   currency: "USDC",
   cluster: place.cluster,
   recent_donations: recent.map((given) => recentOf(given, slug, place)),

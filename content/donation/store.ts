@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { InValue } from "@libsql/client";
-import { and, count, eq, sql } from "drizzle-orm";
+import { and, count, countDistinct, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
@@ -129,9 +129,9 @@ const factName = "donation_network";
  */
 export const countsHere = `voided_at IS NULL AND network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
 
-export type DonationTotals = { count: number; total: MicroUsdc };
+export type DonationTotals = { count: number; donors: number; total: MicroUsdc };
 
-/** Number and sum of a nonprofit's donations. Index: donations_by_nonprofit. */
+/** Number, donors and sum of a nonprofit's donations. Index: donations_by_nonprofit. */
 export async function donationTotals(
   store: Queryable,
   nonprofitId: number,
@@ -139,11 +139,16 @@ export async function donationTotals(
   const [row] = await store.db
     .select({
       count: count(),
+      donors: countDistinct(donations.donor),
       total: sql<string>`CAST(coalesce(sum(amount_micro_usdc), 0) AS TEXT)`,
     })
     .from(donations)
     .where(and(eq(donations.nonprofit_id, nonprofitId), sql.raw(countsHere)));
-  return { count: row?.count ?? 0, total: micro(BigInt(row?.total ?? 0)) };
+  return {
+    count: row?.count ?? 0,
+    donors: row?.donors ?? 0,
+    total: micro(BigInt(row?.total ?? 0)),
+  };
 }
 
 /** The newest donations of a nonprofit, newest first. Index: donations_by_nonprofit. */

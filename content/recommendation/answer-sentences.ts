@@ -17,10 +17,10 @@ export const donationMethods = (record: {
 export function trustSignals(
   record: NonprofitRecord,
   {
-    donations,
+    donors,
     enriched_at,
     by_consensus = false,
-  }: { donations: number; enriched_at: number | null; by_consensus?: boolean },
+  }: { donors: number; enriched_at: number | null; by_consensus?: boolean },
 ): string[] {
   const found: string[] = [];
   if (by_consensus) {
@@ -35,9 +35,9 @@ export function trustSignals(
   if (record.wallet_signature !== null) found.push("Control of the wallet proved by a signature");
   if (record.usdc_wallet !== null) found.push("Ready for donations in USDC (x402)");
   if (record.donation_url !== null) found.push("Has a donation page of its own");
-  if (donations > 0) {
+  if (donors > 0) {
     found.push(
-      `${donations} ${donations === 1 ? "donation" : "donations"} recorded in this directory`,
+      `Donations from ${donors} ${donors === 1 ? "donor" : "donors"} recorded in this directory`,
     );
   }
   return found;

@@ -1,4 +1,4 @@
-import { and, count, sql } from "drizzle-orm";
+import { and, countDistinct, gte, sql } from "drizzle-orm";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { CuratedIndex } from "./curated-index.ts";
 import type { CuratedPick } from "./pick-store.ts";
@@ -11,7 +11,8 @@ import { donations } from "#content/store/tables/giving.ts";
 export type Candidate = {
   pick: CuratedPick;
   record: NonprofitRecord;
-  donations: number;
+  /** Wallets that gave more than dust. */
+  donors: number;
   /** Milliseconds since 1970, null when no enrichment was ever applied. */
   enriched_at: number | null;
 };
@@ -24,16 +25,22 @@ export type Curation = {
   consensus_share: number;
 };
 
-/** Recorded donations of each of these nonprofits that has any. Index: donations_by_nonprofit. */
-export async function donationCounts(
+/** Less than this, 0.01 USDC, counts in totals and not in the ranking, where it would cost nothing to be many. */
+export const dustBelow = 10_000;
+
+/**
+ * Wallets that gave to each of these nonprofits, where any did. One that gives often counts once, and what several wallets
+ * gave in one transfer not at all. Index: donations_by_nonprofit.
+ */
+export async function donorCounts(
   store: Queryable,
   ids: readonly number[],
 ): Promise<Map<number, number>> {
-  const { nonprofit_id } = donations;
+  const { nonprofit_id, donor, amount_micro_usdc } = donations;
   const found = await store.db
-    .select({ nonprofit_id, count: count() })
+    .select({ nonprofit_id, count: countDistinct(donor) })
     .from(donations)
-    .where(and(inValues(nonprofit_id, ids), sql.raw(countsHere)))
+    .where(and(inValues(nonprofit_id, ids), gte(amount_micro_usdc, dustBelow), sql.raw(countsHere)))
     .groupBy(nonprofit_id);
   return new Map(found.map((row) => [row.nonprofit_id, row.count]));
 }

@@ -12,7 +12,8 @@ export type Signs = {
   match_share: number;
   /** Days since the latest applied enrichment, null when there was none. */
   enriched_days_ago: number | null;
-  donations: number;
+  /** Wallets that gave more than dust. */
+  donors: number;
   thin_fields: number;
 };
 
@@ -92,8 +93,9 @@ export const signals = [
   {
     name: "donation_history",
     weight: "+0 to +10",
-    description: "The smaller of 10 and 2 × ln(1 + recorded donations).",
-    points: (c: Signs) => Math.min(donationPointsMax, 2 * Math.log(1 + c.donations)),
+    description:
+      "The smaller of 10 and 2 × ln(1 + donors): wallets that gave at least 0.01 USDC at once, each counted once.",
+    points: (c: Signs) => Math.min(donationPointsMax, 2 * Math.log(1 + c.donors)),
   },
   {
     name: "thin_profile_penalty",

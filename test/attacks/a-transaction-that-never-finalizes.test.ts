@@ -8,7 +8,7 @@ import { readReceipt, verifyReceipt } from "#content/donation/receipt.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { unannouncedDonations } from "#content/operation/webhook-store.ts";
-import { donationCounts } from "#content/recommendation/candidate-store.ts";
+import { donorCounts } from "#content/recommendation/candidate-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { anotherNode, type Lie, type Node } from "#test/support/node.ts";
 
@@ -70,13 +70,13 @@ describe("a gift whose transaction the chain drops", () => {
     const { donation_id } = await give();
     const { nonprofit_id, recorded_at } = (await rows())[0] as unknown as Record<string, number>;
     const { store } = at.service;
-    expect(await donationCounts(store, [nonprofit_id ?? 0])).not.toEqual(new Map());
+    expect(await donorCounts(store, [nonprofit_id ?? 0])).not.toEqual(new Map());
     fork.dropped = true;
     expect(await sweepFor(2)).toBe(0); // A few clear answers are not enough.
     expect(await sweepFor(20)).toBe(1);
 
     expect(await history()).toMatchObject({ donation_count: 0, recent_donations: [] });
-    expect(await donationCounts(store, [nonprofit_id ?? 0])).toEqual(new Map());
+    expect(await donorCounts(store, [nonprofit_id ?? 0])).toEqual(new Map());
     expect(await json("/api/stats")).toMatchObject({ total_donations: 0 });
     const receipt = await json<SignedReceipt>(`/api/donations/well/${donation_id}`);
     expect(receipt.correction?.correction).toMatchObject({ donation_id, reason: "vanished" });

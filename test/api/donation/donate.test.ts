@@ -349,6 +349,7 @@ test("a donation of nothing yet", async () => {
     slug: "well",
     total_donated_usdc: 0,
     donation_count: 0,
+    donor_count: 0,
     currency: "USDC",
     cluster: "local",
     recent_donations: [],

@@ -20,7 +20,11 @@ test.each([
 ] as const)("a donation on %s is looked at in %s", (cluster, explorer_url) => {
   const place = { cluster, baseUrl };
   expect(settlementOf(given, nonprofit, place).explorer_url).toBe(explorer_url);
-  const recent = historyOf(nonprofit, { count: 1, total: micro(1n), recent: [given] }, place);
+  const recent = historyOf(
+    nonprofit,
+    { count: 1, donors: 2, total: micro(1n), recent: [given] },
+    place,
+  );
   expect(recent.recent_donations[0]?.explorer_url).toBe(explorer_url);
 });
 
@@ -48,13 +52,14 @@ test("both answers have the contract's fields", () => {
   });
   const history = historyOf(
     nonprofit,
-    { count: 3, total: micro(7_500_000n), recent: [given] },
+    { count: 3, donors: 2, total: micro(7_500_000n), recent: [given] },
     place,
   );
   expect(DonationHistory.parse(history)).toMatchObject({
     nonprofit: "Well",
     total_donated_usdc: 7.5,
     donation_count: 3,
+    donor_count: 2,
     recent_donations: [
       {
         id: "abc",

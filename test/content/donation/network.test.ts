@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { micro } from "#content/contract/money.ts";
-import { donationCounts } from "#content/recommendation/candidate-store.ts";
+import { donorCounts } from "#content/recommendation/candidate-store.ts";
 import { donationsByDay } from "#content/operation/activity-store.ts";
 import {
   donationById,
@@ -45,7 +45,7 @@ const give = (network: string, usdc: number) =>
       recipient: "r",
       destination: "d",
       mint: "m",
-      donor: null,
+      donor: `donor-${given}`,
       memo: null,
       settled_at: at,
       recorded_at: at,
@@ -57,7 +57,7 @@ const give = (network: string, usdc: number) =>
 async function told() {
   const { count, total } = await donationTotals(store, 1);
   const recent = await recentDonations(store, 1, 50);
-  const ranked = await donationCounts(store, [1]);
+  const ranked = await donorCounts(store, [1]);
   const { total_donations } = await liveCounters(store, now);
   const daily = await donationsByDay(store, 0);
   return [

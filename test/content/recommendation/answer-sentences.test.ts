@@ -3,16 +3,16 @@ import { trustSignals } from "#content/recommendation/answer-sentences.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 describe("the trust signals of a profile", () => {
-  const none = { donations: 0, enriched_at: null };
+  const none = { donors: 0, enriched_at: null };
 
   test("are none where nothing is known", () => {
     expect(trustSignals(aNonprofit(), none)).toEqual([]);
   });
   test.each([
-    [1, "1 donation recorded in this directory"],
-    [1_200, "1200 donations recorded in this directory"],
-  ])("%d donations are told in words", (donations, told) => {
-    expect(trustSignals(aNonprofit(), { ...none, donations })).toEqual([told]);
+    [1, "Donations from 1 donor recorded in this directory"],
+    [1_200, "Donations from 1200 donors recorded in this directory"],
+  ])("%d donors are told in words", (donors, told) => {
+    expect(trustSignals(aNonprofit(), { ...none, donors })).toEqual([told]);
   });
   test("tell the day of the newest detail", () => {
     const enriched_at = Date.UTC(2026, 10, 3, 23, 59);

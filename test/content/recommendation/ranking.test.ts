@@ -25,7 +25,7 @@ const bare: Signs = {
   has_wallet: false,
   match_share: 0,
   enriched_days_ago: null,
-  donations: 0,
+  donors: 0,
   thin_fields: 0,
 };
 
@@ -39,8 +39,8 @@ const table: [SignalName, Partial<Signs>, number][] = [
   ["source_provenance_recent", { enriched_days_ago: 90 }, 7.5],
   ["source_provenance_recent", { enriched_days_ago: 180 }, 3.75],
   ["source_provenance_recent", { enriched_days_ago: -1 }, 15],
-  ["donation_history", { donations: 1 }, 1.39],
-  ["donation_history", { donations: 1_000_000 }, 10],
+  ["donation_history", { donors: 1 }, 1.39],
+  ["donation_history", { donors: 1_000_000 }, 10],
   ["thin_profile_penalty", { thin_fields: 3 }, -20],
   ["thin_profile_penalty", { thin_fields: 7 }, -20],
 ];
@@ -147,7 +147,7 @@ describe("editorial curation", () => {
 describe("an intent", () => {
   test.each([
     ["donate", { has_wallet: true }, 40],
-    ["donate", { donations: 1 }, 2.77],
+    ["donate", { donors: 1 }, 2.77],
     ["verify", { verified: true }, 60],
     ["verify", { enriched_days_ago: 0 }, 30],
     ["compare", { match_share: 1 }, 50],
@@ -186,7 +186,7 @@ test("the explanation always sums to the score", () => {
     has_wallet: fc.boolean(),
     match_share: fc.double({ min: 0, max: 1, noNaN: true }),
     enriched_days_ago: fc.option(fc.double({ min: 0, max: 10_000, noNaN: true })),
-    donations: fc.nat(),
+    donors: fc.nat(),
     thin_fields: fc.nat({ max: 7 }),
   });
   fc.assert(

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { recordDonation } from "#content/donation/store.ts";
+import { micro } from "#content/contract/money.ts";
+import { donorCounts } from "#content/recommendation/candidate-store.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, testNow, type TestService } from "#test/support/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({ records: [aNonprofit({ slug: "well" })] });
+});
+afterAll(() => service.close());
+
+let given = 0;
+const give = (donor: string, microUsdc: bigint, count = 1) =>
+  service.store.write(async (tx) => {
+    for (let n = 0; n < count; n++) {
+      await recordDonation(tx, {
+        nonprofit_id: 1,
+        amount_micro_usdc: micro(microUsdc),
+        network: "solana:x",
+        tx_signature: `sig-${given++}`,
+        slot: 1,
+        commitment: "finalized",
+        source: null,
+        recipient: "r",
+        destination: "d",
+        mint: "m",
+        donor,
+        memo: null,
+        settled_at: testNow.getTime(),
+        recorded_at: testNow.getTime(),
+      });
+    }
+  });
+
+/** What the ranking knows of the gifts. */
+const ranked = async () => (await donorCounts(service.store, [1])).get(1) ?? 0;
+
+test("gifts under 0.01 USDC, and many gifts of one donor, do not lift a nonprofit in the ranking", async () => {
+  await give("one", 9_999n, 150);
+  for (let n = 0; n < 20; n++) await give(`sybil-${n}`, 9_999n);
+  expect(await ranked()).toBe(0);
+  await give("one", 10_000n, 150);
+  expect(await ranked()).toBe(1);
+  await give("two", 5_000_000n);
+  expect(await ranked()).toBe(2);
+  const history = await (await service.get("/api/donations/well")).json();
+  expect(history).toMatchObject({ donation_count: 321, donor_count: 22 });
+  expect((history as { total_donated_usdc: number }).total_donated_usdc).toBeCloseTo(8.19983, 5);
+});
