@@ -2,10 +2,15 @@ import { caip2Of, networks } from "#content/donation/network.ts";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
 import type { MemoSeal } from "#content/donation/memo.ts";
+import { LRUCache } from "lru-cache";
 import { type DonateTarget, donateTargets } from "#content/donation/store.ts";
 
 /** x402 clients know only Solana's own networks, so the local chain borrows the name of devnet. */
 const devnet = caip2Of(networks["solana-devnet"]);
+
+/** One look at the chain serves all who wait for a memo, for this long: less than the 3 s after which they ask again. */
+const lookSharedMs = 2_500;
+const looksMax = 10_000;
 
 /** What all steps of a donation work with. */
 export type DonateContext = ReturnType<typeof donateContext>;
@@ -27,6 +32,13 @@ export function donateContext({
     /** The nonprofit with this slug as it is now, withdrawn ones too; null when there is none. */
     targetOf: (slug: string): Promise<DonateTarget | null> => targets.ask(slug),
     seal,
+    /** Memos that were just looked for. */
+    looked: new LRUCache<string, true>({
+      max: looksMax,
+      ttl: lookSharedMs,
+      ttlResolution: 0,
+      perf: { now: () => clock().getTime() },
+    }),
     /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. See decision 0053. */
     offeredNetwork: chain.cluster === "local" ? devnet : chain.caip2,
     /** Without a trailing slash. */

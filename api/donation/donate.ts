@@ -26,6 +26,8 @@ export type DonateCall = {
   amount: MicroUsdc;
   /** Wallet of a donor who pays the network fee. */
   payer: string | null;
+  /** Keyed hash of the client's network. */
+  network: string;
   /** A signed payment, or the signature of a transfer that the donor broadcast; null: asks what to pay. */
   proof:
     | { kind: "payment"; payment: ClientPayment }
@@ -60,12 +62,12 @@ export async function donate(
   const found = await openTarget(context, call.slug);
   if (!found.ok) return found;
   const target = found.value;
-  const { proof, amount: asked } = call;
+  const { proof, amount: asked, network } = call;
   if (proof?.kind === "signature") {
-    return recordBySignature(context, { target, txSignature: proof.tx_signature, asked });
+    return recordBySignature(context, { target, txSignature: proof.tx_signature, asked, network });
   }
   if (proof === null) return demanded(context, call, target, asking);
-  const outcome = await takePayment(context, { target, asked, payment: proof.payment });
+  const outcome = await takePayment(context, { target, asked, network, payment: proof.payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
@@ -99,7 +101,11 @@ export async function openTarget(
   return ok(target);
 }
 
-export type StatusFailure = TargetFailure | { kind: "memo_unknown" } | ChainUnclear;
+export type StatusFailure =
+  | TargetFailure
+  | { kind: "memo_unknown" }
+  | { kind: "not_watched" }
+  | ChainUnclear;
 
 const askAgainSeconds = { pending: 3, received: 60 } as const;
 /** The page asks while someone looks at it; the sweep begins when they may have gone. */
@@ -107,11 +113,12 @@ const firstSweepMs = 30_000;
 
 /**
  * Whether the transfer with a memo has arrived. Looks on chain, and records what it finds, so that the donor
- * need not tell us of a transfer. From the first such request the sweep looks for the memo, too, at most two hours.
+ * need not tell us of a transfer. From the first such request the sweep looks for the memo, too, at most two hours. All
+ * who ask for a memo share one watch and one look; a network that has too many watches gets no new one.
  */
 export async function donationStatus(
   context: DonateContext,
-  { slug, memo }: { slug: string; memo: string },
+  { slug, memo, network }: { slug: string; memo: string; network: string },
 ): Promise<Result<DonationStatus, StatusFailure>> {
   const found = await openTarget(context, slug);
   if (!found.ok) return found;
@@ -121,14 +128,20 @@ export async function donationStatus(
   const given = await donationsFor(context.store, memo);
   const mine = given.find(({ nonprofit_id }) => nonprofit_id === target.id);
   if (mine !== undefined) return ok(received(memo, recordedGift(context, target, mine).settlement));
-  if ((await intentOf(context.store, target.id, memo)) === null) {
-    const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount } as const;
-    await saveForSweep(context, target, watch, firstSweepMs);
+  if ((await intentOf(context.store, target.id, memo))?.status !== "waiting") {
+    const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount, network } as const;
+    const isWatched = await saveForSweep(context, target, watch, firstSweepMs);
+    if (!isWatched) return fail({ kind: "not_watched" });
   }
+  const pending = { memo, retry_after_s: askAgainSeconds.pending, settlement: null };
+  if (context.looked.has(memo)) return ok({ status: "pending", ...pending });
+  context.looked.set(memo, true);
   const outcome = await beforeDeadline(chainDeadline(), recordByMemo(context, target, memo));
+  // Who hears that nothing is clear may ask again at once.
+  if (!outcome.ok) context.looked.delete(memo);
   if (!outcome.ok) return outcome;
   if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));
-  return ok({ status: "pending", memo, retry_after_s: askAgainSeconds.pending, settlement: null });
+  return ok({ status: "pending", ...pending });
 }
 
 const received = (memo: string, settlement: DonationStatus["settlement"]): DonationStatus => ({

@@ -31,6 +31,8 @@ export type PaymentCall = {
   target: DonateTarget;
   /** What the request asked to give: counts for a client that dropped our memo. */
   asked: MicroUsdc;
+  /** Keyed hash of the client's network. */
+  network: string;
   payment: ClientPayment;
 };
 
@@ -51,7 +53,8 @@ export async function takePayment(context: DonateContext, call: PaymentCall): Pr
   const checked = check(context, call, read.value);
   if (!checked.ok) return refuseUnlessMade(context, call, read.value, checked.failure);
   const { signed, amount } = checked.value;
-  const proof = { target: call.target, txSignature: signed.tx_signature, asked: amount };
+  const { target, network } = call;
+  const proof = { target, txSignature: signed.tx_signature, asked: amount, network };
   const known = await recordedBefore(context, proof);
   return known === null ? broadcast(context, proof, signed) : ok(known);
 }
@@ -79,11 +82,11 @@ async function refuseUnlessMade(
   payment: Payment,
   refusal: PaymentNotTaken,
 ): Promise<Outcome> {
-  const { target, asked } = call;
+  const { target, asked, network } = call;
   const txSignature = signatureOf(context, call, payment);
   if (txSignature === null) return fail(refusal);
   const deadline = chainDeadline();
-  const proof = { target, txSignature, asked };
+  const proof = { target, txSignature, asked, network };
   if (await wasTaken(context, proof, payment)) return recordBySignature(context, proof, deadline);
   // Without every signature, no one but us can have sent it.
   if (payment.unsigned.length > 0) return fail(refusal);

@@ -42,7 +42,7 @@ export type Pending = { kind: "pending"; pending: PendingDonation };
 
 export type ProofFailure =
   | { kind: Exclude<ProofRefusal["kind"], "not_confirmed" | "age_unknown">; tx_signature: string }
-  | { kind: "recorded_elsewhere"; tx_signature: string }
+  | { kind: "recorded_elsewhere" | "not_watched"; tx_signature: string }
   | (ChainUnclear & { tx_signature: string });
 
 export type Proof = {
@@ -50,6 +50,8 @@ export type Proof = {
   txSignature: string;
   /** The amount that the request names. */
   asked: MicroUsdc;
+  /** Keyed hash of the network that named it; null when nobody waits for an answer. */
+  network: string | null;
 };
 
 const askAgainSeconds = 2;
@@ -65,16 +67,27 @@ export async function recordBySignature(
   proof: Proof,
   deadline: Deadline = chainDeadline(),
 ): Promise<Result<RecordedGift | Pending, ProofFailure>> {
-  const { target, txSignature } = proof;
+  const { txSignature } = proof;
   const known = await recordedBefore(context, proof);
   if (known !== null) return ok(known);
   const landed = await beforeDeadline(deadline, context.chain.landed(txSignature));
   if (landed.ok && landed.value !== null) {
     return recordLanded(context, proof, landed.value, deadline);
   }
+  if (landed.ok) return waitFor(context, proof);
   await saveProof(context, proof);
-  if (!landed.ok) return fail({ ...landed.failure, tx_signature: txSignature });
-  return ok(pendingAnswer(target, txSignature));
+  return fail({ ...landed.failure, tx_signature: txSignature });
+}
+
+/** Nobody may hear that it is recorded as soon as it lands when nobody looks for it. */
+async function waitFor(
+  context: DonateContext,
+  proof: Proof,
+): Promise<Result<Pending, ProofFailure>> {
+  const { target, txSignature } = proof;
+  return (await saveProof(context, proof))
+    ? ok(pendingAnswer(target, txSignature))
+    : fail({ kind: "not_watched", tx_signature: txSignature });
 }
 
 /** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
@@ -107,9 +120,9 @@ export async function recordLanded(
     const final = await beforeDeadline(deadline, context.chain.landed(txSignature, "finalized"));
     if (final.ok && final.value !== null) return recordLanded(context, proof, final.value);
   }
-  if (kind === "not_confirmed" || kind === "age_unknown") {
+  if (kind === "not_confirmed") return waitFor(context, proof);
+  if (kind === "age_unknown") {
     await saveProof(context, proof);
-    if (kind === "not_confirmed") return ok(pendingAnswer(target, txSignature));
     const why = "the chain does not say when it was";
     return fail({ kind: "chain_unclear", why, tx_signature: txSignature });
   }
@@ -134,7 +147,7 @@ export async function recordByMemo(
     const landed = await context.chain.landed(txSignature);
     if (!landed.ok) return landed;
     if (landed.value === null || !landed.value.memos.includes(memo)) continue;
-    const proof = { target, txSignature, asked: micro(0n) };
+    const proof = { target, txSignature, asked: micro(0n), network: null };
     const outcome = await recordLanded(context, proof, landed.value);
     if (outcome.ok && outcome.value.kind === "recorded") recorded ??= outcome.value;
   }
@@ -209,26 +222,27 @@ async function refuse(
   return fail({ kind, tx_signature: txSignature });
 }
 
-async function saveProof(context: DonateContext, proof: Proof): Promise<void> {
-  const { target, txSignature, asked } = proof;
+/** False when there is no room to wait for it. */
+async function saveProof(context: DonateContext, proof: Proof): Promise<boolean> {
+  const { target, txSignature, asked, network } = proof;
   const intent = await intentOf(context.store, target.id, txSignature);
   // Asking again while it waits must not put the sweep off.
-  if (intent?.status === "waiting") return;
-  const waiting = { kind: "proof", proof: txSignature, amount_micro_usdc: asked } as const;
-  await saveForSweep(context, target, waiting, firstSweepMs);
+  if (intent?.status === "waiting") return true;
+  const waiting = { kind: "proof", proof: txSignature, amount_micro_usdc: asked, network } as const;
+  return saveForSweep(context, target, waiting, firstSweepMs);
 }
 
-/** Saves what someone waits for, so that the sweep follows it once they may have gone: after `sweptAfterMs`. */
+/** Saves what someone waits for, so that the sweep follows it once they may have gone: after `sweptAfterMs`. False: no room. */
 export async function saveForSweep(
   { store, clock }: DonateContext,
   { id, usdc_wallet }: DonateTarget,
-  waiting: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc">,
+  waiting: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc" | "network">,
   sweptAfterMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const now = clock();
   const check_at = now.getTime() + sweptAfterMs;
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };
-  await batchedWrite(store, (tx) => saveIntent(tx, intent));
+  return batchedWrite(store, (tx) => saveIntent(tx, intent));
 }
 
 export const recordedGift = (

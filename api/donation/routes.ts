@@ -10,11 +10,13 @@ import { Elysia } from "elysia";
 import type { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
+import { keyedHash, networkOf } from "#api/http/client.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { refuse } from "#api/http/problem.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import { isoDay } from "#content/contract/time.ts";
 import { historyOf } from "#content/donation/answers.ts";
 import { microUsdcOf } from "#content/contract/money.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
@@ -35,6 +37,11 @@ import { donate, type DonateCall, donationStatus } from "./donate.ts";
 /** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */
 export const donateRoutes = (context: Context) => {
   const giving = donateContext(context);
+  const networkHash = (request: Request) => {
+    const day = isoDay(context.clock().getTime());
+    const network = networkOf(request, context.config);
+    return keyedHash(context.secrets.dailyHashKey, `donate ${day} ${network}`);
+  };
   type Query = z.infer<typeof DonateParameters>;
   const answer = async (request: Request, slug: string, query: Query, body: unknown) => {
     const proof = readProof(request.headers, body);
@@ -43,6 +50,7 @@ export const donateRoutes = (context: Context) => {
       slug,
       amount: microUsdcOf(query.amount),
       payer: query.payer ?? null,
+      network: networkHash(request),
       proof: proof.value,
     });
     if (!outcome.ok) {
@@ -71,8 +79,9 @@ export const donateRoutes = (context: Context) => {
     )
     .get(
       pathOf(operations.getDonationStatus),
-      async ({ params, query, set }) => {
-        const outcome = await donationStatus(giving, { slug: params.slug, memo: query.memo });
+      async ({ request, params, query, set }) => {
+        const asked = { slug: params.slug, memo: query.memo, network: networkHash(request) };
+        const outcome = await donationStatus(giving, asked);
         if (!outcome.ok) return refuse(donationStatusProblems, outcome.failure);
         set.headers["cache-control"] = "no-store";
         return outcome.value;

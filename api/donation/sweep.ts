@@ -111,7 +111,11 @@ async function recordIfLanded(context: DonateContext, intent: DonationIntent): P
   const landed = await context.chain.landed(txSignature);
   if (!landed.ok) return "unclear";
   if (landed.value === null) return "waiting"; // Not yet at the commitment that counts.
-  const outcome = await recordLanded(context, { target, txSignature, asked }, landed.value);
+  const outcome = await recordLanded(
+    context,
+    { target, txSignature, asked, network: intent.network },
+    landed.value,
+  );
   if (outcome.ok) return outcome.value.kind === "recorded" ? "recorded" : "waiting";
   return outcome.failure.kind === "chain_unclear" ? "unclear" : "ended";
 }

@@ -10,6 +10,7 @@ const targetProblems = {
 } as const satisfies Problems;
 
 const chainRetry = { "retry-after": "2" };
+const roomRetry = { "retry-after": "30" };
 
 /** A transfer that is no donation. Paying again would not help. */
 const notADonation = (detail: string) =>
@@ -44,6 +45,13 @@ export const donateProblems = {
     members: ["tx_signature"],
     headers: chainRetry,
   },
+  not_watched: {
+    status: 503,
+    detail:
+      "The chain does not show this transaction yet, and there is no room to wait for it: too many from your network are waited for. Do not pay again: ask again with this tx_signature after Retry-After.",
+    members: ["tx_signature"],
+    headers: roomRetry,
+  },
   failed_on_chain: notADonation("This transaction failed on chain: it moved no money."),
   wrong_token: notADonation("This transaction pays in a token other than USDC."),
   wrong_recipient: notADonation("This transaction pays nothing into the nonprofit's USDC account."),
@@ -77,6 +85,12 @@ export const donationStatusProblems = {
     status: 503,
     detail: "The chain gave no clear answer in time. Send the request again after Retry-After.",
     headers: chainRetry,
+  },
+  not_watched: {
+    status: 503,
+    detail:
+      "There is no room to look for this memo: too many from your network are looked for. A transfer with it still counts: ask again after Retry-After, or send its signature.",
+    headers: roomRetry,
   },
 } as const satisfies Problems;
 

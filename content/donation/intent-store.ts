@@ -17,18 +17,23 @@ export type NewIntent = Pick<
   DonationIntent,
   "kind" | "nonprofit_id" | "proof" | "recipient" | "amount_micro_usdc" | "check_at"
 > &
-  Partial<Pick<DonationIntent, "payment" | "blockhash" | "sponsored_source">> & { now: Date };
+  Partial<Pick<DonationIntent, "payment" | "blockhash" | "sponsored_source" | "network">> & {
+    now: Date;
+  };
 
 /** At most this many are waiting, so that made-up signatures do not fill the disk. Payments are always saved. */
 const waitingMax = 20_000;
 
+/** So many places one network may have while all are free; see `hasRoom`. */
+export const watchesPerNetworkMax = 100;
+
 /**
  * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
- * waits again; a settled one is left alone. Proofs and watches are dropped when too many wait.
+ * waits again; a settled one is left alone. False when there is no room for a proof or a watch: then nobody waits for it.
  */
-export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promise<void> {
+export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promise<boolean> {
   const { now, amount_micro_usdc, ...row } = given;
-  if (row.kind !== "payment" && (await isFull(tx))) return;
+  if (row.kind !== "payment" && !(await hasRoom(tx, row.network ?? null))) return false;
   await tx.db
     .insert(intents)
     .values({
@@ -53,15 +58,22 @@ export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promis
       },
       setWhere: ne(intents.status, "settled"),
     });
+  return true;
 }
 
-async function isFull(store: Queryable): Promise<boolean> {
-  const waiting = store.db
-    .select({ id: intents.id })
-    .from(intents)
-    .where(eq(intents.status, "waiting"))
-    .limit(waitingMax);
-  return (await store.db.$count(waiting)) >= waitingMax;
+/**
+ * Whether a network may have one more place. The fewer places are free, the fewer each may have: many networks of one
+ * attacker end up with a few each, and a newcomer gets as many as they do. What waits is never put out for another.
+ * Indexes: donation_intents_by_check, donation_intents_by_network.
+ */
+async function hasRoom(store: Queryable, network: string | null): Promise<boolean> {
+  const waiting = await store.db.$count(intents, eq(intents.status, "waiting"));
+  const free = Math.max(0, waitingMax - waiting);
+  const places = Math.ceil((watchesPerNetworkMax * free) / waitingMax);
+  if (network === null) return free > 0;
+  // As the partial index says it: a bound value would not find it.
+  const isWaiting = sql`${intents.status} = 'waiting'`;
+  return (await store.db.$count(intents, and(eq(intents.network, network), isWaiting))) < places;
 }
 
 const columns = columnNames(intents);

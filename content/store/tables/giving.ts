@@ -63,6 +63,7 @@ export const donationIntents = sqliteTable(
     kind: text({ enum: ["payment", "proof", "watch"] }).notNull(), // A watch waits for a memo to appear on chain.
     nonprofit_id: integer().notNull(),
     proof: text().notNull(), // Signature of the transaction; of a watch the memo.
+    network: text(), // Keyed daily hash of the client's network that asked to wait for it: places are shared by it.
     recipient: text(), // The wallet in effect when it came: one that changes meanwhile is still paid.
     amount_micro_usdc: integer().notNull(), // What was asked for.
     payment: text(), // The signed transaction in base64, while it may still be broadcast.
@@ -78,6 +79,9 @@ export const donationIntents = sqliteTable(
   (d) => [
     uniqueIndex("donation_intents_once").on(d.nonprofit_id, d.proof),
     index("donation_intents_by_check").on(d.status, d.check_at),
+    index("donation_intents_by_network")
+      .on(d.network)
+      .where(sql`status = 'waiting'`),
     uniqueIndex("one_sponsored_payment_per_source").on(d.sponsored_source),
   ],
 );

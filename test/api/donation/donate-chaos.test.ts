@@ -77,7 +77,7 @@ function donors(at: DonatingService, context: DonateContext) {
   const paidOut: Built[] = [];
   const come = async () => {
     const amount = micro(BigInt(random.between(100_000, 400_000)));
-    const asking: DonateCall = { slug: "well", amount, payer: null, proof: null };
+    const asking: DonateCall = { slug: "well", amount, payer: null, network: "n", proof: null };
     const asked = await donate(context, asking);
     if (!asked.ok || asked.value.kind !== "demanded") throw new Error("no demand came");
     const { memo, reference, accepts, amount: usdc } = asked.value.demand.body;
@@ -107,7 +107,7 @@ function donors(at: DonatingService, context: DonateContext) {
   const insist = async () => {
     for (const one of waiting.splice(0)) {
       if (one.watched !== null) {
-        await donationStatus(context, { slug: "well", memo: one.watched });
+        await donationStatus(context, { slug: "well", memo: one.watched, network: "n" });
         continue;
       }
       const outcome = await donate(context, one.call);

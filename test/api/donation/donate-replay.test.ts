@@ -147,6 +147,7 @@ async function handIn(context: DonateContext, slug: string, { bytes }: Built): P
     slug,
     amount: micro(1_000_000n),
     payer: null,
+    network: "n",
     proof: { kind: "payment", payment },
   });
   return outcome.ok ? kindOf(outcome.value) : outcome.failure.kind;

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import bs58 from "bs58";
+import { watchesPerNetworkMax } from "#content/donation/intent-store.ts";
+import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
+import { anotherNode, type Node } from "#test/support/node.ts";
+
+// The attacker asks us to wait for transfers that never come, and us to ask the nodes for them.
+const path = "/api/donate/well";
+let at: DonatingService;
+let node: Node;
+beforeEach(async () => {
+  at = await aDonatingService({
+    nodes: ({ chain }) => {
+      node = anotherNode(chain);
+      return [node.url];
+    },
+  });
+});
+afterEach(async () => {
+  await at.stop();
+  await node.stop();
+});
+
+const from = (address: string) => ({ "x-forwarded-for": address });
+const madeUp = () => bs58.encode(crypto.getRandomValues(new Uint8Array(64)));
+const name = (tx_signature: string, address: string) =>
+  at.service.post(path, { tx_signature }, from(address));
+
+/** Rows that wait, as if they had been asked for. */
+const wait = (network: string, count: number) =>
+  at.service.store.write((tx) =>
+    tx.raw.execute({
+      sql: `INSERT INTO donation_intents (kind, nonprofit_id, proof, network, amount_micro_usdc, status, check_at, created_at)
+            SELECT 'proof', 1, value, ?, 1, 'waiting', 9e15, 1 FROM json_each(?)`,
+      args: [network, JSON.stringify(Array.from({ length: count }, madeUp))],
+    }),
+  );
+
+test("all who ask for a memo share one look at the chain", async () => {
+  const { memo } = await at.demand();
+  const asked = () => node.asked.filter((method) => method === "getSignaturesForAddress").length;
+  for (let n = 0; n < 20; n++) {
+    const answer = await at.service.get(`${path}/status?memo=${memo}`, from(`10.7.0.${n}`));
+    expect(await answer.json()).toMatchObject({ status: "pending" });
+  }
+  expect(asked()).toBe(1);
+  at.chain.pass(3_000);
+  await at.service.get(`${path}/status?memo=${memo}`);
+  expect(asked()).toBe(2);
+});
+
+test("a network without room hears 503, never that it is recorded as soon as it lands", async () => {
+  expect((await name(madeUp(), "10.8.0.1")).status).toBe(202);
+  const [row] = (await at.service.store.raw.execute("SELECT network FROM donation_intents")).rows;
+  await wait(String(row?.["network"]), watchesPerNetworkMax - 2);
+  expect((await name(madeUp(), "10.8.0.1")).status).toBe(202);
+  const answer = await name(madeUp(), "10.8.0.1");
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "30"]);
+  expect(await answer.json()).toMatchObject({ code: "not_watched" });
+  const { memo } = await at.demand();
+  const status = await at.service.get(`${path}/status?memo=${memo}`, from("10.8.0.1"));
+  expect(await status.json()).toMatchObject({ code: "not_watched" });
+  // What has landed is recorded all the same, and another network has room.
+  expect((await name(at.paid(await at.demand()), "10.8.0.1")).status).toBe(200);
+  expect((await name(madeUp(), "10.8.0.2")).status).toBe(202);
+});
+
+test("many networks of one attacker leave a newcomer as many places as they have", async () => {
+  for (let network = 0; network < 19; network++) await wait(`attacker-${network}`, 1_000);
+  // 1,000 places of 20,000 are free: each network may have five.
+  const statuses: number[] = [];
+  for (let n = 0; n < 7; n++) statuses.push((await name(madeUp(), "10.9.0.1")).status);
+  expect(statuses).toEqual([202, 202, 202, 202, 202, 503, 503]);
+  const stored = await at.service.store.raw.execute(
+    "SELECT DISTINCT network FROM donation_intents WHERE network NOT LIKE 'attacker%'",
+  );
+  expect(stored.rows.map((row) => String(row["network"]))).toEqual([
+    expect.stringMatching(/^[\w-]{22}$/),
+  ]);
+});
