@@ -21,6 +21,7 @@ import { donateContext } from "./donation/context.ts";
 import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
+import { expireWaiting } from "./operator/expire-waiting.ts";
 import { startWalletSweep } from "./onboarding/wallets.ts";
 import { startWebhooks } from "./webhooks/sender.ts";
 
@@ -40,6 +41,7 @@ export type Given = Partial<
 >;
 
 const flushEveryMs = 1_000;
+const expireEveryMs = 3_600_000;
 
 /**
  * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
@@ -82,6 +84,10 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
     startSweep(donateContext(context), log),
     startWalletSweep(context),
     startWebhooks(context),
+    every(() => expireWaiting(context), {
+      everyMs: expireEveryMs,
+      onFailure: notStored("what has waited too long is"),
+    }),
     every(() => context.activity.flush(), {
       everyMs: flushEveryMs,
       onFailure: notStored("counters"),

@@ -4,6 +4,7 @@ import {
   eq,
   getTableColumns,
   gt,
+  inArray,
   isNull,
   lt,
   ne,
@@ -17,7 +18,8 @@ import { countUpTo } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
-import { decideWaiting } from "./proposal-store.ts";
+import { rejectionReasons } from "./consensus.ts";
+import { decideWaiting, type Old } from "./proposal-store.ts";
 import { type Field, ofField, type StoredSubmission, votesOn } from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */
@@ -206,6 +208,20 @@ export const rejectAll = (
     { status: "rejected", reason, at },
     { winning_value },
   );
+
+/** Rejects the values and texts that have waited longest. Answers how many. Index: submissions_waiting. */
+export function expireSubmissions(tx: WriteTransaction, { before, at, limit }: Old) {
+  const { id, created_at } = submissions;
+  const waits = sql`${submissions.status} = 'pending' AND ${submissions.audit_only} = 0`;
+  const old = tx.db
+    .select({ id })
+    .from(submissions)
+    .where(and(waits, lt(created_at, before)))
+    .orderBy(created_at)
+    .limit(limit);
+  const reason = rejectionReasons.expired;
+  return decideWaiting(tx, submissions, inArray(id, old), { status: "rejected", reason, at });
+}
 
 /** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
 export const applyProse = (

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
 import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo } from "#content/store/query.ts";
@@ -155,6 +155,24 @@ export async function noteFirstApproval(
     .update(onboarding)
     .set({ first_approved_by: by, first_approved_value: value })
     .where(and(eq(onboarding.id, id), isWaiting));
+}
+
+/** Rejects the requests that have waited longest. Answers how many. Index: onboarding_by_status. */
+export async function expireOnboardings(
+  tx: WriteTransaction,
+  { before, at, limit }: { before: number; at: number; limit: number },
+): Promise<number> {
+  const old = tx.db
+    .select({ id: onboarding.id })
+    .from(onboarding)
+    .where(and(isWaiting, lt(onboarding.created_at, before)))
+    .orderBy(asc(onboarding.created_at))
+    .limit(limit);
+  const { rowsAffected } = await tx.db
+    .update(onboarding)
+    .set({ status: "rejected", reason: "expired", reviewed_by: "expiry", reviewed_at: at })
+    .where(inArray(onboarding.id, old));
+  return rowsAffected;
 }
 
 /** Keeps what was found when duplicates were looked for again. */

@@ -6,13 +6,16 @@ import {
   eq,
   getTableColumns,
   gt,
+  inArray,
   like,
+  lt,
   ne,
   or,
   type SQL,
   sql,
 } from "drizzle-orm";
-import { decided, decideWaiting } from "#content/enrichment/proposal-store.ts";
+import { rejectionReasons } from "#content/enrichment/consensus.ts";
+import { decided, decideWaiting, type Old } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
@@ -181,6 +184,18 @@ export async function closeDraft(
   { decided_by, ...decision }: DraftClosing,
 ): Promise<boolean> {
   return (await decideWaiting(tx, drafts, eq(drafts.id, id), decision, { decided_by })) === 1;
+}
+
+/** Rejects the drafts that have waited longest. Answers how many. Index: drafts_for_review. */
+export function expireDrafts(tx: WriteTransaction, { before, at, limit }: Old): Promise<number> {
+  const old = tx.db
+    .select({ id: drafts.id })
+    .from(drafts)
+    .where(and(sql`${drafts.status} = 'pending'`, lt(drafts.created_at, before)))
+    .orderBy(drafts.id)
+    .limit(limit);
+  const decision = { status: "rejected", reason: rejectionReasons.expired, at } as const;
+  return decideWaiting(tx, drafts, inArray(drafts.id, old), decision, { decided_by: "expiry" });
 }
 
 /** Closes, with the draft that an operator approved, all that wait and name the same donor intents. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
+import { expireWaiting } from "#api/operator/expire-waiting.ts";
 import { weightOf } from "#content/recommendation/log-store.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -190,4 +191,38 @@ test("a busy minute of recommendations is sampled, and the counts stay right", (
   for (const calls of [200, 2_000, 20_000, 60_000]) {
     expect(minute.slice(0, calls).reduce((sum, weight) => sum + weight, 0)).toBe(calls);
   }
+});
+
+test("what no one decides in 180 days is rejected as expired, and makes room", async () => {
+  let now = new Date("2026-01-01T00:00:00Z");
+  const aged = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "2" },
+    context: { clock: () => now },
+  });
+  const [record] = await aged.add(aNonprofit());
+  const slug = record?.slug ?? "";
+  const fields = [
+    { field: "city", value: "Oslo" },
+    { field: "mission", value: "Food for all." },
+  ];
+  const send = (agent_id: string) => aged.post(`/api/enrich/${slug}`, { agent_id, fields });
+  await send("ada");
+  await aged.post("/api/recommend/drafts", aDraft(slug));
+  const claim = { claim_slug: slug, contact_email: "office@oak.example" };
+  const claimed = (await (await aged.post("/api/onboard", claim)).json()) as { status_url: string };
+  now = new Date("2026-06-29T00:00:00Z");
+  expect(await expireWaiting(aged.context)).toBe(0);
+  now = new Date("2026-06-30T01:00:00Z");
+  expect(await expireWaiting(aged.context)).toBe(4);
+  expect(await expireWaiting(aged.context)).toBe(0);
+  const answer = EnrichmentAnswer.parse(await (await send("bob")).json());
+  expect(answer.submissions).toMatchObject([
+    { status: "pending", confidence: 1, prior_rejections: [{ reason: "expired" }] },
+    { status: "pending", prior_rejections: [{ reason: "expired" }] },
+  ]);
+  const token = claimed.status_url.split("#")[1];
+  const headers = { authorization: `Bearer ${token}` };
+  const status = await (await aged.get("/api/onboard/status", headers)).json();
+  expect(status).toMatchObject({ status: "rejected", reason: "expired" });
+  aged.close();
 });

@@ -74,7 +74,7 @@ export const recommendationDrafts = sqliteTable(
     phase: integer().notNull(), // In which it was sent.
     status: text().notNull().$type<DraftStatus>(),
     reason: text(), // Why it was rejected.
-    decided_by: text(), // "operator:<name>", "consensus", or "agent" for one that the agent itself replaced.
+    decided_by: text(), // "operator:<name>", "consensus", "expiry", or "agent" for one that the agent itself replaced.
     created_at: integer().notNull(),
     decided_at: integer(),
   },
