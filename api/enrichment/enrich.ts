@@ -39,6 +39,8 @@ import {
 export type EnrichContext = ProposalContext & {
   /** Waits, bounded, until a change is published; absent where nothing is published beside the service. */
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
+  /** Says whether a rollback holds publishing. */
+  publication?: (() => { held: boolean }) | undefined;
 };
 
 export type EnrichCall = ProposalCall & { slug: string; body: EnrichmentBody };
@@ -66,19 +68,19 @@ export async function enrich(
   // Submissions that arrive together share a transaction and a sync to disk.
   const stored = await batchedWrite(context.store, (tx) => storeEnrichment(tx, job));
   if (!stored.ok) return stored;
-  const published = await publication(context, stored.value);
+  const published = await publicationOf(context, stored.value);
   const { baseUrl, mode } = context;
   return ok(enrichmentAnswer(stored.value, { ...published, baseUrl, mode }));
 }
 
 /** `applied: true` is said only once the published profile holds the value. */
-async function publication(
-  { waitForPublication }: EnrichContext,
+async function publicationOf(
+  { waitForPublication, publication }: EnrichContext,
   { sequence }: EnrichOutcome,
-): Promise<{ live: boolean; release: string | null }> {
-  if (sequence === null || waitForPublication === undefined) return { live: false, release: null };
-  const published = await waitForPublication(sequence);
-  return { live: published !== null, release: published?.release ?? null };
+): Promise<Pick<Answering, "live" | "held" | "release">> {
+  const published = sequence === null ? null : ((await waitForPublication?.(sequence)) ?? null);
+  if (published !== null) return { live: true, held: false, release: published.release };
+  return { live: false, held: publication?.().held ?? false, release: null };
 }
 
 const bound = "Your agent_id is bound: only its secret submits under it.";
@@ -90,6 +92,8 @@ type Answering = {
   mode: ConsensusMode;
   /** Whether the published profile holds what was applied. */
   live: boolean;
+  /** Whether a rollback holds publishing. */
+  held: boolean;
   release: string | null;
 };
 
@@ -129,11 +133,17 @@ function submissionOf(
   };
 }
 
-function stateOf(item: StoredItem, { live, mode }: Answering, byPerson: boolean): SubmissionState {
+function stateOf(
+  item: StoredItem,
+  { live, held, mode }: Answering,
+  byPerson: boolean,
+): SubmissionState {
   const agents = item.confidence;
   if (item.status === "rejected") return { kind: "rejected", reason: item.reason ?? "" };
   if (byPerson) return { kind: "accepted" };
-  if (item.status === "applied") return { kind: live ? "live" : "publishing", agents };
+  if (item.status === "applied") {
+    return live ? { kind: "live", agents } : { kind: "publishing", agents, held };
+  }
   if (item.audit_only === 1) return { kind: item.corroborates ? "corroborates" : "audit" };
   if (item.field_type === "prose") return { kind: "queued" };
   if (item.tests === "own") return { kind: "test" };

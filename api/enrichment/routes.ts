@@ -27,8 +27,8 @@ import { enrich, type EnrichFailure } from "./enrich.ts";
 
 /** POST /api/enrich/{slug}. */
 export const enrichRoutes = (context: Context) => {
-  const { config, activity, waitForPublication } = context;
-  const verb = { ...proposalContext(context), waitForPublication };
+  const { config, activity, waitForPublication, publication } = context;
+  const verb = { ...proposalContext(context), waitForPublication, publication };
   const answers = answersTo(config.baseUrl);
   return new Elysia().post(
     pathOf(operations.submitEnrichment),

@@ -158,6 +158,9 @@ export const History = named("History", {
       kind: z.enum(["added", "changed", "withdrawn", "restored"]),
       fields: z.array(z.string()),
       origin: z.string().describe("For example import:irs-bmf, consensus or review"),
+      by: z
+        .enum(["agents", "operator", "organisation", "register", "directory"])
+        .describe("Who decided it"),
       changed_at: z.string().describe("ISO 8601, UTC"),
       agreed: z
         .array(
@@ -166,6 +169,10 @@ export const History = named("History", {
             value: z.string(),
             agent_name: z.string(),
             source_url: z.string().nullable(),
+            edited: z
+              .literal(true)
+              .optional()
+              .describe("An operator edited it: the words are the operator's"),
           }),
         )
         .optional()

@@ -99,7 +99,7 @@ const distinct = (values: readonly string[]): number => new Set(values).size;
 /** What a submission waits for, or how it was decided: for its note. */
 export type SubmissionState =
   | { kind: "live"; agents: number }
-  | { kind: "publishing"; agents: number }
+  | { kind: "publishing"; agents: number; held: boolean }
   | { kind: "accepted" }
   | { kind: "awaiting"; agents: number; rivals: boolean; tests: boolean; mode: ConsensusMode }
   | { kind: "test" }
@@ -114,7 +114,7 @@ export function promotionNote(field: string, state: SubmissionState): string {
     case "live":
       return `Consensus reached: ${state.agents} agents submitted the same ${field}. The value is live on the profile.`;
     case "publishing":
-      return `Consensus reached: ${state.agents} agents submitted the same ${field}. The value is stored and is being published; it will show on the profile within seconds.`;
+      return `Consensus reached: ${state.agents} agents submitted the same ${field}. ${state.held ? "The value is stored. Publishing is paused by an operator; it will show on the profile once that ends." : "The value is stored and is being published; it will show on the profile within seconds."}`;
     case "accepted":
       return `A reviewer accepted this ${field}.`;
     case "awaiting":

@@ -91,6 +91,7 @@ const Agreed = z.object({
   agent_name: z.string(),
   source_url: z.string().nullable(),
   applied_at: z.number(),
+  edited: z.number(),
 });
 
 /** A nonprofit with its changes and what went live of it. */
@@ -102,7 +103,7 @@ const Found = z.object({
 });
 type Found = z.infer<typeof Found>;
 
-const agreedColumns = ["field", "value", "agent_id", "agent_name", "source_url", "applied_at"];
+const agreedColumns = Object.keys(Agreed.shape);
 
 /** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
 const liveValue = "coalesce(winning_value, value)";
@@ -120,7 +121,9 @@ const historiesSql = `SELECT n.id, n.slug,
     ) AS changes,
     (
       SELECT json_group_array(${jsonOf(agreedColumns)}) FROM (
-        SELECT id, field, ${liveValue} AS value, agent_id, agent_name, source_url, applied_at FROM submissions
+        SELECT id, field, ${liveValue} AS value, agent_id, agent_name, source_url, applied_at,
+          field_type = 'prose' AND winning_value IS NOT NULL AS edited
+        FROM submissions
         WHERE nonprofit_id = n.id AND applied_at IS NOT NULL
         ORDER BY applied_at DESC, id
         LIMIT ${agreedMax}
@@ -188,6 +191,7 @@ function historyOf({ slug, changes: appended, agreed }: Found): History {
       kind,
       fields: publicFields(fields),
       origin,
+      by: deciderOf(origin),
       changed_at: isoTime(changed_at),
       ...(live.length === 0 ? {} : { agreed: live.map(agreedOf) }),
     };
@@ -195,11 +199,25 @@ function historyOf({ slug, changes: appended, agreed }: Found): History {
   return { slug, count: shown.length, changes: shown };
 }
 
-const agreedOf = ({ field, value, agent_id, agent_name, source_url }: Found["agreed"][number]) => ({
-  field,
-  value: publicValue(field, value),
-  agent_name: publicName({ agent_id, agent_name }),
-  source_url,
+type Decider = History["changes"][number]["by"];
+const deciders: Readonly<Record<string, Decider>> = {
+  consensus: "agents",
+  corroboration: "agents",
+  review: "operator",
+  revert: "operator",
+  revocation: "operator",
+  operator: "operator",
+  onboarding: "organisation",
+};
+const deciderOf = (origin: string): Decider =>
+  deciders[origin] ?? (origin.startsWith("import:") ? "register" : "directory");
+
+const agreedOf = (one: Found["agreed"][number]) => ({
+  field: one.field,
+  value: publicValue(one.field, one.value),
+  agent_name: publicName(one),
+  source_url: one.source_url,
+  ...(one.edited === 1 ? { edited: true as const } : {}),
 });
 
 /** What agents send one by one is a row of a field that holds many. */

@@ -204,7 +204,7 @@ test("the rotation begins elsewhere each day and leaves nothing out", () => {
 test("every note names the field and says what comes next", () => {
   const notes = [
     promotionNote("city", { kind: "live", agents: 2 }),
-    promotionNote("city", { kind: "publishing", agents: 2 }),
+    promotionNote("city", { kind: "publishing", agents: 2, held: false }),
     promotionNote("city", { kind: "accepted" }),
     promotionNote("city", {
       kind: "awaiting",
