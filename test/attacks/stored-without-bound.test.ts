@@ -205,8 +205,8 @@ test("what no one decides in 180 days is rejected as expired, and makes room", a
     { field: "city", value: "Oslo" },
     { field: "mission", value: "Food for all." },
   ];
-  const send = (agent_id: string) => aged.post(`/api/enrich/${slug}`, { agent_id, fields });
-  await send("ada");
+  const submit = (agent_id: string) => aged.post(`/api/enrich/${slug}`, { agent_id, fields });
+  await submit("ada");
   await aged.post("/api/recommend/drafts", aDraft(slug));
   const claim = { claim_slug: slug, contact_email: "office@oak.example" };
   const claimed = (await (await aged.post("/api/onboard", claim)).json()) as { status_url: string };
@@ -215,7 +215,7 @@ test("what no one decides in 180 days is rejected as expired, and makes room", a
   now = new Date("2026-06-30T01:00:00Z");
   expect(await expireWaiting(aged.context)).toBe(4);
   expect(await expireWaiting(aged.context)).toBe(0);
-  const answer = EnrichmentAnswer.parse(await (await send("bob")).json());
+  const answer = EnrichmentAnswer.parse(await (await submit("bob")).json());
   expect(answer.submissions).toMatchObject([
     { status: "pending", confidence: 1, prior_rejections: [{ reason: "expired" }] },
     { status: "pending", prior_rejections: [{ reason: "expired" }] },
