@@ -9,6 +9,7 @@ import {
   ReviewKind,
 } from "#content/contract/review.ts";
 import { audit } from "./review/audit.ts";
+import { agents } from "./review/agents.ts";
 import { pick } from "./review/picks.ts";
 import { profile } from "./review/profiles.ts";
 import { runCommand } from "./support/command.ts";
@@ -266,10 +267,14 @@ const revert = defineCommand({
   meta: {
     name: "revert",
     description:
-      "Undoes everything one agent's agreement made live: empties the fields, takes back credit, keeps the log",
+      "Undoes everything one agent's agreement made live, or named submissions: empties the fields, takes back credit, keeps the log",
   },
   args: {
-    agent: { type: "string", description: "The agent's id (required)" },
+    agent: { type: "string", description: "The agent's id; needed without --submissions" },
+    submissions: {
+      type: "string",
+      description: "Only these, by their numbers with commas between (see review agent)",
+    },
     reason: {
       type: "string",
       default: "reverted by an operator",
@@ -279,14 +284,21 @@ const revert = defineCommand({
     json,
   },
   run: ({ args }) => {
-    const agent_id = neededOption("agent", args.agent, "give the id of the agent to revert.");
+    const submissions = args.submissions?.split(",").map(Number);
+    if (submissions?.some((one) => !Number.isSafeInteger(one) || one < 1) === true) {
+      stopWith("--submissions: give the numbers of submissions, with commas between.", 2);
+    }
+    const agent_id =
+      submissions === undefined
+        ? neededOption("agent", args.agent, "give the id of the agent to revert.")
+        : args.agent;
     return withOperatorApi(args.operator, async (call) => {
       const progress = startProgress("Reverting", 0);
       const total = { submissions: 0, emptied: 0, recommendations: 0 };
       let part: Reverted;
       // One request undoes a part: the service goes on answering others meanwhile.
       do {
-        const body = { agent_id, reason: args.reason };
+        const body = { agent_id, submissions, reason: args.reason };
         const undone = await call(operations.revertAgent, { body });
         if (!undone.ok && undone.failure.kind === "invalid_review") {
           stopWith("--reason: say why, in at most 500 characters.", 2);
@@ -299,7 +311,7 @@ const revert = defineCommand({
       } while (!part.complete);
       progress.end();
       print(args, { ...part, ...total }, ({ agent_id: agent, ...found }) => [
-        `${agent}: ${found.submissions} submissions reverted, ${found.emptied} fields emptied, ${found.recommendations} recommendations removed.`,
+        `${agent ?? "Done"}: ${found.submissions} submissions reverted, ${found.emptied} fields emptied, ${found.recommendations} recommendations removed.`,
       ]);
       if (total.submissions + total.recommendations === 0) process.exitCode = 1;
     });
@@ -358,6 +370,7 @@ const command = defineCommand({
     numbers,
     pick,
     profile,
+    agent: agents,
   },
 });
 

@@ -20,6 +20,12 @@ import { type ProfileFailure, restoreProfile, withdrawProfile } from "./change-p
 import { editProfile } from "./edit-profile.ts";
 import { mergeProfile } from "./merge-profile.ts";
 import { dailyNumbers, operatorHealth } from "./health.ts";
+import {
+  approveAgentName,
+  bindForOwner,
+  listAgentSubmissions,
+  type NameFailure,
+} from "./agents.ts";
 import type { OperatorContext } from "./operators.ts";
 import { addToPicks, editPick, listPicks, type PickFailure, removePick } from "./picks.ts";
 import { revertAgent } from "./revert.ts";
@@ -89,7 +95,8 @@ type Failure =
   | ReviewFailure
   | RevokeFailure
   | PickFailure
-  | WebhookFailure;
+  | WebhookFailure
+  | NameFailure;
 
 /** Why something was not done. */
 const refusals: FailureTable<Failure> = {
@@ -128,6 +135,11 @@ const refusals: FailureTable<Failure> = {
       .slice(0, 1_000),
     errors: errors.map(({ path, message }) => ({ path, message })),
   }),
+  name_not_harmless: {
+    status: 400,
+    detail:
+      "This name cannot be public: 1 to 40 letters, digits, spaces and . _ - /, no link, and no words of money or orders.",
+  },
   webhooks_off: {
     status: 409,
     detail: "Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.",
@@ -195,7 +207,14 @@ export const actions = {
   checkHostControl: action(verificationOperations.checkHostControl, checkHost),
   readAuditLog: reading(operations.readAuditLog, readAudit),
   revertAgent: action(operations.revertAgent, revertAgent, {
+    help: 'Send {"agent_id": "…", "reason": "…"}, or {"submissions": [12, 15], "reason": "…"}.',
+  }),
+  listAgentSubmissions: reading(operations.listAgentSubmissions, listAgentSubmissions),
+  bindAgentForOwner: action(operations.bindAgentForOwner, bindForOwner, {
     help: 'Send {"agent_id": "…", "reason": "…"}.',
+  }),
+  approveAgentName: action(operations.approveAgentName, approveAgentName, {
+    help: 'Send {"agent_id": "…", "name": "…", "reason": "…"}.',
   }),
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
     help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": false}.',

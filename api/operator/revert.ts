@@ -1,7 +1,7 @@
 import type { Reverted } from "#content/contract/review.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { agentsNeeded } from "#content/enrichment/consensus.ts";
-import { agreedFieldsOf, revertField } from "#content/enrichment/agreed-field-store.ts";
+import { agreedSubmissions, revertField } from "#content/enrichment/agreed-field-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import {
   agentsAgreed,
@@ -20,28 +20,32 @@ const perTransaction = 50;
 const perRequest = 500;
 
 /**
- * Undoes all that one agent's agreement made live: the fields are emptied, all submissions that agreed with it are
+ * Undoes all that one agent's agreement made live, or the submissions that are named: the fields are emptied, all submissions that agreed with it are
  * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and
- * changes stays, and so does prose that an operator accepted. Safe to repeat, and to be gone on with after
+ * changes stays, and so does prose that an operator accepted. Named submissions leave recommendations as they are. Safe to repeat, and to be gone on with after
  * `submissionsMax` of them, which is looked at every 50.
  */
 export async function revertAgent(
   context: RevertContext,
-  { submissionsMax = perRequest, ...asked }: Reverting & { submissionsMax?: number },
+  { submissionsMax = perRequest, ...asked }: Chosen & { submissionsMax?: number },
 ): Promise<Result<Reverted, never>> {
   const { store, clock } = context;
   const { operator, reason } = asked;
-  const agent_id = foldAgentId(asked.agent_id);
-  const recommendations = await revertRecommendations(context, { ...asked, agent_id });
+  const ids = asked.submissions;
+  const agent_id = asked.agent_id === undefined ? undefined : foldAgentId(asked.agent_id);
+  const recommendations =
+    agent_id === undefined || ids !== undefined
+      ? 0
+      : await revertRecommendations(context, { operator, reason, agent_id });
   const total: Reverted = {
-    agent_id,
+    agent_id: agent_id ?? null,
     submissions: 0,
     emptied: 0,
     recommendations,
     complete: false,
   };
   for (let after = 0; total.submissions < submissionsMax;) {
-    const found = await agreedFieldsOf(store, agent_id, after, perTransaction);
+    const found = await agreedSubmissions(store, { agent_id, ids }, after, perTransaction);
     const last = found.at(-1);
     if (last === undefined) return ok({ ...total, complete: true });
     after = last.id;
@@ -54,8 +58,8 @@ export async function revertAgent(
       }
       await logOperator(tx, {
         operator,
-        action: "revert.agent",
-        subject: agent_id,
+        action: ids === undefined ? "revert.agent" : "revert.submissions",
+        subject: agent_id ?? "",
         detail: { reason, submissions: found.map(({ id }) => id) },
         at: now.getTime(),
       });
@@ -69,6 +73,11 @@ export async function revertAgent(
 
 type RevertContext = Pick<OperatorContext, "store" | "clock" | "curated">;
 type Reverting = { agent_id: string; operator: string; reason: string };
+/** Without numbers all of the agent's; with both those of the agent among them. */
+type Chosen = Omit<Reverting, "agent_id"> & {
+  agent_id?: string | undefined;
+  submissions?: readonly number[] | undefined;
+};
 
 /**
  * Takes an agent's vote out of what agents agreed to recommend. A recommendation goes when it stands in this agent's

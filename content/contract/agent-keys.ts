@@ -32,3 +32,39 @@ export const AgentRevoked = named("AgentRevoked", {
   message: z.string(),
 });
 export type AgentRevoked = z.infer<typeof AgentRevoked>;
+
+const reason = z.string().trim().min(1).max(500).describe("Why, for the audit log");
+
+/** The body of POST /api/admin/agents/bind. */
+export const BindForOwnerBody = named("BindForOwnerBody", { agent_id, reason });
+
+/** The body of POST /api/admin/agents/name. */
+export const AgentNameBody = named("AgentNameBody", {
+  agent_id,
+  name: z.string().trim().nullable().describe("Null takes an approval back"),
+  reason,
+});
+
+/** 200 of POST /api/admin/agents/name. */
+export const AgentNamed = named("AgentNamed", {
+  agent_id: z.string().describe("As ids are compared"),
+  approved_name: z.string().nullable(),
+});
+export type AgentNamed = z.infer<typeof AgentNamed>;
+
+/** 200 of GET /api/admin/agents/submissions: by number. */
+export const AgentSubmissions = named("AgentSubmissions", {
+  count: z.int().min(0),
+  submissions: z.array(
+    z.object({
+      submission_id: z.int(),
+      slug: z.string(),
+      field: z.string(),
+      value: z.string(),
+      source_url: z.string().nullable(),
+      applied_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
+    }),
+  ),
+  next: z.int().nullable().describe("`after` of the next page; null at the end"),
+});
+export type AgentSubmissions = z.infer<typeof AgentSubmissions>;

@@ -153,14 +153,23 @@ export const ReviewQueues = named("ReviewQueues", {
 
 /** The body of POST /api/admin/agents/revert. */
 export const RevertBody = named("AgentReversion", {
-  agent_id: z.string().trim().min(1).max(128),
+  agent_id: z.string().trim().min(1).max(128).optional(),
+  submissions: z
+    .array(z.int().min(1))
+    .min(1)
+    .max(500)
+    .optional()
+    .describe("Only these, by their numbers: others may have submitted under the same id"),
   reason,
-});
+}).refine(
+  ({ agent_id, submissions }) => agent_id !== undefined || submissions !== undefined,
+  "Send agent_id, submissions, or both.",
+);
 
 /** 200 of POST /api/admin/agents/revert. */
 export const Reverted = named("AgentReverted", {
-  agent_id: z.string().describe("As ids are compared"),
-  submissions: z.int().min(0).describe("Its submissions that were live by agreement"),
+  agent_id: z.string().nullable().describe("As ids are compared; null when none was named"),
+  submissions: z.int().min(0).describe("Submissions that were live by agreement, of those meant"),
   emptied: z
     .int()
     .min(0)

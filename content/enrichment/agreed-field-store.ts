@@ -12,7 +12,9 @@ import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { inValues } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
+import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { corroborates, rejectionReasons } from "./consensus.ts";
 import { decided } from "./proposal-store.ts";
 import { rejectAll } from "./review-store.ts";
@@ -128,20 +130,30 @@ export async function addCorroboration(
 
 export type AgreedField = { nonprofit_id: number; field: StructuredField };
 
-/** Fields in which submissions of this agent went live by agreement, by id; after a field, at most `limit`. */
-export async function agreedFieldsOf(
+/** Which submissions are meant: an agent's, those with these numbers, or both. */
+export type Chosen = { agent_id?: string | undefined; ids?: readonly number[] | undefined };
+
+export type AgreedSubmission = AgreedField &
+  Pick<typeof submissions.$inferSelect, "id" | "value" | "source_url" | "decided_at"> & {
+    slug: string;
+  };
+
+/** The chosen submissions that went live by agreement, by number; after one, at most `limit`. */
+export async function agreedSubmissions(
   store: Queryable,
-  agentId: string,
+  { agent_id, ids }: Chosen,
   after: number,
   limit: number,
-): Promise<(AgreedField & { id: number })[]> {
-  const { id, nonprofit_id, field } = submissions;
+): Promise<AgreedSubmission[]> {
+  const { id, nonprofit_id, field, value, source_url, decided_at } = submissions;
   const found = await store.db
-    .select({ id, nonprofit_id, field })
+    .select({ id, nonprofit_id, field, value, source_url, decided_at, slug: nonprofits.slug })
     .from(submissions)
+    .innerJoin(nonprofits, eq(nonprofits.id, nonprofit_id))
     .where(
       and(
-        eq(submissions.agent_id, agentId),
+        agent_id === undefined ? undefined : eq(submissions.agent_id, agent_id),
+        ids === undefined ? undefined : inValues(id, ids),
         eq(submissions.status, "applied"),
         gt(id, after),
         isField,

@@ -73,6 +73,13 @@ export async function undoPage(visit: Visit, { said, status }: Shown = {}): Prom
               value: agent.id,
               required: true,
               lengthMax: 128,
+            })}${field({
+              name: "submissions",
+              id: "agent-submissions",
+              label:
+                "Only these submissions, by number with commas between; empty for all of the agent",
+              value: visit.form?.text("submissions") ?? "",
+              lengthMax: 4_000,
             })}${reasonField({
               id: "agent-reason",
               label: "Why: agents read this",
@@ -120,14 +127,17 @@ function typedIn({ form: given, request }: Visit, name: string, parameter: strin
 /** POST /desk/undo/agent. A part at a time: what is left is undone by sending the same once more. */
 export async function undoAgent(visit: Sent): Promise<Page> {
   const { text } = visit.form;
-  const body = { agent_id: text("agent_id"), reason: text("reason") };
+  const numbers = text("submissions").trim();
+  const submissions = numbers === "" ? undefined : numbers.split(",").map(Number);
+  const body = { agent_id: text("agent_id"), submissions, reason: text("reason") };
   const done = await perform(visit, actions.revertAgent, { params: {}, body });
   if (!done.ok) {
-    const unusable = "Give the id of the agent, and a reason of at most 500 characters.";
+    const unusable =
+      "Give the id of the agent, numbers of submissions with commas if any, and a reason of at most 500 characters.";
     return undoPage(visit, refused(done.failure, unusable));
   }
-  const { agent_id, submissions, emptied, recommendations, complete } = done.value;
-  const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
+  const { agent_id, submissions: count, emptied, recommendations, complete } = done.value;
+  const counts = `${count} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
   const rest = complete ? null : " There is more: send the form once more.";
   const said = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
   return complete ? undone(visit, said) : undoPage(visit, { said: notice("good", said) });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { choice, limit, number, text } from "./query.ts";
+import { choice, limit, number, parameter, text } from "./query.ts";
 import { AuditLog, DailyNumbers, OperatorHealth, daysLimit } from "#content/contract/operator.ts";
 import {
   ApproveBody,
@@ -21,7 +21,21 @@ import {
   WebhookTest,
   webhookStatuses,
 } from "#content/contract/webhook.ts";
+import {
+  AgentNameBody,
+  AgentNamed,
+  AgentSecret,
+  AgentSubmissions,
+  BindForOwnerBody,
+} from "#content/contract/agent-keys.ts";
 import { operations } from "./operation.ts";
+
+const agentId = parameter(
+  (given) => given.trim(),
+  z.string({ error: "agent_id is the id of an agent." }).min(1).max(128),
+  "Id of the agent",
+  "research-bot-7",
+);
 
 /** What only operators do. */
 export const operatorOperations = operations("Operator", {
@@ -95,11 +109,41 @@ export const operatorOperations = operations("Operator", {
   revertAgent: {
     method: "post",
     path: "/api/admin/agents/revert",
-    summary: "Undo all that an agent's agreement made live",
+    summary: "Undo what an agent's agreement made live, or named submissions",
     description:
-      "Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
+      "With `agent_id` all of it; with `submissions` (listAgentSubmissions has their numbers) only those, because anyone can submit under an id that is not bound. Empties the fields, rejects the submissions that agreed, takes credit back, ends recommendations that rest on its vote; the logs stay. At most about 500 submissions at once: `complete` says whether there are more.",
     body: { shape: RevertBody },
     ok: { description: "Undone", shape: Reverted },
+  },
+  listAgentSubmissions: {
+    method: "get",
+    path: "/api/admin/agents/submissions",
+    summary: "List what an agent's agreement made live",
+    description: "By number, as long as it stands: what revertAgent takes in `submissions`.",
+    query: z.object({
+      agent_id: agentId,
+      after: number("after", "`next` of the page before", 41),
+      limit: limit(operatorPage.default, operatorPage.max),
+    }),
+    ok: { description: "The submissions", shape: AgentSubmissions },
+  },
+  bindAgentForOwner: {
+    method: "post",
+    path: "/api/admin/agents/bind",
+    summary: "Bind an agent_id for its owner",
+    description:
+      "Also one that has submitted, was given up, or whose secret is lost. Hand `agent_secret` to the owner: it is shown once, and an earlier one ends.",
+    body: { shape: BindForOwnerBody },
+    ok: { description: "Bound", shape: AgentSecret },
+  },
+  approveAgentName: {
+    method: "post",
+    path: "/api/admin/agents/name",
+    summary: "Approve the name of an agent",
+    description:
+      "From then on it is named, not only counted, where it finds what is live already. Null takes the approval back.",
+    body: { shape: AgentNameBody },
+    ok: { description: "Approved", shape: AgentNamed },
   },
   readWebhookLog: {
     method: "get",

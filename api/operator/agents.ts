@@ -1,0 +1,68 @@
+import { giveSecret } from "#api/enrichment/agent-keys.ts";
+import type { AgentNamed, AgentSecret, AgentSubmissions } from "#content/contract/agent-keys.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { wireTime } from "#content/contract/time.ts";
+import { foldAgentId } from "#content/enrichment/agent.ts";
+import { saveAgentKey } from "#content/enrichment/agent-key-store.ts";
+import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
+import { isHarmlessName } from "#content/nonprofit/public-name.ts";
+import { publicValue } from "#content/nonprofit/wire.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import type { OperatorContext } from "./operators.ts";
+
+type AgentContext = Pick<OperatorContext, "store" | "clock">;
+type Asked = { agent_id: string; operator: string; reason: string };
+
+/**
+ * Binds an id, whoever used or gave it up before: its secret, once, for the operator to hand to the owner. One that was
+ * bound has another secret from then on.
+ */
+export async function bindForOwner(
+  { store, clock }: AgentContext,
+  { operator, reason, ...asked }: Asked,
+): Promise<Result<AgentSecret, never>> {
+  const agent_id = foldAgentId(asked.agent_id);
+  return store.write(async (tx) => {
+    const now = clock();
+    const given = await giveSecret(tx, { agent_id, by: `operator:${operator}`, now });
+    const entry = { operator, action: "agent.bound", subject: agent_id, detail: { reason } };
+    await logOperator(tx, { ...entry, at: now.getTime() });
+    return ok(given);
+  });
+}
+
+export type NameFailure = { kind: "name_not_harmless"; name: string };
+
+/** Approves the name under which an agent's corroborations are named from then on; null takes that back. */
+export async function approveAgentName(
+  { store, clock }: AgentContext,
+  { operator, reason, name, ...asked }: Asked & { name: string | null },
+): Promise<Result<AgentNamed, NameFailure>> {
+  if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
+  const agent_id = foldAgentId(asked.agent_id);
+  return store.write(async (tx) => {
+    await saveAgentKey(tx, { agent_id, approved_name: name });
+    const entry = { operator, action: "agent.named", subject: agent_id, detail: { reason, name } };
+    await logOperator(tx, { ...entry, at: clock().getTime() });
+    return ok({ agent_id, approved_name: name });
+  });
+}
+
+/** What an agent's agreement made live and still stands, by number: what can be undone one by one. */
+export async function listAgentSubmissions(
+  { store }: AgentContext,
+  { agent_id, after = 0, limit }: { agent_id: string; after?: number | undefined; limit: number },
+): Promise<AgentSubmissions> {
+  const of = { agent_id: foldAgentId(agent_id) };
+  const found = await agreedSubmissions(store, of, after, limit);
+  const submissions = found.map(({ id, slug, field, value, source_url, decided_at }) => ({
+    submission_id: id,
+    slug,
+    field,
+    value: publicValue(field, value),
+    source_url,
+    applied_at: wireTime(new Date(decided_at ?? 0)),
+  }));
+  const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
+  return { count: submissions.length, submissions, next };
+}

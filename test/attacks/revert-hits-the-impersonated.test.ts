@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { aService, type TestService } from "#test/support/service.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+// A stranger makes false values live under the public id of an agent. Undoing "the agent" would undo its own work, too.
+
+let service: TestService;
+const token = "operator-token-of-this-test-0123456789abcdef";
+beforeAll(async () => {
+  service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ann:${token}` },
+    records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
+  });
+});
+afterAll(() => service.close());
+
+const admin = { authorization: `Bearer ${token}` };
+const enrich = (slug: string, agent_id: string, value: string, from: string, more = {}) =>
+  service.post(
+    `/api/enrich/${slug}`,
+    { field: "city", value, agent_id },
+    { "x-forwarded-for": from, ...more },
+  );
+const cityOf = async (slug: string) =>
+  (await (await service.get(`/api/nonprofits/${slug}`)).json()).city;
+
+test("an operator undoes the submissions that are not the agent's, and binds its id for it", async () => {
+  await enrich("oak", "scout", "Oslo", "192.0.2.1");
+  await enrich("oak", "friend", "Oslo", "192.0.3.1");
+  await enrich("elm", "scout", "Pyongyang", "198.51.100.1");
+  await enrich("elm", "other", "Pyongyang", "198.51.100.1");
+  const listed = await service.get("/api/admin/agents/submissions?agent_id=Scout", admin);
+  const { submissions } = await listed.json();
+  const [theirs] = submissions.filter(({ slug }: { slug: string }) => slug === "elm");
+  expect([submissions.length, theirs.value]).toEqual([2, "Pyongyang"]);
+
+  const body = { submissions: [theirs.submission_id], reason: "not sent by its owner" };
+  const undone = await (await service.post("/api/admin/agents/revert", body, admin)).json();
+  expect(undone).toMatchObject({ submissions: 1, emptied: 1, complete: true });
+  expect([await cityOf("oak"), await cityOf("elm")]).toEqual(["Oslo", null]);
+  const without = await service.post("/api/admin/agents/revert", { reason: "all" }, admin);
+  expect((await without.json()).code).toBe("invalid_review");
+
+  expect((await service.post("/api/agents", { agent_id: "scout" })).status).toBe(409);
+  const claimed = { agent_id: "scout", reason: "known by mail" };
+  const bound = await service.post("/api/admin/agents/bind", claimed, admin);
+  const { agent_secret } = await bound.json();
+  expect((await enrich("elm", "scout", "Bergen", "198.51.100.1")).status).toBe(401);
+  const owner = { authorization: `Bearer ${agent_secret}` };
+  expect((await enrich("elm", "scout", "Bergen", "192.0.2.1", owner)).status).toBe(200);
+  const log = await (await service.get("/api/admin/audit", admin)).text();
+  expect(log).toContain("agent.bound");
+  expect(log).not.toContain(agent_secret);
+});
+
+test("an operator approves names that say no more than who someone is, and those are named", async () => {
+  const name = (value: string | null) =>
+    service.post(
+      "/api/admin/agents/name",
+      { agent_id: "helper", name: value, reason: "ok" },
+      admin,
+    );
+  expect((await (await name("Donate to me")).json()).code).toBe("name_not_harmless");
+  expect((await name("Helper Nine")).status).toBe(200);
+  await enrich("oak", "helper", "Oslo", "192.0.2.9");
+  const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
+  expect(provenance.city.agents).toEqual(["scout", "friend", "Helper Nine"]);
+});
+
+test("no one but an operator does either", async () => {
+  for (const path of ["bind", "name"]) {
+    const answer = await service.post(`/api/admin/agents/${path}`, { agent_id: "x", reason: "x" });
+    expect(answer.status).toBe(401);
+  }
+});
