@@ -22,7 +22,7 @@ import { openSearch } from "./search/engine.ts";
 import { loadSecrets } from "./secrets.ts";
 import { startSweep } from "./donation/sweep.ts";
 import { expireWaiting } from "./operator/expire-waiting.ts";
-import { startWalletSweep } from "./onboarding/wallets.ts";
+import { startOnboardingSweep } from "./onboarding/wallets.ts";
 import { startWebhooks } from "./webhooks/sender.ts";
 
 export type Service = {
@@ -82,7 +82,7 @@ export async function openService(config: Config, given: Given = {}): Promise<Se
   }
   const working = [
     startSweep(donateContext(context), log),
-    startWalletSweep(context),
+    startOnboardingSweep(context),
     startWebhooks(context),
     every(() => expireWaiting(context), {
       everyMs: expireEveryMs,

@@ -349,6 +349,37 @@ const revoke = defineCommand({
   },
 });
 
+const erase = defineCommand({
+  meta: {
+    name: "erase",
+    description:
+      "Erases name and address of who sent a request, or of all requests from an address, at once",
+  },
+  args: {
+    id: { ...id, required: false, description: "Id of the request, for example onboarding-4f1c…" },
+    email: { type: "string", description: "All requests from this address instead" },
+    operator,
+    json,
+  },
+  run: async ({ args }) => {
+    const body = { review: args.id ?? null, email: args.email ?? null };
+    if ((body.review === null) === (body.email === null)) {
+      stopWith("Give the id of a request, or --email.", 2);
+    }
+    const asked = { body };
+    const what = body.review ?? "erase";
+    await change(args, what, verificationOperations.eraseContacts, asked, (done) =>
+      [
+        `Erased: ${done.erased.length === 0 ? "nothing" : done.erased.join(", ")}.`,
+        ...done.waiting.map((one) => `${one} waits for a decision: reject it, then erase again.`),
+        ...done.profiles.map(
+          (slug) => `${slug} has this address as its contact: edit the profile.`,
+        ),
+      ].join("\n"),
+    );
+  },
+});
+
 const command = defineCommand({
   meta: {
     name: "review",
@@ -362,6 +393,7 @@ const command = defineCommand({
     approve,
     reject,
     check,
+    erase,
     revert,
     revoke,
     log,

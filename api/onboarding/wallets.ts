@@ -11,6 +11,7 @@ import {
   applyDueWallets,
 } from "#content/onboarding/wallet-hold-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
+import { eraseOldContacts } from "./erase-contacts.ts";
 
 export type WalletChange = {
   one: Onboarding;
@@ -58,10 +59,10 @@ export async function changeWallet(tx: WriteTransaction, change: WalletChange): 
 const everyMs = 60_000;
 
 /**
- * Makes wallets public whose hold has ended: at start and every minute. Donations do not wait for it: they read
- * the wallet in effect.
+ * Makes wallets public whose hold has ended, and erases contacts of requests that were rejected long ago: at start and
+ * every minute. Donations do not wait for it: they read the wallet in effect.
  */
-export const startWalletSweep = ({
+export const startOnboardingSweep = ({
   store,
   clock,
   log,
@@ -70,6 +71,8 @@ export const startWalletSweep = ({
     async () => {
       const applied = await applyDueWallets(store, clock());
       if (applied > 0) log.info({ applied }, "held wallets took effect");
+      const erased = await eraseOldContacts(store, clock());
+      if (erased > 0) log.info({ erased }, "contacts of rejected requests were erased");
     },
     {
       everyMs,

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type FailureTable, type Refusal, refusalOf, unusableBody } from "#api/http/problem.ts";
+import { eraseContactsOf } from "#api/onboarding/erase-contacts.ts";
 import { checkHost, hostProofAnswers, type HostProofFailure } from "#api/onboarding/host-proof.ts";
 import {
   readDeliveries,
@@ -215,6 +216,9 @@ export const actions = {
   }),
   approveAgentName: action(operations.approveAgentName, approveAgentName, {
     help: 'Send {"agent_id": "…", "name": "…", "reason": "…"}.',
+  }),
+  eraseContacts: action(verificationOperations.eraseContacts, eraseContactsOf, {
+    help: 'Send {"review": "onboarding-…"} or {"email": "…"}.',
   }),
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
     help: 'Send {"reason": "…"}, or {"reason": "…", "take_back_values": false}.',

@@ -4,7 +4,8 @@ import { fail, ok } from "#content/contract/result.ts";
 import { overruleField } from "#content/enrichment/agreed-field-store.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";
-import { publicFields } from "#content/nonprofit/wire.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
 import { changeProfile, conflict, type Operated, type ProfileContext } from "./change-profile.ts";
 
 /**
@@ -28,8 +29,17 @@ export const editProfile = (
       const value = after[field] === null ? null : String(after[field]);
       await overruleField(tx, { nonprofit_id: before.id, field, value, now });
     }
-    const was = Object.fromEntries(fields.map((field) => [field, before[field as "name"]]));
-    const set = Object.fromEntries(fields.map((field) => [field, after[field as "name"]]));
+    const was = loggable(before, fields);
+    const set = loggable(after, fields);
     const message = `Saved: ${publicFields(fields).join(", ").replaceAll("_", " ")}.`;
     return ok({ saves: [{ before, after }], fields, message, detail: { was, set } });
   });
+
+/** Values for the audit log, which keeps them for ever: a contact is never among them. */
+const loggable = (record: NonprofitRecord, fields: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    fields.map((field) => {
+      const value: unknown = record[field as "name"];
+      return [field, typeof value === "string" ? publicValue(field, value) : value];
+    }),
+  );

@@ -242,3 +242,26 @@ export const RevokeAnswer = named("RevocationResult", {
   live: z.boolean().nullable().describe("Whether the published profile shows it already"),
 });
 export type RevokeAnswer = z.infer<typeof RevokeAnswer>;
+
+/** The body of POST /api/admin/contacts/erase: a review, or an address. */
+export const ErasureBody = z
+  .object({
+    review: z
+      .string()
+      .regex(/^onboarding-[\da-f]{1,64}$/)
+      .nullish()
+      .describe("Id of a request, for example onboarding-4f1c9a0b"),
+    email: z.email().max(254).nullish().describe("All requests from this address"),
+  })
+  .refine((body) => (body.review == null) !== (body.email == null), "Send review or email.")
+  .meta({ id: "ContactErasure", examples: [{ review: "onboarding-4f1c9a0b" }] });
+
+/** 200 of it. */
+export const ErasureAnswer = named("ContactErased", {
+  erased: z.array(z.string()).describe("Requests whose contact is erased now; at most 500 at once"),
+  waiting: z.array(z.string()).describe("Requests that wait for a decision and keep it until then"),
+  profiles: z
+    .array(z.string())
+    .describe("Slugs of profiles that have the address as their contact: edit them to remove it"),
+});
+export type ErasureAnswer = z.infer<typeof ErasureAnswer>;

@@ -70,7 +70,7 @@ export async function applyDueHolds(
 }
 
 /** Who is named in the audit log for what time alone brings about. */
-const clockName = "the clock";
+export const clockName = "the clock";
 
 type WalletSet = Pick<WalletHold, "wallet" | "wallet_challenge" | "wallet_signature">;
 

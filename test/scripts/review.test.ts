@@ -57,6 +57,9 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
   expect((await review("reject", tagline ?? "", "--reason", "x".repeat(501))).code).toBe(2); // As over HTTP.
   expect((await review("reject", tagline ?? "", "--reason", "a claim")).code).toBe(0);
 
+  expect((await review("erase")).code).toBe(2); // Whose?
+  expect((await review("erase", "--email", "nobody@else.example")).out).toBe("Erased: nothing.\n");
+
   const reverted = await review("revert", "--agent", "BOT-A", "--json");
   expect(JSON.parse(reverted.out)).toEqual({
     agent_id: "bot-a",

@@ -1,4 +1,6 @@
 import {
+  ErasureAnswer,
+  ErasureBody,
   HostProof,
   HostProofBody,
   OnboardingAnswer,
@@ -87,6 +89,16 @@ export const verificationOperations = operations("Operator", {
       "Of a claim, change or registration that waits: looks for its token in the file and in DNS, as `POST /api/onboard/host-proof` does.",
     ok: { description: "What is proven", shape: HostProof },
     refusals: [409, 503],
+  },
+  eraseContacts: {
+    method: "post",
+    path: "/api/admin/contacts/erase",
+    summary: "Erase the contact of organisations that asked for something",
+    description:
+      "Of one request, or of all from an address: name and address of the sender. Rejected and withdrawn ones are erased after 90 days anyway. The audit log says that it was done, without the data.",
+    body: { shape: ErasureBody },
+    ok: { description: "Erased", shape: ErasureAnswer },
+    refusals: [],
   },
   revokeVerification: {
     method: "post",
