@@ -152,19 +152,22 @@ export const ReviewQueues = named("ReviewQueues", {
 });
 
 /** The body of POST /api/admin/agents/revert. */
-export const RevertBody = named("AgentReversion", {
-  agent_id: z.string().trim().min(1).max(128).optional(),
-  submissions: z
-    .array(z.int().min(1))
-    .min(1)
-    .max(500)
-    .optional()
-    .describe("Only these, by their numbers: others may have submitted under the same id"),
-  reason,
-}).refine(
-  ({ agent_id, submissions }) => agent_id !== undefined || submissions !== undefined,
-  "Send agent_id, submissions, or both.",
-);
+export const RevertBody = z
+  .object({
+    agent_id: z.string().trim().min(1).max(128).optional(),
+    submissions: z
+      .array(z.int().min(1))
+      .min(1)
+      .max(500)
+      .optional()
+      .describe("Only these, by their numbers: others may have submitted under the same id"),
+    reason,
+  })
+  .refine(
+    ({ agent_id, submissions }) => agent_id !== undefined || submissions !== undefined,
+    "Send agent_id, submissions, or both.",
+  )
+  .meta({ id: "AgentReversion" });
 
 /** 200 of POST /api/admin/agents/revert. */
 export const Reverted = named("AgentReverted", {

@@ -127,7 +127,7 @@ test("every parameter and every header has an example that fits, and what must b
   const required = contract
     .parameters()
     .filter((one) => one.in === "query" && one.required === true);
-  expect(required.map(({ name }) => name)).toEqual(["memo", "wallet"]);
+  expect(required.map(({ name }) => name)).toEqual(["memo", "wallet", "agent_id"]);
 });
 
 describe("every example fits its schema", () => {
