@@ -14,7 +14,7 @@ import { z } from "zod";
 import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
-import { type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
+import { dataNotice, type McpTool, mcpTools } from "#content/openapi/mcp-tools.ts";
 import { jsonSchemaOf } from "#content/openapi/schemas.ts";
 
 /** A request to the service, by its path and query. */
@@ -71,10 +71,13 @@ async function callTool(ask: Ask, name: string, input: unknown): Promise<CallToo
   const read = tool.input.safeParse(input);
   if (!read.success) return refused(z.prettifyError(read.error).slice(0, 1_000));
   const answer = await asked(ask, callOf(tool.operation, read.data));
-  if (!answer.ok) return refused(JSON.stringify(answer.value));
-  const value = shown(tool, answer.value);
+  if (!answer.ok) return refused(JSON.stringify(marked(answer.value)));
+  const value = marked(shown(tool, answer.value));
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
 }
+
+/** With how to read it in front: what follows in the same object is delimited by it. */
+const marked = (value: Record<string, unknown>) => ({ data_notice: dataNotice, ...value });
 
 const refused = (text: string): CallToolResult => ({
   content: [{ type: "text", text }],
@@ -141,7 +144,7 @@ async function readResource(ask: Ask, uri: string) {
   // Too many requests, or a directory that does not answer: the resource may well be there.
   if (!answer.ok) throw new McpError(ErrorCode.InternalError, String(answer.value["detail"]));
   return {
-    contents: [{ uri, mimeType: "application/json", text: JSON.stringify(answer.value) }],
+    contents: [{ uri, mimeType: "application/json", text: JSON.stringify(marked(answer.value)) }],
   };
 }
 
