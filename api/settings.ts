@@ -336,7 +336,7 @@ export const settings = z
       matching(/^[\w-]{1,64}: ?[\x20-\x7e]+$/, "a header like `Fastly-Key: secret`"),
     ),
     ALMONER_WEBHOOK_URLS: described(
-      "addresses that receive webhooks about changed profiles and donations, comma-separated; no other host is contacted",
+      "addresses that receive webhooks about changed profiles and donations, comma-separated; they go to no other host",
       receivers.optional(),
       "none: nothing is sent",
     ),

@@ -163,4 +163,6 @@ async function beginningOf(response: Response): Promise<string> {
 }
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "no answer";
+  error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "no answer";

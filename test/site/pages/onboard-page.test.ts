@@ -12,7 +12,9 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
   let site: GivingSite;
   let browser: Browser;
   beforeAll(async () => {
-    site = await aGivingSite(() => [{ slug: "kitchen", name: "Hope Kitchen" }]);
+    site = await aGivingSite(() => [
+      { slug: "kitchen", name: "Hope Kitchen", website: "https://kitchen.example" },
+    ]);
     browser = await openChromium();
   }, patientMs);
   afterAll(async () => {
@@ -66,6 +68,12 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       const status = await opened(path);
       await status.waitForSelector("#status-facts:not([hidden])");
       expect(await status.textContent("#status-facts")).toContain("Waits for review");
+      expect(await status.textContent("#status-token")).toMatch(/^almoner-claim=[\w-]{43}$/);
+      expect(await status.textContent("#status-file")).toContain("https://kitchen.example/");
+      expect(await status.isVisible("#status-look")).toBe(true);
+      // No mail server is set, and no link came by mail.
+      expect(await status.isVisible("#status-mail")).toBe(false);
+      expect(await status.isVisible("#status-confirm")).toBe(false);
       const reason = "<img src=x onerror=alert(1)> no reply";
       await decide(`onboarding-${String(id?.["id"])}`, "rejected", reason);
       await status.reload();
@@ -119,8 +127,13 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
         () => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== "",
       );
       await page.click('button[type="submit"]');
-      await statusPath(page);
-      expect(page.troubles).toEqual([]);
+      const status = await opened(await statusPath(page));
+      await status.waitForSelector("#status-proof:not([hidden])");
+      expect(await status.textContent("#status-note")).toContain("names no website");
+      await status.click("#status-withdraw");
+      await status.waitForSelector("#status-facts:has-text('Withdrawn by its sender')");
+      expect(await status.isVisible("#status-proof")).toBe(false);
+      expect([...page.troubles, ...status.troubles]).toEqual([]);
     },
     patientMs,
   );
