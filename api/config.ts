@@ -77,6 +77,8 @@ const completed = (raw: Raw, env: Environment) => ({
   /** How long calls of recommend, and what followed them, are kept. */
   recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,
   publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
+  /** How long mirrors take the signed list for the newest one. */
+  listValidDays: raw.ALMONER_LIST_VALID_DAYS,
   releasesKept: raw.ALMONER_RELEASES_KEPT,
   rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
   /** Whether the exported folder holds compressed siblings. */

@@ -278,6 +278,10 @@ export const settings = z
       "releases kept for a rollback; a change makes up to four: profile, lists, feed, search",
       whole(1, 100_000, 200),
     ),
+    ALMONER_LIST_VALID_DAYS: described(
+      "days after which mirrors refuse the signed list when no newer one came; more where you publish by hand",
+      whole(2, 3_650, 7),
+    ),
     ALMONER_REBUILD_SCHEDULE: described(
       "cron expression (UTC) of the full rebuild; `off` for none",
       schedule.default("0 3 * * *"),

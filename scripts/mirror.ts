@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { defineCommand } from "citty";
-import { publicKeyOf } from "#content/feed/signing-keys.ts";
+import { systemClock } from "#content/contract/time.ts";
+import { type PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { openMirrorFolder } from "./mirror/folder.ts";
 import { openOrigin, type SyncFailure } from "./mirror/origin.ts";
@@ -15,6 +16,21 @@ const args = {
   key: {
     type: "string",
     description: "Public key (x of its JWK) to verify signatures with; default: the first one seen",
+  },
+  "accept-new-key": {
+    type: "boolean",
+    description:
+      "Take the key that the directory shows now instead of the one seen first: check its id first",
+  },
+  "max-gb": {
+    type: "string",
+    default: "50",
+    description: "The most that the folder may hold, in GB",
+  },
+  "max-files": {
+    type: "string",
+    default: "5000000",
+    description: "The most files that the folder may hold",
   },
   check: { type: "boolean", description: "Check every file in the folder, and repair it" },
   watch: {
@@ -41,17 +57,22 @@ const command = defineCommand({
     const patienceMs = secondsOf("--patience", asked.patience, 0) * 1_000;
     const watchMs = asked.watch === undefined ? 0 : secondsOf("--watch", asked.watch, 1) * 1_000;
     if (!/^https?:\/\/./.test(asked.url)) stopWith("Give an http or https URL to mirror.", 2);
-    const key = asked.key === undefined ? null : await publicKeyOf(asked.key).catch(() => null);
-    if (asked.key !== undefined && key === null) {
-      stopWith("--key: give the x of an Ed25519 JWK: 43 characters of base64url.", 2);
-    }
+    const key = asked.key === undefined ? null : await keyOf(asked.key);
+    const limits = {
+      bytesMax: 1e9 * numberOf("--max-gb", asked["max-gb"]),
+      filesMax: numberOf("--max-files", asked["max-files"]),
+    };
     const signal = stopSignal();
     const mirror = openMirrorFolder(asked.folder);
     const lock = lockOrStop(mirror.side);
-    const common = { origin: openOrigin(asked.url, { signal }), mirror, key, patienceMs };
+    const origin = openOrigin(asked.url, { signal });
+    const common = { origin, mirror, key, patienceMs, limits, clock: systemClock };
     try {
-      for (let check = asked.check === true; ; check = false) {
-        process.exitCode = (await runOnce({ ...common, check }, asked.json === true)) ? 0 : 1;
+      for (let first = true; ; first = false) {
+        const check = first && asked.check === true;
+        const acceptNewKey = first && asked["accept-new-key"] === true;
+        const inStep = await runOnce({ ...common, check, acceptNewKey }, asked.json === true);
+        process.exitCode = inStep ? 0 : 1;
         if (watchMs === 0 || signal.aborted) break;
         // Being asked to stop ends the pause.
         await setTimeout(watchMs, undefined, { signal }).catch(() => undefined);
@@ -88,6 +109,16 @@ function secondsOf(name: string, given: string, least: number): number {
   return stopWith(`${name}: give seconds from ${least} to 86400.`, 2);
 }
 
+const keyOf = (x: string): Promise<PublicKey> =>
+  publicKeyOf(x).catch(() =>
+    stopWith("--key: give the x of an Ed25519 JWK: 43 characters of base64url.", 2),
+  );
+
+function numberOf(name: string, given: string): number {
+  const number = Number(given);
+  return number > 0 && number <= 1e9 ? number : stopWith(`${name}: give a number above 0.`, 2);
+}
+
 function lockOrStop(side: string): { release(): void } {
   try {
     return takePublisherLock(side);
@@ -117,8 +148,17 @@ function describeReport(report: SyncReport, seconds: number): string {
   ].join("\n");
 }
 
+/** Failures that another run may not have; the others are refusals. */
+const troubles = ["disk", "not_found", "unreachable", "restless", "no_directory"] as const;
+type Trouble = Extract<SyncFailure, { kind: (typeof troubles)[number] }>;
+const isTrouble = (failure: SyncFailure): failure is Trouble =>
+  troubles.some((kind) => kind === failure.kind);
+
 /** Why a run left the folder as it was. */
-function describeFailure(failure: SyncFailure): string {
+const describeFailure = (failure: SyncFailure): string =>
+  isTrouble(failure) ? describeTrouble(failure) : describeRefusal(failure);
+
+function describeTrouble(failure: Trouble): string {
   switch (failure.kind) {
     case "disk":
       return `The folder could not be written: ${failure.reason}. The next run continues from here.`;
@@ -126,17 +166,38 @@ function describeFailure(failure: SyncFailure): string {
       return `The origin has no ${failure.path}: is this the address of a published directory?`;
     case "unreachable":
       return `${failure.path} could not be fetched: ${failure.reason}. The next run continues from here.`;
-    case "tampered":
-      return `REFUSED: the origin's files differ from its signed list, and still do after waiting: ${listed(failure.paths)}\nNothing was replaced.`;
     case "restless":
       return "The origin changes faster than its list of files can be fetched. Nothing was replaced; what was fetched is kept for the next run.";
     case "no_directory":
+    default:
       return `This is not a published directory: ${failure.reason}.`;
+  }
+}
+
+/** Why nothing of what the origin shows was taken. */
+function describeRefusal(failure: Exclude<SyncFailure, Trouble>): string {
+  switch (failure.kind) {
+    case "tampered":
+      return `REFUSED: the origin's files differ from its signed list, and still do after waiting: ${listed(failure.paths)}\nNothing was replaced.`;
     case "not_signed_by":
       return (
         `REFUSED: the list of files is not signed by the key of this mirror (${failure.kid}); it names ${failure.signedBy}.\n` +
-        "Nothing was replaced. If the directory has a new key, check it and pass it with --key."
+        "Nothing was replaced. If the directory has a new key, ask its operator for the key's id, and take it with --accept-new-key."
       );
+    case "rolled_back":
+      return (
+        `REFUSED: the list of files (${failure.sequence ?? "without a number"}) is older than the one taken before (${failure.taken}): somebody may be showing an old state. Nothing was replaced.\n` +
+        "A directory that was restored from a backup issues a newer list within a day."
+      );
+    case "expired":
+      return (
+        `REFUSED: the list of files expired at ${failure.expires_at}: the directory's publisher stands still, or somebody holds newer lists back. Nothing was replaced.\n` +
+        "Check that this machine's clock is right, and ask the directory's operator."
+      );
+    case "bad_list":
+      return `REFUSED: the signed list of files cannot be followed: ${failure.reason}. Nothing was replaced.`;
+    case "too_large":
+      return `REFUSED: the directory has ${failure.reason}, more than this mirror takes. Nothing was replaced. --max-gb and --max-files say how much it takes.`;
     case "not_a_mirror":
     default:
       return "REFUSED: the folder is not empty and is not a mirror. Name an empty folder, or remove its contents.";

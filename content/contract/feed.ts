@@ -64,9 +64,18 @@ const ShardReference = z.object({
 });
 export type ShardReference = z.infer<typeof ShardReference>;
 
+/** When a list was issued, and until when a mirror may take it for the newest one. */
+export const ListIssue = z.object({
+  sequence: z.int().min(1).describe("Grows with each list, over restores and rollbacks too"),
+  issued_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().describe("A newer list comes before: daily, also without changes"),
+});
+export type ListIssue = z.infer<typeof ListIssue>;
+
 /** GET /snapshot/manifest.json: signed as a whole, and through its shards it vouches for every file. */
 export const BundleManifest = named("BundleManifest", {
   version: z.literal(1),
+  issue: ListIssue.optional().describe("Absent in lists of version 0.3.0"),
   files: z.int().min(0),
   bytes: z.int().min(0),
   shards: z.array(ShardReference).length(256),
@@ -92,13 +101,15 @@ export const isManifestPath = (path: string): boolean =>
   path === feedPaths.signature ||
   path.startsWith("snapshot/manifest/");
 
+/** Names with a dot in front are "." and "..", and settings of web servers and other programs. */
+const isHidden = (segment: string, at: number): boolean =>
+  segment.startsWith(".") && !(at === 0 && segment === ".well-known");
+
 function isPlainPath(path: string): boolean {
   // Control characters, backslashes and colons mean something to one file system or another.
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f\\:]/.test(path)) return false;
   return path
     .split("/")
-    .every(
-      (segment) => segment !== "" && segment !== "." && segment !== ".." && segment.length < 256,
-    );
+    .every((segment, at) => segment !== "" && segment.length < 256 && !isHidden(segment, at));
 }

@@ -2,6 +2,7 @@ import { nextChanges } from "#content/nonprofit/changes-store.ts";
 import { publicFields } from "#content/nonprofit/wire.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/contract/feed.ts";
 import { isoTime } from "#content/contract/time.ts";
+import { z } from "zod";
 import { asc, between, desc, eq, gt, lte } from "drizzle-orm";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { changes, directoryFacts, feedFiles } from "#content/store/tables/publishing.ts";
@@ -90,6 +91,44 @@ export async function beginEpoch(
     });
   });
   return epoch;
+}
+
+const issueFact = "signed_list";
+/** A list without changes is issued anew after this long: its expiry is some days away. */
+export const renewListAfterMs = 24 * 3_600_000;
+
+const StoredIssue = z.object({ digest: z.string(), sequence: z.int(), issued_at: z.int() });
+export type StoredIssue = z.infer<typeof StoredIssue>;
+
+/**
+ * The number and time (milliseconds since 1970) of the list with this content: those it has already, while it is the
+ * newest one and younger than a day, else new ones. They are a fact of the store, so that a rebuilt bundle has them too.
+ * The number is the time in seconds, or more: it goes on growing when an older store is restored.
+ */
+export async function issueList(
+  store: Store,
+  { digest, now }: { digest: string; now: Date },
+): Promise<StoredIssue> {
+  const atMs = now.getTime();
+  const last = await findIssue(store);
+  if (last?.digest === digest && atMs < last.issued_at + renewListAfterMs) return last;
+  const sequence = Math.max((last?.sequence ?? 0) + 1, Math.floor(atMs / 1_000));
+  const issue = { digest, sequence, issued_at: atMs };
+  const row = { value: JSON.stringify(issue), updated_at: atMs };
+  await store.write(async (tx) => {
+    const { name } = directoryFacts;
+    const fact = { name: issueFact, ...row };
+    await tx.db.insert(directoryFacts).values(fact).onConflictDoUpdate({ target: name, set: row });
+  });
+  return issue;
+}
+
+async function findIssue(store: Queryable): Promise<StoredIssue | null> {
+  const [fact] = await store.db
+    .select({ value: directoryFacts.value })
+    .from(directoryFacts)
+    .where(eq(directoryFacts.name, issueFact));
+  return fact === undefined ? null : StoredIssue.parse(JSON.parse(fact.value));
 }
 
 /** The feed's epoch, null before the first `closeFeedFiles`, which makes it. */

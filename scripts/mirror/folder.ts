@@ -17,6 +17,8 @@ export const MirrorState = z.object({
   epoch: z.string(),
   /** The newest feed file that the mirror holds. */
   sequence: z.int().min(0),
+  /** The number of the newest list that was taken; null for one of version 0.3.0, which had none. */
+  list: z.int().nullable().default(null),
   /** Files were being put in place and may be of two versions. */
   installing: z.boolean(),
   /** Files that the origin changed faster than they could be fetched; they are older than the list says. */

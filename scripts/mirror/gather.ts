@@ -4,6 +4,7 @@ import {
   type BundleManifest,
   feedPaths,
   type ManifestEntry,
+  ManifestShard,
   type ShardReference,
 } from "#content/contract/feed.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
@@ -86,11 +87,12 @@ async function lackingFiles(
 const isNoted = (path: string): boolean =>
   path === feedPaths.state || /^snapshot\/nonprofits\/\d+\.ndjson\.gz$/.test(path);
 
-const stagedShard = async (mirror: MirrorFolder, { sha256 }: ShardReference) =>
-  shardFrom(await readFile(mirror.stagedPath(sha256), "utf8")).files;
+const stagedShard = async (mirror: MirrorFolder, shard: ShardReference) =>
+  shardFrom(await readFile(mirror.stagedPath(shard.sha256), "utf8"), shard).files;
 
+/** What is in place was looked at when it was gathered, by the list of then. */
 const heldShard = async (mirror: MirrorFolder, { path }: ShardReference) =>
-  shardFrom(await readFile(mirror.pathOf(path), "utf8")).files;
+  ManifestShard.parse(JSON.parse(await readFile(mirror.pathOf(path), "utf8"))).files;
 
 /** Where the newest version of a noted file is: gathered, or in place already. */
 export function newestOf({ mirror, noted }: Gathering, path: string): string {

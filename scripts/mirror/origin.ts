@@ -1,12 +1,16 @@
 import { rename, rm } from "node:fs/promises";
+import { z } from "zod";
 import {
   BundleManifest,
+  BundlePath,
   feedPaths,
   isManifestPath,
   ManifestShard,
+  type ShardReference,
 } from "#content/contract/feed.ts";
 import { KeySet, keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
 import { retry } from "#content/runtime/retry.ts";
+import { shardNames } from "#site/bundle/signed-list.ts";
 import { codeOf, writeHashed } from "#site/bundle/blobs.ts";
 
 /** Why a run left the folder as it was. What was gathered stays for the next run. */
@@ -18,6 +22,14 @@ export type SyncFailure =
   | { kind: "no_directory"; reason: string }
   /** The list is not signed by the key that is pinned. */
   | { kind: "not_signed_by"; kid: string; signedBy: string }
+  /** The list is older than the one this mirror took before. */
+  | { kind: "rolled_back"; sequence: number | null; taken: number }
+  /** No newer list came in time. */
+  | { kind: "expired"; expires_at: string }
+  /** The list, though signed, is none that a mirror can follow. */
+  | { kind: "bad_list"; reason: string }
+  /** There is more than this mirror takes. */
+  | { kind: "too_large"; reason: string }
   /** The folder holds something that no mirror put there. */
   | { kind: "not_a_mirror" }
   /** Files of the origin differ from its signed list, and the list does not change. */
@@ -192,13 +204,70 @@ export async function readList(
   return stop({ kind: "not_signed_by", kid: key.kid, signedBy });
 }
 
-/** A shard of the list. Throws when it is none: its bytes were vouched for, so that is a bug of the origin. */
-export function shardFrom(bytes: string): ManifestShard {
-  const shard = ManifestShard.parse(JSON.parse(bytes));
-  if (shard.files.some(({ path }) => isManifestPath(path))) {
-    throw new Error(`shard ${shard.shard} of the signed list lists a part of the list itself`);
+/** What a list must be to be taken: `taken` is the number of the one before, null for none. */
+export type Acceptable = { taken: number | null; now: Date; bytesMax: number; filesMax: number };
+
+/** Ends the run for a list that is signed and still not to be taken: an older one, one that expired, or too large a one. */
+export function accept(manifest: BundleManifest, acceptable: Acceptable): void {
+  const { bytesMax, filesMax } = acceptable;
+  const { files, bytes, shards } = manifest;
+  acceptIssue(manifest, acceptable);
+  const fault = faultOf(manifest);
+  if (fault !== null) return stop({ kind: "bad_list", reason: fault });
+  if (files > filesMax) return stop({ kind: "too_large", reason: `${files} files` });
+  const whole = bytes + sumOf(shards, "size");
+  if (whole > bytesMax) return stop({ kind: "too_large", reason: `${whole} bytes` });
+}
+
+function acceptIssue({ issue }: BundleManifest, { taken, now }: Acceptable): void {
+  if (taken !== null && (issue === undefined || issue.sequence < taken)) {
+    return stop({ kind: "rolled_back", sequence: issue?.sequence ?? null, taken });
   }
-  return shard;
+  if (issue !== undefined && Date.parse(issue.expires_at) < now.getTime()) {
+    return stop({ kind: "expired", expires_at: issue.expires_at });
+  }
+}
+
+function faultOf({ files, bytes, shards }: BundleManifest): string | null {
+  if (sumOf(shards, "files") !== files || sumOf(shards, "bytes") !== bytes) {
+    return "its parts do not add up to its totals";
+  }
+  const odd = shards.find(
+    ({ path, size }, at) => path !== feedPaths.shard(shardNames[at] ?? "") || size > shardBytesMax,
+  );
+  return odd === undefined ? null : `its part ${odd.path} has another name or size`;
+}
+
+const sumOf = (shards: readonly ShardReference[], of: "files" | "bytes" | "size"): number =>
+  shards.reduce((sum, shard) => sum + shard[of], 0);
+
+/** 400,000 files in a shard: a hundred million profiles. */
+const shardBytesMax = 64 * 2 ** 20;
+
+/** A shard as the list tells it. Ends the run when it is none, or names a path that no mirror writes. */
+export function shardFrom(bytes: string, expected: ShardReference): ManifestShard {
+  const value = parsed(new TextEncoder().encode(bytes));
+  const shard = ManifestShard.safeParse(value);
+  if (!shard.success) return stop({ kind: "bad_list", reason: badShard(value, expected) });
+  const { files } = shard.data;
+  const own = files.find(({ path }) => isManifestPath(path));
+  if (own !== undefined) return stop({ kind: "bad_list", reason: `it lists ${own.path}` });
+  const bytesListed = files.reduce((sum, { size }) => sum + size, 0);
+  if (files.length !== expected.files || bytesListed !== expected.bytes) {
+    return stop({ kind: "bad_list", reason: `${expected.path} differs from its totals` });
+  }
+  return shard.data;
+}
+
+const listedPaths = z.object({ files: z.array(z.object({ path: z.string() })) });
+
+/** The first path that cannot be used, as JSON, so that it cannot play with the terminal. */
+function badShard(value: unknown, { path }: ShardReference): string {
+  const listed = listedPaths.safeParse(value);
+  const bad = listed.data?.files.find((file) => !BundlePath.safeParse(file.path).success);
+  return bad === undefined
+    ? `${path} has another form`
+    : `it lists ${JSON.stringify(bad.path.slice(0, 200))}, a path that no mirror writes`;
 }
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

@@ -6,12 +6,14 @@ import {
   feedPaths,
   isManifestPath,
 } from "#content/contract/feed.ts";
+import type { Clock } from "#content/contract/time.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { PublicKey } from "#content/feed/signing-keys.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
 import type { MirrorFolder, MirrorState } from "./folder.ts";
 import { type Gathering, gather, install, type Misfits, newestOf } from "./gather.ts";
 import {
+  accept,
   type Origin,
   publishedKey,
   readList,
@@ -27,6 +29,11 @@ export type SyncOptions = {
   mirror: MirrorFolder;
   /** The key that the operator named; null: the one pinned at the first run, or the one the origin shows then. */
   key: PublicKey | null;
+  /** Take another key than the pinned one, if the origin shows it. */
+  acceptNewKey: boolean;
+  /** The most that the folder may hold. */
+  limits: { bytesMax: number; filesMax: number };
+  clock: Clock;
   /** Look at every file in the folder instead of believing what the last run left. */
   check: boolean;
   /** How long an origin may be between two states before its files are refused. */
@@ -53,7 +60,11 @@ export async function syncMirror(options: SyncOptions): Promise<Result<SyncRepor
   }
 }
 
-const diskTroubles: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EACCES", "EROFS"]);
+const diskTroubles: ReadonlySet<string> = new Set([
+  ...["ENOSPC", "EDQUOT", "EACCES", "EROFS"],
+  // A path of the list that is a file here and a folder there, or a name that is too long.
+  ...["ENOTDIR", "EISDIR", "EEXIST", "ENOTEMPTY", "ENAMETOOLONG"],
+]);
 
 async function sync(options: SyncOptions): Promise<SyncReport> {
   const { origin, mirror, check, onFile } = options;
@@ -77,7 +88,7 @@ async function sync(options: SyncOptions): Promise<SyncReport> {
       onFile();
     },
   };
-  const { list, left } = await gatherPatiently(options, gathering, key);
+  const { list, left } = await gatherPatiently(options, gathering, { key, state });
   const feed = FeedState.parse(await jsonAt(newestOf(gathering, feedPaths.state)));
   if (trusted && feed.epoch !== state.epoch) return sync({ ...options, check: true });
   const next: MirrorState = {
@@ -85,6 +96,7 @@ async function sync(options: SyncOptions): Promise<SyncReport> {
     key,
     epoch: feed.epoch,
     sequence: feed.sequence,
+    list: list.manifest.issue?.sequence ?? null,
     installing: true,
     behind: left,
   };
@@ -95,21 +107,32 @@ async function sync(options: SyncOptions): Promise<SyncReport> {
 }
 
 /** The key that the operator named, or the one pinned at the first run, or the one that the origin shows now. */
-const keyFor = async ({ key, origin }: SyncOptions, state: MirrorState | null) =>
-  key ?? state?.key ?? (await publishedKey(origin));
+const keyFor = async ({ key, acceptNewKey, origin }: SyncOptions, state: MirrorState | null) =>
+  key ?? (acceptNewKey ? null : state?.key) ?? (await publishedKey(origin));
+
+const acceptable = ({ clock, limits }: SyncOptions, state: MirrorState | null) => ({
+  ...limits,
+  taken: state?.list ?? null,
+  now: clock(),
+});
 
 const jsonAt = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, "utf8"));
 
 /** Whether the origin's signature is the one that is here: then every file is the same. */
 async function isUnchanged(
-  { origin, mirror, check }: SyncOptions,
+  options: SyncOptions,
   state: MirrorState | null,
   key: PublicKey,
 ): Promise<boolean> {
+  const { origin, mirror, check } = options;
   if (check || state === null) return false;
   if (state.installing || state.behind.length > 0 || state.key.x !== key.x) return false;
   const held = await readFile(mirror.pathOf(feedPaths.signature)).catch(() => null);
-  return held?.equals(await readSignature(origin)) ?? false;
+  if (held?.equals(await readSignature(origin)) !== true) return false;
+  // The same list for too long is an origin that stands still, or somebody who holds newer ones back.
+  const list = await heldList(mirror);
+  if (list !== null) accept(list, acceptable(options, state));
+  return list !== null;
 }
 
 /** The list whose files are gathered, but for those that are left for the next run. */
@@ -119,12 +142,13 @@ type Gathered = { list: SignedList; left: string[] };
 async function gatherPatiently(
   options: SyncOptions,
   gathering: Gathering,
-  key: PublicKey,
+  { key, state }: { key: PublicKey; state: MirrorState | null },
 ): Promise<Gathered> {
   const deadlineMs = performance.now() + options.patienceMs;
   const seen: Seen = { lists: new Set(), files: new Map() };
   for (let pauseMs = options.pauseMs; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
     const list = await readList(options.origin, key, options.pauseMs);
+    accept(list.manifest, acceptable(options, state));
     const misfits = await gather(gathering, list.manifest);
     if (misfits.size === 0) return { list, left: [] };
     note(seen, list, misfits);

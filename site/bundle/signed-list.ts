@@ -18,7 +18,8 @@ type Overlay = Map<string, { digest: string; size: number } | null>;
 
 type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
-const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
+/** The names of the shards, in the order of the list. */
+export const shardNames = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2, "0"));
 
 const encoder = new TextEncoder();
 

@@ -74,7 +74,7 @@ export type FeedTask = {
 /** What tells mirrors of a release, among the blobs but not published or signed yet. */
 export type FeedDraft = {
   files: NewFile[];
-  /** The list of all files, to be signed. */
+  /** The list of all files, to be issued and signed. */
   root: string;
   /** The release of whose files it tells. */
   release: number;

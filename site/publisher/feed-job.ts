@@ -1,9 +1,16 @@
 import { rename } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { feedPaths, type FeedState } from "#content/contract/feed.ts";
+import { isoTime } from "#content/contract/time.ts";
+import { BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
-import { feedEpoch, newestFeedFile } from "#content/feed/store.ts";
+import {
+  feedEpoch,
+  issueList,
+  newestFeedFile,
+  renewListAfterMs,
+  type StoredIssue,
+} from "#content/feed/store.ts";
 import { digestOf, writeHashed } from "#site/bundle/blobs.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
@@ -15,6 +22,9 @@ import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
 export type FeedJob = ReturnType<typeof openFeedJob>;
 
+const encoder = new TextEncoder();
+const dayMs = 86_400_000;
+
 /** A snapshot of 12 MB, that of 41,000 profiles, is joined once a second at most, one of 120 MB every ten. */
 const joinedBytesPerSecondMax = 12_000_000;
 
@@ -22,9 +32,13 @@ const joinedBytesPerSecondMax = 12_000_000;
 export function openFeedJob(
   context: PublisherContext,
   signer: Signer,
-  { joinedBytesPerSecond = joinedBytesPerSecondMax }: { joinedBytesPerSecond?: number } = {},
+  {
+    joinedBytesPerSecond = joinedBytesPerSecondMax,
+    listValidDays = 7,
+  }: { joinedBytesPerSecond?: number; listValidDays?: number } = {},
 ) {
   let joinAfterMs = 0;
+  let renewAtMs = Infinity;
   const isBehind = () =>
     context.manifest.state().snapshot_parts !== snapshotParts(context.manifest).digest;
   let behind = isBehind();
@@ -42,7 +56,14 @@ export function openFeedJob(
      */
     run: async ({ full = renewing, paced = false } = {}) => {
       const joining = !paced || performance.now() >= joinAfterMs;
-      const committed = await publishFeed(context, { signer, full, joining });
+      const validMs = listValidDays * dayMs;
+      const { committed, issuedAtMs } = await publishFeed(context, {
+        signer,
+        full,
+        joining,
+        validMs,
+      });
+      renewAtMs = performance.now() + issuedAtMs + renewListAfterMs - context.clock().getTime();
       const joined = committed.changed.find(({ path }) => path === feedPaths.snapshot);
       if (joined !== undefined) {
         joinAfterMs = performance.now() + (joined.size / joinedBytesPerSecond) * 1_000;
@@ -52,12 +73,15 @@ export function openFeedJob(
       if (full) renewing = false;
       return committed;
     },
-    /** From when on there is something to do: a release that the signed list does not tell, or a snapshot that lags behind. */
+    /**
+     * From when on there is something to do: a release that the signed list does not tell, a snapshot that lags behind, or
+     * a list that expires some days from now.
+     */
     dueAtMs: (): number | null => {
       const { current_release, listed_release } = context.manifest.state();
       if (current_release === 0) return null;
       if (!looked || renewing || current_release > listed_release) return 0;
-      return behind ? joinAfterMs : null;
+      return behind ? Math.min(joinAfterMs, renewAtMs) : renewAtMs;
     },
   };
 }
@@ -69,19 +93,25 @@ export function openFeedJob(
  */
 async function publishFeed(
   context: PublisherContext,
-  { signer, full, joining }: { signer: Signer; full: boolean; joining: boolean },
-): Promise<Committed> {
+  { signer, full, joining, validMs }: Publishing,
+): Promise<{ committed: Committed; issuedAtMs: number }> {
   deletePending(context);
   const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
-  const body = `${await signer.sign(new TextEncoder().encode(draft.root))}\n`;
-  const signature = storeFiles(context, [{ path: feedPaths.signature, body }]).files;
+  const digest = digestOf(encoder.encode(draft.root));
+  const issue = await issueList(context.source.store, { digest, now: context.clock() });
+  const root = issuedRoot(draft.root, issue, validMs);
+  const signature = `${await signer.sign(encoder.encode(root))}\n`;
+  const signed = storeFiles(context, [
+    { path: feedPaths.manifest, body: root },
+    { path: feedPaths.signature, body: signature },
+  ]).files;
   const { snapshot_parts, snapshot_number } = draft.joined;
   const before = context.manifest.state();
   // What another job published since the list was drawn up is not in it.
   const overtaken = before.current_release > draft.release;
-  return publishInSlices(context, {
+  const committed = await publishInSlices(context, {
     reason: "feed, snapshot and signed list",
-    files: [...draft.files, ...signature],
+    files: [...draft.files, ...signed],
     withoutHistory: "",
     // No one else writes these files, so none can be newer.
     asOf: Number.MAX_SAFE_INTEGER,
@@ -93,11 +123,20 @@ async function publishFeed(
       epoch: draft.epoch,
     }),
   });
+  return { committed, issuedAtMs: issue.issued_at };
+}
+
+type Publishing = { signer: Signer; full: boolean; joining: boolean; validMs: number };
+
+/** The list of all files, with what tells a mirror that it is the newest one. */
+function issuedRoot(root: string, { sequence, issued_at }: StoredIssue, validMs: number): string {
+  const { version, ...list } = BundleManifest.parse(JSON.parse(root));
+  const expires_at = isoTime(issued_at + validMs);
+  const issue = { sequence, issued_at: isoTime(issued_at), expires_at };
+  return `${JSON.stringify({ version, issue, ...list } satisfies BundleManifest)}\n`;
 }
 
 type DraftParts = Pick<PublisherContext, "manifest" | "blobs" | "source">;
-
-const encoder = new TextEncoder();
 
 /** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
 export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedDraft> {
@@ -112,8 +151,7 @@ export async function draftFeed(parts: DraftParts, job: FeedTask): Promise<FeedD
     ({ path, digest }) => parts.manifest.find(path)?.digest !== digest,
   );
   const { files, root, release } = draftManifest(parts, { full: job.full, own });
-  const list = storeFiles(parts, [{ path: feedPaths.manifest, body: root }]).files;
-  return { files: [...own, ...files, ...list], root, release, joined, epoch };
+  return { files: [...own, ...files], root, release, joined, epoch };
 }
 
 async function currentSnapshot(

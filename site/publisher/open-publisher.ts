@@ -37,6 +37,8 @@ export type PublisherSettings = {
   compiledFolder?: string;
   /** Ed25519 private key by which the list of all files is signed: PKCS#8, PEM. */
   signingKey: string;
+  /** How long mirrors take the signed list for the newest one; default 7 days. */
+  listValidDays?: number;
   /** Whether exported files have compressed siblings; default no. */
   precompress?: boolean;
   /** Whether there is a search index for people; default no. */
@@ -70,7 +72,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const store = await openedStore(settings, lock);
   const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
   const renderer = await openRenderer(compiled.folder);
-  const { baseUrl, network, apart = false } = settings;
+  const { baseUrl, network, apart = false, listValidDays = 7 } = settings;
   const workers = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
@@ -97,7 +99,7 @@ export async function openPublisher(settings: PublisherSettings) {
   };
   repair(context);
   await detectRestoredStore(context);
-  const feedJob = openFeedJob(context, signer);
+  const feedJob = openFeedJob(context, signer, { listValidDays });
   const { makeIndexes } = context.background;
   const searchJob = openSearchJob(context, { pagefind, makeIndexes });
   return {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
+import { systemClock } from "#content/contract/time.ts";
 import { openMirrorFolder } from "#scripts/mirror/folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";
@@ -57,6 +58,9 @@ const sync = (options: Partial<SyncOptions> = {}) =>
     origin: openOrigin(server.url, { attemptsMax: 1, timeoutMs: 2_000 }),
     mirror: openMirrorFolder(folder),
     key: null,
+    acceptNewKey: false,
+    limits: { bytesMax: 1e9, filesMax: 10_000 },
+    clock: systemClock,
     check: false,
     patienceMs: 100,
     pauseMs: 5,
@@ -257,7 +261,7 @@ describe("while the origin moves on", () => {
       if (path === "nonprofits/trust-7.html") await publishEdit("trust-7");
       return null;
     };
-    const outcome = await sync({ patienceMs: 300 });
+    const outcome = await sync({ patienceMs: 2_000 });
     if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.failure)}`);
     expect(outcome.value.behind).toContain("nonprofits/trust-7.html");
     server.meddle = () => null;
