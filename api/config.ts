@@ -56,6 +56,12 @@ const completed = (raw: Raw, env: Environment) => ({
   donationWindowMs: raw.ALMONER_DONATION_WINDOW_S * 1_000,
   /** The sponsor pays the network fee of donations from this amount on. */
   sponsoredMin: raw.ALMONER_SPONSORED_MINIMUM,
+  /** Lamports that the sponsor may spend in 24 hours. */
+  sponsorBudget: {
+    day: raw.ALMONER_SPONSOR_LAMPORTS_PER_DAY,
+    donor: raw.ALMONER_SPONSOR_LAMPORTS_PER_DONOR,
+    nonprofit: raw.ALMONER_SPONSOR_LAMPORTS_PER_NONPROFIT,
+  },
   /** Operators and their tokens; empty when one is to be generated. */
   adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
   signingKey: raw.ALMONER_SIGNING_KEY,

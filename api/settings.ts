@@ -211,6 +211,18 @@ export const settings = z
       usdc.prefault("0.1"),
       "0.1",
     ),
+    ALMONER_SPONSOR_LAMPORTS_PER_DAY: described(
+      "lamports that the sponsor pays in fees in 24 hours, at about 10,000 a gift",
+      whole(0, 999_999_999, 50_000_000),
+    ),
+    ALMONER_SPONSOR_LAMPORTS_PER_DONOR: described(
+      "of them for gifts from one wallet",
+      whole(0, 999_999_999, 200_000),
+    ),
+    ALMONER_SPONSOR_LAMPORTS_PER_NONPROFIT: described(
+      "of them for gifts to one nonprofit",
+      whole(0, 999_999_999, 10_000_000),
+    ),
     ALMONER_ADMIN_TOKENS: described(
       "operators as `name:token`, comma-separated",
       operators.optional(),

@@ -237,6 +237,7 @@ const health = defineCommand({
 const healthNames = [
   "publication",
   "chain",
+  "sponsor",
   "donations",
   "backup",
   "refused",

@@ -20,6 +20,9 @@ export function lookups(rpc: Rpc) {
           .object({ value: z.array(Status).length(txSignatures.length) })
           .transform(({ value }) => value.map((status) => status !== null)),
       ),
+    /** Lamports of an account, 0 for one that is not there. */
+    balanceOf: (address: string): Promise<Result<number, ChainUnclear>> =>
+      askFor(rpc, "getBalance", [address, { commitment: "confirmed" }], Lamports),
     /**
      * Whether a transaction that was seen at a slot is on the chain no more. True only where two nodes hold the blocks of
      * that slot, are well past it, and know nothing of it: a node that has forgotten its history proves nothing.
@@ -75,6 +78,8 @@ export function lookups(rpc: Rpc) {
 const Valid = z.object({ value: z.boolean() }).transform(({ value }) => value);
 
 const Status = z.looseObject({ err: TransactionError }).nullable();
+
+const Lamports = z.object({ value: z.int().nonnegative() }).transform(({ value }) => value);
 
 const Unknown = z
   .object({ value: z.array(Status).length(1) })

@@ -7,7 +7,9 @@ import {
   intentOf,
   isBroadcasting,
   isSourceBusy,
+  refusedByChain,
 } from "#content/donation/intent-store.ts";
+import { feeLamports } from "#content/donation/sponsor-store.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 import type { DonateContext } from "./context.ts";
@@ -88,6 +90,7 @@ async function send(
   }
   const claimed = await claim(context, proof, payment);
   if (claimed === "source_busy") return claimed;
+  if (claimed === "over_budget") return notTaken("sponsor_budget");
   if (claimed === "elsewhere") return waitForSender(context, proof, deadline);
   const sent = await beforeDeadline(deadline, context.chain.send(payment));
   if (sent.ok) return waitUntilLanded(context, proof, deadline);
@@ -121,9 +124,6 @@ async function waitForSender(
   const intent = await intentOf(context.store, proof.target.id, proof.txSignature);
   return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
 }
-
-/** How an intent ends whose only sender heard that it cannot land. */
-const refusedByChain = "payment_fails";
 
 /** The chain would not take it. The donor may have broadcast it alone: then money has moved after all. */
 async function notSent(
@@ -169,20 +169,22 @@ function claim(
   payment: SignedPayment,
 ): ReturnType<typeof claimPayment> {
   const now = context.clock();
-  return batchedWrite(context.store, (tx) =>
-    claimPayment(tx, {
-      kind: "payment",
-      nonprofit_id: target.id,
-      proof: payment.tx_signature,
-      recipient: target.usdc_wallet,
-      amount_micro_usdc: asked,
-      payment: Buffer.from(payment.bytes).toString("base64"),
-      blockhash: payment.blockhash,
-      sponsored_source: sponsoredSource(context, payment),
-      now,
-      check_at: now.getTime() + firstSweepMs,
-    }),
-  );
+  const isSponsored = payment.fee_payer === context.chain.sponsor;
+  const claimed = {
+    kind: "payment",
+    nonprofit_id: target.id,
+    proof: payment.tx_signature,
+    recipient: target.usdc_wallet,
+    amount_micro_usdc: asked,
+    payment: Buffer.from(payment.bytes).toString("base64"),
+    blockhash: payment.blockhash,
+    sponsored_source: sponsoredSource(context, payment),
+    sponsored_lamports: isSponsored ? feeLamports(payment) : null,
+    sponsored_donor: isSponsored ? (payment.transfer?.authority ?? null) : null,
+    now,
+    check_at: now.getTime() + firstSweepMs,
+  } as const;
+  return batchedWrite(context.store, (tx) => claimPayment(tx, claimed, context.sponsorBudget));
 }
 
 /** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */

@@ -3,6 +3,7 @@ import type { Context } from "#api/context.ts";
 import { batcher } from "#api/http/batcher.ts";
 import type { MemoSeal } from "#content/donation/memo.ts";
 import { LRUCache } from "lru-cache";
+import { openSponsorship } from "./sponsorship.ts";
 import { type DonateTarget, donateTargets } from "#content/donation/store.ts";
 
 /** x402 clients know only Solana's own networks, so the local chain borrows the name of devnet. */
@@ -51,6 +52,8 @@ export function donateContext({
     windowMs: config.donationWindowMs,
     /** The sponsor pays fees for donations from this amount on. */
     sponsoredMin: config.sponsoredMin,
+    sponsorBudget: config.sponsorBudget,
+    sponsorship: openSponsorship({ store, clock, chain, budget: config.sponsorBudget }),
     /** Waits; tests let it pass quickly. */
     pause: (ms: number): Promise<void> => Bun.sleep(ms),
   };

@@ -112,11 +112,12 @@ export async function demandPayment(
  * account to pay into.
  */
 async function extraOf(
-  { chain, sponsoredMin }: DonateContext,
+  { chain, sponsoredMin, sponsorship }: DonateContext,
   { target, amount, payer }: Wanted,
   memo: string,
 ): Promise<PaymentExtra[]> {
-  const sponsor = amount >= sponsoredMin ? chain.sponsor : null;
+  const isOffered = amount >= sponsoredMin && sponsorship.offers(target.id);
+  const sponsor = isOffered ? chain.sponsor : null;
   const feePayer = payer ?? sponsor;
   if (feePayer === null) return [];
   const answer = await within(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);

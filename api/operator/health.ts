@@ -2,6 +2,8 @@ import { DailyNumbers, daysLimit, type OperatorHealth } from "#content/contract/
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { isoDay, isoTime } from "#content/contract/time.ts";
+import { canPay, sponsorReserveLamports } from "#api/donation/sponsorship.ts";
+import { hasBudget, sponsoredSince } from "#content/donation/sponsor-store.ts";
 import { voidedSince } from "#content/donation/finality-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {
@@ -36,6 +38,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
     at: isoTime(now),
     publication: await publicationHealth(context, newest, now),
     chain: await chainHealth(context.chain),
+    sponsor: await sponsorHealth(context, now),
     donations: await voidedDonations(store, now),
     backup: await lastBackup(dataDir, now),
     refused: {
@@ -106,6 +109,30 @@ async function chainHealth(chain: OperatorContext["chain"]): Promise<OperatorHea
     why: answer === null ? "no answer in 3 s" : answer.ok ? null : answer.failure.why,
     nodes: chain.nodes,
     disagreements: chain.disagreements(),
+  };
+}
+
+const weekDays = 7;
+
+async function sponsorHealth(
+  { store, chain, config }: Pick<OperatorContext, "store" | "chain" | "config">,
+  now: number,
+): Promise<OperatorHealth["sponsor"]> {
+  if (chain === null || chain.sponsor === null) return null;
+  const answer = await within(chain.balanceOf(chain.sponsor), chainWaitMs);
+  const balance = answer?.ok === true ? answer.value : null;
+  const nobody = { donor: null, nonprofit_id: 0 };
+  const { day: spent } = await sponsoredSince(store, now - dayMs, nobody);
+  const { day: inWeek } = await sponsoredSince(store, now - weekDays * dayMs, nobody);
+  const usable = balance === null ? null : Math.max(0, balance - sponsorReserveLamports);
+  const { day: budget } = config.sponsorBudget;
+  return {
+    address: chain.sponsor,
+    balance_lamports: balance,
+    spent_lamports: spent,
+    budget_lamports: budget,
+    runway_days: usable === null || inWeek === 0 ? null : Math.floor((usable * weekDays) / inWeek),
+    refuses: !canPay(balance) ? "no_sol" : hasBudget(spent, budget) ? null : "budget",
   };
 }
 

@@ -22,6 +22,8 @@ export type OperatorContext = Pick<
     readonly cluster: string;
     readonly nodes: number;
     disagreements(): number;
+    readonly sponsor: string | null;
+    balanceOf(address: string): Promise<Result<number, { why: string }>>;
     stillValid(blockhash: string): Promise<Result<boolean, { why: string }>>;
   } | null;
 };

@@ -127,6 +127,8 @@ export const notTakenReasons = {
     "The sponsor pays no fee for an amount this small: ask again with ?payer=<your wallet>.",
   fee_too_high: "The transaction asks the sponsor for too high a priority fee.",
   not_sponsored: "The sponsor does not sign this transaction.",
+  sponsor_budget:
+    "The sponsor has paid as many fees today as it may, for this wallet, for this nonprofit or altogether: ask again with ?payer=<your wallet>, or tomorrow.",
   earlier_payment:
     "An earlier payment from this token account is still in progress: the sponsor pays for one at a time. Try again when it has ended.",
   payment_fails: "The chain refuses the transaction.",

@@ -27,6 +27,27 @@ export const OperatorHealth = named("OperatorHealth", {
       disagreements: z.int().min(0).describe("How often they did since the service started"),
     })
     .nullable(),
+  sponsor: z
+    .object({
+      address: z.string(),
+      balance_lamports: z.int().min(0).nullable().describe("Null when no node said"),
+      spent_lamports: z
+        .int()
+        .min(0)
+        .describe("Fees in the last 24 hours, those under way included"),
+      budget_lamports: z.int().min(0).describe("What may be spent in 24 hours"),
+      runway_days: z
+        .int()
+        .min(0)
+        .nullable()
+        .describe("How long the balance lasts at the pace of the last week; null when not known"),
+      refuses: z
+        .enum(["no_sol", "budget"])
+        .nullable()
+        .describe("Why donors are not offered the sponsor; null: they are"),
+    })
+    .nullable()
+    .describe("The account that pays network fees for donors; null without one"),
   donations: z.object({
     voided: z.int().min(0).describe("Recorded gifts that the chain dropped, in the last 30 days"),
     newest_voided: z.string().nullable().describe("Path of the newest one's receipt"),

@@ -4,6 +4,7 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { columnNames, query, rowShape } from "#content/store/query.ts";
 import { donationIntents as intents } from "#content/store/tables/giving.ts";
 import { micro } from "#content/contract/money.ts";
+import { budgetDayMs, type SponsorBudget, sponsoredSince } from "./sponsor-store.ts";
 
 type Row = typeof intents.$inferSelect;
 
@@ -17,9 +18,15 @@ export type NewIntent = Pick<
   DonationIntent,
   "kind" | "nonprofit_id" | "proof" | "recipient" | "amount_micro_usdc" | "check_at"
 > &
-  Partial<Pick<DonationIntent, "payment" | "blockhash" | "sponsored_source" | "network">> & {
+  Partial<Pick<DonationIntent, "payment" | "blockhash" | "network" | keyof Sponsored>> & {
     now: Date;
   };
+
+/** What the sponsor has at stake in a payment. */
+type Sponsored = Pick<
+  DonationIntent,
+  "sponsored_source" | "sponsored_lamports" | "sponsored_donor"
+>;
 
 /** At most this many are waiting, so that made-up signatures do not fill the disk. Payments are always saved. */
 const waitingMax = 20_000;
@@ -49,6 +56,8 @@ export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promis
         kind: sql`CASE WHEN excluded.kind = 'payment' THEN 'payment' ELSE ${intents.kind} END`,
         payment: sql`coalesce(excluded.payment, ${intents.payment})`,
         blockhash: sql`coalesce(excluded.blockhash, ${intents.blockhash})`,
+        sponsored_lamports: sql`coalesce(excluded.sponsored_lamports, ${intents.sponsored_lamports})`,
+        sponsored_donor: sql`coalesce(excluded.sponsored_donor, ${intents.sponsored_donor})`,
         sponsored_source: sql`coalesce(excluded.sponsored_source, ${intents.sponsored_source})`,
         checks: 0,
         unknown: 0,
@@ -97,16 +106,29 @@ export const isBroadcasting = (intent: DonationIntent | null): boolean =>
 
 /**
  * Saves a payment before it is broadcast. `claimed`: the caller sends it, and no one else does; `elsewhere`: another
- * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended.
+ * request or process has claimed it; `source_busy`: a sponsored payment from the same token account has not ended;
+ * `over_budget`: the sponsor has paid as much in the last 24 hours as it may.
  */
 export async function claimPayment(
   tx: WriteTransaction,
   given: NewIntent,
-): Promise<"claimed" | "elsewhere" | "source_busy"> {
+  budget: SponsorBudget,
+): Promise<"claimed" | "elsewhere" | "source_busy" | "over_budget"> {
   if (isBroadcasting(await intentOf(tx, given.nonprofit_id, given.proof))) return "elsewhere";
   if (await isSourceBusy(tx, given.sponsored_source ?? null)) return "source_busy";
+  if (await isOverBudget(tx, given, budget)) return "over_budget";
   await saveIntent(tx, given);
   return "claimed";
+}
+
+async function isOverBudget(
+  tx: WriteTransaction,
+  { sponsored_lamports: fee = null, sponsored_donor: donor = null, nonprofit_id, now }: NewIntent,
+  budget: SponsorBudget,
+): Promise<boolean> {
+  if (fee === null) return false;
+  const spent = await sponsoredSince(tx, now.getTime() - budgetDayMs, { donor, nonprofit_id });
+  return (["day", "donor", "nonprofit"] as const).some((of) => spent[of] + fee > budget[of]);
 }
 
 /** Whether a sponsored payment from this token account has not ended. Index: one_sponsored_payment_per_source. */
@@ -123,6 +145,9 @@ export async function countUnknown(tx: WriteTransaction, { id }: { id: number })
     .where(eq(intents.id, id));
 }
 
+/** How an intent ends whose only sender heard that it cannot land. */
+export const refusedByChain = "payment_fails";
+
 /** How an intent ended; its token account is free for the next payment. A settled one stays settled. */
 export async function closeIntent(
   tx: WriteTransaction,
@@ -130,9 +155,12 @@ export async function closeIntent(
   status: "settled" | "refused" | "lapsed",
   outcome: string | null = null,
 ): Promise<void> {
+  // What never landed cost the sponsor nothing; what failed on chain did.
+  const isFree = status === "lapsed" || outcome === refusedByChain;
+  const freed = isFree ? { sponsored_lamports: null } : {};
   await tx.db
     .update(intents)
-    .set({ status, outcome, payment: null, sponsored_source: null })
+    .set({ status, outcome, payment: null, sponsored_source: null, ...freed })
     .where(
       and(
         eq(intents.nonprofit_id, nonprofit_id),

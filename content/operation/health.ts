@@ -18,6 +18,7 @@ export const healthWarnings = (health: Health): string[] =>
   [
     publicationWarnings,
     chainWarnings,
+    sponsorWarnings,
     donationWarnings,
     backupWarnings,
     diskWarnings,
@@ -58,6 +59,23 @@ function chainWarnings({ chain }: Health): string[] {
     );
   }
   return found;
+}
+
+const runwayDaysMin = 7;
+
+function sponsorWarnings({ sponsor }: Health): string[] {
+  if (sponsor === null) return [];
+  const { address, refuses, runway_days } = sponsor;
+  if (refuses !== null) {
+    const why =
+      refuses === "budget"
+        ? "its budget of 24 hours is used up (ALMONER_SPONSOR_LAMPORTS_PER_DAY)"
+        : `it has too little SOL: send some to ${address}`;
+    return [`The sponsor pays no fees: ${why}. Donors are asked to pay their own.`];
+  }
+  return runway_days !== null && runway_days < runwayDaysMin
+    ? [`The sponsor's SOL lasts for ${runway_days} more days: send some to ${address}.`]
+    : [];
 }
 
 const donationWarnings = ({ donations: { voided, newest_voided } }: Health): string[] =>

@@ -24,6 +24,7 @@ export async function healthPage({ context }: Visit): Promise<Page> {
         rows: [
           ["Publishing", publication(health)],
           ["Chain", chain(health)],
+          ["Sponsor", sponsor(health)],
           ["Donations", donations(health)],
           ["Backup", backup(health)],
           ["Refused by rate limits", refused(health)],
@@ -57,6 +58,16 @@ function chain({ chain: found }: OperatorHealth): Part {
       ? `${nodes} nodes are asked, and two have to agree before a gift is recorded. They contradicted each other ${disagreements} times since the start.`
       : "One node is asked, and believed whatever it says: if it lies, gifts that never were are recorded and signed. Name a second one, on another host, in ALMONER_SOLANA_RPC_URLS.";
   return `${cluster} ${answered} ${cluster === "local" ? "" : believed}`;
+}
+
+function sponsor({ sponsor: found }: OperatorHealth): Part {
+  if (found === null) return "None: donors pay the network fee.";
+  const { address, balance_lamports, spent_lamports, budget_lamports, runway_days } = found;
+  const sol = (lamports: number) => `${lamports / 1e9} SOL`;
+  const balance = balance_lamports === null ? "an unknown balance" : sol(balance_lamports);
+  const lasts =
+    runway_days === null ? "" : ` At the pace of the last week it lasts ${runway_days} days.`;
+  return `${address} has ${balance}. In the last 24 hours it paid ${sol(spent_lamports)} of at most ${sol(budget_lamports)}.${lasts}`;
 }
 
 const donations = ({ donations: { voided, newest_voided } }: OperatorHealth): Part =>

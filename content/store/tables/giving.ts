@@ -68,6 +68,8 @@ export const donationIntents = sqliteTable(
     amount_micro_usdc: integer().notNull(), // What was asked for.
     payment: text(), // The signed transaction in base64, while it may still be broadcast.
     blockhash: text(), // After its end the payment can land no more.
+    sponsored_lamports: integer(), // Fee that the sponsor pays, or paid; null where it pays none.
+    sponsored_donor: text(), // Who gives what the sponsor pays the fee of.
     sponsored_source: text(), // Token account that pays while the sponsor's fee is at stake: only one payment at a time.
     status: text({ enum: ["waiting", "settled", "refused", "lapsed"] }).notNull(),
     outcome: text(), // Why it was refused.
@@ -82,6 +84,9 @@ export const donationIntents = sqliteTable(
     index("donation_intents_by_network")
       .on(d.network)
       .where(sql`status = 'waiting'`),
+    index("donation_intents_sponsored")
+      .on(d.created_at, d.nonprofit_id, d.sponsored_donor, d.sponsored_lamports)
+      .where(sql`sponsored_lamports IS NOT NULL`),
     uniqueIndex("one_sponsored_payment_per_source").on(d.sponsored_source),
   ],
 );

@@ -21,10 +21,20 @@ const chain = {
   disagreements: 0,
 };
 
+const sponsor = {
+  address: "Sponsor",
+  balance_lamports: 1_000_000_000,
+  spent_lamports: 20_000,
+  budget_lamports: 50_000_000,
+  runway_days: null,
+  refuses: null,
+};
+
 const well: Health = {
   at: "2026-11-21T12:00:00.000Z",
   publication,
   chain,
+  sponsor: null,
   donations: { voided: 0, newest_voided: null },
   backup: { at: "2026-11-21T03:00:00.000Z", age_s: 32_400 },
   refused: { hours: 24, requests: {} },
@@ -86,6 +96,24 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     change: { donations: { voided: 1, newest_voided: "/api/donations/well/id" } },
     says: "1 recorded gifts vanished from the chain in the last 30 days and were voided. The newest: /api/donations/well/id. Look at the RPC nodes that showed them.",
   },
+  {
+    name: "the sponsor has no money left",
+    change: {
+      sponsor: { ...sponsor, balance_lamports: 0, runway_days: 0, refuses: "no_sol" as const },
+    },
+    says: "The sponsor pays no fees: it has too little SOL: send some to Sponsor. Donors are asked to pay their own.",
+  },
+  {
+    name: "the sponsor's budget is used up",
+    change: { sponsor: { ...sponsor, spent_lamports: 50_000_000, refuses: "budget" as const } },
+    says: "The sponsor pays no fees: its budget of 24 hours is used up (ALMONER_SPONSOR_LAMPORTS_PER_DAY). Donors are asked to pay their own.",
+  },
+  {
+    name: "the sponsor's money ends soon",
+    change: { sponsor: { ...sponsor, runway_days: 3 } },
+    says: "The sponsor's SOL lasts for 3 more days: send some to Sponsor.",
+  },
+  { name: "the sponsor can pay", change: { sponsor }, says: null },
   { name: "no chain is used", change: { chain: null }, says: null },
   { name: "no backup is known", change: { backup: null }, says: "No backup has been recorded." },
   {

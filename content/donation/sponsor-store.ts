@@ -1,0 +1,64 @@
+import { and, gte, isNotNull, sql } from "drizzle-orm";
+import type { Queryable } from "#content/store/open.ts";
+import { donationIntents as intents } from "#content/store/tables/giving.ts";
+import type { PaymentFacts } from "./payment-checks.ts";
+
+/** Lamports that the sponsor may spend in 24 hours: on all, on one donor, on gifts to one nonprofit. */
+export type SponsorBudget = { day: number; donor: number; nonprofit: number };
+
+export const budgetDayMs = 24 * 3_600_000;
+
+const signatureLamports = 5_000;
+/** The least fee of a sponsored payment: the sponsor's signature, and the donor's. */
+const feeLamportsMin = 2 * signatureLamports;
+
+/** Whether a budget has room for one more payment. */
+export const hasBudget = (spent: number, budget: number): boolean =>
+  spent + feeLamportsMin <= budget;
+
+/** The network fee of a payment, in lamports. Source: Solana, "Fees": each signature, and the price of the compute units. */
+export function feeLamports({
+  signers,
+  compute_units,
+  compute_unit_price,
+}: Pick<PaymentFacts, "signers" | "compute_units" | "compute_unit_price">): number {
+  const microLamports = BigInt(compute_units ?? 0) * (compute_unit_price ?? 0n);
+  return signers.length * signatureLamports + Number((microLamports + 999_999n) / 1_000_000n);
+}
+
+const { sponsored_lamports, sponsored_donor, nonprofit_id, created_at } = intents;
+
+const reservedSince = (since: number) =>
+  // As the partial index says it. Index: donation_intents_sponsored.
+  and(isNotNull(sponsored_lamports), gte(created_at, since));
+
+/** Lamports that sponsored payments since an instant cost, those under way included: all, of a donor, to a nonprofit. */
+export async function sponsoredSince(
+  store: Queryable,
+  since: number,
+  of: { donor: string | null; nonprofit_id: number },
+): Promise<SponsorBudget> {
+  const sum = sql`coalesce(sum(${sponsored_lamports})`;
+  const [spent] = await store.db
+    .select({
+      day: sql<number>`${sum}, 0)`,
+      donor: sql<number>`${sum} FILTER (WHERE ${sponsored_donor} = ${of.donor}), 0)`,
+      nonprofit: sql<number>`${sum} FILTER (WHERE ${nonprofit_id} = ${of.nonprofit_id}), 0)`,
+    })
+    .from(intents)
+    .where(reservedSince(since));
+  return spent ?? { day: 0, donor: 0, nonprofit: 0 };
+}
+
+/** Lamports spent on each nonprofit since an instant. */
+export async function sponsoredByNonprofit(
+  store: Queryable,
+  since: number,
+): Promise<Map<number, number>> {
+  const found = await store.db
+    .select({ id: nonprofit_id, spent: sql<number>`sum(${sponsored_lamports})` })
+    .from(intents)
+    .where(reservedSince(since))
+    .groupBy(nonprofit_id);
+  return new Map(found.map(({ id, spent }) => [id, spent]));
+}
