@@ -50,6 +50,22 @@ test.each(["same-origin", "same-site", "none"])("%s may write", async (site) => 
   expect(answer.status).toBe(200);
 });
 
+test("the secret of a bound agent lets its owner's pages write, and no other", async () => {
+  const agent_id = "owned";
+  expect((await service.post("/api/agents", { agent_id }, crossSite)).status).toBe(403);
+  const { agent_secret } = await (await service.post("/api/agents", { agent_id })).json();
+  const answers = [];
+  for (const secret of [agent_secret, "guessed"]) {
+    const headers = { ...crossSite, authorization: `Bearer ${secret}` };
+    answers.push(
+      (await service.post("/api/enrich/oak", { ...enrichment, agent_id }, headers)).status,
+    );
+  }
+  const unbound = { ...crossSite, authorization: "Bearer anything" };
+  answers.push((await service.post("/api/enrich/oak", enrichment, unbound)).status);
+  expect(answers).toEqual([200, 401, 401]);
+});
+
 test("the widget and wallets ask for payments from anywhere", async () => {
   for (const answer of [
     await service.get("/api/donate/oak?amount=1", crossSite),
