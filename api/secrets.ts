@@ -44,7 +44,11 @@ export function loadSecrets(config: Config): Secrets {
  * what the operator has to know then, null when there is nothing to say.
  */
 export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir">) {
-  if (!privateFolder(dataDir)) return null;
+  const done = privateFolder(dataDir);
+  if (done === "private") return null;
+  if (done === "not ours") {
+    return `${dataDir} is open to other users of this machine, and only its owner can close it: chmod 700.`;
+  }
   const said = `${dataDir} was open to other users of this machine and is closed to them now.`;
   const inside = publicDir.startsWith(`${dataDir}${sep}`) && existsSync(publicDir);
   return inside

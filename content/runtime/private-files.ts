@@ -2,11 +2,11 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 
 const ofOthers = 0o077;
 
-/**
- * Makes a folder that no other user of the machine may enter, and closes one that others could. Answers whether it was
- * open. Throws when the folder is not ours to close.
- */
-export function privateFolder(folder: string): boolean {
+/** What was done about the rights of others: there were none, they were taken, or the path is not ours to change. */
+export type Closing = "private" | "closed" | "not ours";
+
+/** Makes a folder that no other user of the machine may enter, and closes one that others could. */
+export function privateFolder(folder: string): Closing {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return closeToOthers(folder);
 }
@@ -17,10 +17,15 @@ export function privateFile(path: string): void {
   closeToOthers(path);
 }
 
-/** Takes the rights of all but the owner. A path where nothing is has none. Answers whether there were any. */
-export function closeToOthers(path: string): boolean {
+/** Takes the rights of all but the owner. A path where nothing is has none. */
+export function closeToOthers(path: string): Closing {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & ofOthers) === 0) return false;
-  chmodSync(path, mode & 0o700);
-  return true;
+  if ((mode & ofOthers) === 0) return "private";
+  try {
+    chmodSync(path, mode & 0o700);
+    return "closed";
+  } catch {
+    // A volume that another user owns, for example: its owner decides, and the service has to run there.
+    return "not ours";
+  }
 }

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { closeToOthers } from "#content/runtime/private-files.ts";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aDirectory } from "#test/support/publisher.ts";
@@ -62,6 +63,11 @@ test("commands close the data folder, say so once, and export into files of thei
   expect(command("scripts/export.ts", data, "--out", out).stderr.toString()).not.toContain(
     "open to",
   );
+});
+
+test.skipIf(!existsSync("/proc/self/status"))("what only another may close is left open", () => {
+  expect(closeToOthers("/proc/self/status")).toBe("not ours");
+  expect(closeToOthers(join(folder, "nothing"))).toBe("private");
 });
 
 test("published files stay readable in a folder outside, which is filled when it is new", async () => {
