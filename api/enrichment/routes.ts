@@ -59,7 +59,7 @@ const answersTo = (baseUrl: string) => {
     }),
     nonprofit_withdrawn: {
       status: 410,
-      detail: `This nonprofit is withdrawn from its register: its profile accepts no more data. ${whereToLook}`,
+      detail: `This nonprofit is withdrawn: its profile accepts no more data. ${whereToLook}`,
       extra,
     },
     field_queue_full: ({ field }) => ({
@@ -88,11 +88,12 @@ const keyAnswers = {
 } as const satisfies FailureTable<KeyFailure>;
 
 /** POST /api/agents and what else is done with an id; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
-export const agentRoutes = (context: Pick<Context, "store" | "clock">) => {
+export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" | "activity">) => {
   const { store } = context;
   const keyed =
     <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
+      await takeStored(context, request, { sent: agent_id, rows: 1 });
       const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
       return outcome.ok ? outcome.value : refuse(keyAnswers, outcome.failure);
     };

@@ -114,8 +114,7 @@ const answersTo = (baseUrl: string) => {
     },
     nonprofit_withdrawn: {
       status: 410,
-      detail:
-        "This nonprofit is withdrawn from its register: its profile can no longer be claimed.",
+      detail: "This nonprofit is withdrawn: its profile can no longer be claimed.",
     },
     invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,

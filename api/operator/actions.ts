@@ -116,7 +116,7 @@ const refusals: FailureTable<Failure> = {
   nonprofit_not_found: nonprofitNotFound,
   nonprofit_withdrawn: {
     status: 410,
-    detail: "This nonprofit is withdrawn from its register: it cannot be recommended.",
+    detail: "This nonprofit is withdrawn: it cannot be recommended.",
   },
   pick_not_found: { status: 404, detail: "This nonprofit is not recommended." },
   pick_exists: {

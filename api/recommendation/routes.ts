@@ -127,7 +127,7 @@ const answersTo = (baseUrl: string) => {
     nonprofit_not_found: nonprofitNotFound,
     nonprofit_withdrawn: {
       status: 410,
-      detail: "This nonprofit is withdrawn from its register: it cannot be recommended.",
+      detail: "This nonprofit is withdrawn: it cannot be recommended.",
     },
     ...agentRefusals,
   } as const satisfies FailureTable<DraftRefusal>;

@@ -5,7 +5,7 @@ const targetProblems = {
   nonprofit_not_found: nonprofitNotFound,
   nonprofit_withdrawn: {
     status: 410,
-    detail: "This nonprofit is withdrawn from its register: it accepts no donations here.",
+    detail: "This nonprofit is withdrawn: it accepts no donations here.",
   },
 } as const satisfies Problems;
 
