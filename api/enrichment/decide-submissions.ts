@@ -137,7 +137,7 @@ function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): St
     ...{ id, field, field_type, status, audit_only, confidence, reason },
     corroborates: reason === corroborates && !isSecret(field),
     rivals,
-    tests: test_data === 1 ? "own" : tested ? "others" : null,
+    tests: test_data === 1 ? "own" : tested && !isSecret(field) ? "others" : null,
   };
 }
 
@@ -172,8 +172,15 @@ function decidedOn(known: Known): Submitted {
   return { ...known, earlier: null, decision };
 }
 
-/** Whether it would replace what waits under the same id and came from another network. */
+/**
+ * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
+ * would repeat that: the refusal must not tell a right guess from a wrong one.
+ */
 function replacesAnothers({ job, state, ...one }: Submitted): boolean {
+  const { field, agent_id } = one.fresh;
+  if (isSecret(field) && one.live === null) {
+    return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));
+  }
   if (one.earlier !== null || one.decision.kind === "audit") return false;
   const { replaces } = one.decision;
   const replaced = state.votes.find(({ id }) => id === replaces);
@@ -235,10 +242,11 @@ async function storeSubmission(one: Submitted): Promise<Stored> {
     }
     case "pending": {
       await replaceOwn(one, decision.replaces);
-      const mine = { ...fresh, confidence: decision.confidence };
+      const confidence = isSecret(fresh.field) ? 1 : decision.confidence;
+      const mine = { ...fresh, confidence };
       // Alone with its value there is no other submission to bring up to date.
       if (mine.confidence > 1) await setConfidence(tx, mine);
-      return { ...unchanged(await insertSubmission(tx, mine)), rivals: state.rivals };
+      return waiting(await insertSubmission(tx, mine), state);
     }
     case "applied": {
       await replaceOwn(one, decision.replaces);
@@ -261,8 +269,8 @@ const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
 /**
- * No one may learn whether a guess equals the stored address: each is stored and answered alike, without credit. Who
- * cannot see a value cannot contradict it either, so nothing is lost.
+ * No one may learn whether a guess equals the stored address, or one that waits: each is stored and answered alike, without
+ * credit. Who cannot see a value cannot contradict it either, so nothing is lost.
  */
 const isSecret = (field: string): boolean => field === "contact_email";
 
@@ -271,6 +279,12 @@ const unchanged = (submission: OwnSubmission): Stored => ({
   submission,
   sequence: null,
   rivals: false,
+});
+
+/** For one that waits for a second agent. */
+const waiting = (submission: OwnSubmission, { rivals }: FieldState): Stored => ({
+  ...unchanged(submission),
+  rivals: rivals && !isSecret(submission.field),
 });
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
@@ -366,5 +380,5 @@ async function decideAgain(one: Known, own: OwnSubmission): Promise<Stored> {
     mode: job.mode,
   });
   if (decision.kind === "applied") return apply(one, mine, decision.confidence);
-  return { ...unchanged(mine), rivals: state.rivals };
+  return waiting(mine, state);
 }

@@ -26,9 +26,12 @@ const place = (raw: string): string => prose(raw).replace(/[\s,]+$/u, "");
 /** The first year of four digits in a text; "" for none. */
 const year = (raw: string): string => /(?<!\d)\d{4}(?!\d)/.exec(raw)?.[0] ?? "";
 
+/** In the plain letters of its look-alikes: a full-width "ｅ" is an "e", an ideographic full stop a dot. */
+const cleanEmail = (raw: string): string => raw.normalize("NFKC").replaceAll("\u3002", ".").trim();
+
 /** Lower case; the domain of an international address in punycode. "" for what has no domain. */
 const email = (raw: string): string => {
-  const text = raw.trim().toLowerCase();
+  const text = cleanEmail(raw).toLowerCase();
   const at = text.lastIndexOf("@");
   const host = at < 1 ? null : URL.parse(`https://${text.slice(at + 1)}/`);
   if (host === null || host.pathname !== "/" || host.port !== "" || host.search !== "") return "";
@@ -145,6 +148,7 @@ const trimmed = (raw: string): string => raw.normalize("NFC").trim();
 /** The value as it goes live, where that is not the text as it was sent; "" when it is none of its kind. */
 const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
   website: (raw) => readWebsite(raw)?.live ?? "",
+  contact_email: cleanEmail,
   city: normalise.city,
   region: normalise.region,
   founded_year: normalise.founded_year,
@@ -212,7 +216,9 @@ type Submitted = { field: string; value: string; agent_id: string; agent_name: s
  */
 export function isTestData({ field, value, agent_id, agent_name }: Submitted): boolean {
   const onExampleHost =
-    (field === "website" || field === "contact_email") && exampleHost.test(value);
+    (field === "website" || field === "contact_email") &&
+    // As it is compared a host has one form: no final dot, no full-width letters.
+    (exampleHost.test(value) || exampleHost.test(normalise[field](value)));
   const words = agent_name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "); // "TestBot" is two words.
   return (
     onExampleHost || fillerText.test(value) || testAgent.test(agent_id) || testAgent.test(words)

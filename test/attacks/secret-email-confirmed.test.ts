@@ -9,9 +9,11 @@ let service: TestService;
 const secret = "jane@oak-charity.org";
 beforeAll(async () => {
   service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1" },
     records: [
       aNonprofit({ slug: "given", contact_email: secret }),
       aNonprofit({ slug: "agreed" }),
+      aNonprofit({ slug: "waiting" }),
       aNonprofit({
         slug: "untouched",
         contact_email: secret,
@@ -22,8 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const guess = async (slug: string, agent_id: string, value: string) =>
-  (await service.post(`/api/enrich/${slug}`, { field: "contact_email", value, agent_id })).json();
+const guess = async (slug: string, agent_id: string, value: string, from = "10.6.0.1") => {
+  const body = { field: "contact_email", value, agent_id };
+  return (await service.post(`/api/enrich/${slug}`, body, { "x-forwarded-for": from })).json();
+};
 
 /** An answer without what differs between any two submissions. */
 const words = (answer: { submissions: { submission_id: number }[] }) =>
@@ -58,6 +62,22 @@ test("also where agents agreed on it, and for those who did", async () => {
     await guess("agreed", "four", wrong),
   ];
   expect(new Set(answers.map(words)).size).toBe(1);
+});
+
+test("nor does an address that waits answer: not under the agent's own id, not to test data", async () => {
+  await guess("waiting", "first", secret);
+  const asFirst = [secret, wrong].map((value) => guess("waiting", "first", value, "10.7.0.1"));
+  const [right, other] = await Promise.all(asFirst);
+  expect(right).toMatchObject({ code: "pending_from_another_network" });
+  expect(other).toEqual(right);
+  const asTest = [
+    await guess("waiting", "test-1", wrong),
+    await guess("waiting", "test-2", secret),
+  ];
+  expect(new Set(asTest.map(words)).size).toBe(1);
+  expect(asTest[1]).toMatchObject({ submissions: [{ confidence: 1, consensus: false }] });
+  const stats = await (await service.get("/api/agents/leaderboard")).text();
+  expect(stats).not.toContain('"confidence":2,"status":"pending"');
 });
 
 test("nothing else that is public tells them apart", async () => {

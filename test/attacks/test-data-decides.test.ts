@@ -46,6 +46,24 @@ test("two agents with a value of example.org: both are stored and answered, noth
   expect((await live()).website).toBeNull();
 });
 
+test.each([
+  ["website", "https://example.org./"],
+  ["website", "https://test-data.example.org.:8443/x"],
+  ["website", "https://ｅxample.org"],
+  ["contact_email", "me@ｅxample.org"],
+  ["contact_email", "me@example\u3002org"],
+] as const)("nor does the %s %s, which is at example.org too", async (field, value) => {
+  for (const agent of ["ada", "bob"]) {
+    expect((await submit(agent, field, value)).status).toBe("pending");
+  }
+  expect((await live())[field]).toBeNull();
+});
+
+test("an e-mail address goes live in plain letters", async () => {
+  for (const agent of ["ada", "bob"]) await submit(agent, "contact_email", "me@ｏak.example");
+  expect((await live()).contact_email).toBe("me@oak.example");
+});
+
 test("an agent called test is no second agent, whoever comes first", async () => {
   await submit("test-agent", "city", "Oslo");
   const real = await submit("ada", "city", "Oslo");

@@ -100,12 +100,23 @@ test("an address that differs in letter case goes live as it is compared", async
   );
 });
 
-test.each(["http://bit.ly/3XYZabc", "https://www.tinyurl.com/x", "https://go.t.co/a", "is.gd"])(
-  "a shortened link like %s is no website",
-  async (value) => {
-    const slug = await aSlug();
-    const refused = await send(slug, "first", "website", value);
-    expect(refused.status).toBe(400);
-    expect(await refused.text()).toContain("shortens links");
-  },
-);
+test.each([
+  "http://bit.ly/3XYZabc",
+  "https://www.tinyurl.com/x",
+  "https://go.t.co/a",
+  "is.gd",
+  "https://bit.do/x",
+  "https://adf.ly/x",
+  "https://dub.sh/x",
+  "https://amzn.to/x",
+  "https://youtu.be/x",
+  "https://smarturl.it/x",
+  "https://lnk.to/x",
+  "https://kutt.it/x",
+  "https://tny.im/x",
+])("a shortened link like %s is no website", async (value) => {
+  const slug = await aSlug();
+  const refused = await send(slug, "first", "website", value);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toContain("shortens links");
+});
