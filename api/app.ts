@@ -141,7 +141,8 @@ export function createApp(context: Context): App {
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 
 /** Which limit a request counts toward; null for what is never limited. Source: the decisions of the spec, "Limits". */
-function policyOf(method: string, path: string): Policy | null {
+function policyOf(method: string, asked: string): Policy | null {
+  const path = asked.replace(/\/$/, ""); // Elysia takes either for the same.
   if (path === "/healthz") return null;
   if (path.startsWith("/api/donate/")) return "donate";
   if (method === "POST" && path === "/api/agents") return "bind";

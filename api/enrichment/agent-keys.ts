@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "#api/context.ts";
-import { bearerOf } from "#api/http/client.ts";
+import { agentSecretOf, agentSecretStart } from "#api/http/client.ts";
 import type { FailureTable } from "#api/http/problem.ts";
 import type { AgentRevoked, AgentSecret } from "#content/contract/agent-keys.ts";
 import type { Wrong } from "#content/contract/problem.ts";
@@ -12,7 +12,12 @@ import {
   type SecretRefusal,
   secretRefusal,
 } from "#content/enrichment/agent-key.ts";
-import { agentKey, hasSubmitted, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
+import {
+  agentKey,
+  hasSubmitted,
+  rejectWaitingOf,
+  saveAgentKey,
+} from "#content/enrichment/agent-key-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 
 type KeyContext = Pick<Context, "store" | "clock">;
@@ -25,9 +30,9 @@ export type KeyFailure =
   | { kind: "agent_bound"; agent_id: string }
   | { kind: "agent_in_use"; agent_id: string };
 
-/** The digest of what came as `Authorization: Bearer`; null without it. */
+/** The digest of the agent's secret that came as `Authorization: Bearer`; null without one. */
 export function givenSecret(request: Request): string | null {
-  const secret = bearerOf(request);
+  const secret = agentSecretOf(request);
   return secret === null ? null : secretDigest(secret);
 }
 
@@ -38,7 +43,7 @@ export async function giveSecret(
   tx: WriteTransaction,
   { agent_id, by, now }: { agent_id: string; by: string; now: Date },
 ): Promise<AgentSecret> {
-  const agent_secret = randomBytes(secretBytes).toString("base64url");
+  const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
   const bound_at = now.getTime();
   await saveAgentKey(tx, { agent_id, secret_digest, bound_at, bound_by: by, revoked_at: null });
@@ -76,12 +81,11 @@ export const revokeSecret = (context: KeyContext, call: KeyCall) =>
   changed<AgentRevoked>(context, call.agent_id, async (tx, agent_id) => {
     const refusal = await refusalOfHolder(tx, agent_id, call.secret);
     if (refusal !== null) return fail(refusal);
-    await saveAgentKey(tx, {
-      agent_id,
-      secret_digest: null,
-      revoked_at: context.clock().getTime(),
-    });
-    const message = "The id takes no more submissions. An operator can bind it again.";
+    const at = context.clock().getTime();
+    await saveAgentKey(tx, { agent_id, secret_digest: null, revoked_at: at });
+    await rejectWaitingOf(tx, agent_id, at);
+    const message =
+      "The id takes no more submissions, and what waited under it is rejected. An operator can bind it again.";
     return ok({ agent_id, bound: false, message });
   });
 
@@ -112,7 +116,7 @@ export const secretAnswers = {
   agent_secret_missing: {
     ...unauthorised,
     detail:
-      "This agent_id is bound: only its owner submits under it. Send its agent_secret as Authorization: Bearer, or use an agent_id of your own.",
+      "This agent_id is bound: only its owner submits under it. Send its agent_secret (it begins with agent_) as Authorization: Bearer, or use an agent_id of your own.",
   },
   agent_secret_wrong: {
     ...unauthorised,

@@ -77,8 +77,15 @@ export async function storeEnrichment(
   tx: WriteTransaction,
   job: EnrichJob,
 ): Promise<Result<EnrichOutcome, StoringFailure>> {
-  const identity = [job.slug, job.request];
-  const done = await storeOnce(tx, "enrich", job, identity, () => storeItems(tx, job));
+  const { request, slug } = job;
+  const target = await enrichTarget(tx, slug, request.agent_id);
+  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
+  // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
+  const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
+  if (refusal !== null) return fail(refusal);
+  const done = await storeOnce(tx, "enrich", job, [slug, request], () =>
+    storeItems(tx, job, target),
+  );
   if (!done.ok) return done;
   const { nonprofit_id, at } = done.value;
   const items: EnrichOutcome["items"] = [];
@@ -93,14 +100,11 @@ export async function storeEnrichment(
 async function storeItems(
   tx: WriteTransaction,
   job: EnrichJob,
+  target: EnrichTarget,
 ): Promise<Result<Done, StoringFailure>> {
   const { request, slug } = job;
-  const target = await enrichTarget(tx, slug, request.agent_id);
-  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
-  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  const { agent_key } = target;
-  const refusal = secretRefusal(request.agent_id, agent_key, job.secret);
-  if (refusal !== null) return fail(refusal);
+  const { agent_key, status } = target;
+  if (status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   const submitted: Submitted[] = [];
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
@@ -362,13 +366,13 @@ async function repeat(one: Known, own: OwnSubmission): Promise<Stored> {
 
 /**
  * The rules look at what waits as at a new submission: the mode of consensus may have been switched since. One from
- * before the strict mode has no network and could never agree with another, so it gets that of this request; after the
- * strict mode two agents of one network are enough.
+ * before the strict mode has no network and could never agree with another: it counts with that of this request, and keeps
+ * it when the agent's secret came. Without one anybody may have sent this, and would keep the agent from replacing it.
  */
 async function decideAgain(one: Known, own: OwnSubmission): Promise<Stored> {
   const { tx, job, state } = one;
   const mine = { ...own, network: own.network ?? job.network };
-  if (mine.network !== null && own.network === null) {
+  if (mine.network !== null && own.network === null && job.secret !== null) {
     await setNetwork(tx, { id: mine.id, network: mine.network });
   }
   const { field_type } = own;

@@ -78,27 +78,34 @@ export async function admit(
   if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
     return fail({ kind: "invalid_idempotency_key" });
   }
-  // Who has the secret counts alone; anyone can use an id that has none, so each network counts for itself.
-  const sender = `${agent_id} ${secret ?? network ?? ""}`;
+  const sender = senderOf(agent_id, { secret, network });
   const { allowed, retryAfterMs } = await takeAgent(sender, proposals);
   if (!allowed) return fail({ kind: "agent_rate_limited", agent_id, retryAfterMs });
   return ok({ idempotencyKey, network, secret, mode, now: clock() });
 }
 
 /**
- * Stores a proposal inside the caller's transaction, once for an agent's Idempotency-Key. `identity`: what makes two
- * requests the same, plain data.
+ * Whose limits and Idempotency-Keys they are. Who has the secret is alone; anyone can use an id that has none, so each
+ * network is for itself.
+ */
+const senderOf = (
+  agent_id: string,
+  { secret, network }: Pick<ProposalCall, "secret" | "network">,
+): string => `${agent_id} ${secret ?? network ?? ""}`;
+
+/**
+ * Stores a proposal inside the caller's transaction, once for an agent's Idempotency-Key; to be called once the secret has
+ * been looked at. `identity`: what makes two requests the same, plain data.
  */
 export const storeOnce = <Value, Failure>(
   tx: WriteTransaction,
   route: string,
-  { idempotencyKey, secret, now, request }: Admitted & { request: { agent_id: string } },
+  { idempotencyKey, secret, network, now, request }: Admitted & { request: { agent_id: string } },
   identity: unknown,
   store: () => Promise<Result<Value, Failure>>,
 ): Promise<Result<Value, Failure | { kind: "idempotency_key_reused" }>> => {
   const digest = () => requestDigest(identity);
-  // What was done with a secret is repeated to no one else.
-  const sender = secret === null ? request.agent_id : `${request.agent_id} ${secret}`;
+  const sender = senderOf(request.agent_id, { secret, network });
   return answerOnce(tx, { route, sender, idempotencyKey, digest, now }, store);
 };
 

@@ -91,6 +91,15 @@ function embeddedIpv4(groups: readonly string[]): string | null {
 export const bearerOf = (request: Request): string | null =>
   /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 
+/** How every secret of an agent begins, so that the bearer token of a gateway or another service is not taken for one. */
+export const agentSecretStart = "agent_";
+
+/** The secret of an agent that came as `Authorization: Bearer`; null without one. Any other token is ignored. */
+export function agentSecretOf(request: Request): string | null {
+  const token = bearerOf(request);
+  return token?.startsWith(agentSecretStart) === true ? token : null;
+}
+
 /** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
 export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 

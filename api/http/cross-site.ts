@@ -1,4 +1,4 @@
-import { bearerOf } from "./client.ts";
+import { agentSecretOf } from "./client.ts";
 import { problem } from "./problem.ts";
 import type { Policy } from "./rate-limit.ts";
 
@@ -13,7 +13,7 @@ const written: readonly (Policy | null)[] = ["enrich", "onboard", "bind"];
 export function crossSiteWrite(policy: Policy | null, client: Request): Response | null {
   if (!written.includes(policy)) return null;
   if (client.headers.get("sec-fetch-site") !== "cross-site") return null;
-  if (policy === "enrich" && bearerOf(client) !== null) return null;
+  if (policy === "enrich" && agentSecretOf(client) !== null) return null;
   return problem({
     status: 403,
     code: "cross_site_write",

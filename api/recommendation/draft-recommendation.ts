@@ -132,15 +132,17 @@ type DraftJob = Admitted & {
 };
 
 /** Stores a draft, and promotes the profile when agents agree, inside the caller's transaction: all of it or nothing. */
-const storeDraft = (tx: WriteTransaction, job: DraftJob) =>
-  storeOnce<DraftOutcome, ProposalFailure>(tx, "draft", job, job.request, async () => {
-    const { slug, sensitive_claims } = job.request;
+async function storeDraft(
+  tx: WriteTransaction,
+  job: DraftJob,
+): Promise<Result<DraftOutcome, ProposalFailure>> {
+  const { agent_id, slug, sensitive_claims } = job.request;
+  const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), job.secret);
+  if (refusal !== null) return fail(refusal);
+  return storeOnce<DraftOutcome, ProposalFailure>(tx, "draft", job, job.request, async () => {
     const record = await recordBySlug(tx, slug);
     if (record === null) return fail({ kind: "nonprofit_not_found", slug });
     if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-    const { agent_id } = job.request;
-    const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), job.secret);
-    if (refusal !== null) return fail(refusal);
     if (await replacesAnothers(tx, job, record.id)) {
       return fail({ kind: "pending_from_another_network", path: "draft" });
     }
@@ -148,6 +150,7 @@ const storeDraft = (tx: WriteTransaction, job: DraftJob) =>
     const refused = await refusedDrafts(tx, record.id);
     return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
   });
+}
 
 /** Whether this agent's other draft, which waits, came from another network than this one. */
 async function replacesAnothers(tx: WriteTransaction, job: DraftJob, nonprofit_id: number) {

@@ -1,8 +1,10 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { agentKeys, agents } from "#content/store/tables/enrichment.ts";
+import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
 import { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 import type { AgentKey } from "./agent-key.ts";
+import { rejectionReasons } from "./consensus.ts";
+import { decideWaiting } from "./proposal-store.ts";
 
 /** What is known of who owns an id; null for one that is free. */
 export async function agentKey(store: Queryable, agent_id: string): Promise<AgentKey | null> {
@@ -30,4 +32,17 @@ export async function saveAgentKey(tx: WriteTransaction, change: KeyChange): Pro
     .insert(agentKeys)
     .values(change)
     .onConflictDoUpdate({ target: agentKeys.agent_id, set: { agent_id, ...set } });
+}
+
+/** Rejects what waits under an id that its owner gave up. Indexes: submissions_by_agent, drafts_by_agent. */
+export async function rejectWaitingOf(
+  tx: WriteTransaction,
+  agent_id: string,
+  at: number,
+): Promise<void> {
+  const decision = { status: "rejected", reason: rejectionReasons.retired, at } as const;
+  const isOwn = eq(submissions.agent_id, agent_id);
+  await decideWaiting(tx, submissions, and(isOwn, eq(submissions.audit_only, 0)), decision);
+  const ofAgent = eq(recommendationDrafts.agent_id, agent_id);
+  await decideWaiting(tx, recommendationDrafts, ofAgent, decision, { decided_by: "agent" });
 }

@@ -157,6 +157,7 @@ export const rejectionReasons = {
   overruled: "an operator decided for another value",
   superseded: "another text was accepted",
   expired: "expired",
+  retired: "the agent gave up its id",
 } as const;
 
 /** With any other reason a person refused a text. */

@@ -83,7 +83,7 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
         agent: {
           type: "http",
           scheme: "bearer",
-          description: "agent_secret of a bound agent_id; without one, send none",
+          description: "agent_secret of a bound agent_id, agent_…; any other token is ignored",
         },
         submission: {
           type: "http",

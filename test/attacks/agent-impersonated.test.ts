@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { secretDigest } from "#content/enrichment/agent-key.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -43,9 +44,9 @@ const city = { field: "city", value: "Oslo" };
 describe("a bound id", () => {
   test("takes nothing without its secret, and all with it", async () => {
     const secret = await bind("Owned Bot");
-    expect(secret.length).toBeGreaterThanOrEqual(43);
+    expect(secret).toMatch(/^agent_[\w-]{43}$/);
     expect(await codeOf(await enrich("owned bot", city))).toEqual([401, "agent_secret_missing"]);
-    const wrong = await enrich("OWNED  BOT", city, { secret: `${secret.slice(1)}x` });
+    const wrong = await enrich("OWNED  BOT", city, { secret: `${secret.slice(0, -1)}~` });
     expect(wrong.headers.get("www-authenticate")).toContain("Bearer");
     expect(await codeOf(wrong)).toEqual([401, "agent_secret_wrong"]);
     expect(await stored("owned bot")).toEqual([]);
@@ -88,6 +89,41 @@ describe("a bound id", () => {
     expect(await codeOf(await enrich("keyed", city, { headers }))).toEqual([
       401,
       "agent_secret_missing",
+    ]);
+  });
+
+  test("gets no answer of before without its present secret", async () => {
+    const agent_id = "asked-again";
+    const headers = { "idempotency-key": "k-2" };
+    const from = fresh();
+    const answers = [await enrich(agent_id, city, { from, headers })];
+    // As an operator binds it.
+    const raw = (sql: string, args: string[]) => service.store.raw.execute({ sql, args });
+    await raw("INSERT INTO agent_keys (agent_id, secret_digest) VALUES (?, ?)", [
+      agent_id,
+      secretDigest("agent_first"),
+    ]);
+    answers.push(await enrich(agent_id, city, { from, headers }));
+    answers.push(await enrich(agent_id, city, { from, headers, secret: "agent_first" }));
+    await raw("UPDATE agent_keys SET secret_digest = ? WHERE agent_id = ?", [
+      secretDigest("agent_second"),
+      agent_id,
+    ]);
+    answers.push(await enrich(agent_id, city, { from, headers, secret: "agent_first" }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 401]);
+  });
+
+  test("leaves nothing behind that decides once it is given up", async () => {
+    const agent_id = "giving up";
+    const secret = await bind(agent_id);
+    const year = { field: "founded_year", value: "1971" };
+    await enrich(agent_id, year, { secret, slug: "thin-7" });
+    expect((await post("/api/agents/revoke", { agent_id }, { secret })).status).toBe(200);
+    expect(await stored(agent_id)).toEqual([["founded_year", "1971", "rejected"]]);
+    const [next] = (await (await enrich("another", year, { slug: "thin-7" })).json()).submissions;
+    expect([next.status, next.prior_rejections[0].reason]).toEqual([
+      "pending",
+      "the agent gave up its id",
     ]);
   });
 
@@ -138,10 +174,57 @@ test("an id that someone has used is not bound by whoever asks first", async () 
   expect(await codeOf(answer)).toEqual([409, "agent_in_use"]);
 });
 
-test("a secret for an id that is not bound is not ignored", async () => {
-  const answer = await enrich("nobody's", city, { secret: "believed-to-protect" });
+test("a secret for an id that is not bound is not ignored, but any other token is", async () => {
+  const answer = await enrich("nobody's", city, { secret: "agent_believed-to-protect" });
   expect(await codeOf(answer)).toEqual([401, "agent_not_bound"]);
   expect(await stored("nobody's")).toEqual([]);
+  const ofGateway = { secret: "eyJhbGciOiJIUzI1NiJ9.e30.x" };
+  expect((await enrich("nobody's", city, ofGateway)).status).toBe(200);
+  const bound = await bind("behind a gateway");
+  expect(await codeOf(await enrich("behind a gateway", city, ofGateway))).toEqual([
+    401,
+    "agent_secret_missing",
+  ]);
+  expect((await enrich("behind a gateway", city, { secret: bound })).status).toBe(200);
+  const crossSite = { ...ofGateway, headers: { "sec-fetch-site": "cross-site" } };
+  expect(await codeOf(await enrich("visitor", city, crossSite))).toEqual([403, "cross_site_write"]);
+});
+
+test("every write counts toward its limit with a slash at its end, too", async () => {
+  const policyOf = async (path: string) => {
+    const policy = (await post(path, {})).headers.get("ratelimit-policy") ?? "none";
+    return policy.split(";")[0];
+  };
+  const writes = service.app.routes.filter(({ method }) => method === "POST");
+  expect(writes.length).toBeGreaterThan(10);
+  for (const { path } of writes) {
+    const asked = path.replaceAll(/:\w+/g, "thin-11");
+    expect([path, await policyOf(`${asked}/`)]).toEqual([path, await policyOf(asked)]);
+  }
+  expect(await policyOf("/api/agents/")).toBe('"bind"');
+});
+
+test("an Idempotency-Key that a stranger used for an id is not used up", async () => {
+  const headers = { "idempotency-key": "k-3" };
+  const send = (value: string, from: string) =>
+    enrich("shared", { field: "region", value }, { from, headers, slug: "thin-8" });
+  expect((await send("Viken", "192.0.2.1")).status).toBe(200);
+  expect(await codeOf(await send("Oslo", "192.0.2.1"))).toEqual([409, "idempotency_key_reused"]);
+  expect(await codeOf(await send("Oslo", "198.51.100.1"))).toEqual([
+    409,
+    "pending_from_another_network",
+  ]);
+});
+
+test("what waits from before networks were kept is no one's who repeats it", async () => {
+  const send = (value: string, from: string) =>
+    enrich("of 0.3.0", { field: "region", value }, { from, slug: "thin-9" });
+  await send("Viken", "192.0.2.1");
+  await service.store.raw.execute(
+    "UPDATE submissions SET network = NULL WHERE agent_id = 'of 0.3.0'",
+  );
+  expect((await send("Viken", "198.51.100.1")).status).toBe(200);
+  expect((await send("Oslo", "192.0.2.1")).status).toBe(200);
 });
 
 test("ids are not taken in bulk", async () => {

@@ -55,13 +55,13 @@ test("the secret of a bound agent lets its owner's pages write, and no other", a
   expect((await service.post("/api/agents", { agent_id }, crossSite)).status).toBe(403);
   const { agent_secret } = await (await service.post("/api/agents", { agent_id })).json();
   const answers = [];
-  for (const secret of [agent_secret, "guessed"]) {
+  for (const secret of [agent_secret, "agent_guessed"]) {
     const headers = { ...crossSite, authorization: `Bearer ${secret}` };
     answers.push(
       (await service.post("/api/enrich/oak", { ...enrichment, agent_id }, headers)).status,
     );
   }
-  const unbound = { ...crossSite, authorization: "Bearer anything" };
+  const unbound = { ...crossSite, authorization: "Bearer agent_anything" };
   answers.push((await service.post("/api/enrich/oak", enrichment, unbound)).status);
   expect(answers).toEqual([200, 401, 401]);
 });
