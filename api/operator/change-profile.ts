@@ -7,7 +7,7 @@ import { publicFields } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
-import { applyDueHolds } from "#content/onboarding/wallet-hold-store.ts";
+import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import type { OperatorContext } from "./operators.ts";
@@ -69,14 +69,16 @@ export async function changeProfile(
 
 export const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
 
-/** Takes a profile out of the directory; its address stays. */
+/** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
 export const withdrawProfile = (context: ProfileContext, asked: Operated<unknown>) =>
-  changeProfile(context, { ...asked, change: "withdrawn" }, async (_, before, now) => {
+  changeProfile(context, { ...asked, change: "withdrawn" }, async (tx, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
+    const { slug, reason, operator: by } = asked;
+    const wasHeld = await stopHeld(tx, before.id, { reason, slug, by, at: now.getTime() });
     return ok({
       saves: [{ before, after: withdrawnBy(before, now) }],
       fields: ["status"],
-      message: "Withdrawn: it is in no list and takes no data and no donations. Restore undoes it.",
+      message: `Withdrawn: it is in no list and takes no data and no donations. Restore undoes it.${wasHeld ? " Its wallet on hold is stopped for good." : ""}`,
     });
   });
 

@@ -7,12 +7,7 @@ import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { noteRevoked, standingVerification } from "#content/onboarding/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import {
-  closeHold,
-  heldOf,
-  logWallet,
-  applyDueHolds,
-} from "#content/onboarding/wallet-hold-store.ts";
+import { applyDueHolds, logWallet, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import type { OperatorContext } from "./operators.ts";
 import { isLive } from "./review-queues.ts";
 
@@ -46,10 +41,7 @@ export async function revokeVerification(
     const last = await newestChangeOf(tx, before.id);
     await saveNonprofits(tx, [{ before, after }], { origin: "revocation", now });
     await noteRevoked(tx, before.id, at);
-    const held = await heldOf(tx, before.id);
-    if (held !== null) {
-      await closeHold(tx, held, { status: "stopped", reason, slug, by: operator, at });
-    }
+    const stopped_hold = await stopHeld(tx, before.id, { reason, slug, by: operator, at });
     if (taken_back.includes("usdc_wallet")) {
       const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
       await logWallet(tx, "removed", removed, { slug, by: operator, at });
@@ -58,7 +50,7 @@ export async function revokeVerification(
     await logOperator(tx, { operator, action: "verification.revoked", subject: slug, detail, at });
     const newest = await newestChangeOf(tx, before.id);
     const sequence = newest === last ? null : newest;
-    return ok({ sequence, answer: { slug, taken_back, stopped_hold: held !== null } });
+    return ok({ sequence, answer: { slug, taken_back, stopped_hold } });
   });
   if (!done.ok) return done;
   const { sequence, answer } = done.value;

@@ -23,7 +23,7 @@ export type HostProof = {
 };
 
 export type HostControl =
-  | { state: "proven"; host: string; by: ProvenBy; at: number }
+  | { state: "proven"; host: string; ownWord: boolean; by: ProvenBy; at: number }
   | { state: "not_proven"; host: string }
   | { state: "nothing_to_prove_against"; why: string };
 
@@ -34,44 +34,36 @@ export type HostControl =
 export function hostControl(claimed: Claimed, proof: HostProof, nowMs: number): HostControl {
   const due = hostToProve(claimed);
   if (!due.ok) return { state: "nothing_to_prove_against", ...due.failure };
-  const { host } = due.value;
+  const { host, ownWord } = due.value;
   const { proven_host, proven_by: by, proven_at: at } = proof;
   const isProven = proven_host === host && at !== null && at > nowMs - hostProofLifeMs;
   return isProven && by !== null
-    ? { state: "proven", host, by, at }
+    ? { state: "proven", host, ownWord, by, at }
     : { state: "not_proven", host };
 }
 
-/** The host to prove, without "www.", and the website that names it; or why there is none. */
+/**
+ * The host to prove, without "www.", and the website that names it; or why there is none. `ownWord`: nobody but the
+ * organisation says that the website is its own, so that a proof does not show which organisation it is.
+ */
 export function hostToProve({
   profile,
   website: asked,
-}: Claimed): Result<{ host: string; website: string }, { why: string }> {
+}: Claimed): Result<{ host: string; website: string; ownWord: boolean }, { why: string }> {
   const website = profile === null ? asked : profile.website;
   if (website === null || website === "") {
     return fail({ why: `the ${profile === null ? "registration" : "profile"} names no website` });
   }
-  const unproven = profile === null ? null : whoSetIt(profile);
-  if (unproven !== null) return fail({ why: `the website came from ${unproven}` });
+  const setBy = profile === null ? "organisation" : profile.provenance["website"]?.set_by;
+  // Two ids of one agent put a website into an empty profile.
+  if (setBy === "consensus") return fail({ why: "the website came from agents" });
   const host = hostOf(website);
   if (host === "") return fail({ why: "the website names no public host" });
   if (isSharedHost(host)) return fail({ why: `many organisations have their page at ${host}` });
-  return ok({ host, website });
+  return ok({ host, website, ownWord: setBy === "organisation" });
 }
 
 const hostOf = (website: string): string => URL.parse(comparedWebsite(website))?.hostname ?? "";
-
-/**
- * Who set the live website, where that may be anyone who asks now: two ids of one agent put it into an empty profile,
- * and so does an earlier claim. Null: it counts.
- */
-function whoSetIt({ provenance }: Pick<NonprofitRecord, "provenance">): string | null {
-  const set_by = provenance["website"]?.set_by;
-  if (set_by === "consensus") return "agents";
-  // Of a profile that the organisation registered itself, the website is as much its own as the name.
-  const isOwn = provenance["name"]?.set_by === "organisation";
-  return set_by === "organisation" && !isOwn ? "an earlier claim" : null;
-}
 
 /**
  * Whether a mailbox proves control of this host: at exactly this host, no provider of mailboxes, and the website is the

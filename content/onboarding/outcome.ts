@@ -5,6 +5,7 @@ import type { OnboardingEdits } from "./edits.ts";
 import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
+import { linkHost } from "#content/nonprofit/website.ts";
 import { readRegistrationNumber } from "#content/register/registration-number.ts";
 
 /** What an approval would write. */
@@ -53,7 +54,7 @@ export function onboardingOutcome(
     const edited = approving.edits[field];
     const value = edited === undefined ? request[field] : edited;
     if (value === null || sameValue(field, value, after[field]) || kept.includes(field)) continue;
-    set(after, field, value, edited === undefined ? "organisation" : "operator", nowMs);
+    set(after, field, value, whoseWord(field, edited, request[field]), nowMs);
   }
   const { causes } = approving.edits;
   if (causes !== undefined) set(after, "causes", causes, "operator", nowMs);
@@ -83,6 +84,20 @@ export function standingFields(
   };
 }
 
+/** An operator's only where it says something else: the desk sends all fields when one was edited. Of a website, the host. */
+function whoseWord(
+  field: ProfileField | "name",
+  edited: string | null | undefined,
+  sent: string | null,
+) {
+  if (edited == null || edited === sent) return "organisation";
+  const isSame =
+    field === "website"
+      ? linkHost(edited) === linkHost(sent ?? "")
+      : field !== "name" && sameValue(field, edited, sent);
+  return isSame ? "organisation" : "operator";
+}
+
 type Settable =
   | ProfileField
   | "causes"
@@ -108,7 +123,7 @@ function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord
     slug,
   };
   const name = edits.name ?? request.name ?? "";
-  set(after, "name", name, edits.name === undefined ? "organisation" : "operator", nowMs);
+  set(after, "name", name, whoseWord("name", edits.name, request.name), nowMs);
   const { registration_number: number } = request;
   const country_code = edits.country_code ?? request.country_code;
   if (number !== null && country_code !== null) {
@@ -133,11 +148,15 @@ function walletAfter(after: NonprofitRecord, approving: Approving): OnboardingOu
   return { address, held: null };
 }
 
-/** Why an approved wallet waits before it takes effect; null when control of host and wallet is proven and none was there. */
+/**
+ * Why an approved wallet waits before it takes effect; null when none was there, and control of the wallet is proven and of
+ * a host that somebody else named.
+ */
 function whyHeld(live: string | null, { host, proof, revokedBefore }: Approving): string | null {
   if (live !== null) return "it replaces another wallet";
   if (revokedBefore) return "a verification of this profile was taken back before";
   if (host.state !== "proven") return "control of the organisation's host is not proven";
+  if (host.ownWord) return "nobody but the organisation itself says that the host is its own";
   return proof === null ? "control of the wallet is not proven" : null;
 }
 

@@ -125,12 +125,16 @@ const control: Check = ({ host }) => {
   if (host.state === "nothing_to_prove_against") {
     return noted("host", `Nothing to prove against: ${host.why}.`);
   }
-  return host.state === "proven"
-    ? passed(
+  if (host.state === "not_proven") {
+    return noted("host", `Not proven: nothing shows that the sender controls ${host.host}.`);
+  }
+  const said = `Proven: the sender controls ${host.host}, ${proofWords[host.by]}, ${isoTime(host.at)}`;
+  return host.ownWord
+    ? noted(
         "host",
-        `Proven: the sender controls ${host.host}, ${proofWords[host.by]}, ${isoTime(host.at)}.`,
+        `${said}; but nobody but the organisation itself says that the host is its own. It does not show which organisation that is.`,
       )
-    : noted("host", `Not proven: nothing shows that the sender controls ${host.host}.`);
+    : passed("host", `${said}.`);
 };
 
 const hold: Check = ({ request, whyHeld }) => {

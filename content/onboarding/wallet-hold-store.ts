@@ -118,6 +118,17 @@ export async function closeHold(
   await logWallet(tx, status, hold, { slug, by, at });
 }
 
+/** Stops the held change of a nonprofit. False: there was none. */
+export async function stopHeld(
+  tx: WriteTransaction,
+  nonprofitId: number,
+  closing: Omit<Closing, "status">,
+): Promise<boolean> {
+  const held = await heldOf(tx, nonprofitId);
+  if (held !== null) await closeHold(tx, held, { ...closing, status: "stopped" });
+  return held !== null;
+}
+
 /** The held change of a nonprofit, null for none. */
 export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>
   first(store, and(eq(holds.nonprofit_id, nonprofitId), isHeld));

@@ -26,12 +26,15 @@ async function aListing(more: object = {}): Promise<{ slug: string; host: string
 }
 
 /** Sends a claim as the attacker would: from an address at the organisation's host, with a wallet of its own, signed. */
-async function claim(slug: string, host: string, wallet: TestWallet): Promise<string> {
+const claim = (slug: string, host: string, wallet: TestWallet) =>
+  sendSigned({ claim_slug: slug }, host, wallet);
+
+async function sendSigned(body: object, host: string, wallet: TestWallet): Promise<string> {
   service.pass(60_000);
   const asked = await service.get(`/api/onboard/challenge?wallet=${wallet.address}`);
   const { challenge } = (await asked.json()) as { challenge: string };
   const { submission_id } = await service.submit({
-    claim_slug: slug,
+    ...body,
     contact_email: `office@${host}`,
     contact_name: `Person ${made++}`,
     usdc_wallet: wallet.address,
@@ -42,12 +45,13 @@ async function claim(slug: string, host: string, wallet: TestWallet): Promise<st
 
 const approve = async (id: string, operator: keyof typeof operatorTokens = "ada", body = {}) =>
   (await service.decide(`onboarding-${id}`, "approve", body, operator)).status;
-const revoke = (slug: string) =>
+const change = (verb: "revoke" | "withdraw" | "restore", slug: string) =>
   service.post(
-    `/api/admin/nonprofits/${slug}/revoke`,
+    `/api/admin/nonprofits/${slug}/${verb}`,
     { reason: "An impostor." },
     { authorization: `Bearer ${operatorTokens.ada}` },
   );
+const revoke = (slug: string) => change("revoke", slug);
 /** The recipient of the 402; null when it asks for no payment. */
 async function payee(slug: string): Promise<string | null> {
   const response = await service.get(`/api/donate/${slug}`, {
@@ -135,7 +139,69 @@ describe("an attacker whose claim one operator approves", () => {
     expect((await revoke(slug)).status).toBe(200);
     expect(await service.live(slug)).toMatchObject({ website: null, mission: null });
   });
+
+  test("does not make its website the operator's by what the operator edits beside it", async () => {
+    const { slug, host } = await aListing({ website: null, city: null });
+    const website = `https://www.${host}/start?from=1`;
+    const sent = { claim_slug: slug, contact_email: `office@${host}`, website, city: "Kisum" };
+    const { submission_id } = await service.submit(sent);
+    // The desk sends every field when one was edited; the website is only tidied.
+    const value = JSON.stringify({ website: `https://${host}`, city: "Kisumu", country: null });
+    expect(await approve(submission_id, "ada", { value })).toBe(200);
+    const { provenance } = await service.live(slug);
+    expect(provenance["website"]?.set_by).toBe("organisation");
+    expect(provenance["city"]?.set_by).toBe("operator");
+    expect((await revoke(slug)).status).toBe(200);
+    expect((await service.live(slug)).website).toBeNull();
+  });
+
+  test("is held with a registration whose own host is proven, and with what it asks for afterwards", async () => {
+    const host = `registered-${made++}.example`;
+    const body = { name: `Kitchen ${host}`, country: "Kenya", website: `https://${host}` };
+    const first = aWallet();
+    const id = await sendSigned(body, host, first);
+    await service.prove(id, host);
+    const review = await (await service.admin(`/api/admin/reviews/onboarding-${id}`)).json();
+    expect(checkIn(review, "host")).toMatchObject({ outcome: "noted" });
+    expect(checkIn(review, "host").message).toContain("nobody but the organisation itself");
+    const decided = await service.decide(`onboarding-${id}`, "approve");
+    const { slug } = (await decided.json()) as { slug: string };
+    expect(await payee(slug)).toBeNull();
+    await service.decide(`hold-${id}`, "reject", { reason: "Not them." });
+    // The same with a website that a later change brought.
+    for (const now of [host, `elsewhere-${host}`]) {
+      const contact_email = `office@${host}`;
+      const moved = await service.submit({
+        claim_slug: slug,
+        contact_email,
+        website: `https://${now}`,
+      });
+      await approve(moved.submission_id);
+      const again = await sendSigned({ claim_slug: slug }, host, aWallet());
+      await service.prove(again, now);
+      expect(await approve(again)).toBe(200);
+      expect(await payee(slug)).toBeNull();
+      await service.decide(`hold-${again}`, "reject", { reason: "Not them." });
+    }
+  });
+
+  test("is not paid after the profile was withdrawn and restored", async () => {
+    const { slug, host } = await aListing();
+    const id = await claim(slug, host, aWallet());
+    expect(await approve(id)).toBe(200);
+    const withdrawn = await (await change("withdraw", slug)).json();
+    expect(withdrawn.message).toContain("wallet on hold is stopped");
+    service.pass(hold + 1);
+    expect((await change("restore", slug)).status).toBe(200);
+    expect(await payee(slug)).toBeNull();
+  });
 });
+
+const checkIn = (review: unknown, name: string) => {
+  const found = ReviewItem.parse(review).checks.find((check) => check.name === name);
+  if (found === undefined) throw new Error(`no check ${name}`);
+  return found;
+};
 
 describe("where two operators approve a wallet", () => {
   let two: OnboardingService;

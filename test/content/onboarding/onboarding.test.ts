@@ -111,7 +111,13 @@ test.each([
 });
 
 const unproven: HostControl = { state: "not_proven", host: "b.example" };
-const proven: HostControl = { state: "proven", host: "b.example", by: "dns", at: 1 };
+const proven = {
+  state: "proven",
+  host: "b.example",
+  ownWord: false,
+  by: "dns",
+  at: 1,
+} as const satisfies HostControl;
 
 describe("an approval", () => {
   const nowMs = 1_000;
@@ -204,6 +210,7 @@ describe("an approval", () => {
       [{}, "host"],
       [{ proof }, "host"],
       [{ host: proven }, "wallet"],
+      [{ host: { ...proven, ownWord: true }, proof }, "nobody but the organisation"],
       [{ host: proven, proof, revokedBefore: true }, "taken back"],
     ] as const) {
       const { after, wallet } = held(more);
@@ -227,22 +234,19 @@ describe("an approval", () => {
 describe("the host to prove", () => {
   const registration = { type: "registration" as const, profile: null };
   const nothing = { proven_host: null, proven_by: null, proven_at: null };
-  const listed = (website: string | null, set_by?: SetBy, name_by?: SetBy) => ({
+  const listed = (website: string | null, set_by?: SetBy) => ({
     type: "claim" as const,
     website: "https://asked.example",
     profile: aNonprofit({
       website,
-      provenance: {
-        ...(set_by === undefined ? {} : { website: sourceFrom(set_by, 1) }),
-        ...(name_by === undefined ? {} : { name: sourceFrom(name_by, 1) }),
-      },
+      provenance: set_by === undefined ? {} : { website: sourceFrom(set_by, 1) },
     }),
   });
   test.each([
     [listed("https://WWW.Hope.example/about"), "hope.example"],
     [listed("http://hope.example:8080", "register"), "hope.example"],
     [listed("https://kitchen.hope.example", "operator"), "kitchen.hope.example"],
-    [listed("https://hope.example", "organisation", "organisation"), "hope.example"],
+    [listed("https://hope.example", "organisation"), "hope.example"],
     [{ ...registration, website: "https://new.example" }, "new.example"],
   ])("of %j is %s", (claimed, host) => {
     expect(hostControl(claimed, nothing, 0)).toEqual({ state: "not_proven", host });
@@ -250,7 +254,6 @@ describe("the host to prove", () => {
   test.each([
     [listed(null), "no website"],
     [listed("https://hope.example", "consensus"), "agents"],
-    [listed("https://hope.example", "organisation"), "earlier claim"],
     [listed("https://www.facebook.com/hope"), "many organisations"],
     [{ ...registration, website: null }, "no website"],
   ])("of %j is none: %s", (claimed, why) => {
@@ -259,6 +262,15 @@ describe("the host to prove", () => {
       state: "nothing_to_prove_against",
       why: expect.stringContaining(why),
     });
+  });
+  test.each([
+    [listed("https://hope.example", "register"), false],
+    [listed("https://hope.example", "operator"), false],
+    [listed("https://hope.example", "organisation"), true],
+    [{ ...registration, website: "https://hope.example" }, true],
+  ])("of %j is named by nobody but the organisation: %p", (claimed, ownWord) => {
+    const proof = { proven_host: "hope.example", proven_by: "dns" as const, proven_at: 1 };
+    expect(hostControl(claimed, proof, 1)).toMatchObject({ state: "proven", ownWord });
   });
   test("is proven for 30 days, and only while the profile names it", () => {
     const at = 1_000;
