@@ -26,6 +26,24 @@ beforeAll(async () => {
   const older = new Database(path);
   older.run(`INSERT INTO donations (id, nonprofit_id, amount_micro_usdc, network, tx_signature, slot, destination,
     settled_at, recorded_at) VALUES ('gift', 1, 5000000, 'solana:x', 'sig', 7, 'account', 1000, 2000)`);
+  // Ids that differ in spaces were agents of their own, each with a value and a draft that wait.
+  for (const [id, agent] of ["field  team   1", "field team  1", "field team 1"].entries()) {
+    older.run(
+      `INSERT INTO submissions (nonprofit_id, field, field_type, value, normalised_value, agent_id, agent_name, status,
+        created_at) VALUES (2, 'city', 'structured', ?1, ?1, ?2, 'Field team', 'pending', ?3)`,
+      [`city-${id}`, agent, id],
+    );
+    older.run(
+      `INSERT INTO agents (agent_id, agent_name, submissions, nonprofits_touched, last_seen)
+        VALUES (?1, 'Field team', 1, 1, ?2)`,
+      [agent, id],
+    );
+    older.run(
+      `INSERT INTO recommendation_drafts (nonprofit_id, recommended_for, normalised, why_recommended, source_url, agent_id,
+        agent_name, phase, status, created_at) VALUES (2, '[]', ?1, '', '', ?2, 'Field team', 3, 'pending', ?3)`,
+      [`["${id}"]`, agent, id],
+    );
+  }
   older.close();
   store = await openStore({ url: `file:${path}` });
   service = await aService({ context: { store } });
@@ -55,6 +73,29 @@ test("a store of the version before is read as it was written", async () => {
   expect(await store.db.select().from(donationIntents)).toMatchObject([
     { kind: "watch", proof: "memo-of-the-fixture", status: "waiting" },
   ]);
+});
+
+test("ids that differ in spaces have become one agent, whose newest values wait", async () => {
+  const rows = async (sql: string): Promise<object[]> =>
+    (await store.raw.execute(sql)).rows.map((row) => ({ ...row }));
+  const ofTeam = "FROM submissions WHERE agent_id = 'field team 1' ORDER BY id";
+  expect(await rows(`SELECT value, status, reason ${ofTeam}`)).toEqual([
+    { value: "city-0", status: "rejected", reason: "replaced by the same agent" },
+    { value: "city-1", status: "rejected", reason: "replaced by the same agent" },
+    { value: "city-2", status: "pending", reason: null },
+  ]);
+  expect(
+    await rows(
+      "SELECT agent_id, submissions, nonprofits_touched FROM agents WHERE agent_id LIKE 'field%'",
+    ),
+  ).toEqual([{ agent_id: "field team 1", submissions: 3, nonprofits_touched: 1 }]);
+  expect(
+    await rows(
+      "SELECT normalised FROM recommendation_drafts WHERE agent_id = 'field team 1' AND status = 'pending'",
+    ),
+  ).toEqual([{ normalised: '["2"]' }]);
+  const bound = await service.post("/api/agents", { agent_id: "field  team 1" });
+  expect((await bound.json()).code).toBe("agent_in_use");
 });
 
 test("its gifts are kept, and looked at again", async () => {
