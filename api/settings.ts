@@ -179,7 +179,7 @@ export const settings = z
       choice(donationNetworks).default("local"),
     ),
     ALMONER_SOLANA_RPC_URLS: described(
-      "RPC endpoints, comma-separated; required unless the network is `local`. With two or more, on different hosts, two have to agree before a gift is recorded",
+      "RPC endpoints, comma-separated; required unless the network is `local`. With two, both have to agree before a gift is recorded, and while one is down or behind every gift is answered 503; with three, on different hosts, two suffice",
       urls.optional(),
       "the local chain",
     ),

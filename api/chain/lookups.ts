@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ok, type Result } from "#content/contract/result.ts";
 import type { Commitment, Credit, Landed, MicroUsdc } from "#content/contract/transfer.ts";
 import { memoPrograms } from "./programs.ts";
-import { askFor, type ChainUnclear, type Rpc, TransactionError } from "./rpc.ts";
+import { askFor, type ChainUnclear, type Common, type Rpc, same, TransactionError } from "./rpc.ts";
 
 /** What can be asked about signatures and blockhashes. */
 export function lookups(rpc: Rpc) {
@@ -28,8 +28,15 @@ export function lookups(rpc: Rpc) {
      * that slot, are well past it, and know nothing of it: a node that has forgotten its history proves nothing.
      */
     vanished: async (txSignature: string, slot: number): Promise<Result<boolean, ChainUnclear>> => {
+      // What one node says and another does not yet is no contradiction: null.
       const agreed = (method: string, params: unknown[], shape: z.ZodType<boolean>) =>
-        askFor(rpc, method, params, shape, String);
+        askFor(
+          rpc,
+          method,
+          params,
+          shape.transform((sign) => sign || null),
+          same<true | null>,
+        );
       const reach = z.int().nonnegative();
       const signs = await Promise.all([
         agreed(
@@ -49,16 +56,20 @@ export function lookups(rpc: Rpc) {
         ),
       ]);
       const unclear = signs.find((sign) => !sign.ok);
-      return unclear ?? ok(signs.every((sign) => sign.ok && sign.value));
+      return unclear ?? ok(signs.every((sign) => sign.ok && sign.value === true));
     },
-    /** Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail. */
-    signaturesOf: (account: string, limit: number) =>
-      askFor(
-        rpc,
-        "getSignaturesForAddress",
-        [account, { limit, commitment: "confirmed" }],
-        Signatures,
-      ),
+    /**
+     * Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail. None only
+     * where two nodes know none.
+     */
+    signaturesOf: async (
+      account: string,
+      limit: number,
+    ): Promise<Result<string[], ChainUnclear>> => {
+      const params = [account, { limit, commitment: "confirmed" }];
+      const found = await askFor(rpc, "getSignaturesForAddress", params, Signatures, moreOf);
+      return found.ok ? ok(found.value ?? []) : found;
+    },
     /**
      * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
      * never will; not to be asked within the first minute, because a node may lag behind the donor's.
@@ -90,7 +101,14 @@ const outlivedSlots = 182;
 
 const Signatures = z
   .array(z.object({ signature: z.string(), err: TransactionError }))
-  .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature));
+  .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature))
+  .transform((found) => (found.length === 0 ? null : found));
+
+/** Nodes that know some may know more or fewer of them. */
+const moreOf: Common<string[] | null> = (one, other) => {
+  if (one === null || other === null) return one === other ? null : undefined;
+  return one.length > other.length ? one : other;
+};
 
 /**
  * Asks for a transaction at a commitment (or better), until two nodes tell the same of it. Null while they do not know it
@@ -109,35 +127,39 @@ export function findLanded(
   )
     .transform((found) => landedFrom(found, commitment))
     .nullable();
-  return askFor(rpc, "getTransaction", [txSignature, options], shape, factsOf);
+  return askFor(rpc, "getTransaction", [txSignature, options], shape, commonOf);
 }
 
-/** All that is told of a transaction, as text. */
-const factsOf = (landed: Landed | null): string | null =>
-  landed === null
-    ? null
-    : JSON.stringify(landed, (_, value: unknown) =>
-        typeof value === "bigint" ? value.toString() : value,
-      );
+/** Nodes have to tell the same of a transaction; its time is unknown where one of them does not know it. */
+const commonOf: Common<Landed | null> = (one, other) => {
+  if (one === null || other === null) return one === other ? null : undefined;
+  if (one.block_time === null || other.block_time === null) {
+    [one, other] = [one, other].map((told) => ({ ...told, block_time: null })) as [Landed, Landed];
+  }
+  return textOfLanded(one) === textOfLanded(other) ? one : undefined;
+};
+
+const textOfLanded = (landed: Landed): string =>
+  JSON.stringify(landed, (_, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
 
 const Supply = z
   .object({ value: z.object({ amount: z.string().regex(/^\d{1,20}$/) }) })
   .transform(({ value }) => BigInt(value.amount));
 
 /**
- * Whether so much of a token can exist: what there was of it when it was last asked, by two nodes, and asked again when it
- * was less. Tells lies that no transaction can make true.
+ * Whether so much of a token can exist, by two nodes. They need not agree how much there is: it changes with every slot.
+ * Tells lies that no transaction can make true.
  */
-export function openSupply(rpc: Rpc, mint: string) {
-  let most = 0n;
-  return async (amount: bigint): Promise<Result<boolean, ChainUnclear>> => {
-    if (amount <= most) return ok(true);
-    const asked = await askFor(rpc, "getTokenSupply", [mint], Supply, String);
-    if (!asked.ok) return asked;
-    most = asked.value;
-    return ok(amount <= most);
-  };
-}
+export const canExist = (rpc: Rpc, mint: string, amount: bigint) =>
+  askFor(
+    rpc,
+    "getTokenSupply",
+    [mint],
+    Supply.transform((supply) => supply >= amount),
+    same,
+  );
 
 const Balance = z.object({
   accountIndex: z.int().nonnegative(),

@@ -10,7 +10,7 @@ import {
   openEndpoint,
   openRpc,
 } from "./rpc.ts";
-import { findLanded, lookups, openSupply } from "./lookups.ts";
+import { canExist, findLanded, lookups } from "./lookups.ts";
 import { type NotSponsored, openSponsor, type Payment, readPayment } from "./payment.ts";
 import { singleFlight } from "#content/runtime/single-flight.ts";
 import { send, simulate } from "./sending.ts";
@@ -60,7 +60,6 @@ export async function openChain(settings: ChainSettings) {
     });
   }
   const rpc = openRpc(endpoints, settings);
-  const canExist = openSupply(rpc, cluster.mint);
   /** What no transaction can have paid, a node made up. */
   const landedAt = async (
     txSignature: string,
@@ -70,7 +69,7 @@ export async function openChain(settings: ChainSettings) {
     const credits = found.ok ? (found.value?.credits ?? []) : [];
     for (const { mint, amount_micro_usdc } of credits) {
       if (mint !== cluster.mint || amount_micro_usdc <= donationMax) continue;
-      const exists = await canExist(amount_micro_usdc);
+      const exists = await canExist(rpc, mint, amount_micro_usdc);
       if (!exists.ok) return exists;
       if (exists.value) continue;
       const why = "a transfer of more USDC than there is";
@@ -82,7 +81,7 @@ export async function openChain(settings: ChainSettings) {
   return ok({
     /** How many nodes can contradict each other; of a single one, every answer is believed. */
     nodes: rpc.nodes,
-    /** How often they did since the start. */
+    /** How often they did in the last 24 hours. */
     disagreements: rpc.disagreements,
     cluster: cluster.cluster,
     network: cluster.network,

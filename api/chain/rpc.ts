@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
+import { networks } from "#content/donation/network.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
@@ -20,6 +21,7 @@ export type RpcOptions = {
   /** How long a node may think before the next is asked as well. */
   hedgeMs?: number;
   onTrouble?: (trouble: { host: string; method: string; why: string }) => void;
+  clock?: () => Date;
 };
 
 /** Promise 8 wants an answer within 3 s; what is left is for the service's own work. */
@@ -32,34 +34,47 @@ const votesNeeded = 2;
 const lagMs = 500;
 /** Before a node that just failed is asked once more, doubled each round. */
 const againAfterMs = 50;
+const dayMs = 24 * 3_600_000;
+const disagreementsKept = 1_000;
+
+/** What two answers tell alike; undefined when they contradict each other. */
+export type Common<Value> = (one: Value, other: Value) => Value | undefined;
+
+/** Answers that have to be the same. */
+export const same = <Value extends boolean | null>(one: Value, other: Value): Value | undefined =>
+  one === other ? one : undefined;
 
 /** Opens the failover over some nodes. With none, everything is unclear. */
 export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}) {
   const { deadlineMs = deadlineMsDefault, hedgeMs = hedgeMsDefault, onTrouble } = options;
+  const { clock = () => new Date() } = options;
   // Two addresses at one host are one node: whoever keeps it answers for both.
   const nodes = new Set(endpoints.map(({ host }) => host)).size;
-  let disagreements = 0;
+  let disagreedAtMs: number[] = [];
   const contradicted = (host: string, method: string, why: string): void => {
-    disagreements += 1;
+    disagreedAtMs = [...disagreedAtMs, clock().getTime()].slice(-disagreementsKept);
     onTrouble?.({ host, method, why });
   };
   return {
     /** Nodes that can contradict each other. */
     nodes,
-    /** How often nodes contradicted each other since the start. */
-    disagreements: (): number => disagreements,
+    /** How often nodes contradicted each other in the last 24 hours; stops counting at 1,000. */
+    disagreements: (): number => {
+      const since = clock().getTime() - dayMs;
+      return disagreedAtMs.filter((at) => at > since).length;
+    },
     /** Notes what cannot be true, whoever said it. */
     contradicted,
     /**
-     * The first clear answer, or, with `factsOf`, the first whose facts two nodes share (of a single node its own). A node
-     * that fails is followed by the next at once, one that is slow after `hedgeMs`; all of it takes at most `deadlineMs`.
-     * Facts of null stand for what a node does not know yet: those who know more may only be ahead.
+     * The first clear answer, or, with `common`, the first on which two nodes agree (of a single node its own). A node that
+     * fails is followed by the next at once, one that is slow after `hedgeMs`; all of it takes at most `deadlineMs`. Null
+     * stands for what a node does not know yet: those who know more may only be ahead.
      */
     ask: async <Value>(
       method: string,
       params: readonly unknown[],
       read: (answer: RpcAnswer) => Reading<Value>,
-      factsOf: ((value: Value) => string | null) | null = null,
+      common: Common<Value> | null = null,
     ): Promise<Result<Answered<Value>, ChainUnclear>> => {
       if (endpoints.length === 0) return unclear("no RPC node is configured");
       const order = endpoints.toSorted((a, b) => Number(a.isFailing()) - Number(b.isFailing()));
@@ -77,8 +92,8 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         deadlineMs,
         endMs: performance.now() + deadlineMs,
         hedgeMs,
-        votes: factsOf === null ? 1 : Math.min(votesNeeded, nodes),
-        factsOf: factsOf ?? (() => ""),
+        votes: common === null ? 1 : Math.min(votesNeeded, nodes),
+        common: common ?? ((one) => one),
       };
       let polled = await askNodes(order, attempt, poll);
       if (!polled.outcome.ok && isSplit(polled.clear, poll.votes)) {
@@ -87,7 +102,7 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         polled = await askNodes(order, attempt, poll);
       }
       stop.abort();
-      const hosts = contradictingIn(polled, poll);
+      const hosts = contradictingIn(polled.clear, poll.common);
       if (hosts.length > 0) contradicted(hosts.join(" and "), method, "contradict each other");
       return polled.outcome;
     },
@@ -100,22 +115,22 @@ function whyUnclear(error: unknown): string {
 }
 
 /**
- * What a shape makes of the first answer that fits it, or of the first whose facts two nodes share. An error of the node,
- * or any other answer, leaves it unclear.
+ * What a shape makes of the first answer that fits it, or what two nodes tell alike. An error of the node, or any other
+ * answer, leaves it unclear.
  */
 export async function askFor<Value>(
   rpc: Rpc,
   method: string,
   params: readonly unknown[],
   shape: z.ZodType<Value>,
-  factsOf: ((value: Value) => string | null) | null = null,
+  common: Common<Value> | null = null,
 ): Promise<Result<Value, ChainUnclear>> {
   const read = (answer: RpcAnswer): Reading<Value> => {
     if ("error" in answer) return { unclear: `RPC error ${answer.error.code}` };
     const fitting = shape.safeParse(answer.result);
     return fitting.success ? { clear: fitting.data } : { unclear: "an answer of another shape" };
   };
-  const answered = await rpc.ask(method, params, read, factsOf);
+  const answered = await rpc.ask(method, params, read, common);
   return answered.ok ? ok(answered.value.value) : answered;
 }
 
@@ -126,9 +141,9 @@ type Poll<Value> = {
   /** When time is up, by performance.now(). */
   endMs: number;
   hedgeMs: number;
-  /** So many nodes have to share the facts of an answer. */
+  /** So many nodes have to agree: one or two. */
   votes: number;
-  factsOf: (value: Value) => string | null;
+  common: Common<Value>;
 };
 
 /** What came of it, and what each node said that gave a clear answer, by its host. */
@@ -144,7 +159,7 @@ type Polled<Value> = {
 async function askNodes<Value>(
   order: readonly Endpoint[],
   attempt: (endpoint: Endpoint) => Promise<Reading<Value>>,
-  { deadlineMs, endMs, hedgeMs, votes, factsOf }: Poll<Value>,
+  { deadlineMs, endMs, hedgeMs, votes, common }: Poll<Value>,
 ): Promise<Polled<Value>> {
   const open = new Map<Promise<Reading<Value>>, Endpoint>();
   const clear = new Map<string, Value>();
@@ -174,14 +189,26 @@ async function askNodes<Value>(
       await Bun.sleep(Math.min(pauseMs(Math.floor(made / order.length)), leftMs));
       continue;
     }
+    const value = agreedOn(reading.clear, endpoint, clear, { votes, common });
     clear.set(endpoint.host, reading.clear);
-    if (votesFor(factsOf(reading.clear), clear, factsOf) >= votes) {
-      return { outcome: ok({ value: reading.clear, doubted: made > votes }), clear };
-    }
+    if (value !== undefined) return { outcome: ok({ value, doubted: made > votes }), clear };
     // Those that think yet may agree with one of them; else one more is asked.
     if (open.size === 0) wanted = clear.size + 1;
   }
 }
+
+/** What an answer and that of another node tell alike, of a single node what it says; undefined when none tells the same. */
+const agreedOn = <Value>(
+  value: Value,
+  { host }: Endpoint,
+  clear: ReadonlyMap<string, Value>,
+  { votes, common }: Pick<Poll<Value>, "votes" | "common">,
+): Value | undefined =>
+  votes === 1
+    ? value
+    : [...clear]
+        .map(([other, told]) => (other === host ? undefined : common(told, value)))
+        .find((one) => one !== undefined);
 
 /** The first attempt to end, which is taken out; null when none does in time. */
 async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, waitMs: number) {
@@ -197,26 +224,17 @@ async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, wait
 
 const pauseMs = (round: number): number => (round === 0 ? 0 : againAfterMs * 2 ** (round - 1));
 
-const votesFor = <Value>(
-  facts: string | null,
-  clear: ReadonlyMap<string, Value>,
-  factsOf: (value: Value) => string | null,
-): number => [...clear.values()].filter((value) => factsOf(value) === facts).length;
-
 /** Whether as many nodes answered as have to agree; that none of them agreed, the caller knows. */
 const isSplit = (clear: ReadonlyMap<string, unknown>, votes: number): boolean =>
   votes > 1 && clear.size >= votes;
 
-/** The nodes whose answers cannot all be true. One that knows nothing, and was outvoted, is only behind. */
-function contradictingIn<Value>(
-  { outcome, clear }: Polled<Value>,
-  { votes, factsOf }: Poll<Value>,
-): string[] {
-  const isOpen = !outcome.ok && isSplit(clear, votes);
-  const said = [...clear]
-    .map(([host, value]) => ({ host, facts: factsOf(value) }))
-    .filter(({ facts }) => isOpen || facts !== null);
-  return new Set(said.map(({ facts }) => facts)).size > 1 ? said.map(({ host }) => host) : [];
+/** The nodes whose answers cannot all be true. One that knows nothing is only behind. */
+function contradictingIn<Value>(clear: ReadonlyMap<string, Value>, common: Common<Value>) {
+  const said = [...clear].filter(([, value]) => value !== null);
+  const isOne = said.every(([, one]) =>
+    said.every(([, other]) => common(one, other) !== undefined),
+  );
+  return isOne ? [] : said.map(([host]) => host);
 }
 
 /** The next node in turn that has not answered, if possible one that is not thinking already. */
@@ -263,8 +281,8 @@ export function openEndpoint(url: string, genesis: string) {
     verified = true;
   };
   return {
-    /** Host and port: addresses of RPC nodes hold keys, and are never logged. */
-    host: new URL(url).host,
+    /** Who answers: addresses of RPC nodes hold keys, and are never logged. */
+    host: genesis === networks.local.genesis ? new URL(url).host : hostOf(url),
     /** Throws as `ask` does, unless the node serves the chain that is meant. */
     verify,
     /** Throws when no answer can be made out, WrongChain when it serves another chain. */
@@ -282,6 +300,10 @@ export function openEndpoint(url: string, genesis: string) {
     },
   };
 }
+
+/** One machine by all its names and ports; only nodes of a local chain are told apart by port. */
+const hostOf = (url: string): string =>
+  new URL(url).hostname.replace(/\.$/, "").replace(/^(127\..*|\[::1\])$/, "localhost");
 
 const Envelope = z.union([
   z.object({

@@ -53,7 +53,8 @@ export async function sweepDonations(context: DonateContext): Promise<Swept> {
     if (intent.kind === "watch") return followMemo(context, intent);
     if (!known.ok) return "unclear";
     const isKnown = known.value[signatures.indexOf(intent.proof)] === true;
-    return isKnown ? recordIfLanded(context, intent) : followUnknown(context, intent);
+    if (!isKnown) return followUnknown(context, intent);
+    return (await recordIfLanded(context, intent)) ?? "waiting"; // Not yet at the commitment that counts.
   };
   for (let at = 0; at < due.length; at += atOnce) {
     for (const outcome of await Promise.all(due.slice(at, at + atOnce).map(look))) {
@@ -66,17 +67,19 @@ export async function sweepDonations(context: DonateContext): Promise<Swept> {
 
 type Looked = "recorded" | "unclear" | "ended" | "waiting";
 
-/** A transaction that the chain does not know. */
+/** A transaction that one node does not know. Given up only when two do not: a node can be stale for days. */
 async function followUnknown(context: DonateContext, intent: DonationIntent): Promise<Looked> {
   const ageMs = context.clock().getTime() - intent.created_at;
-  if (intent.payment === null || intent.blockhash === null) {
-    return ageMs < proofLapsesMs ? "waiting" : lapseOrWait(context, intent);
+  const { payment, blockhash } = intent;
+  if (payment === null || blockhash === null) {
+    if (ageMs < proofLapsesMs) return "waiting";
+    return (await recordIfLanded(context, intent)) ?? lapseOrWait(context, intent);
   }
-  if (ageMs < blockhashYoungMs) return resend(context, intent.payment);
-  const valid = await context.chain.stillValid(intent.blockhash);
+  if (ageMs < blockhashYoungMs) return resend(context, payment);
+  const valid = await context.chain.stillValid(blockhash);
   if (!valid.ok) return "unclear";
-  // It may have landed between the two answers: the next look will tell.
-  return valid.value ? resend(context, intent.payment) : lapseOrWait(context, intent);
+  const looked = await recordIfLanded(context, intent);
+  return looked ?? (valid.value ? resend(context, payment) : lapseOrWait(context, intent));
 }
 
 /** It is not there, and should be by now. Given up only after enough such answers. */
@@ -104,13 +107,17 @@ async function followMemo(context: DonateContext, intent: DonationIntent): Promi
   return ageMs < watchLapsesMs ? "waiting" : lapseOrWait(context, intent);
 }
 
-async function recordIfLanded(context: DonateContext, intent: DonationIntent): Promise<Looked> {
+/** Null: two nodes do not show it. */
+async function recordIfLanded(
+  context: DonateContext,
+  intent: DonationIntent,
+): Promise<Looked | null> {
   const { proof: txSignature, amount_micro_usdc: asked } = intent;
   const target = await donateTargetById(context.store, intent.nonprofit_id, context.clock());
   if (target === null) return end(context, intent, "refused");
   const landed = await context.chain.landed(txSignature);
   if (!landed.ok) return "unclear";
-  if (landed.value === null) return "waiting"; // Not yet at the commitment that counts.
+  if (landed.value === null) return null;
   const outcome = await recordLanded(
     context,
     { target, txSignature, asked, network: intent.network },

@@ -24,7 +24,7 @@ export const OperatorHealth = named("OperatorHealth", {
       took_ms: z.int().min(0),
       why: z.string().nullable().describe("Why it did not"),
       nodes: z.int().min(0).describe("Nodes that can contradict each other; one alone is believed"),
-      disagreements: z.int().min(0).describe("How often they did since the service started"),
+      disagreements: z.int().min(0).describe("How often they did in the last 24 hours"),
     })
     .nullable(),
   sponsor: z

@@ -55,7 +55,7 @@ function chainWarnings({ chain }: Health): string[] {
   if (!answers) found.push(`The chain does not answer: ${why ?? "no reason given"}.`);
   if (disagreements > 0) {
     found.push(
-      `RPC nodes contradicted each other ${disagreements} times since the start: one of them lies or is broken, and the log names them. Gifts wait until two agree.`,
+      `RPC nodes contradicted each other ${disagreements} times in the last 24 hours: one of them lies or is broken, and the log names them. Gifts wait until two agree.`,
     );
   }
   return found;

@@ -27,9 +27,9 @@ const history = async () =>
     donation_count: number;
   };
 
-const sweepFor = async (seconds: number) => {
-  for (let passed = 0; passed < seconds; passed += 10) {
-    at.chain.pass(10_000);
+const sweepFor = async (seconds: number, step = 10) => {
+  for (let passed = 0; passed < seconds; passed += step) {
+    at.chain.pass(step * 1_000);
     await sweepDonations(donateContext(at.service.context));
   }
 };
@@ -51,6 +51,8 @@ test("of two nodes one that lies makes no gift: 503, until both tell the truth",
   lies = false;
   await sweepFor(60);
   expect(await history()).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
+  at.chain.pass(24 * 3_600_000);
+  expect(at.service.context.chain.disagreements()).toBe(0);
 });
 
 test("of two nodes one that makes up a transaction makes no gift", async () => {
@@ -112,4 +114,70 @@ test("two addresses at one host are one node", async () => {
   at = await aDonatingService({ nodes: ({ url }) => [`${url}/?key=a`, `${url}/?key=b`] });
   expect(at.service.context.chain.nodes).toBe(1);
   expect((await at.prove(path, at.paid(await at.demand()))).status).toBe(200);
+});
+
+/** Knows nothing of what happened lately, and says so without an error. */
+const stale: Lie = ({ method }, truth) => {
+  if (method === "getTransaction") return null;
+  if (method === "getSignaturesForAddress") return [];
+  return method === "getSignatureStatuses" ? { ...(truth as object), value: [null] } : truth;
+};
+
+/** Names a transfer before it lands, as a donor does who leaves afterwards. */
+async function nameAndLeave(): Promise<string> {
+  const { memo } = await at.demand();
+  const payment = at.chain.donor().pay({ to: at.wallet, memo });
+  expect((await at.prove(path, payment.signature)).status).toBe(202);
+  at.chain.land(payment);
+  return payment.signature;
+}
+
+test("a stale node that is asked first loses no gift of which two others know", async () => {
+  at = await aDonatingService({
+    nodes: (chain) => [node(chain, stale), node(chain), node(chain)],
+  });
+  await nameAndLeave();
+  await sweepFor(2_400, 30);
+  expect(await history()).toMatchObject({ donation_count: 1 });
+  const { memo, reference } = await at.demand();
+  at.chain.land(at.chain.donor().pay({ to: at.wallet, memo, references: [reference] }));
+  const status = await at.service.get(`${path}/status?memo=${memo}`);
+  expect(await status.json()).toMatchObject({ status: "received" });
+  expect(at.service.context.chain.disagreements()).toBe(0);
+});
+
+test("of two nodes one that is stale puts gifts off for hours, and is no liar", async () => {
+  let isStale = true;
+  at = await aDonatingService({
+    nodes: (chain) => [
+      node(chain, (call, truth) => (isStale ? stale(call, truth) : truth)),
+      node(chain),
+    ],
+  });
+  const signature = await nameAndLeave();
+  await sweepFor(1_200, 120);
+  expect(await history()).toMatchObject({ donation_count: 0 });
+  expect((await at.prove(path, signature)).status).toBe(503);
+  expect(at.service.context.chain.disagreements()).toBe(0);
+  isStale = false;
+  await sweepFor(60);
+  expect(await history()).toMatchObject({ donation_count: 1 });
+}, 30_000);
+
+test("two honest nodes need not agree on a supply that changes, nor know the time of a block", async () => {
+  let minted = 0;
+  const other: Lie = ({ method }, truth) => {
+    if (method === "getTransaction" && truth !== null) return { ...truth, blockTime: null };
+    if (method !== "getTokenSupply") return truth;
+    return { ...(truth as object), value: { amount: String(50_000_000_000 + ++minted) } };
+  };
+  const timed: Lie = (call, truth) =>
+    call.method === "getTransaction" ? truth : other(call, truth);
+  at = await aDonatingService({ nodes: (chain) => [node(chain, other), node(chain, timed)] });
+  const { memo } = await at.demand();
+  const large = at.chain.donor({ usdc: "30000" }).pay({ to: at.wallet, memo, usdc: "20000" });
+  at.chain.land(large);
+  at.chain.pass(20_000);
+  expect((await at.prove(path, large.signature)).status).toBe(200);
+  expect(at.service.context.chain.disagreements()).toBe(0);
 });

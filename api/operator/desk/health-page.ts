@@ -55,8 +55,8 @@ function chain({ chain: found }: OperatorHealth): Part {
   const answered = answers ? `answered within ${took_ms} ms.` : `did not answer: ${why}.`;
   const believed =
     nodes > 1
-      ? `${nodes} nodes are asked, and two have to agree before a gift is recorded. They contradicted each other ${disagreements} times since the start.`
-      : "One node is asked, and believed whatever it says: if it lies, gifts that never were are recorded and signed. Name a second one, on another host, in ALMONER_SOLANA_RPC_URLS.";
+      ? `${nodes} nodes are asked, and two have to agree before a gift is recorded${nodes === 2 ? ", so that none may be down: name a third" : ""}. They contradicted each other ${disagreements} times in the last 24 hours.`
+      : "One node is asked, and believed whatever it says: if it lies, gifts that never were are recorded and signed. Name three, on different hosts, in ALMONER_SOLANA_RPC_URLS.";
   return `${cluster} ${answered} ${cluster === "local" ? "" : believed}`;
 }
 

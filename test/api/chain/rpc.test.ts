@@ -166,6 +166,19 @@ describe("several nodes", () => {
   });
 });
 
+test("ports and names of one machine are one node, except on a local chain", () => {
+  const hostOn = (network: "solana" | "local", url: string) =>
+    openEndpoint(url, networks[network].genesis).host;
+  const hosts = (network: "solana" | "local", ...urls: string[]) =>
+    new Set(urls.map((url) => hostOn(network, url))).size;
+  expect(
+    hosts("solana", "https://a.example:1/x", "https://a.example.:2/", "https://a.example"),
+  ).toBe(1);
+  expect(hosts("solana", "http://127.0.0.1:1", "http://localhost.:2", "http://[::1]")).toBe(1);
+  expect(hosts("solana", "https://a.example", "https://b.example")).toBe(2);
+  expect(hosts("local", "http://127.0.0.1:1", "http://127.0.0.1:2")).toBe(2);
+});
+
 test("trouble names the host, never the address with its key", async () => {
   const told: unknown[] = [];
   const sick = node(() => new Response("", { status: 500 }));

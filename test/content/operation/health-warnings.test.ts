@@ -89,7 +89,7 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
   {
     name: "nodes contradict each other",
     change: { chain: { ...chain, disagreements: 3 } },
-    says: "RPC nodes contradicted each other 3 times since the start: one of them lies or is broken, and the log names them. Gifts wait until two agree.",
+    says: "RPC nodes contradicted each other 3 times in the last 24 hours: one of them lies or is broken, and the log names them. Gifts wait until two agree.",
   },
   {
     name: "a gift vanished",
