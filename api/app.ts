@@ -11,6 +11,7 @@ import type { Context } from "./context.ts";
 import { helpFor, methodsByPath, requestPath } from "./http/route.ts";
 import type { Policy } from "./http/rate-limit.ts";
 import type { Allowance } from "./http/sliding-window.ts";
+import { isStorageQuota, storageQuota } from "./http/stored-bytes.ts";
 import { operatorRoutes } from "./operator/routes.ts";
 import {
   agentRoutes,
@@ -74,8 +75,9 @@ export function createApp(context: Context): App {
     return methods.length === 0 && context.bundleHolds?.(path) === true ? fileMethods : methods;
   };
   const limited = (allowance: Allowance, policy: Policy | null): Response => {
-    context.activity.count(`limited:${policy ?? "read"}`);
-    return tooMany(allowance);
+    const isStorage = isStorageQuota(allowance);
+    context.activity.count(`limited:${isStorage ? "stored" : (policy ?? "read")}`);
+    return isStorage ? problem(storageQuota(allowance)) : tooMany(allowance);
   };
   const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;

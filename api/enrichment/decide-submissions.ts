@@ -1,3 +1,4 @@
+import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
 import { isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { addCorroboration, applyAgreed } from "#content/enrichment/agreed-field-store.ts";
@@ -43,6 +44,8 @@ export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
 
 /** What the transaction did, with what was rejected before. */
 export type EnrichOutcome = Omit<Done, "items"> & {
+  /** What it took in the store; 0 when nothing was stored that was not there. */
+  bytes: number;
   items: (StoredItem & { prior_rejections: readonly Rejection[] })[];
 };
 
@@ -83,9 +86,11 @@ export async function storeEnrichment(
   // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
   const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
   if (refusal !== null) return fail(refusal);
-  const done = await storeOnce(tx, "enrich", job, [slug, request], () =>
-    storeItems(tx, job, target),
-  );
+  let bytes = 0;
+  const done = await storeOnce(tx, "enrich", job, [slug, request], async () => {
+    bytes = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
+    return storeItems(tx, job, target, (one) => (bytes += submissionBytes(one)));
+  });
   if (!done.ok) return done;
   const { nonprofit_id, at } = done.value;
   const items: EnrichOutcome["items"] = [];
@@ -94,13 +99,23 @@ export async function storeEnrichment(
     const prior_rejections = await priorRejections(tx, { nonprofit_id, field: item.field, at });
     items.push({ ...item, prior_rejections });
   }
-  return ok({ ...done.value, items });
+  return ok({ ...done.value, items, bytes });
 }
+
+/** The id of its agent is in two indexes as well, and so is what is compared. */
+const submissionBytes = (one: NewSubmission): number =>
+  rowBytes +
+  3 * sizeOf(one.agent_id) +
+  sizeOf(one.agent_name) +
+  sizeOf(one.source_url) +
+  sizeOf(one.value) +
+  3 * sizeOf(one.normalised_value);
 
 async function storeItems(
   tx: WriteTransaction,
   job: EnrichJob,
   target: EnrichTarget,
+  onStored: (one: NewSubmission) => void,
 ): Promise<Result<Done, StoringFailure>> {
   const { request, slug } = job;
   const { agent_key, status } = target;
@@ -123,6 +138,7 @@ async function storeItems(
   let sequence: number | null = null;
   for (const one of submitted) {
     const stored = await storeSubmission(one);
+    if (one.earlier === null) onStored(one.fresh);
     items.push(itemOf(one, stored));
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
   }

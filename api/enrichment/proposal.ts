@@ -1,5 +1,5 @@
 import type { Context } from "#api/context.ts";
-import { isUsableKey, keyedHash, networkOf } from "#api/http/client.ts";
+import { isUsableKey, keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -31,6 +31,8 @@ export type ProposalCall = {
   network: string | null;
   /** Digest of the agent's secret; null when none came. */
   secret: string | null;
+  /** Counts what was stored toward the day's room of the network and of everyone. */
+  countStored?: (bytes: number) => Promise<void>;
 };
 
 /** Why the transaction stores nothing of a proposal. */
@@ -47,7 +49,7 @@ export type ProposalRefusal =
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
 /** A proposal as it goes into a transaction. */
-export type Admitted = ProposalCall & {
+export type Admitted = Omit<ProposalCall, "countStored"> & {
   mode: ConsensusMode;
   now: Date;
 };
@@ -67,6 +69,7 @@ export const proposalCall = (context: Context, request: Request): ProposalCall =
   idempotencyKey: request.headers.get("idempotency-key"),
   network: hashedNetwork(context, request),
   secret: givenSecret(request),
+  countStored: (bytes) => context.limits.stored("agents", request, bytes),
 });
 
 /** Lets a request of an agent in, unless its Idempotency-Key cannot be used or the agent has sent too many. */
@@ -147,10 +150,7 @@ function hashedNetwork(
 ): string | null {
   const network = networkOf(request, config);
   const family = network.includes(":") ? 6 : 4;
-  const wide =
-    family === 6
-      ? network.split(":").slice(0, 3).join(":")
-      : /^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1];
-  if (wide === undefined) return null;
+  const wide = wideNetwork(network);
+  if (wide === null) return null;
   return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
 }

@@ -5,7 +5,7 @@ import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { type FailureTable, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import { takeStored } from "#api/http/stored-bytes.ts";
+import { rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/result.ts";
 import { isoDay } from "#content/contract/time.ts";
@@ -33,7 +33,6 @@ export const enrichRoutes = (context: Context) => {
   return new Elysia().post(
     pathOf(operations.submitEnrichment),
     async ({ params: { slug }, body, request }) => {
-      await takeStored(context, request, { sent: body, rows: 1 + (body.fields?.length ?? 0) });
       const outcome = await enrich(verb, { ...proposalCall(context, request), slug, body });
       if (!outcome.ok) return refuse(answers, outcome.failure);
       const { submissions } = outcome.value;
@@ -89,12 +88,12 @@ const keyAnswers = {
 
 /** POST /api/agents and what else is done with an id; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
 export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" | "activity">) => {
-  const { store } = context;
+  const { store, limits } = context;
   const keyed =
     <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
-      await takeStored(context, request, { sent: agent_id, rows: 1 });
       const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
+      if (outcome.ok) await limits.stored("agents", request, rowBytes + 2 * sizeOf(agent_id));
       return outcome.ok ? outcome.value : refuse(keyAnswers, outcome.failure);
     };
   return new Elysia()

@@ -33,6 +33,12 @@ export function networkOf(given: Request, { trustedHops }: Pick<Config, "trusted
   return networkPart(hops[Math.max(0, hops.length - trustedHops)] ?? socket);
 }
 
+/** The /24 or /48 around what `networkOf` gives: what one sender can have whole. Null for an unknown address. */
+export const wideNetwork = (network: string): string | null =>
+  network.includes(":")
+    ? network.split(":").slice(0, 3).join(":")
+    : (/^(\d+\.\d+\.\d+)\.\d+$/.exec(network)?.[1] ?? null);
+
 const addressLengthMax = 64;
 
 /**

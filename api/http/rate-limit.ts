@@ -2,7 +2,7 @@ import type { Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { batcher } from "./batcher.ts";
-import { keyedHash, networkOf } from "./client.ts";
+import { keyedHash, networkOf, wideNetwork } from "./client.ts";
 import {
   type Allowance,
   type Hits,
@@ -32,8 +32,24 @@ export const agentWindows: readonly Window[] = [
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
 
-/** No network takes more than this part of what all may store in a day. */
+/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations. */
+export type Room = "agents" | "organisations";
+const rooms: Partial<Record<Policy, Room>> = {
+  enrich: "agents",
+  bind: "agents",
+  onboard: "organisations",
+};
+
+/** No network, a /24 or /48, takes more than this part of what all may store in a day. */
 const networksToFill = 10;
+const storedWindows = (room: Room, bytesPerDay: number, clients: readonly string[]) => {
+  const window = { windowMs: dayMs, grainMs: 600_000 };
+  const own = Math.floor(bytesPerDay / networksToFill);
+  return [
+    { ...window, policy: `stored-${room}-network`, limit: own, clients },
+    { ...window, policy: `stored-${room}`, limit: bytesPerDay, clients: ["everyone"] },
+  ];
+};
 
 /**
  * Failed attempts to be an operator before there is no further look: of one client (source: the promises of the spec, 10),
@@ -62,12 +78,15 @@ const knownWindow: Window = {
 };
 
 export type Limits = {
-  /** Counts a request of the client; null when its kind is not limited. */
+  /** Counts a request of the client, unless its room to store is used up; null when its kind is not limited. */
   request(policy: Policy, request: Request): Promise<Allowance | null>;
   /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
   agent(sender: string, submissions?: number): Promise<Allowance>;
-  /** Counts bytes that the client has stored, in its day and in that of everyone; null when they are not limited. */
-  stored(request: Request, bytes: number): Promise<Allowance | null>;
+  /**
+   * Counts bytes that were stored, in the day of the client's network and in that of everyone. Those who are being stored
+   * meanwhile are not seen: the limit on requests bounds by how much a room is overdrawn.
+   */
+  stored(room: Room, request: Request, bytes: number): Promise<void>;
   /**
    * Counts failed attempts to be an operator, for the client, under the name given and for all; 0 only looks. Answers the
    * tightest; none remaining means: locked out.
@@ -115,11 +134,21 @@ export function openLimits(
    * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
    * midnight resets no window. The day is of the windows' own time, which no one can set.
    */
-  const namesOf = (request: Request): readonly [string, string] => {
-    const network = networkOf(request, config);
+  const namesOf = (
+    request: Request,
+    network = networkOf(request, config),
+  ): readonly [string, string] => {
     const onDayOf = (atMs: number) =>
       keyedHash(secrets.dailyHashKey, `limit ${Math.floor(atMs / dayMs)} ${network}`);
     return [onDayOf(now()), onDayOf(now() - 2 * minuteMs)];
+  };
+  const storing = (room: Room, request: Request) => {
+    const network = networkOf(request, config);
+    return storedWindows(
+      room,
+      config.storedPerDay,
+      namesOf(request, wideNetwork(network) ?? network),
+    );
   };
   return {
     request: async (policy, request) => {
@@ -127,20 +156,23 @@ export function openLimits(
         return config.readsPerMinute === 0 ? null : reads.take(namesOf(request));
       }
       const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
-      const windows = policy === "bind" ? [window, bindingsPerDay] : [window];
+      const room = config.storedPerDay === 0 ? undefined : rooms[policy];
+      // In the same transaction: a look costs little, a further transaction several times that.
+      const looks = room === undefined ? [] : storing(room, request);
+      const windows = [
+        window,
+        ...(policy === "bind" ? [bindingsPerDay] : []),
+        ...looks.map((one) => ({ ...one, looks: true })),
+      ];
       return taking.ask({ windows, clients: namesOf(request), count: 1 });
     },
     agent: (sender, submissions = 1) =>
       taking.ask({ windows: agentWindows, clients: [sender], count: submissions }),
-    stored: async (request, bytes) => {
-      if (config.storedPerDay === 0) return null;
-      const window = { windowMs: dayMs, grainMs: 600_000 };
-      const own = Math.floor(config.storedPerDay / networksToFill);
-      const windows = [
-        { ...window, policy: "stored-network", limit: own },
-        { ...window, policy: "stored", limit: config.storedPerDay, clients: ["everyone"] },
-      ];
-      return taking.ask({ windows, clients: namesOf(request), count: bytes });
+    stored: async (room, request, bytes) => {
+      if (config.storedPerDay === 0 || bytes === 0) return;
+      // It is stored, so it counts even where there was less room.
+      const windows = storing(room, request).map((one) => ({ ...one, limit: Infinity }));
+      await taking.ask({ windows, clients: [], count: bytes });
     },
     adminFailures: (request, name, count) =>
       [

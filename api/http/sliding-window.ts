@@ -15,10 +15,11 @@ export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
 
 /**
  * `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all names under
- * which the client may have been counted, unless a window has its own; new hits are counted under the first.
+ * which the client may have been counted, unless a window has its own; new hits are counted under the first. A window that
+ * only `looks` has room for one hit more, and counts none.
  */
 export type Hits = {
-  windows: readonly (Window & { clients?: readonly string[] })[];
+  windows: readonly (Window & { clients?: readonly string[]; looks?: boolean })[];
   clients: readonly string[];
   count: number;
 };
@@ -60,12 +61,14 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const take = ({ windows, clients, count }: Hits, atMs: number): Allowance => {
     let tightest: Allowance | null = null;
     for (const window of windows) {
-      const left = leftIn(window, window.clients ?? clients, { count, atMs });
+      const hits = window.looks ? 1 : count;
+      const left = leftIn(window, window.clients ?? clients, { count: hits, atMs });
       if (!left.allowed) return left;
       if (tightest === null || left.remaining < tightest.remaining) tightest = left;
     }
     if (tightest === null) throw new Error("a hit counts in one window at least");
-    for (const { policy, windowMs, grainMs, clients: own = clients } of windows) {
+    const counted = windows.filter(({ looks }) => looks !== true);
+    for (const { policy, windowMs, grainMs, clients: own = clients } of counted) {
       adding.run(policy, own[0] ?? "", Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
     }
     return tightest;

@@ -1,28 +1,33 @@
-import type { Activity } from "#content/operation/activity-store.ts";
-import { Refused } from "./problem.ts";
-import type { Limits } from "./rate-limit.ts";
+import type { Refusal } from "./problem.ts";
+import type { Allowance } from "./sliding-window.ts";
 
-/** What a row takes beside what was sent: its indexes, names, times and the page it shares. Measured: 0.3 to 0.6 kB. */
-const rowBytes = 600;
+/** What a row takes beside its texts: its indexes, times and the page it shares. Measured: 0.3 to 0.6 kB. */
+export const rowBytes = 600;
 
-/**
- * Counts what a request may store toward the day's room of its network and of everyone. Throws Refused, 429, when there
- * is none left: nothing that anyone may send without a key grows without bound.
- */
-export async function takeStored(
-  { limits, activity }: { limits: Pick<Limits, "stored">; activity: Pick<Activity, "count"> },
-  request: Request,
-  { sent, rows }: { sent: unknown; rows: number },
-): Promise<void> {
-  const bytes = rows * rowBytes + Buffer.byteLength(JSON.stringify(sent) ?? "");
-  const room = await limits.stored(request, bytes);
-  if (room === null || room.allowed) return;
-  activity.count("limited:stored");
-  const whose = room.policy === "stored-network" ? "your network" : "all senders together";
-  throw new Refused({
+/** Bytes of a text in the store. */
+export const sizeOf = (text: string | null): number =>
+  text === null ? 0 : Buffer.byteLength(text);
+
+/** What it takes to keep the answer to a request for its Idempotency-Key; the key is in an index as well. */
+export const keptAnswerBytes = (
+  idempotencyKey: string | null,
+  sender: string,
+  answers: number,
+): number =>
+  idempotencyKey === null
+    ? 0
+    : rowBytes + 2 * (sizeOf(sender) + sizeOf(idempotencyKey)) + 300 * answers;
+
+/** Whether a limit is one on what may be stored. */
+export const isStorageQuota = ({ policy }: Allowance): boolean => policy.startsWith("stored-");
+
+/** The refusal of what there is no room for: nothing that anyone may send without a key grows without bound. */
+export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
+  const whose = policy.endsWith("-network") ? "your network" : "all senders together";
+  return {
     status: 429,
     code: "storage_quota",
-    detail: `Nothing was stored: ${whose} may store ${(room.limit / 1e6).toLocaleString("en")} MB in 24 hours, and that is used up. Retry-After says when there is room again.`,
-    headers: { "retry-after": String(Math.max(1, Math.ceil(room.resetMs / 1_000))) },
-  });
+    detail: `Nothing was stored: ${whose} may store ${(limit / 1e6).toLocaleString("en")} MB in 24 hours, and that is used up. Retry-After says when there is room again.`,
+    headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
+  };
 }

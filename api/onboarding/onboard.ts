@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isUsableKey } from "#api/http/client.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
 import type {
   Duplicate,
   OnboardingAnswer,
@@ -63,7 +64,15 @@ export type OnboardFailure =
  */
 export async function onboard(
   context: OnboardContext,
-  { body, idempotencyKey }: { body: unknown; idempotencyKey: string | null },
+  {
+    body,
+    idempotencyKey,
+    countStored,
+  }: {
+    body: unknown;
+    idempotencyKey: string | null;
+    countStored: (bytes: number) => Promise<void>;
+  },
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
   const { store, issuer } = context;
   const now = context.clock();
@@ -85,14 +94,19 @@ export async function onboard(
   // A key is its sender's own: another address may use the same text.
   const sender = digestOf(request.contact_email.toLowerCase());
   const once = { route: "onboard", sender, idempotencyKey, digest: () => digest, now };
+  let bytes = 0;
   const stored = await store.write((tx) =>
     answerOnce(tx, once, async () => {
+      bytes = keptAnswerBytes(idempotencyKey, sender, 1);
       const twin = await pendingTwin(tx, digest);
       if (twin !== null) return ok(await described(tx, twin));
+      bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
       return storeNew(tx, context, { request, proven, duplicates, digest, now });
     }),
   );
-  return stored.ok ? ok(await answerOf(context, request, profile, stored.value)) : stored;
+  if (!stored.ok) return stored;
+  await countStored(bytes);
+  return ok(await answerOf(context, request, profile, stored.value));
 }
 
 /** What stands in the store now: of this request, or of the same one that came before. */

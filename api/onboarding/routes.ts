@@ -5,7 +5,6 @@ import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import { takeStored } from "#api/http/stored-bytes.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
 import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
 import {
@@ -27,7 +26,7 @@ import { onboardingStatus, withdrawn, withdrawOnboarding } from "./onboarding-st
 
 /** POST /api/onboard, the challenge by which a wallet is proven, and what a link to a status page asks. Never cached. */
 export const onboardRoutes = (context: Context) => {
-  const { store, clock, config, log } = context;
+  const { store, clock, config, log, limits } = context;
   const { baseUrl } = config;
   const keys = onboardingKeys(context);
   const verb = { store, clock, baseUrl, config, ...keys };
@@ -37,8 +36,8 @@ export const onboardRoutes = (context: Context) => {
   return new Elysia()
     .post(pathOf(operations.claimOrRegisterNonprofit), async ({ body, request }) => {
       const idempotencyKey = request.headers.get("idempotency-key");
-      await takeStored(context, request, { sent: body, rows: 2 });
-      const outcome = await onboard(verb, { body, idempotencyKey });
+      const countStored = (bytes: number) => limits.stored("organisations", request, bytes);
+      const outcome = await onboard(verb, { body, idempotencyKey, countStored });
       if (isSentByForm(request)) {
         return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
       }

@@ -8,6 +8,7 @@ import {
   type ProposalRefusal,
   storeOnce,
 } from "#api/enrichment/proposal.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
 import type {
   DraftAnswer,
   DraftBody,
@@ -79,6 +80,7 @@ export async function draftRecommendation(
   const job = { ...admitted.value, request, phase };
   const stored = await context.store.write((tx) => storeDraft(tx, job));
   if (!stored.ok) return stored;
+  await call.countStored?.(stored.value.bytes);
   if (stored.value.decision.kind === "promoted") context.onRecommended();
   return ok(answerOf(stored.value, context, phase));
 }
@@ -131,26 +133,42 @@ type DraftJob = Admitted & {
   phase: Exclude<GovernancePhase, 1>;
 };
 
-/** Stores a draft, and promotes the profile when agents agree, inside the caller's transaction: all of it or nothing. */
+/**
+ * Stores a draft, and promotes the profile when agents agree, inside the caller's transaction: all of it or nothing. `bytes`:
+ * what it took in the store.
+ */
 async function storeDraft(
   tx: WriteTransaction,
   job: DraftJob,
-): Promise<Result<DraftOutcome, ProposalFailure>> {
+): Promise<Result<DraftOutcome & { bytes: number }, ProposalFailure>> {
   const { agent_id, slug, sensitive_claims } = job.request;
   const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), job.secret);
   if (refusal !== null) return fail(refusal);
-  return storeOnce<DraftOutcome, ProposalFailure>(tx, "draft", job, job.request, async () => {
-    const record = await recordBySlug(tx, slug);
-    if (record === null) return fail({ kind: "nonprofit_not_found", slug });
-    if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-    if (await replacesAnothers(tx, job, record.id)) {
-      return fail({ kind: "pending_from_another_network", path: "draft" });
-    }
-    const done = await decideAndStore(tx, job, record.id);
-    const refused = await refusedDrafts(tx, record.id);
-    return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
-  });
+  let bytes = 0;
+  const onStored = () => (bytes += draftBytes(job.request));
+  const kept = await storeOnce<DraftOutcome, ProposalFailure>(
+    tx,
+    "draft",
+    job,
+    job.request,
+    async () => {
+      bytes = keptAnswerBytes(job.idempotencyKey, agent_id, 3);
+      const record = await recordBySlug(tx, slug);
+      if (record === null) return fail({ kind: "nonprofit_not_found", slug });
+      if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+      if (await replacesAnothers(tx, job, record.id)) {
+        return fail({ kind: "pending_from_another_network", path: "draft" });
+      }
+      const done = await decideAndStore(tx, job, record.id, onStored);
+      const refused = await refusedDrafts(tx, record.id);
+      return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
+    },
+  );
+  return kept.ok ? ok({ ...kept.value, bytes }) : kept;
 }
+
+const draftBytes = (request: DraftRequest): number =>
+  rowBytes + 2 * sizeOf(request.agent_id) + sizeOf(JSON.stringify(request));
 
 /** Whether this agent's other draft, which waits, came from another network than this one. */
 async function replacesAnothers(tx: WriteTransaction, job: DraftJob, nonprofit_id: number) {
@@ -163,6 +181,7 @@ async function decideAndStore(
   tx: WriteTransaction,
   job: DraftJob,
   nonprofit_id: number,
+  onStored: () => void,
 ): Promise<Pick<DraftOutcome, "draft_id" | "status" | "decision" | "confidence">> {
   const { request, phase, mode, network } = job;
   const { agent_id, normalised } = request;
@@ -185,7 +204,7 @@ async function decideAndStore(
     refused: await operatorRefused(tx, { nonprofit_id, slug: request.slug }),
   });
   const applied = decision.kind === "promoted" || decision.kind === "corroborates";
-  const draft_id = await replaceOwn(tx, job, { nonprofit_id, own, applied });
+  const draft_id = await replaceOwn(tx, job, { nonprofit_id, own, applied, onStored });
   if (decision.kind === "promoted") {
     const agreeing = others.filter(countsTowardAgreement);
     await promote(tx, job, { agreeing, winner: decision.winner, draft_id });
@@ -224,7 +243,12 @@ const isSame = (mine: StoredDraft, request: DraftRequest): boolean =>
 async function replaceOwn(
   tx: WriteTransaction,
   { request, network, phase, now }: DraftJob,
-  { nonprofit_id, own, applied }: { nonprofit_id: number; own: StoredDraft[]; applied: boolean },
+  {
+    nonprofit_id,
+    own,
+    applied,
+    onStored,
+  }: { nonprofit_id: number; own: StoredDraft[]; applied: boolean; onStored: () => void },
 ): Promise<number> {
   const at = now.getTime();
   const mine = own.find(({ status }) => status === "pending");
@@ -237,6 +261,7 @@ async function replaceOwn(
     const reason = rejectionReasons.replaced;
     await closeDraft(tx, mine.id, { status: "rejected", reason, decided_by: "agent", at });
   }
+  onStored();
   return insertDraft(tx, {
     ...request,
     nonprofit_id,

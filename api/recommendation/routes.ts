@@ -14,7 +14,6 @@ import {
   unusableBody,
 } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
-import { takeStored } from "#api/http/stored-bytes.ts";
 import { recommendationOperations as operations } from "#content/contract/operations/recommendation.ts";
 import { userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
@@ -98,7 +97,6 @@ export const recommendDraftRoutes = (context: Context) => {
       .post(
         pathOf(operations.draftRecommendation),
         async ({ body, request }) => {
-          await takeStored(context, request, { sent: body, rows: 1 });
           const call = { ...proposalCall(context, request), body };
           const outcome = await draftRecommendation(verb, call);
           return outcome.ok ? outcome.value : refuse(draftAnswers, outcome.failure);

@@ -48,7 +48,13 @@ test("kill -9 while approving: no claim, registration or change is half applied"
       at < 2 * ofEach ? { claim_slug: `profile-${at}` } : { name: `Zebra ${at}`, country: "KE" };
     const body = { ...target, contact_email: "a@b.example", usdc_wallet: aWallet().address };
     expect(
-      (await onboard(verb, { body: OnboardingBody.parse(body), idempotencyKey: null })).ok,
+      (
+        await onboard(verb, {
+          body: OnboardingBody.parse(body),
+          idempotencyKey: null,
+          countStored: async () => {},
+        })
+      ).ok,
     ).toBe(true);
   }
   const ask = async (sql: string) => (await store.raw.execute(sql)).rows;

@@ -283,7 +283,11 @@ async function send(
         ? wallet.sign(challengeFor(wallet.address, new Date(nowMs), keys.issuer).text)
         : undefined,
   };
-  const outcome = await onboard(verb, { body: OnboardingBody.parse(body), idempotencyKey: null });
+  const outcome = await onboard(verb, {
+    body: OnboardingBody.parse(body),
+    idempotencyKey: null,
+    countStored: async () => {},
+  });
   if (!outcome.ok) throw new Error(outcome.failure.kind);
   const { submission_id: id, type } = outcome.value;
   expect(type).toBe(promised.verified ? "change" : "claim");
