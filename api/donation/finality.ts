@@ -11,15 +11,15 @@ import { batchedWrite } from "#content/store/write-batcher.ts";
 import type { DonateContext } from "./context.ts";
 
 const perSweepMax = 20;
-/** So many clear answers must say that a recorded transaction is gone: ten minutes of them. */
-const vanishedNeeded = 6;
+/** So many clear answers must say that a recorded transaction is gone, or is another: ten minutes of them. */
+const answersNeeded = 6;
 
 /** What became of recorded donations: `voided` are those of which the chain holds nothing, or something else. */
 export type Settled = { final: number; voided: readonly Donation[] };
 
 /**
  * Looks again at donations that were recorded before their block was final, at most 20 at a time. One that the chain holds
- * is final from then on; one that vanished is voided. Throws what the store throws.
+ * is final from then on; one that vanished, or differs, is voided. Throws what the store throws.
  */
 export async function settleDonations(context: DonateContext): Promise<Settled> {
   const { store, clock, chain } = context;
@@ -42,29 +42,33 @@ async function settle(
   donation: Donation,
 ): Promise<"final" | "voided" | "waiting"> {
   const { store, chain } = context;
-  const landed = await chain.landed(donation.tx_signature, "finalized");
+  const { id, tx_signature, unknown } = donation;
+  const landed = await chain.landed(tx_signature, "finalized");
   if (!landed.ok) return "waiting";
-  if (landed.value === null) return settleUnknown(context, donation);
-  if (!isAsRecorded(donation, landed.value)) return end(context, donation, "differs");
-  const { slot, block_time } = landed.value;
-  const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
-  await batchedWrite(store, (tx) => markFinal(tx, donation.id, { slot, settled_at }));
-  return "final";
+  const found = landed.value;
+  if (found !== null && isAsRecorded(donation, found)) {
+    const { slot, block_time } = found;
+    const settled_at = block_time === null ? donation.settled_at : block_time * 1_000;
+    await batchedWrite(store, (tx) => markFinal(tx, id, { slot, settled_at }));
+    return "final";
+  }
+  if (found === null && !(await isGone(context, donation))) return "waiting";
+  if (unknown + 1 >= answersNeeded) {
+    return end(context, donation, found === null ? "vanished" : "differs");
+  }
+  await batchedWrite(store, (tx) => countVanished(tx, id));
+  return "waiting";
 }
 
-/** Not final yet, or gone. Voided only after enough clear answers that it is gone. */
-async function settleUnknown(
-  context: DonateContext,
-  donation: Donation,
-): Promise<"voided" | "waiting"> {
-  const { tx_signature, slot, id, unknown } = donation;
-  const confirmed = await context.chain.landed(tx_signature, "confirmed");
-  if (!confirmed.ok || confirmed.value !== null) return "waiting";
-  const vanished = await context.chain.vanished(tx_signature, slot);
-  if (!vanished.ok || !vanished.value) return "waiting";
-  if (unknown + 1 >= vanishedNeeded) return end(context, donation, "vanished");
-  await batchedWrite(context.store, (tx) => countVanished(tx, id));
-  return "waiting";
+/** Whether it is gone, and not merely not final yet. */
+async function isGone(
+  { chain }: DonateContext,
+  { tx_signature, slot }: Donation,
+): Promise<boolean> {
+  const confirmed = await chain.landed(tx_signature, "confirmed");
+  if (!confirmed.ok || confirmed.value !== null) return false;
+  const vanished = await chain.vanished(tx_signature, slot);
+  return vanished.ok && vanished.value;
 }
 
 const isAsRecorded = (donation: Donation, { failed, credits }: Landed): boolean =>

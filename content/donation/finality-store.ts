@@ -42,7 +42,7 @@ export async function markFinal(
     .where(and(eq(donations.id, id), isNull(donations.voided_at)));
 }
 
-/** Notes a clear answer that the chain does not hold it any more. */
+/** Notes a clear answer that the chain does not hold it any more, or holds something else. */
 export async function countVanished(tx: WriteTransaction, id: string): Promise<void> {
   await tx.db
     .update(donations)

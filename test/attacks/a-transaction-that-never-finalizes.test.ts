@@ -10,20 +10,22 @@ import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { unannouncedDonations } from "#content/operation/webhook-store.ts";
 import { donorCounts } from "#content/recommendation/candidate-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
-import { anotherNode, type Lie, type Node } from "#test/support/node.ts";
+import { anotherNode, type Lie, type Node, payingMore } from "#test/support/node.ts";
 
 // Both nodes are on a fork: they show a transaction that the chain drops afterwards.
 const path = "/api/donate/well";
 let at: DonatingService;
 let nodes: Node[];
 /** What the nodes say of history that they hold, and of what they have seen. */
-let fork: { dropped: boolean; firstBlock: number };
+let fork: { dropped: boolean; firstBlock: number; pays: string | null };
 beforeEach(async () => {
-  fork = { dropped: false, firstBlock: 0 };
+  fork = { dropped: false, firstBlock: 0, pays: null };
   nodes = [];
-  const forked: Lie = ({ method }, truth) => {
+  const forked: Lie = (call, truth) => {
+    const { method } = call;
     if (method === "getFirstAvailableBlock") return fork.firstBlock;
-    if (!fork.dropped) return truth;
+    if (!fork.dropped)
+      return fork.pays === null ? truth : payingMore(at.wallet, fork.pays)(call, truth);
     if (method === "getTransaction") return null;
     if (method === "getSignaturesForAddress") return [];
     return method === "getSignatureStatuses" ? { ...(truth as object), value: [null] } : truth;
@@ -136,11 +138,24 @@ test("a gift that stays is final after a moment, and can be neither voided nor d
 
 test("nodes that have forgotten the blocks, or do not answer, void nothing", async () => {
   await give();
-  fork = { dropped: true, firstBlock: Number.MAX_SAFE_INTEGER };
+  fork = { dropped: true, firstBlock: Number.MAX_SAFE_INTEGER, pays: null };
   expect(await sweepFor(60)).toBe(0);
   expect(await history()).toMatchObject({ donation_count: 1 });
   fork.firstBlock = 0;
   at.chain.chain.chaos.set({ errors: 100 });
   at.chain.pass(3_600_000);
   expect((await settleDonations(donateContext(at.service.context))).voided).toEqual([]);
+});
+
+test("one wrong answer at finalized voids nothing; only ten minutes of them do", async () => {
+  await give();
+  fork.pays = "7";
+  expect(await sweepFor(1)).toBe(0);
+  fork.pays = null;
+  expect(await sweepFor(20)).toBe(0);
+  expect(await rows()).toMatchObject([{ commitment: "finalized", voided_at: null }]);
+  await give();
+  fork.pays = "7";
+  expect(await sweepFor(30)).toBe(1);
+  expect(await rows()).toMatchObject([{}, { void_reason: "differs" }]);
 });

@@ -24,7 +24,8 @@ CREATE TABLE `__new_donations` (
 	CONSTRAINT "donations_voided_for_a_reason" CHECK(("__new_donations"."voided_at" IS NULL) = ("__new_donations"."void_reason" IS NULL))
 );
 --> statement-breakpoint
-INSERT INTO `__new_donations`("id", "nonprofit_id", "amount_micro_usdc", "network", "tx_signature", "slot", "commitment", "recipient", "source", "destination", "mint", "donor", "memo", "settled_at", "recorded_at", "check_at", "unknown", "voided_at", "void_reason") SELECT "id", "nonprofit_id", "amount_micro_usdc", "network", "tx_signature", "slot", "commitment", "recipient", "source", "destination", "mint", "donor", "memo", "settled_at", "recorded_at", iif("commitment" = 'confirmed', "recorded_at", NULL), 0, NULL, NULL FROM `donations`;--> statement-breakpoint
+-- A gift of which mint and recipient were not kept yet cannot be compared with the chain: it is not looked at again.
+INSERT INTO `__new_donations`("id", "nonprofit_id", "amount_micro_usdc", "network", "tx_signature", "slot", "commitment", "recipient", "source", "destination", "mint", "donor", "memo", "settled_at", "recorded_at", "check_at", "unknown", "voided_at", "void_reason") SELECT "id", "nonprofit_id", "amount_micro_usdc", "network", "tx_signature", "slot", "commitment", "recipient", "source", "destination", "mint", "donor", "memo", "settled_at", "recorded_at", iif("commitment" = 'confirmed' AND "mint" <> '' AND "recipient" <> '', "recorded_at", NULL), 0, NULL, NULL FROM `donations`;--> statement-breakpoint
 DROP TABLE `donations`;--> statement-breakpoint
 ALTER TABLE `__new_donations` RENAME TO `donations`;--> statement-breakpoint
 PRAGMA foreign_keys=ON;--> statement-breakpoint

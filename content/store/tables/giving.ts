@@ -26,7 +26,7 @@ export const donations = sqliteTable(
     settled_at: integer().notNull(),
     recorded_at: integer().notNull(),
     check_at: integer(), // The sweep looks then whether it is final; null once it is, or is voided.
-    unknown: integer().notNull().default(0), // Clear answers that it is not on the chain any more.
+    unknown: integer().notNull().default(0), // Clear answers that the chain does not hold it, or another.
     voided_at: integer(),
     void_reason: text({ enum: ["vanished", "differs"] }),
   },

@@ -44,6 +44,8 @@ beforeAll(async () => {
       [`["${id}"]`, agent, id],
     );
   }
+  older.run(`INSERT INTO donations (id, nonprofit_id, amount_micro_usdc, network, tx_signature, slot, destination, recipient,
+    mint, settled_at, recorded_at) VALUES ('kept', 1, 5000000, 'solana:x', 'sig-2', 7, 'account', 'wallet', 'mint', 1000, 2000)`);
   older.close();
   store = await openStore({ url: `file:${path}` });
   service = await aService({ context: { store } });
@@ -98,9 +100,10 @@ test("ids that differ in spaces have become one agent, whose newest values wait"
   expect((await bound.json()).code).toBe("agent_in_use");
 });
 
-test("its gifts are kept, and looked at again", async () => {
+test("its gifts are kept, and looked at again where enough is known of them", async () => {
   expect(await store.db.select().from(donations)).toMatchObject([
-    { id: "gift", amount_micro_usdc: 5_000_000, commitment: "confirmed", slot: 7, check_at: 2_000 },
+    { id: "gift", amount_micro_usdc: 5_000_000, commitment: "confirmed", slot: 7, check_at: null },
+    { id: "kept", mint: "mint", check_at: 2_000 },
   ]);
 });
 
