@@ -46,7 +46,9 @@ export async function giveSecret(
   const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
   const bound_at = now.getTime();
-  await saveAgentKey(tx, { agent_id, secret_digest, bound_at, bound_by: by, revoked_at: null });
+  const key = { agent_id, secret_digest, bound_at, bound_by: by, revoked_at: null };
+  // A name was approved for the owner before.
+  await saveAgentKey(tx, by === "agent" ? key : { ...key, approved_name: null });
   const message =
     "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
   return { agent_id, bound: true, agent_secret, message };

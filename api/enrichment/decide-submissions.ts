@@ -81,7 +81,7 @@ export async function storeEnrichment(
   job: EnrichJob,
 ): Promise<Result<EnrichOutcome, StoringFailure>> {
   const { request, slug } = job;
-  const target = await enrichTarget(tx, slug, request.agent_id);
+  const target = await enrichTarget(tx, slug, request);
   if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   // Before anything that was kept is answered: the id may have been bound, or have another secret, since.
   const refusal = secretRefusal(request.agent_id, target.agent_key, job.secret);
@@ -235,7 +235,8 @@ const newSubmission = (
   normalised_value: item.normalised_value,
   source_url: item.source_url,
   agent_id: request.agent_id,
-  agent_name: request.agent_name,
+  // Another's id as a name would pass for its owner.
+  agent_name: target.names_another === 1 ? request.agent_id : request.agent_name,
   network,
   status: "pending",
   audit_only: 0,
@@ -318,7 +319,8 @@ async function audit(
   const counted = { ...logged, confidence: agentCount(state), reason };
   const submission = await insertSubmission(tx, counted);
   if (corroborating && fresh.test_data === 0) {
-    await addCorroboration(tx, { ...fresh, name: vouchedName(fresh, agent_key), now: job.now });
+    const name = vouchedName(fresh.agent_id, agent_key);
+    await addCorroboration(tx, { ...fresh, name, now: job.now });
   }
   return submission;
 }

@@ -139,8 +139,12 @@ const refusals: FailureTable<Failure> = {
   name_not_harmless: {
     status: 400,
     detail:
-      "This name cannot be public: 1 to 40 letters, digits, spaces and . _ - /, no link, and no words of money or orders.",
+      "This name cannot be public: 1 to 40 letters, digits, spaces and . _ - /, at most 3 words and 6 digits, no link, and no words of money, orders or offices.",
   },
+  name_of_no_owner: ({ agent_id }) => ({
+    status: 409,
+    detail: `Anyone can submit as ${agent_id}: it is not bound, so a name would be anyone's. Bind it for its owner first (POST /api/admin/agents/bind), then approve the name.`,
+  }),
   webhooks_off: {
     status: 409,
     detail: "Webhooks are off: ALMONER_WEBHOOK_URLS lists no address.",

@@ -3,7 +3,8 @@ import type { AgentNamed, AgentSecret, AgentSubmissions } from "#content/contrac
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { wireTime } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
-import { saveAgentKey } from "#content/enrichment/agent-key-store.ts";
+import { isBound } from "#content/enrichment/agent-key.ts";
+import { agentKey, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
 import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
@@ -31,9 +32,11 @@ export async function bindForOwner(
   });
 }
 
-export type NameFailure = { kind: "name_not_harmless"; name: string };
+export type NameFailure =
+  | { kind: "name_not_harmless"; name: string }
+  | { kind: "name_of_no_owner"; agent_id: string };
 
-/** Approves the name under which an agent's corroborations are named from then on; null takes that back. */
+/** Approves the name under which the owner of an id is named from then on; null takes that back. */
 export async function approveAgentName(
   { store, clock }: AgentContext,
   { operator, reason, name, ...asked }: Asked & { name: string | null },
@@ -41,6 +44,8 @@ export async function approveAgentName(
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
   const agent_id = foldAgentId(asked.agent_id);
   return store.write(async (tx) => {
+    // Anyone submits under an id that is not bound, and would be named.
+    if (!isBound(await agentKey(tx, agent_id))) return fail({ kind: "name_of_no_owner", agent_id });
     await saveAgentKey(tx, { agent_id, approved_name: name });
     const entry = { operator, action: "agent.named", subject: agent_id, detail: { reason, name } };
     await logOperator(tx, { ...entry, at: clock().getTime() });

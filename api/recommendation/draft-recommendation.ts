@@ -17,6 +17,7 @@ import type {
 } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { wireTime } from "#content/contract/time.ts";
+import { foldAgentId } from "#content/enrichment/agent.ts";
 import { secretRefusal } from "#content/enrichment/agent-key.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
@@ -159,12 +160,21 @@ async function storeDraft(
       if (await replacesAnothers(tx, job, record.id)) {
         return fail({ kind: "pending_from_another_network", path: "draft" });
       }
-      const done = await decideAndStore(tx, job, record.id, onStored);
+      const request = await underOwnName(tx, job.request);
+      const done = await decideAndStore(tx, { ...job, request }, record.id, onStored);
       const refused = await refusedDrafts(tx, record.id);
       return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
     },
   );
   return kept.ok ? ok({ ...kept.value, bytes }) : kept;
+}
+
+/** Another's id as a name would pass for its owner: the agent goes by its own. */
+async function underOwnName(tx: WriteTransaction, request: DraftRequest): Promise<DraftRequest> {
+  const { agent_id, agent_name } = request;
+  const named = foldAgentId(agent_name);
+  const isAnothers = named !== agent_id && (await agentKey(tx, named)) !== null;
+  return isAnothers ? { ...request, agent_name: agent_id } : request;
 }
 
 const draftBytes = (request: DraftRequest): number =>

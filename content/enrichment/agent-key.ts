@@ -1,27 +1,31 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { publicName } from "#content/nonprofit/public-name.ts";
+import { shownName } from "#content/nonprofit/public-name.ts";
 
-/** What is stored of an id that is owned, was, or has a name that an operator approved. */
+/** What is stored of an id that is owned, or was. */
 export type AgentKey = {
   /** SHA-256 of the secret; null for an id that has none. */
   secret_digest: string | null;
   /** When its owner gave the id up: it takes nothing until an operator binds it again. */
   revoked_at: number | null;
-  /** The name under which an operator lets its corroborations be named. */
+  /** The name that an operator approved for the owner. */
   approved_name: string | null;
 };
+
+type Vouched = Pick<AgentKey, "secret_digest" | "approved_name">;
 
 /** What is kept of a secret. */
 export const secretDigest = (secret: string): string =>
   createHash("sha256").update(secret).digest("base64url");
 
-export const isBound = (key: AgentKey | null): boolean => (key?.secret_digest ?? null) !== null;
+export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
+  (key?.secret_digest ?? null) !== null;
 
-/** The name under which an agent stands beside values that were live before; null when nobody vouches for it. */
-export const vouchedName = (
-  agent: { agent_id: string; agent_name: string },
-  key: AgentKey | null,
-): string | null => key?.approved_name ?? (isBound(key) ? publicName(agent) : null);
+/**
+ * The name under which an agent is told from all others: that which an operator approved, or its id. Never the one that it
+ * gives itself, which may be another's. Null for an id that is not bound: nobody vouches for it.
+ */
+export const vouchedName = (agent_id: string, key: Vouched | null): string | null =>
+  isBound(key) ? (key?.approved_name ?? shownName(agent_id)) : null;
 
 /** Why a request may not write as this agent. */
 export type SecretRefusal = {

@@ -22,6 +22,7 @@ import {
 } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { agentFlags } from "./agent.ts";
+import { isBound, vouchedName } from "./agent-key.ts";
 
 /** Source: spec, "Limits"; its decisions, "Leaderboard and exemplars". */
 const recentMax = 10;
@@ -74,7 +75,7 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
     .from(agents)
     .where(gt(agents.submissions, 0));
   const top = await store.db
-    .select({ ...getTableColumns(agents), secret_digest: agentKeys.secret_digest })
+    .select({ ...getTableColumns(agents), key: getTableColumns(agentKeys) })
     .from(agents)
     .leftJoin(agentKeys, eq(agentKeys.agent_id, agents.agent_id))
     .where(gt(agents.submissions, 0))
@@ -90,11 +91,11 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       unique_agents: totals?.count ?? 0,
       nonprofits_improved: (await counters(store)).get("nonprofits_improved") ?? 0,
     },
-    top_agents: top.map(({ agent_id, agent_name, last_seen, secret_digest, ...shown }) => ({
-      agent_name: publicName({ agent_id, agent_name }),
+    top_agents: top.map(({ agent_id, agent_name, last_seen, key, ...shown }) => ({
+      agent_name: vouchedName(agent_id, key) ?? publicName({ agent_id, agent_name }),
       ...shown,
       last_seen: wireTime(new Date(last_seen)),
-      bound: secret_digest !== null,
+      bound: isBound(key),
       flags: agentFlags(agent_id),
     })),
     recent_activity: recent.map(({ agent_name, nonprofit_slug, field, status, created_at }) => ({

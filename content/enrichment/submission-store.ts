@@ -11,6 +11,7 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { jsonOf, jsonText, query, rowShape } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { type Agent, foldAgentId } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
 import { decideWaiting } from "./proposal-store.ts";
 
@@ -35,23 +36,27 @@ const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
 const OfAgent = z.object({
   /** What is known of who owns the agent's id; null for one that is free. */
   agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
+  /** 1 when it calls itself by an id that another owns, or did. */
+  names_another: z.number(),
 });
 const targetRow = z.intersection(rowShape(nonprofits, targetColumns), OfAgent);
 // One statement: a submission asks for no more than before.
 const targetSql = `SELECT ${targetColumns.join(", ")},
-    (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key
+    (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key,
+    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = ?3 AND agent_id <> ?2) AS names_another
   FROM nonprofits WHERE slug = ?1`;
 
 /** What enrichment needs to know of a nonprofit. */
 export type EnrichTarget = z.infer<typeof targetRow>;
 
-/** The nonprofit with this slug, a withdrawn one too, and the key of the agent. Indexes: nonprofits_slug, the key of agent_keys. */
+/** The nonprofit with this slug, a withdrawn one too, and what is known of the agent. Indexes: nonprofits_slug, the key of agent_keys. */
 export async function enrichTarget(
   store: Queryable,
   slug: string,
-  agent_id: string,
+  { agent_id, agent_name }: Agent,
 ): Promise<EnrichTarget | null> {
-  const [found] = await query(store, targetSql, [slug, agent_id], targetRow);
+  const args = [slug, agent_id, foldAgentId(agent_name)];
+  const [found] = await query(store, targetSql, args, targetRow);
   return found ?? null;
 }
 

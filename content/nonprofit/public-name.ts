@@ -17,7 +17,7 @@ export function publicName({ agent_id, agent_name }: Named): string {
 /** A name that was stored without its id, or an id, as it may be public. Shown twice it stays the same. */
 export function shownName(stored: string): string {
   const name = cleaned(stored);
-  if (isHarmlessName(name)) return name;
+  if (isHarmlessName(name) || isHarmlessId(name)) return name;
   return `agent-${createHash("sha256").update(stored).digest("hex").slice(0, neutralDigits)}`;
 }
 
@@ -28,11 +28,27 @@ const cleaned = (text: string): string => text.normalize("NFC").replaceAll(/\s+/
 /** Letters, digits, spaces and `. _ - /`, at most 40; no letter carries more than two marks. */
 const narrow = /^(?=.*[\p{L}\p{N}])(?!.*\p{M}{3})[\p{L}\p{M}\p{N} ._/-]{1,40}$/u;
 
+const wordsMax = 3;
+const digitsMax = 6;
+
 /**
- * Whether a name says no more than who someone is: a narrow alphabet, no links or wallets, no word of money, of orders to
- * the reader or of the directory's own voice. Letters in disguise are read as what they look like.
+ * Whether a name says no more than who someone is: too short for a sentence, an account, a telephone number or an address,
+ * and of harmless words.
  */
 export function isHarmlessName(name: string): boolean {
+  const digits = name.match(/\p{N}/gu)?.length ?? 0;
+  const isShort = name.split(" ").length <= wordsMax && digits <= digitsMax;
+  return isShort && !/\S{20}/u.test(name) && hasHarmlessWords(name);
+}
+
+/** Whether an id may stand for the agent: they may be long and hold many digits, but are no sentences. */
+const isHarmlessId = (id: string): boolean => !id.includes(" ") && hasHarmlessWords(id);
+
+/**
+ * Whether a text is of a narrow alphabet, without links or wallets, words of money, of orders to the reader or of the
+ * directory's own voice. Letters in disguise are read as what they look like.
+ */
+function hasHarmlessWords(name: string): boolean {
   if (!narrow.test(name) || linkLike.test(name)) return false;
   const plain = plainLetters(name)
     .text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")

@@ -61,10 +61,22 @@ test("an operator approves names that say no more than who someone is, and those
       admin,
     );
   expect((await (await name("Donate to me")).json()).code).toBe("name_not_harmless");
+  expect((await (await name("Helper Nine")).json()).code).toBe("name_of_no_owner");
+  const bind = async () => {
+    const bound = { agent_id: "helper", reason: "known by mail" };
+    const answer = await service.post("/api/admin/agents/bind", bound, admin);
+    return { authorization: `Bearer ${(await answer.json()).agent_secret}` };
+  };
+  const owner = await bind();
   expect((await name("Helper Nine")).status).toBe(200);
-  await enrich("oak", "helper", "Oslo", "192.0.2.9");
+  await enrich("oak", "helper", "Oslo", "192.0.2.9", owner);
   const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
   expect(provenance.city.agents).toEqual(["scout", "friend", "Helper Nine"]);
+
+  await enrich("elm", "third", "Bergen", "192.0.2.10");
+  await enrich("elm", "helper", "Bergen", "192.0.2.9", await bind());
+  const elm = await (await service.get("/api/nonprofits/elm")).json();
+  expect(elm.provenance.city.agents).toEqual(["scout", "third", "helper"]);
 });
 
 test("no one but an operator does either", async () => {

@@ -112,8 +112,7 @@ export const agents = sqliteTable(
 );
 
 /**
- * Ids that are owned, or were: who binds one to a secret is alone to submit under it. Also names of agents that an
- * operator approved. No row: the id is free.
+ * Ids that are owned, or were: who binds one to a secret is alone to submit under it. No row: the id is free.
  */
 export const agentKeys = sqliteTable("agent_keys", {
   agent_id: text().primaryKey(), // Folded, as in submissions.
@@ -121,7 +120,7 @@ export const agentKeys = sqliteTable("agent_keys", {
   bound_at: integer(),
   bound_by: text(), // "agent", or "operator:<name>".
   revoked_at: integer(), // Takes nothing until an operator binds it again.
-  approved_name: text(),
+  approved_name: text(), // By an operator, for this owner.
 });
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
 import { agentFlags, foldAgentId } from "#content/enrichment/agent.ts";
 import { maskEmail, publicValue } from "#content/nonprofit/wire.ts";
 import { promotionNote } from "#content/enrichment/consensus.ts";
@@ -130,6 +131,15 @@ test("spelling variants of an agent id are one agent; look-alikes are flagged", 
   ]) {
     expect(foldAgentId(variant)).toBe("bot-7");
   }
+  expect(foldAgentId("cafe\uFE00\u0301-bot")).toBe("café-bot");
+  expect(foldAgentId("\u1100\uFE00\u1161\u11A8-bot")).toBe("각-bot");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (head, tail) => {
+      const folded = foldAgentId(head + tail);
+      expect(foldAgentId(folded)).toBe(folded);
+      expect(foldAgentId(`${head}\uFE00${tail}`)).toBe(folded);
+    }),
+  );
   expect(agentFlags("bоt-7")).toEqual(["mixed_script_id"]); // The o is Cyrillic.
   expect(agentFlags("bot-7")).toEqual([]);
   expect(agentFlags("бот-7")).toEqual([]);
