@@ -12,6 +12,7 @@ import {
 import {
   closeIntent,
   type DonationIntent,
+  hasRoom,
   intentOf,
   type NewIntent,
   saveIntent,
@@ -239,6 +240,7 @@ export async function saveForSweep(
   waiting: Pick<NewIntent, "kind" | "proof" | "amount_micro_usdc" | "network">,
   sweptAfterMs: number,
 ): Promise<boolean> {
+  if (!(await hasRoom(store))) return false;
   const now = clock();
   const check_at = now.getTime() + sweptAfterMs;
   const intent = { ...waiting, nonprofit_id: id, recipient: usdc_wallet, now, check_at };

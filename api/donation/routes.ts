@@ -10,7 +10,7 @@ import { Elysia } from "elysia";
 import type { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { keyedHash, networkOf } from "#api/http/client.ts";
+import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
 import { freshCacheControl } from "#api/http/headers.ts";
 import { refuse } from "#api/http/problem.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
@@ -40,7 +40,8 @@ export const donateRoutes = (context: Context) => {
   const networkHash = (request: Request) => {
     const day = isoDay(context.clock().getTime());
     const network = networkOf(request, context.config);
-    return keyedHash(context.secrets.dailyHashKey, `donate ${day} ${network}`);
+    const wide = wideNetwork(network) ?? network;
+    return keyedHash(context.secrets.dailyHashKey, `donate ${day} ${wide}`);
   };
   type Query = z.infer<typeof DonateParameters>;
   const answer = async (request: Request, slug: string, query: Query, body: unknown) => {

@@ -36,10 +36,11 @@ export function openSponsorship({
   chain: Pick<Chain, "sponsor" | "balanceOf">;
   budget: SponsorBudget;
 }) {
+  const self = {};
   let askedAtMs = -Infinity;
   let known = { balance: null as number | null, spent: new Map<number, number>(), all: 0 };
   const refresh = () =>
-    singleFlight(chain, "sponsorship", async () => {
+    singleFlight(self, "sponsorship", async () => {
       const now = clock().getTime();
       askedAtMs = now;
       const spent = await sponsoredByNonprofit(store, now - budgetDayMs);
@@ -47,11 +48,13 @@ export function openSponsorship({
       const all = [...spent.values()].reduce((sum, one) => sum + one, 0);
       known = { balance: answer?.ok === true ? answer.value : known.balance, spent, all };
     });
+  const look = () => void refresh().catch(() => undefined);
+  if (chain.sponsor !== null) look(); // So that the first demand knows.
   return {
     /** Whether the sponsor may be offered for a gift to this nonprofit. */
     offers: (nonprofitId: number): boolean => {
       if (chain.sponsor === null) return false;
-      if (clock().getTime() - askedAtMs >= refreshEveryMs) void refresh().catch(() => undefined);
+      if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
       const { balance, spent, all } = known;
       const own = spent.get(nonprofitId) ?? 0;
       return hasBudget(all, budget.day) && hasBudget(own, budget.nonprofit) && canPay(balance);

@@ -28,19 +28,20 @@ type Sponsored = Pick<
   "sponsored_source" | "sponsored_lamports" | "sponsored_donor"
 >;
 
-/** At most this many are waiting, so that made-up signatures do not fill the disk. Payments are always saved. */
-const waitingMax = 20_000;
+/** About so many may wait, so that made-up signatures do not fill the disk. Payments are always saved. */
+export const waitingMax = 20_000;
 
-/** So many places one network may have while all are free; see `hasRoom`. */
+/** So many of these places one network may have: 200 of them fill all. */
 export const watchesPerNetworkMax = 100;
 
 /**
  * Saves an intent, so that the sweep follows it. One that is there already keeps its instant and its recipient, and
- * waits again; a settled one is left alone. False when there is no room for a proof or a watch: then nobody waits for it.
+ * waits again; a settled one is left alone. False when its network has no place for a proof or a watch: then nobody waits.
  */
 export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promise<boolean> {
   const { now, amount_micro_usdc, ...row } = given;
-  if (row.kind !== "payment" && !(await hasRoom(tx, row.network ?? null))) return false;
+  const { kind, network = null } = row;
+  if (kind !== "payment" && network !== null && !(await hasPlace(tx, network))) return false;
   await tx.db
     .insert(intents)
     .values({
@@ -70,20 +71,20 @@ export async function saveIntent(tx: WriteTransaction, given: NewIntent): Promis
   return true;
 }
 
+/** Whether a network may have one more place. Index: donation_intents_by_network. */
+const hasPlace = async (store: Queryable, network: string): Promise<boolean> =>
+  (await store.db.$count(
+    intents,
+    // As the partial index says it: a bound value would not find it.
+    and(eq(intents.network, network), sql`${intents.status} = 'waiting'`),
+  )) < watchesPerNetworkMax;
+
 /**
- * Whether a network may have one more place. The fewer places are free, the fewer each may have: many networks of one
- * attacker end up with a few each, and a newcomer gets as many as they do. What waits is never put out for another.
- * Indexes: donation_intents_by_check, donation_intents_by_network.
+ * Whether there is a place for anyone. Asked before the write lock is taken, because it counts what waits: those who ask at
+ * the same time may be a few too many. Index: donation_intents_by_check.
  */
-async function hasRoom(store: Queryable, network: string | null): Promise<boolean> {
-  const waiting = await store.db.$count(intents, eq(intents.status, "waiting"));
-  const free = Math.max(0, waitingMax - waiting);
-  const places = Math.ceil((watchesPerNetworkMax * free) / waitingMax);
-  if (network === null) return free > 0;
-  // As the partial index says it: a bound value would not find it.
-  const isWaiting = sql`${intents.status} = 'waiting'`;
-  return (await store.db.$count(intents, and(eq(intents.network, network), isWaiting))) < places;
-}
+export const hasRoom = async (store: Queryable): Promise<boolean> =>
+  (await store.db.$count(intents, eq(intents.status, "waiting"))) < waitingMax;
 
 const columns = columnNames(intents);
 const intentRow = rowShape(intents, columns);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import bs58 from "bs58";
-import { watchesPerNetworkMax } from "#content/donation/intent-store.ts";
+import { waitingMax, watchesPerNetworkMax } from "#content/donation/intent-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
 import { anotherNode, type Node } from "#test/support/node.ts";
 
@@ -62,19 +62,23 @@ test("a network without room hears 503, never that it is recorded as soon as it 
   expect(await status.json()).toMatchObject({ code: "not_watched" });
   // What has landed is recorded all the same, and another network has room.
   expect((await name(at.paid(await at.demand()), "10.8.0.1")).status).toBe(200);
-  expect((await name(madeUp(), "10.8.0.2")).status).toBe(202);
+  expect((await name(madeUp(), "10.9.0.1")).status).toBe(202);
 });
 
-test("many networks of one attacker leave a newcomer as many places as they have", async () => {
-  for (let network = 0; network < 19; network++) await wait(`attacker-${network}`, 1_000);
-  // 1,000 places of 20,000 are free: each network may have five.
-  const statuses: number[] = [];
-  for (let n = 0; n < 7; n++) statuses.push((await name(madeUp(), "10.9.0.1")).status);
-  expect(statuses).toEqual([202, 202, 202, 202, 202, 503, 503]);
-  const stored = await at.service.store.raw.execute(
-    "SELECT DISTINCT network FROM donation_intents WHERE network NOT LIKE 'attacker%'",
-  );
-  expect(stored.rows.map((row) => String(row["network"]))).toEqual([
-    expect.stringMatching(/^[\w-]{22}$/),
-  ]);
+test("65,536 networks of one address block have the places of one, and leave those of others free", async () => {
+  const inBlock = (n: number) => `2001:db8:7:${n.toString(16)}::1`;
+  expect((await name(madeUp(), inBlock(1))).status).toBe(202);
+  const stored = await at.service.store.raw.execute("SELECT network FROM donation_intents");
+  const [network] = stored.rows.map((row) => String(row["network"]));
+  expect(network).toMatch(/^[\w-]{22}$/);
+  await wait(network ?? "", watchesPerNetworkMax - 2);
+  expect((await name(madeUp(), inBlock(2))).status).toBe(202);
+  expect((await name(madeUp(), inBlock(3))).status).toBe(503);
+  expect((await name(madeUp(), "2001:db8:8::1")).status).toBe(202);
+});
+
+test("nobody waits beyond the places that there are", async () => {
+  await wait("others", waitingMax - 1);
+  expect((await name(madeUp(), "10.9.0.1")).status).toBe(202);
+  expect((await name(madeUp(), "10.10.0.1")).status).toBe(503);
 });
