@@ -11,11 +11,14 @@ import {
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 
+/** 32 bytes in base64url: a key, and the RFC 7638 thumbprint that is its id. */
+const thumbprint = /^[A-Za-z0-9_-]{43}$/;
+
 /** A public Ed25519 key. Source: RFC 8037. */
 export const PublicKey = z.object({
   kty: z.literal("OKP"),
   crv: z.literal("Ed25519"),
-  x: z.string().regex(/^[A-Za-z0-9_-]{43}$/, "32 bytes in base64url"),
+  x: z.string().regex(thumbprint, "32 bytes in base64url"),
   kid: z.string().min(1).max(128),
 });
 export type PublicKey = z.infer<typeof PublicKey>;
@@ -83,10 +86,11 @@ export async function verifyDetached(
   }
 }
 
-/** The id of the key that a detached JWS says it is by; "no key" when it says none. Proves nothing. */
+/** The id of the key that a detached JWS says it is by; "no key" when it says none, or what is no id. Proves nothing. */
 export function keyIdOf(jws: string): string {
   try {
-    return decodeProtectedHeader(jws.trim()).kid ?? "no key";
+    const { kid = "" } = decodeProtectedHeader(jws.trim());
+    return thumbprint.test(kid) ? kid : "no key";
   } catch {
     return "no key";
   }

@@ -8,7 +8,13 @@ import {
   ManifestShard,
   type ShardReference,
 } from "#content/contract/feed.ts";
-import { KeySet, keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
+import {
+  KeySet,
+  keyIdOf,
+  type PublicKey,
+  publicKeyOf,
+  verifyDetached,
+} from "#content/feed/signing-keys.ts";
 import { retry } from "#content/runtime/retry.ts";
 import { shardNames } from "#site/bundle/signed-list.ts";
 import { codeOf, writeHashed } from "#site/bundle/blobs.ts";
@@ -172,7 +178,9 @@ export async function publishedKey(origin: Origin): Promise<PublicKey> {
   if (!set.success) {
     return stop({ kind: "no_directory", reason: `${feedPaths.keys} is not a key set` });
   }
-  const key = set.data.keys.find(({ kid }) => kid === signedBy);
+  // Only the ids that follow from the keys count: the file may give a key another's id.
+  const keys = await Promise.all(set.data.keys.map(({ x }) => publicKeyOf(x)));
+  const key = keys.find(({ kid }) => kid === signedBy);
   return key ?? stop({ kind: "no_directory", reason: `no published key is named ${signedBy}` });
 }
 

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createPrivateKey } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CompactSign } from "jose";
 import { BundleManifest, feedPaths, ManifestShard } from "#content/contract/feed.ts";
-import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
+import { keyIdOf, keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { issueList } from "#content/feed/store.ts";
 import { openMirrorFolder } from "#scripts/mirror/folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
@@ -192,6 +194,31 @@ test("another key is taken only when that is asked for, and then pinned", async 
   expect(await sync()).toMatchObject({ ok: true });
   await showList(list, signer);
   expect(await sync()).toMatchObject({ failure: { kind: "not_signed_by" } });
+});
+
+test("a key that is published under another's id is not taken for it", async () => {
+  expect(await sync()).toMatchObject({ ok: true });
+  const announced = (await openSigner(aSigningKey())).publicKey.kid;
+  const pem = aSigningKey();
+  const own = (await openSigner(pem)).publicKey;
+  const list = new TextEncoder().encode(JSON.stringify(manifest()));
+  const signing = new CompactSign(list).setProtectedHeader({ alg: "EdDSA", kid: announced });
+  const [header, , signature] = (await signing.sign(createPrivateKey(pem))).split(".");
+  writeFileSync(join(origin, feedPaths.manifest), list);
+  writeFileSync(join(origin, feedPaths.signature), `${header}..${signature}`);
+  writeFileSync(
+    join(origin, feedPaths.keys),
+    JSON.stringify({ keys: [{ ...own, kid: announced }] }),
+  );
+  const refused = { failure: { kind: "no_directory" } };
+  expect(await sync({ acceptNewKey: true })).toMatchObject(refused);
+});
+
+test("what stands in place of a key's id is not repeated", () => {
+  const header = (kid: string) =>
+    `${Buffer.from(JSON.stringify({ alg: "EdDSA", kid })).toString("base64url")}..x`;
+  expect(keyIdOf(header("\u001b[2Jgood"))).toBe("no key");
+  expect(keyIdOf(header(signer.publicKey.kid))).toBe(signer.publicKey.kid);
 });
 
 describe("a signed list that does harm is refused:", () => {
