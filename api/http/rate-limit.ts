@@ -65,14 +65,14 @@ const failureWindow = (of: keyof typeof failureLimits): Window => ({
 /** An attacker fills the log, but not the audit log. */
 const auditedWindow: Window = {
   policy: "admin-audited",
-  limit: 20,
+  limit: 1,
   windowMs: 3_600_000,
   grainMs: 1,
 };
-/** From where an operator was let in, that operator is let in again whatever others do. */
+/** From where an operator was let in, that operator is let in again whatever others do. Each time counts, it has no limit. */
 const knownWindow: Window = {
   policy: "admin-known",
-  limit: 1,
+  limit: Number.MAX_SAFE_INTEGER,
   windowMs: 30 * dayMs,
   grainMs: dayMs,
 };
@@ -92,8 +92,8 @@ export type Limits = {
    * tightest; none remaining means: locked out.
    */
   adminFailures(request: Request, name: string, count: 0 | 1): Allowance;
-  /** Whether one more failed attempt goes into the audit log. */
-  auditsFailure(): boolean;
+  /** Counts a failed attempt for the audit log: how many an entry tells of now, those that this process left out with it; 0 for none. */
+  auditsFailures(): number;
   /** Whether this operator was let in from the client's network in the last 30 days; 1 remembers it. */
   knowsOperator(request: Request, name: string, count: 0 | 1): boolean;
   close(): void;
@@ -129,6 +129,7 @@ export function openLimits(
   const taking = batcher((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
   const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   const now = () => shared.now();
+  let unaudited = 0;
   const reads = countReads({ take, record, now }, config.readsPerMinute);
   /**
    * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
@@ -180,10 +181,16 @@ export function openLimits(
         take([failureWindow("name")], [name], name === "" ? 0 : count),
         take([failureWindow("all")], ["all"], count),
       ].reduce((one, other) => (other.remaining < one.remaining ? other : one)),
-    auditsFailure: () => take([auditedWindow], ["all"]).allowed,
+    auditsFailures: () => {
+      unaudited += 1;
+      if (!take([auditedWindow], ["all"]).allowed) return 0;
+      const told = unaudited;
+      unaudited = 0;
+      return told;
+    },
     knowsOperator: (request, name, count) => {
       const client = keyedHash(secrets.deskKey, `known ${name} ${networkOf(request, config)}`);
-      return take([knownWindow], [client], count).remaining === 0;
+      return take([knownWindow], [client], count).remaining < knownWindow.limit;
     },
     close: () => {
       taking.flush();

@@ -67,7 +67,8 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
       if (tightest === null || left.remaining < tightest.remaining) tightest = left;
     }
     if (tightest === null) throw new Error("a hit counts in one window at least");
-    const counted = windows.filter(({ looks }) => looks !== true);
+    // 0 only looks, and leaves no row.
+    const counted = count === 0 ? [] : windows.filter(({ looks }) => looks !== true);
     for (const { policy, windowMs, grainMs, clients: own = clients } of counted) {
       adding.run(policy, own[0] ?? "", Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
     }

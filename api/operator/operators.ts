@@ -47,23 +47,24 @@ export function checkToken(
   request: Request,
   { token, name = "", place }: Claimed,
 ): TokenAnswer {
+  // Who gives no token guesses none.
+  if (token === null) return { kind: "unknown_token" };
   const { secrets, limits, activity } = context;
-  const found = token === null ? null : known(secrets.adminTokens, token);
-  const isNamed = name === "" || name === found;
+  const owner = known(secrets.adminTokens, token);
+  const found = name === "" || name === owner ? owner : null;
   // Asked for every token, so that time does not tell a right one while the client is locked out.
-  const isKnown = limits.knowsOperator(request, found ?? "", 0);
-  if (found !== null && isNamed && isKnown) return { kind: "operator", name: found };
+  const isKnown = limits.knowsOperator(request, owner ?? "", 0);
   const looked = limits.adminFailures(request, name, 0);
-  if (looked.remaining === 0) {
+  if (looked.remaining === 0 && (found === null || !isKnown)) {
     activity.count("limited:admin");
     return { kind: "locked_out", resetMs: looked.resetMs };
   }
-  if (found !== null && isNamed) {
+  if (found !== null) {
     limits.knowsOperator(request, found, 1);
     return { kind: "operator", name: found };
   }
   limits.adminFailures(request, name, 1);
-  if (token !== null) noteFailure(context, request, { name, place });
+  noteFailure(context, request, { name, place });
   return { kind: "unknown_token" };
 }
 
@@ -78,8 +79,10 @@ function noteFailure(
   const operator = secrets.adminTokens.find((one) => one.name === name)?.name ?? "unknown";
   activity.count("access:failed_sign_ins");
   log.warn({ client, operator, place }, "sign-in failed");
-  if (!limits.auditsFailure()) return;
-  const entry = { operator, action: "sign_in.failed", subject: place, detail: { client }, at };
+  const count = limits.auditsFailures();
+  if (count === 0) return;
+  const detail = { client, count };
+  const entry = { operator, action: "sign_in.failed", subject: place, detail, at };
   store
     .write((tx) => logOperator(tx, entry))
     .catch((error: unknown) =>
