@@ -18,7 +18,7 @@ const command = defineCommand({
       "Checks the receipt of a donation: that the directory you name signed it and nothing was altered. Anyone can sign " +
       "receipts as an issuer of their own: name the directory by --issuer or its key by --key. Without either, only this " +
       "directory's own receipts are valid (ALMONER_BASE_URL, or the signing key in the data folder). With a file and --key " +
-      "it uses no network. Exit code 0: valid, 1: not valid, 2: nothing that can be checked, 3: cannot be checked now.",
+      "it uses no network, and cannot know whether the receipt was taken back since it was saved. Exit code 0: valid, 1: not valid, 2: nothing that can be checked, 3: cannot be checked now.",
   },
   args: {
     receipt: {
@@ -77,7 +77,15 @@ const pinWords: Record<PinnedBy, string> = {
   "own key": "this directory's own key",
 };
 
-function show({ receipt, issuer, signed_by, key_from, pinned_by, on_chain }: Checked): void {
+function show({
+  receipt,
+  issuer,
+  signed_by,
+  key_from,
+  pinned_by,
+  on_chain,
+  void_checked,
+}: Checked): void {
   const { nonprofit, evidence } = receipt;
   const registered = nonprofit.registrations.map(
     (one) => `${one.country}, ${one.type} ${one.registration_number}`,
@@ -95,6 +103,12 @@ function show({ receipt, issuer, signed_by, key_from, pinned_by, on_chain }: Che
     ["slot", String(evidence.slot)],
     ["issued by", printable(issuer)],
     ["key", `${signed_by} from ${key_from}`],
+    [
+      "taken back",
+      void_checked
+        ? "no, says the issuer"
+        : "not checked: a saved copy does not know it (use --issuer, or the receipt's URL)",
+    ],
     ["chain", on_chain ? "checked: the transfer matches" : "not checked (use --rpc URL)"],
   ];
   console.log(

@@ -36,6 +36,8 @@ export type Checked = {
   pinned_by: PinnedBy;
   /** Whether the chain was asked as well. */
   on_chain: boolean;
+  /** Whether the issuer says now that it holds. A saved copy does not know that it was taken back. */
+  void_checked: boolean;
 };
 
 type SourceFailure = { kind: "unreadable" | "unreachable"; from: string; why: string };
@@ -73,6 +75,8 @@ export async function checkReceipt(
   const pinned_by = pinOf(issuer, key, pins);
   if (pinned_by === null) return fail({ kind: "not_pinned", issuer, signed_by: key.kid });
   const receipt = verified.value;
+  const held = await isHeld(from, receipt, { key_from, pins });
+  if (!held.ok) return held;
   const onChain = rpc === undefined ? ok(null) : await compareWithChain(receipt, rpc);
   if (!onChain.ok) return onChain;
   return ok({
@@ -82,7 +86,28 @@ export async function checkReceipt(
     key_from,
     pinned_by,
     on_chain: rpc !== undefined,
+    void_checked: held.value,
   });
+}
+
+/**
+ * Whether the issuer says now that a receipt holds: fails when it was taken back; false when the issuer was not asked,
+ * because nothing else is asked of it, or does not say.
+ */
+async function isHeld(
+  from: string,
+  { issuer, nonprofit, id }: Receipt,
+  { key_from, pins }: { key_from: string; pins: Pins },
+): Promise<Result<boolean, Failure>> {
+  if (from.startsWith(`${issuer}/`)) return ok(true);
+  if (!key_from.startsWith(`${issuer}/`)) return ok(false);
+  const path = [nonprofit.slug, id].map(encodeURIComponent).join("/");
+  const text = await readSource(`${issuer}/api/donations/${path}`);
+  const live = text.ok ? readReceipt(text.value) : text;
+  if (!live.ok || live.value.receipt.id !== id) return ok(false);
+  const found = await keyFor(live.value, pins);
+  const verified = found.ok ? await verifyReceipt(live.value, found.value.key) : found;
+  return !verified.ok && verified.failure.kind === "voided" ? verified : ok(verified.ok);
 }
 
 /** What vouches that a key is the right one; null when only the receipt itself does. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { signingKeyOf } from "#api/secrets.ts";
-import { signedAnswer, signReceipt } from "#content/donation/receipt.ts";
+import { correctionOf, signedAnswer, signReceipt } from "#content/donation/receipt.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
@@ -13,10 +13,16 @@ import { aReceipt } from "#test/support/receipts.ts";
 let attacker: Signer;
 let host: ReturnType<typeof Bun.serve>;
 let dataDir: string;
+/** What the issuer answers now, in place of a receipt. */
+let live = "";
 beforeAll(async () => {
   attacker = await openSigner(aSigningKey());
   const keys = keySetOf(attacker);
-  host = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(keys) });
+  host = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => new Response(url.includes("/api/donations/") ? live : keys),
+  });
   dataDir = mkdtempSync(join(tmpdir(), "almoner-verify-"));
 });
 afterAll(async () => {
@@ -79,4 +85,27 @@ test("who names the issuer, or has its key, hears VALID and by what", async () =
     code: 0,
     pinned_by: "own key",
   });
+}, 30_000);
+
+test("a copy without its correction is void where the issuer is asked, and else says what it does not know", async () => {
+  const receipt = aReceipt({ issuer: evil() });
+  const copy = JSON.stringify(signedAnswer(receipt, await signReceipt(receipt, attacker)));
+  const offline = await verify(copy, ["--key", attacker.publicKey.x]);
+  expect(offline).toMatchObject({ code: 0, valid: true, void_checked: false });
+  live = copy;
+  const held = await verify(copy, ["--issuer", evil()]);
+  expect(held).toMatchObject({ code: 0, void_checked: true });
+  const { id, evidence } = receipt;
+  const voided = {
+    id,
+    tx_signature: evidence.tx_signature,
+    voided_at: 1,
+    void_reason: "vanished",
+  } as const;
+  const correction = correctionOf(voided, evil());
+  if (correction === null) throw new Error("no correction");
+  const signature = await signReceipt(correction, attacker);
+  live = JSON.stringify({ ...JSON.parse(copy), correction: { correction, signature } });
+  const taken = await verify(copy, ["--issuer", evil()]);
+  expect(taken).toMatchObject({ code: 1, kind: "voided" });
 }, 30_000);
