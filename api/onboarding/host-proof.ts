@@ -23,7 +23,7 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import type { z } from "zod";
 import { digestOf, onboardingKeys, type ProofKeys } from "./keys.ts";
-import { type HostLook, openHostLook, tokenPath, tokenRecord } from "./look-at-host.ts";
+import { fileAt, type HostLook, openHostLook, tokenRecord } from "./look-at-host.ts";
 import type { SendMail } from "./mail.ts";
 
 /** What a description is made with: it neither opens a connection nor asks the store. */
@@ -144,7 +144,7 @@ export function describeHostProof(
   function waysToProve(asked: Due) {
     return {
       token: hostToken(one.id),
-      file_url: `https://${new URL(asked.website).hostname}${tokenPath}`,
+      file_url: fileAt(asked.website).href,
       dns_name: tokenRecord(asked.host),
       email: config.mail !== null && provesHost(one.request.contact_email, asked),
     };

@@ -4,7 +4,12 @@ import { bareHost } from "#content/onboarding/host-proof.ts";
 import { within } from "#content/runtime/with-timeout.ts";
 
 /** Where the token of a claim is looked for. */
-export const tokenPath = "/.well-known/almoner-claim.txt";
+const tokenPath = "/.well-known/almoner-claim.txt";
+/** Its address at the host of a website: by https unless the website itself is of http. */
+export function fileAt(website: string): URL {
+  const { protocol, hostname } = new URL(website);
+  return new URL(`${protocol}//${hostname}${tokenPath}`);
+}
 export const tokenRecord = (host: string): string => `_almoner-claim.${host}`;
 
 /**
@@ -16,7 +21,7 @@ type Look = { kind: "found" | "absent" | "unclear"; said: string };
 /** What was seen at a host. `unclear`: neither place had the token, and one of them could not be asked. */
 export type HostSeen = Look & { by: "file" | "dns" };
 
-/** Looks for a token at a host. `website` says whether the host is asked with its "www.". */
+/** Looks for a token at a host. `website` says whether the host is asked with its "www.", and by https or http. */
 export type HostLook = (asked: {
   website: string;
   host: string;
@@ -42,7 +47,7 @@ export const openHostLook =
     const late: Look = { kind: "unclear", said: `did not come within ${waitMs / 1_000} s` };
     const asking = { config, ca, resolver, signal, token };
     const [file, record] = await Promise.all([
-      within(lookAtFile(asking, new URL(website).hostname), waitMs),
+      within(lookAtFile(asking, fileAt(website)), waitMs),
       within(lookAtRecord(asking, host), waitMs),
     ]);
     resolver.cancel();
@@ -80,15 +85,8 @@ async function lookAtRecord({ resolver, token }: Asking, host: string): Promise<
   }
 }
 
-/** By https; by http only where https does not answer at all. */
-async function lookAtFile(asking: Asking, hostname: string): Promise<Look> {
-  const secure = await followed(asking, new URL(`https://${hostname}${tokenPath}`));
-  if (secure.kind !== "unclear" || asking.signal.aborted) return secure;
-  const plain = await followed(asking, new URL(`http://${hostname}${tokenPath}`));
-  return plain.kind === "unclear" ? secure : plain;
-}
-
-async function followed(asking: Asking, start: URL): Promise<Look> {
+/** Follows redirects within the host, never from https to http, where anyone on the way could answer. */
+async function lookAtFile(asking: Asking, start: URL): Promise<Look> {
   let url = start;
   for (let hop = 0; hop <= redirectsMax; hop++) {
     const next = await lookOnce(asking, url).catch((error: unknown) =>
@@ -97,6 +95,7 @@ async function followed(asking: Asking, start: URL): Promise<Look> {
     if (!(next instanceof URL)) return next;
     const isSameHost = bareHost(next.hostname) === bareHost(start.hostname);
     if (!isSameHost || !/^https?:$/.test(next.protocol)) return absent("redirects to another host");
+    if (url.protocol === "https:" && next.protocol === "http:") return absent("redirects to http");
     url = next;
   }
   return absent(`redirects more than ${redirectsMax} times`);

@@ -3,7 +3,7 @@ import { openHostLook } from "#api/onboarding/look-at-host.ts";
 import { hostCertificate } from "#test/support/host-certificate.ts";
 import { aNameServer, type Named } from "#test/support/name-server.ts";
 
-const website = "https://www.kitchen.example/about";
+const website = "http://www.kitchen.example/about";
 const host = "kitchen.example";
 const token = "almoner-claim=abc";
 const here = "127.0.0.1";
@@ -88,24 +88,30 @@ describe("a look at a host", () => {
     expect(await look(record)).toMatchObject({ kind: "found", by: "dns" });
   });
 
-  test("asks by https first, and checks that the certificate is the host's", async () => {
+  test("asks a website of https by https, and checks that the certificate is the host's", async () => {
     const bare = { "kitchen.example": { addresses: [[here]] } };
     const options = { https: secure.port, ca: hostCertificate.cert };
     const asked = { website: "https://kitchen.example", host, token };
     Object.assign(names.names, bare);
     const config = {
       claimResolver: names.address,
-      claimPorts: [secure.port, closedPort] as [number, number],
+      claimPorts: [secure.port, plain.port] as [number, number],
       claimAddresses: [here],
     };
     expect(await openHostLook(config, options)(asked)).toMatchObject({ kind: "found" });
     expect(secure.hosts).toEqual([host]);
     // Without trust in it, and for www.kitchen.example, which it is not of, the certificate proves nothing.
     expect(await openHostLook(config)(asked)).toMatchObject({ kind: "unclear" });
-    const ofAnother = { ...asked, website };
+    const ofAnother = { ...asked, website: "https://www.kitchen.example" };
     Object.assign(names.names, leadingHere);
     expect(await openHostLook(config, options)(ofAnother)).toMatchObject({ kind: "unclear" });
     expect(secure.hosts).toEqual([host]);
+    // Neither by a certificate that fails nor by a closed port is it led to plain http, where anyone on the way can answer.
+    const closed = { ...config, claimPorts: [closedPort, plain.port] as [number, number] };
+    expect(await openHostLook(closed, options)(asked)).toMatchObject({ kind: "unclear" });
+    secure.answer = () => Response.redirect(`http://${host}${path}`);
+    expect(await openHostLook(config, options)(asked)).toMatchObject({ kind: "absent" });
+    expect(plain.hosts).toEqual([]);
   });
 
   test.each([
@@ -149,10 +155,11 @@ describe("a host under an attacker's control", () => {
   );
 
   test("that turns inside between two look-ups reaches nothing there", async () => {
-    // The first look-up, for https, finds a closed port at a good address; the second turns to the inside.
+    // The first look-up finds a good address, which redirects to the same host; the second turns to the inside.
+    plain.answer = () => Response.redirect(`http://www.kitchen.example${path}`);
     const turning = { "www.kitchen.example": { addresses: [[here], [inside]] } };
     expect((await look(turning)).kind).toBe("absent");
-    expect([plain.hosts, secret.hosts]).toEqual([[], []]);
+    expect([plain.hosts.length, secret.hosts.length]).toEqual([1, 0]);
     // What was judged is what is contacted: one look-up for one connection.
     expect(names.asked.filter((one) => one.startsWith("1 www"))).toHaveLength(2);
   });

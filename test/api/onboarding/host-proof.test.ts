@@ -45,7 +45,7 @@ async function aClaim(more: object = {}, website?: string | null) {
   const host = `${slug}.example`;
   names.names[host] = { addresses: [["127.0.0.1"]] };
   await service.add(
-    aNonprofit({ slug, website: website === undefined ? `https://${host}` : website }),
+    aNonprofit({ slug, website: website === undefined ? `http://${host}` : website }),
   );
   const sent = { claim_slug: slug, contact_email: `office@${host}`, ...more };
   const answer = await service.submit(sent);
@@ -80,7 +80,7 @@ describe("the sender of a claim", () => {
     expect(host_proof).toMatchObject({
       state: "not_proven",
       host,
-      file_url: `https://${host}/.well-known/almoner-claim.txt`,
+      file_url: `http://${host}/.well-known/almoner-claim.txt`,
       dns_name: `_almoner-claim.${host}`,
       email: true,
     });
