@@ -172,7 +172,7 @@ async function decideMany(
     const message = outcome.ok
       ? outcome.value.message
       : refusalOf<Failure>(refusals, outcome.failure).detail;
-    results.push({ id, done: outcome.ok, message });
+    results.push({ id, done: outcome.ok && outcome.value.complete, message });
   }
   return ok({ done: results.filter(({ done }) => done).length, results });
 }

@@ -59,12 +59,16 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
   },
 
   item: async (store, waiting, now) => {
-    const outcome = onboardingOutcome(waiting.record, await approvingOf(store, waiting, {}, now));
+    const { first_approved_value: value } = waiting.row;
+    const first = readEdits(value, { thisYear: now.getUTCFullYear() });
+    const approving = await approvingOf(store, waiting, first.ok ? first.value : {}, now);
+    const outcome = onboardingOutcome(waiting.record, approving);
     return itemOf(waiting, outcome, await checksFor(store, waiting, outcome, now));
   },
 
   approve: async (tx, { row: one, record }, deciding) => {
-    const edits = readEdits(deciding.value, { thisYear: deciding.now.getUTCFullYear() });
+    const value = deciding.value?.trim() || one.first_approved_value;
+    const edits = readEdits(value, { thisYear: deciding.now.getUTCFullYear() });
     if (!edits.ok) return unusable(edits.failure.message);
     const obstacle =
       (await obstacleOf(tx, one, record)) ?? (await unseenDuplicate(tx, one, edits.value));
@@ -72,7 +76,8 @@ export const onboardingReviews = openQueue<Onboarding, NonprofitRecord | null>({
     const approving = await approvingOf(tx, { row: one, record }, edits.value, deciding.now);
     const outcome = onboardingOutcome(record, approving);
     const setsWallet = outcome.wallet !== null && outcome.wallet.address !== record?.usdc_wallet;
-    const first = setsWallet ? await firstOfTwo(tx, one, edits.value, deciding) : null;
+    const approval = { first_approved_value: value, first_approved_held: isHeld(outcome) };
+    const first = setsWallet ? await firstOfTwo(tx, one, approval, deciding) : null;
     return first ?? ok(await approved(tx, { row: one, record, outcome }, deciding));
   },
 
@@ -154,27 +159,31 @@ async function approvingOf(
   };
 }
 
+const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wallet.held !== null;
+
 /**
- * Counts the approval of a wallet where two operators have to approve it: null for the second, which approves the very
- * edits of the first. Other edits begin the count again.
+ * Counts the approval of a wallet where two operators have to approve it: null for the second. Other edits begin the count
+ * again, and so does a wallet that would take effect at once by now, or no longer.
  */
 async function firstOfTwo(
   tx: WriteTransaction,
-  { id, first_approved_by: first, first_approved_value }: Onboarding,
-  edits: OnboardingEdits,
-  { value, operator: by, now, walletApprovals }: Deciding,
+  { id, first_approved_by: first, ...before }: Onboarding,
+  approval: Pick<Onboarding, "first_approved_value" | "first_approved_held">,
+  { operator: by, walletApprovals }: Deciding,
 ) {
   if (walletApprovals === 1) return null;
-  const before = readEdits(first_approved_value, { thisYear: now.getUTCFullYear() });
   const isSame =
-    first !== null && before.ok && JSON.stringify(before.value) === JSON.stringify(edits);
+    first !== null &&
+    before.first_approved_value === approval.first_approved_value &&
+    before.first_approved_held === approval.first_approved_held;
   if (isSame && first !== by) return null;
   if (isSame) {
     const message = "You approved this already; another operator has to approve it, too.";
     return fail({ kind: "review_conflict", message } as const);
   }
-  await noteFirstApproval(tx, { id, by, value });
-  const message = `1 of 2, by ${by}: it sets a wallet, so another operator has to approve the same.`;
+  await noteFirstApproval(tx, id, { first_approved_by: by, ...approval });
+  const when = approval.first_approved_held ? "after a hold" : "at once";
+  const message = `1 of 2, by ${by}: it sets a wallet ${when}, so another operator has to approve the same.`;
   return ok({ complete: false, message });
 }
 
@@ -247,7 +256,7 @@ function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, check
     key: one.id,
     place: `${one.created_at}.${one.id}`,
     name: record?.name ?? request.name,
-    summary: `${summaries[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: approve the same edits.`}`,
+    summary: `${summaries[type]}${first === null ? "" : ` 1 of 2 approvals, by ${first}: what you see has the edits of that one.`}`,
     detail: {
       type,
       contact_name: request.contact_name,
@@ -269,7 +278,6 @@ function itemOf({ row: one, record }: Request, outcome: OnboardingOutcome, check
       field: "profile",
       required: false,
       current: editable(request, first_approved_value),
-      approved: first_approved_value,
       choices: [],
     },
     created_at: one.created_at,

@@ -63,12 +63,7 @@ export const ReviewEditing = z.object({
   current: z
     .string()
     .nullable()
-    .describe("What is approved without a value; while `approved` stands, that"),
-  approved: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe("What the first of two operators approved: the second sends the same `value`"),
+    .describe("What is approved without a value, with the edits of the first of two operators"),
   choices: z.array(z.string()).describe("Values that were sent; you may also give another"),
 });
 
@@ -136,7 +131,10 @@ export const DecideManyBody = named("ReviewDecisions", {
 
 /** 200 of it. What could not be decided says why; the others are. */
 export const ReviewsDecided = named("ReviewsDecided", {
-  done: z.int().min(0).describe("How many were decided"),
+  done: z
+    .int()
+    .min(0)
+    .describe("How many were decided; not what waits for the approval of another operator"),
   results: z.array(z.object({ id: z.string(), done: z.boolean(), message: z.string() })),
 });
 export type ReviewsDecided = z.infer<typeof ReviewsDecided>;

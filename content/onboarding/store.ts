@@ -1,17 +1,4 @@
-import {
-  and,
-  asc,
-  eq,
-  gt,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  ne,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lt, lte, ne, type SQL, sql } from "drizzle-orm";
 import type { ProvenBy } from "#content/contract/onboarding.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { countUpTo, inValues } from "#content/store/query.ts";
@@ -205,38 +192,42 @@ export async function noteHostProof(
 }
 
 const mailPauseMs = 600_000;
-const mailsPerDayMax = 3;
+const mailsPerDayMax = 10;
 const dayMs = 86_400_000;
 
 /**
- * Notes that a link goes to an address, or (null) that it did not go. False, and nothing is noted, when one went for this
- * request in the last 10 minutes, or to this address three times in a day. Index: onboarding_mailed.
+ * Notes that a link goes to a mailbox at a host, whether or not it arrives. False, and nothing is noted, when one went for
+ * this request in the last 10 minutes, or ten to this host in a day. Index: onboarding_mailed.
  */
 export async function noteMailed(
   tx: WriteTransaction,
-  { id, to, at }: { id: string; to: string; at: number | null },
+  { id, host, at }: { id: string; host: string; at: number },
 ): Promise<boolean> {
-  const { mailed_at } = onboarding;
+  const { mailed_at, mailed_host, mails } = onboarding;
   const recent = await tx.db
-    .select({ id: onboarding.id, mailed_at })
+    .select({ id: onboarding.id, mailed_at, mails })
     .from(onboarding)
-    .where(and(isNotNull(mailed_at), gt(mailed_at, (at ?? 0) - dayMs), isFrom(to)))
+    .where(and(eq(mailed_host, host), gt(mailed_at, at - dayMs)))
     .limit(mailsPerDayMax);
   const own = recent.find((one) => one.id === id)?.mailed_at ?? 0;
-  const isTooSoon = recent.length === mailsPerDayMax || (at ?? 0) - own < mailPauseMs;
-  if (at !== null && isTooSoon) return false;
-  await tx.db.update(onboarding).set({ mailed_at: at }).where(eq(onboarding.id, id));
+  const count = recent.reduce((sum, one) => sum + one.mails, 0);
+  if (count >= mailsPerDayMax || at - own < mailPauseMs) return false;
+  await tx.db
+    .update(onboarding)
+    .set({ mailed_at: at, mailed_host: host, mails: sql`${mails} + 1` })
+    .where(eq(onboarding.id, id));
   return true;
 }
 
-/** Notes the first of two approvals, in the place of one of other edits. */
+/** Notes the first of two approvals, in the place of another one. */
 export async function noteFirstApproval(
   tx: WriteTransaction,
-  { id, by, value }: { id: string; by: string; value: string | null },
+  id: string,
+  approval: Pick<Row, "first_approved_by" | "first_approved_value" | "first_approved_held">,
 ): Promise<void> {
   await tx.db
     .update(onboarding)
-    .set({ first_approved_by: by, first_approved_value: value })
+    .set(approval)
     .where(and(eq(onboarding.id, id), isWaiting));
 }
 

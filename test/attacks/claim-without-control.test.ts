@@ -237,14 +237,44 @@ describe("where two operators approve a wallet", () => {
     expect((await two.live("alone")).verified).toBe(1);
   });
 
-  test("the second approves the very edits of the first, or counts as the first", async () => {
+  test("the second approves the edits of the first, or counts as the first with other ones", async () => {
     const id = await sent("edited");
     await decide(id, "ada", { city: "Oslo" });
-    expect((await review(id)).editing).toMatchObject({ approved: '{"city":"Oslo"}' });
-    expect((await decide(id, "bob")).body.complete).toBe(false);
+    const { editing, comparison } = await review(id);
+    expect(editing?.current).toContain('"city":"Oslo"');
+    expect(comparison).toContainEqual({ field: "city", before: null, after: "Oslo" });
+    expect((await decide(id, "bob", {})).body.complete).toBe(false);
     expect((await decide(id, "ada", { city: "Oslo" })).body.complete).toBe(false);
-    expect((await decide(id, "bob", { city: "Oslo" })).body.complete).toBe(true);
+    expect((await decide(id, "bob")).body.complete).toBe(true);
     expect((await two.live("edited")).city).toBe("Oslo");
+  });
+
+  test("the first counts only for what it was told: held, or at once", async () => {
+    const wallet = aWallet();
+    const asked = await two.get(`/api/onboard/challenge?wallet=${wallet.address}`);
+    const { challenge } = (await asked.json()) as { challenge: string };
+    await two.add(aNonprofit({ slug: "later", website: "https://later.example" }));
+    const { submission_id: id } = await two.submit({
+      claim_slug: "later",
+      contact_email: "office@later.example",
+      usdc_wallet: wallet.address,
+      wallet_signature: wallet.sign(challenge),
+    });
+    expect((await decide(id, "ada")).body.complete).toBe(false);
+    await two.prove(id, "later.example");
+    expect((await decide(id, "bob")).body.complete).toBe(false);
+    expect((await two.live("later")).usdc_wallet).toBeNull();
+    expect((await decide(id, "ada")).body.complete).toBe(true);
+    expect((await two.live("later")).usdc_wallet).toBe(wallet.address);
+  });
+
+  test("a first approval among many is not called done", async () => {
+    const id = `onboarding-${await sent("among-many")}`;
+    const bearer = { authorization: `Bearer ${operatorTokens.ada}` };
+    const body = { ids: [id], decision: "approved" };
+    const answer = await (await two.post("/api/admin/reviews", body, bearer)).json();
+    const message = expect.stringContaining("another operator has to approve");
+    expect(answer).toMatchObject({ done: 0, results: [{ id, done: false, message }] });
   });
 
   test("both at once count as two, and what sets no wallet needs one", async () => {

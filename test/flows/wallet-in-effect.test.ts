@@ -3,16 +3,17 @@ import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
 import { onboardingKeys } from "#api/onboarding/keys.ts";
 import { onboard } from "#api/onboarding/onboard.ts";
+import { restoreProfile, withdrawProfile } from "#api/operator/change-profile.ts";
 import { decideReview } from "#api/operator/review-queues.ts";
 import { revokeVerification } from "#api/operator/revoke-verification.ts";
 import { donateTarget } from "#content/donation/store.ts";
 import { hostProofLifeMs } from "#content/onboarding/host-proof.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
-import { challengeFor } from "#content/onboarding/wallet-challenge.ts";
+import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
-import { aWallet } from "#test/support/wallets.ts";
+import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 
 /** Promise 9 says 10,000: ALMONER_FULL_TESTS=1 plays them all, else fewer. */
 const interleavings = process.env["ALMONER_FULL_TESTS"] === "1" ? 10_000 : 300;
@@ -33,12 +34,20 @@ afterAll(() => service.close());
 
 /** What anybody may do, in any order, at any time; a number picks one of the requests that were sent so far. */
 type Step =
-  | { kind: "send"; wallet: number | null; signed: boolean }
-  | { kind: "approve" | "reject" | "stop" | "both" | "prove" | "not-proven"; pick: number }
-  | { kind: "second"; pick: number }
+  | { kind: "send"; wallet: number | null; signed: boolean; moves: boolean }
+  | { kind: "approve" | "second"; pick: number; edit: Edit }
+  | { kind: "reject" | "stop" | "both"; pick: number }
+  | { kind: "prove"; pick: number; host: Host }
   | { kind: "pass"; ms: number }
-  | { kind: "sweep" }
-  | { kind: "revoke" };
+  | { kind: "sweep" | "withdraw" | "restore" }
+  | { kind: "revoke"; takeBack: boolean };
+
+/** The host of the website that was there first, the sender's own, one that the operator typed, and one of nobody. */
+type Host = "first" | "own" | "typed" | "nowhere";
+const siteOf = (slug: string, host: Host) => `https://${slug}-${host}.example`;
+
+/** What an operator edits: nothing, a city beside the website as it was sent, or the website. */
+type Edit = "nothing" | "beside" | "website";
 
 const pick = fc.nat(5);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -48,17 +57,23 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant("send" as const),
       wallet: fc.option(fc.nat(2), { freq: 8 }),
       signed: fc.boolean(),
+      moves: fc.boolean(),
     }),
   },
   {
-    weight: 6,
-    arbitrary: fc.record({ kind: fc.constantFrom("approve" as const, "second" as const), pick }),
+    weight: 7,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("approve" as const, "second" as const),
+      pick,
+      edit: fc.constantFrom<Edit>("nothing", "nothing", "beside", "website"),
+    }),
   },
   {
-    weight: 3,
+    weight: 4,
     arbitrary: fc.record({
-      kind: fc.constantFrom("prove" as const, "prove" as const, "not-proven" as const),
+      kind: fc.constant("prove" as const),
       pick,
+      host: fc.constantFrom<Host>("first", "first", "own", "typed", "nowhere"),
     }),
   },
   {
@@ -73,8 +88,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ms: fc.constantFrom(1, 3_600_000, hold / 2, hold - 1, hold, hold + 1, 10 * hold, -3_600_000),
     }),
   },
-  { weight: 1, arbitrary: fc.constant({ kind: "sweep" as const }) },
-  { weight: 1, arbitrary: fc.constant({ kind: "revoke" as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("sweep" as const, "withdraw" as const, "restore" as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("revoke" as const), takeBack: fc.boolean() }),
+  },
 );
 
 type Sent = {
@@ -82,20 +105,25 @@ type Sent = {
   type: "claim" | "change";
   wallet: string | null;
   signed: boolean;
-  provenAt: number | null;
-  approvedBy: string | null;
+  moves: boolean;
+  proof: { host: Host; at: number } | null;
+  first: { by: string; edit: Edit; held: boolean } | null;
   wasHeld: boolean;
   status: "pending" | "approved" | "rejected";
 };
 
 /**
  * What the promise says, without a store: an approved wallet is in effect when its hold has passed, or at once where
- * control of host and wallet is proven, no other is there, and no verification was ever taken back.
+ * control of the wallet is proven and of a host that somebody else named, no other is there, and no verification was ever
+ * taken back.
  */
 class Promised {
   verified: boolean;
   wallet: string | null;
   revoked = false;
+  withdrawn = false;
+  /** The host of the website, and whether only the organisation named it. */
+  site: { host: Host | null; ownWord: boolean } = { host: "first", ownWord: false };
   approvals: 1 | 2;
   held: { id: string; wallet: string; from: number } | null = null;
   sent: Sent[] = [];
@@ -113,29 +141,48 @@ class Promised {
     this.wallet = this.inEffect(now);
     if (this.held !== null && this.held.from <= now) this.held = null;
   }
-  approve(one: Sent, by: string, now: number): boolean {
+  approve(one: Sent, by: string, given: Edit, now: number): boolean {
     this.settle(now);
-    if (one.status !== "pending" || (one.type === "claim") === this.verified) return false;
-    if (this.approvals === 2 && one.wallet !== null && one.wallet !== this.wallet) {
-      if (one.approvedBy === by) return false;
-      const isFirst = one.approvedBy === null;
-      one.approvedBy ??= by;
-      if (isFirst) return true;
-    }
+    if (one.status !== "pending" || this.withdrawn) return false;
+    if ((one.type === "claim") === this.verified) return false;
+    const edit = given === "nothing" ? (one.first?.edit ?? given) : given;
+    const approval = { by, edit, held: !this.isAtOnce(one, now) };
+    const counted = one.wallet === null || one.wallet === this.wallet || this.counts(one, approval);
+    if (counted !== true) return counted === "first";
     one.status = "approved";
     this.verified = true;
-    if (one.wallet === null) return true;
-    this.held = null;
-    if (this.wallet === one.wallet || this.isAtOnce(one, now)) this.wallet = one.wallet;
-    else {
-      this.held = { id: one.id, wallet: one.wallet, from: now + hold };
-      one.wasHeld = true;
-    }
+    this.move(one, edit);
+    if (one.wallet !== null) this.pay(one, one.wallet, approval.held, now);
     return true;
   }
-  isAtOnce({ signed, provenAt }: Sent, now: number): boolean {
-    const isProven = signed && provenAt !== null && provenAt > now - hostProofLifeMs;
-    return isProven && this.wallet === null && !this.revoked;
+  /** Whether there are enough approvals of this wallet. The first of two is one, and the same operator again is none. */
+  counts(one: Sent, approval: NonNullable<Sent["first"]>): true | "first" | "again" {
+    if (this.approvals === 1) return true;
+    const { first } = one;
+    const isSame = first?.edit === approval.edit && first.held === approval.held;
+    if (isSame) return first.by === approval.by ? "again" : true;
+    one.first = approval;
+    return "first";
+  }
+  pay(one: Sent, wallet: string, held: boolean, now: number): void {
+    this.held = null;
+    if (this.wallet === wallet || !held) this.wallet = wallet;
+    else {
+      this.held = { id: one.id, wallet, from: now + hold };
+      one.wasHeld = true;
+    }
+  }
+  /** A claim replaces a website only if it says that it is wrong; the same one keeps whose word it is. */
+  move({ type, moves }: Sent, edit: Edit): void {
+    const host = edit === "website" ? "typed" : moves ? "own" : null;
+    const isKept = type === "claim" && this.site.host !== null && !moves;
+    if (host === null || host === this.site.host || isKept) return;
+    this.site = { host, ownWord: host === "own" };
+  }
+  isAtOnce({ signed, proof }: Sent, now: number): boolean {
+    const isProven = signed && proof?.host === this.site.host && !this.site.ownWord;
+    const isFresh = proof !== null && proof.at > now - hostProofLifeMs;
+    return isProven && isFresh && this.wallet === null && !this.revoked;
   }
   reject(one: Sent): boolean {
     if (one.status !== "pending") return false;
@@ -168,7 +215,7 @@ const aStart = (slug: string, { wallet, verified }: Start) =>
     slug,
     country_code: null,
     causes: [],
-    website: `https://${slug}.example`,
+    website: siteOf(slug, "first"),
     usdc_wallet: wallet ? (wallets[0]?.address ?? null) : null,
     provenance: wallet ? { usdc_wallet: byOrganisation } : {},
     verified: verified ? 1 : 0,
@@ -202,47 +249,60 @@ async function take(one: Step, slug: string, promised: Promised): Promise<void> 
   const { context, store } = service;
   if ("pick" in one) {
     const picked = promised.sent[one.pick % Math.max(1, promised.sent.length)];
-    if (picked !== undefined) await takeOn(picked, one.kind, slug, promised);
+    if (picked !== undefined) await takeOn(picked, one, slug, promised);
   } else if (one.kind === "pass") nowMs += one.ms;
   else if (one.kind === "send") await send(one, slug, promised);
   else if (one.kind === "sweep") {
     await applyDueWallets(store, new Date(nowMs));
     promised.settle(nowMs);
-  } else {
-    const call = { slug, operator: "ada", reason: "test", take_back_values: false };
+  } else if (one.kind === "revoke") {
+    const call = { slug, operator: "ada", reason: "test", take_back_values: one.takeBack };
     const revoked = await revokeVerification(context, call);
     promised.settle(nowMs);
     expect(revoked.ok).toBe(promised.verified);
     if (!promised.verified) return;
     Object.assign(promised, { verified: false, wallet: null, held: null, revoked: true });
+    if (one.takeBack && promised.site.ownWord) promised.site = { host: null, ownWord: false };
+  } else {
+    const verb = one.kind === "withdraw" ? withdrawProfile : restoreProfile;
+    const done = await verb(context, { slug, operator: "ada", reason: "test" });
+    promised.settle(nowMs);
+    expect(done.ok).toBe((one.kind === "withdraw") !== promised.withdrawn);
+    promised.withdrawn = one.kind === "withdraw";
+    if (promised.withdrawn) promised.held = null;
   }
 }
 
 /** Does something with one of the requests. */
 async function takeOn(
   picked: Sent,
-  kind: Extract<Step, { pick: number }>["kind"],
+  one: Extract<Step, { pick: number }>,
   slug: string,
   promised: Promised,
 ): Promise<void> {
   const config = { ...service.context.config, walletApprovals: promised.approvals };
   const context = { ...service.context, config };
-  const decide = async (what: string, decision: "approved" | "rejected", operator: string) => {
-    const call = { id: `${what}-${picked.id}`, decision, operator, value: null, reason: "because" };
+  const decide = async (
+    what: string,
+    decision: "approved" | "rejected",
+    operator: string,
+    value: string | null = null,
+  ) => {
+    const call = { id: `${what}-${picked.id}`, decision, operator, value, reason: "because" };
     return (await decideReview(context, call)).ok;
   };
-  if (kind === "approve" || kind === "second") {
-    const by = kind === "approve" ? "ada" : "bob";
-    const done = await decide("onboarding", "approved", by);
-    expect(done).toBe(promised.approve(picked, by, nowMs));
-  } else if (kind === "prove" || kind === "not-proven") {
-    const host = kind === "prove" ? `${slug}.example` : "elsewhere.example";
+  if (one.kind === "approve" || one.kind === "second") {
+    const by = one.kind === "approve" ? "ada" : "bob";
+    const done = await decide("onboarding", "approved", by, editOf(one.edit, picked, slug));
+    expect(done).toBe(promised.approve(picked, by, one.edit, nowMs));
+  } else if (one.kind === "prove") {
+    const host = new URL(siteOf(slug, one.host)).hostname;
     const proof = { id: picked.id, by: "file" as const, at: nowMs, host };
     await service.store.write((tx) => noteHostProof(tx, proof));
-    if (picked.status === "pending") picked.provenAt = kind === "prove" ? nowMs : null;
-  } else if (kind === "reject") {
+    if (picked.status === "pending") picked.proof = { host: one.host, at: nowMs };
+  } else if (one.kind === "reject") {
     expect(await decide("onboarding", "rejected", "ada")).toBe(promised.reject(picked));
-  } else if (kind === "stop") {
+  } else if (one.kind === "stop") {
     expect(await decide("hold", "rejected", "ada")).toBe(promised.stop(picked, nowMs));
   } else {
     // Two operators at once: the first in the queue of writes wins.
@@ -252,20 +312,33 @@ async function takeOn(
       decide("hold", "rejected", "bob"),
     ]);
     expect(done).toEqual([
-      promised.approve(picked, "ada", nowMs),
+      promised.approve(picked, "ada", "nothing", nowMs),
       promised.reject(picked),
       promised.stop(picked, nowMs),
     ]);
   }
 }
 
+/** As the desk sends it: all fields when one was edited. */
+function editOf(edit: Edit, { moves }: Sent, slug: string): string | null {
+  if (edit === "nothing") return null;
+  const sent = moves ? siteOf(slug, "own") : null;
+  const website = edit === "website" ? siteOf(slug, "typed") : sent;
+  return JSON.stringify({ website, city: edit === "beside" ? "Lamu" : null });
+}
+
+const signature = (wallet: TestWallet, issuer: Issuer) =>
+  wallet.sign(challengeFor(wallet.address, new Date(nowMs), issuer).text);
+
 type Sending = Extract<Step, { kind: "send" }>;
 
 async function send(
-  { wallet: number, signed }: Sending,
+  { wallet: number, signed, moves }: Sending,
   slug: string,
   promised: Promised,
 ): Promise<void> {
+  // Nothing can be asked for a withdrawn profile.
+  if (promised.withdrawn) return;
   const { context, store } = service;
   const keys = onboardingKeys(context);
   const { clock, config } = context;
@@ -278,10 +351,8 @@ async function send(
     contact_email: "a@b.example",
     contact_name: `Person ${made++}`,
     usdc_wallet: wallet?.address,
-    wallet_signature:
-      wallet !== undefined && signed
-        ? wallet.sign(challengeFor(wallet.address, new Date(nowMs), keys.issuer).text)
-        : undefined,
+    ...(moves ? { website: siteOf(slug, "own"), corrects: "website" } : {}),
+    wallet_signature: signed && wallet !== undefined ? signature(wallet, keys.issuer) : undefined,
   };
   const outcome = await onboard(verb, {
     body: OnboardingBody.parse(body),
@@ -290,14 +361,16 @@ async function send(
   });
   if (!outcome.ok) throw new Error(outcome.failure.kind);
   const { submission_id: id, type } = outcome.value;
-  expect(type).toBe(promised.verified ? "change" : "claim");
+  const expected = promised.verified ? "change" : "claim";
+  expect(type).toBe(expected);
   promised.sent.push({
     id,
-    type: promised.verified ? "change" : "claim",
+    type: expected,
     wallet: wallet?.address ?? null,
     signed,
-    provenAt: null,
-    approvedBy: null,
+    moves,
+    proof: null,
+    first: null,
     wasHeld: false,
     status: "pending",
   });
@@ -320,12 +393,13 @@ test(`in ${interleavings} random interleavings the wallet in effect is approved,
       // Each from a client of its own: a limit must not stand in for an answer.
       const client = { "x-forwarded-for": `10.4.${(made >> 8) & 255}.${made & 255}` };
       const response = await service.get(`/api/donate/${slug}`, client);
-      expect(response.status).toBe(target?.usdc_wallet === null ? 422 : 402);
+      const refused = target?.status === "withdrawn" ? 410 : 422;
+      expect(response.status).toBe(refused === 410 || target?.usdc_wallet === null ? refused : 402);
       const recipient =
         response.status === 402
           ? ((await response.json()) as { recipient: string }).recipient
           : null;
-      expect(recipient).toBe(target?.usdc_wallet ?? null);
+      expect(recipient).toBe(response.status === 402 ? (target?.usdc_wallet ?? null) : null);
     },
   );
   await fc.assert(property, { numRuns: interleavings });

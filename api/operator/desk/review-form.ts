@@ -140,14 +140,11 @@ function memberOf([name, value]: [string, unknown]): Member {
 /** How a member is called in the form. */
 const fieldOf = (member: string): string => `value.${member}`;
 
-/**
- * What approve is called with: an edited text, the value typed beside the choices, or the choice. As it stands: what the
- * first of two operators approved, else null.
- */
+/** What approve is called with: an edited text, the value typed beside the choices, or the choice; null as it stands. */
 export function valueIn(given: Form, review: ReviewItem | null): string | null {
   const value = editedIn(given, review) || given.text("choice");
   const unchanged = value === (review?.editing?.current ?? "").replaceAll(/\r\n?/g, "\n").trim();
-  return value === "" || unchanged ? (review?.editing?.approved ?? null) : value;
+  return value === "" || unchanged ? null : value;
 }
 
 /** The edited value of a review in a form, as approve takes it; "" when nothing of it was changed. */

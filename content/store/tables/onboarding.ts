@@ -24,9 +24,12 @@ export const onboardingSubmissions = sqliteTable(
     proven_host: text(), // The host whose control the sender proved last, without "www.".
     proven_by: text({ enum: ["file", "dns", "email"] }),
     proven_at: integer(),
-    mailed_at: integer(), // When the link that proves control of the mailbox was sent.
+    mailed_at: integer(), // When a link that proves control of the mailbox was sent last,
+    mailed_host: text(), // to a mailbox at this host,
+    mails: integer().notNull().default(0), // and how many were sent in all.
     first_approved_by: text(), // Of two operators who have to approve a wallet.
     first_approved_value: text(), // The edits that this one approved, as they were sent; null for none.
+    first_approved_held: integer({ mode: "boolean" }), // Whether the wallet would have been held then.
     erased_at: integer(), // When the contact in `request` was erased.
   },
   (o) => [
@@ -43,8 +46,8 @@ export const onboardingSubmissions = sqliteTable(
       .on(o.nonprofit_id)
       .where(sql`type <> 'change' and status = 'approved' and revoked_at is null`),
     index("onboarding_mailed")
-      .on(o.mailed_at)
-      .where(sql`mailed_at is not null`),
+      .on(o.mailed_host, o.mailed_at)
+      .where(sql`mailed_host is not null`),
     index("onboarding_to_erase")
       .on(o.reviewed_at)
       .where(sql`status = 'rejected' and erased_at is null`),
