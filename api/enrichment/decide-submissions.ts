@@ -6,6 +6,7 @@ import {
   corroborates,
   decide,
   type Decision,
+  isQueueFull,
   rejectionReasons,
 } from "#content/enrichment/consensus.ts";
 import {
@@ -32,7 +33,6 @@ import {
   setNetwork,
   type StoredSubmission,
   submissionById,
-  waitingMax,
 } from "#content/enrichment/submission-store.ts";
 import { agreedValue, comparedLive, comparedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
@@ -73,7 +73,7 @@ export type StoredItem = Pick<
   tests: "own" | "others" | null;
 };
 
-export type StoringFailure = ProposalFailure | { kind: "field_queue_full"; field: string };
+export type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
 
 /** Stores all submissions of a request, or none of it, inside the caller's transaction. */
 export async function storeEnrichment(
@@ -132,8 +132,8 @@ async function storeItems(
   if (anothers !== undefined) {
     return fail({ kind: "pending_from_another_network", path: anothers.fresh.field });
   }
-  const full = submitted.find(isOneTooMany);
-  if (full !== undefined) return fail({ kind: "field_queue_full", field: full.fresh.field });
+  const full = submitted.filter(isOneTooMany).map(({ fresh }) => fresh.field);
+  if (full.length > 0) return fail({ kind: "field_queue_full", fields: full });
   const items: StoredItem[] = [];
   let sequence: number | null = null;
   for (const one of submitted) {
@@ -209,7 +209,7 @@ function replacesAnothers({ job, state, ...one }: Submitted): boolean {
 
 /** Whether it would wait where enough others do, and not in the place of this agent's own. */
 function isOneTooMany(one: Submitted): boolean {
-  if (one.earlier !== null || one.state.votes.length < waitingMax) return false;
+  if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
   const { decision } = one;
   const waits = decision.kind === "pending" || decision.kind === "queued";
   return waits && decision.replaces === null;

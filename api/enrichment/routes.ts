@@ -10,7 +10,7 @@ import { enrichmentOperations as operations } from "#content/contract/operations
 import type { Result } from "#content/contract/result.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";
-import { waitingMax } from "#content/enrichment/submission-store.ts";
+import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { needsAnswer, needsTotals } from "#content/enrichment/needs-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import {
@@ -61,9 +61,9 @@ const answersTo = (baseUrl: string) => {
       detail: `This nonprofit is withdrawn: its profile accepts no more data. ${whereToLook}`,
       extra,
     },
-    field_queue_full: ({ field }) => ({
+    field_queue_full: ({ fields }) => ({
       status: 409,
-      detail: `${waitingMax} values wait for the ${field} of this profile already. Send one that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some), or another field; a reviewer or time makes room.`,
+      detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer or time makes room.`,
       extra,
     }),
     invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra }),

@@ -20,7 +20,7 @@ import { wireTime } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { secretRefusal } from "#content/enrichment/agent-key.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
-import { rejectionReasons } from "#content/enrichment/consensus.ts";
+import { isQueueFull, rejectionReasons } from "#content/enrichment/consensus.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -34,6 +34,7 @@ import {
   closeDraft,
   type StoredDraft,
   waitingDrafts,
+  waitingNetworks,
 } from "#content/recommendation/draft-store.ts";
 import {
   decideDraft,
@@ -52,8 +53,11 @@ export type DraftContext = ProposalContext & {
   onRecommended: () => void;
 };
 
+type DraftFailure = ProposalFailure | { kind: "draft_queue_full" };
+
 export type DraftRefusal =
   | ProposalRefusal
+  | DraftFailure
   | { kind: "drafts_not_open" }
   | { kind: "invalid_draft"; errors: PickFault[] }
   | { kind: "wording_claims_too_much"; errors: PickFault[] };
@@ -141,13 +145,13 @@ type DraftJob = Admitted & {
 async function storeDraft(
   tx: WriteTransaction,
   job: DraftJob,
-): Promise<Result<DraftOutcome & { bytes: number }, ProposalFailure>> {
+): Promise<Result<DraftOutcome & { bytes: number }, DraftFailure>> {
   const { agent_id, slug, sensitive_claims } = job.request;
   const refusal = secretRefusal(agent_id, await agentKey(tx, agent_id), job.secret);
   if (refusal !== null) return fail(refusal);
   let bytes = 0;
   const onStored = () => (bytes += draftBytes(job.request));
-  const kept = await storeOnce<DraftOutcome, ProposalFailure>(
+  const kept = await storeOnce<DraftOutcome, DraftFailure>(
     tx,
     "draft",
     job,
@@ -162,6 +166,7 @@ async function storeDraft(
       }
       const request = await underOwnName(tx, job.request);
       const done = await decideAndStore(tx, { ...job, request }, record.id, onStored);
+      if (done === null) return fail({ kind: "draft_queue_full" });
       const refused = await refusedDrafts(tx, record.id);
       return ok({ ...done, slug, name: record.name, sensitive_claims, refused });
     },
@@ -187,12 +192,13 @@ async function replacesAnothers(tx: WriteTransaction, job: DraftJob, nonprofit_i
   return mine !== undefined && !isSame(mine, job.request) && isOfAnotherNetwork(mine, job);
 }
 
+/** Null, and nothing is stored, when it would wait where enough others do. */
 async function decideAndStore(
   tx: WriteTransaction,
   job: DraftJob,
   nonprofit_id: number,
   onStored: () => void,
-): Promise<Pick<DraftOutcome, "draft_id" | "status" | "decision" | "confidence">> {
+): Promise<Pick<DraftOutcome, "draft_id" | "status" | "decision" | "confidence"> | null> {
   const { request, phase, mode, network } = job;
   const { agent_id, normalised } = request;
   const own = await ownDrafts(tx, { nonprofit_id, agent_id });
@@ -214,6 +220,8 @@ async function decideAndStore(
     refused: await operatorRefused(tx, { nonprofit_id, slug: request.slug }),
   });
   const applied = decision.kind === "promoted" || decision.kind === "corroborates";
+  const isNew = !applied && own.every(({ status }) => status !== "pending");
+  if (isNew && isQueueFull(await waitingNetworks(tx, nonprofit_id), network)) return null;
   const draft_id = await replaceOwn(tx, job, { nonprofit_id, own, applied, onStored });
   if (decision.kind === "promoted") {
     const agreeing = others.filter(countsTowardAgreement);

@@ -18,6 +18,7 @@ import { recommendationOperations as operations } from "#content/contract/operat
 import { userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
+import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
 import { recommend } from "./recommend.ts";
 
@@ -126,6 +127,10 @@ const answersTo = (baseUrl: string) => {
     nonprofit_withdrawn: {
       status: 410,
       detail: "This nonprofit is withdrawn: it cannot be recommended.",
+    },
+    draft_queue_full: {
+      status: 409,
+      detail: `Nothing was stored: ${waitingMax} drafts for this nonprofit wait, or ${waitingOfNetworkMax} from your network. An operator or time makes room.`,
     },
     ...agentRefusals,
   } as const satisfies FailureTable<DraftRefusal>;

@@ -11,6 +11,7 @@ import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { shownSource } from "#content/nonprofit/website.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues } from "#content/store/query.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
@@ -46,16 +47,22 @@ export async function applyAgreed(tx: WriteTransaction, agreed: Agreed): Promise
   const set_by = agreed.decidedBy ?? "consensus";
   const winners = await decideVotes(tx, agreed);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
-  const source = sourceFrom(set_by, now.getTime(), {
-    source_url: winners.find(({ source_url }) => source_url !== null)?.source_url ?? null,
-    agents: [...new Set(names)],
-  });
   const [before] = await recordsById(tx, [nonprofit_id]);
   // The transaction holds the write lock, so the profile is as open as it was when it was read.
   assert(
     before !== undefined && before.status !== "withdrawn" && !before[field],
     `${field} of nonprofit ${nonprofit_id} is not open`,
   );
+  const sources = winners.map(({ source_url }) => source_url);
+  const website = field === "website" ? agreed.value : before.website;
+  const shown = sources.map((one) => shownSource(one, sources, website));
+  const source = sourceFrom(set_by, now.getTime(), {
+    source_url:
+      shown.find((one, at) => one !== null && one === sources[at]) ??
+      shown.find((one) => one !== null) ??
+      null,
+    agents: [...new Set(names)],
+  });
   const value = field === "founded_year" ? Number(agreed.value) : agreed.value;
   const after = {
     ...before,

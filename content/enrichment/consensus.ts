@@ -38,6 +38,20 @@ export function agreementOf(
   return { confidence, winner };
 }
 
+/** So many proposals wait in one place; a further one must agree with others, or wait its turn. */
+export const waitingMax = 20;
+/** So many of them from one network: no one fills a place alone. */
+export const waitingOfNetworkMax = 5;
+
+/** Whether one more from this network finds no room among those that wait. */
+export const isQueueFull = (
+  waiting: readonly { network: string | null }[],
+  network: string | null,
+): boolean =>
+  waiting.length >= waitingMax ||
+  (network !== null &&
+    waiting.filter((one) => one.network === network).length >= waitingOfNetworkMax);
+
 export type Decision =
   /** The field holds a value: logged for audit. `corroborates`: it is the same value. */
   | { kind: "audit"; corroborates: boolean }

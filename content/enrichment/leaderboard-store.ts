@@ -13,6 +13,7 @@ import { wireTime } from "#content/contract/time.ts";
 import { publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { shownSource } from "#content/nonprofit/website.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import {
   agentKeys,
@@ -191,6 +192,7 @@ export async function exemplars(
     const rows = await store.db
       .select({
         nonprofit_slug: nonprofits.slug,
+        website: nonprofits.website,
         ...{ value, winning_value, agent_id, agent_name, source_url, decided_at },
       })
       .from(submissions)
@@ -214,7 +216,7 @@ export async function exemplars(
         field: one,
         value: row.winning_value ?? row.value, // What a reviewer made of a prose text is what went live.
         agent_name: publicName(row),
-        source_url: row.source_url,
+        source_url: shownSource(row.source_url, [], row.website),
         applied_at: wireTime(new Date(at)),
       };
       found.set(key, { at, row: shown });

@@ -4,7 +4,6 @@ import {
   eq,
   getTableColumns,
   gt,
-  inArray,
   isNull,
   lt,
   ne,
@@ -14,13 +13,19 @@ import {
 } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
-import { countUpTo } from "#content/store/query.ts";
+import { countUpTo, inValues } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { rejectionReasons } from "./consensus.ts";
 import { decideWaiting, type Old } from "./proposal-store.ts";
-import { type Field, ofField, type StoredSubmission, votesOn } from "./submission-store.ts";
+import {
+  type Field,
+  ofField,
+  setConfidence,
+  type StoredSubmission,
+  votesOn,
+} from "./submission-store.ts";
 
 /** A submission with the nonprofit it is for. */
 export type QueuedSubmission = StoredSubmission & { slug: string; name: string };
@@ -209,18 +214,30 @@ export const rejectAll = (
     { winning_value },
   );
 
-/** Rejects the values and texts that have waited longest. Answers how many. Index: submissions_waiting. */
-export function expireSubmissions(tx: WriteTransaction, { before, at, limit }: Old) {
-  const { id, created_at } = submissions;
+/**
+ * Rejects the values and texts that have waited longest; what others sent for the same value counts those that remain.
+ * Answers how many. Index: submissions_waiting.
+ */
+export async function expireSubmissions(tx: WriteTransaction, { before, at, limit }: Old) {
+  const { id, created_at, confidence, nonprofit_id, field, normalised_value } = submissions;
   const waits = sql`${submissions.status} = 'pending' AND ${submissions.audit_only} = 0`;
-  const old = tx.db
-    .select({ id })
+  const old = await tx.db
+    .select({ id, confidence, nonprofit_id, field, normalised_value })
     .from(submissions)
     .where(and(waits, lt(created_at, before)))
     .orderBy(created_at)
     .limit(limit);
+  const ids = old.map((one) => one.id);
   const reason = rejectionReasons.expired;
-  return decideWaiting(tx, submissions, inArray(id, old), { status: "rejected", reason, at });
+  const decision = { status: "rejected", reason, at } as const;
+  const expired = await decideWaiting(tx, submissions, inValues(id, ids), decision);
+  for (const one of old) {
+    if (one.confidence === 1) continue;
+    const same = and(votesOn(one), eq(normalised_value, one.normalised_value));
+    const remaining = await tx.db.$count(submissions, same);
+    await setConfidence(tx, { ...one, confidence: Math.max(1, remaining) });
+  }
+  return expired;
 }
 
 /** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */

@@ -118,9 +118,6 @@ const FieldStateRow = z.object({ state: jsonText(FieldState) });
 /** One agent's value for a field. */
 type Value = Pick<NewSubmission, "nonprofit_id" | "field" | "agent_id" | "normalised_value">;
 
-/** So many wait for one field of one profile; a further one must agree with others, or wait its turn. */
-export const waitingMax = 20;
-
 /** This many pending submissions of one field are read at once; of a field with more, those that matter. */
 const votesMax = 50;
 

@@ -7,6 +7,7 @@ import { jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicName } from "./public-name.ts";
+import { shownSource } from "./website.ts";
 import { publicFields, publicValue } from "./wire.ts";
 
 /** One appended change of public data. `changed_at` is in milliseconds since 1970. */
@@ -98,6 +99,7 @@ const Agreed = z.object({
 const Found = z.object({
   id: z.number(),
   slug: z.string(),
+  website: z.string().nullable(),
   changes: jsonText(z.array(Change)),
   agreed: jsonText(z.array(Agreed)),
 });
@@ -108,7 +110,7 @@ const agreedColumns = Object.keys(Agreed.shape);
 /** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
 const liveValue = "coalesce(winning_value, value)";
 
-const historiesSql = `SELECT n.id, n.slug,
+const historiesSql = `SELECT n.id, n.slug, n.website,
     (
       SELECT json_group_array(json_object(
         'sequence', sequence, 'kind', kind, 'fields', json(fields), 'origin', origin, 'changed_at', changed_at
@@ -179,7 +181,7 @@ export async function historyAnswer(store: Queryable, slug: string): Promise<His
 }
 
 /** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
-function historyOf({ slug, changes: appended, agreed }: Found): History {
+function historyOf({ slug, website, changes: appended, agreed }: Found): History {
   const agreedAt = Map.groupBy(
     agreed,
     ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
@@ -193,7 +195,7 @@ function historyOf({ slug, changes: appended, agreed }: Found): History {
       origin,
       by: deciderOf(origin),
       changed_at: isoTime(changed_at),
-      ...(live.length === 0 ? {} : { agreed: live.map(agreedOf) }),
+      ...(live.length === 0 ? {} : { agreed: live.map((one) => agreedOf(one, live, website)) }),
     };
   });
   return { slug, count: shown.length, changes: shown };
@@ -212,11 +214,15 @@ const deciders: Readonly<Record<string, Decider>> = {
 const deciderOf = (origin: string): Decider =>
   deciders[origin] ?? (origin.startsWith("import:") ? "register" : "directory");
 
-const agreedOf = (one: Found["agreed"][number]) => ({
+const agreedOf = (one: Found["agreed"][number], live: Found["agreed"], website: string | null) => ({
   field: one.field,
   value: publicValue(one.field, one.value),
   agent_name: publicName(one),
-  source_url: one.source_url,
+  source_url: shownSource(
+    one.source_url,
+    live.map(({ source_url }) => source_url),
+    website,
+  ),
   ...(one.edited === 1 ? { edited: true as const } : {}),
 });
 

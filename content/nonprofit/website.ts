@@ -188,6 +188,30 @@ export function siteKey(website: string): SiteKey | null {
 
 export const isSharedHost = (host: string): boolean => sharedHosts.has(host);
 
+/**
+ * The source of a value as everyone sees it. An address is its sender's text, path and all: it is shown whole where two of
+ * the agreeing sources are at its host, or the profile's website is, and else its origin alone. At a shared host anyone
+ * has a page.
+ */
+export function shownSource(
+  source_url: string | null,
+  sources: readonly (string | null)[],
+  website: string | null,
+): string | null {
+  const url = source_url === null ? null : URL.parse(source_url);
+  if (url === null) return null;
+  const host = siteHost(url.href);
+  const isNamedTwice = sources.filter((one) => siteHost(one) === host).length > 1;
+  const isKnown = !isSharedHost(host) && (isNamedTwice || siteHost(website) === host);
+  return isKnown ? source_url : `${url.origin}/`;
+}
+
+/** Without `www.`; "" for none. */
+const siteHost = (address: string | null): string => {
+  const host = address === null ? "" : (URL.parse(withScheme(address))?.hostname ?? "");
+  return withoutWww(host.replace(/\.$/, ""));
+};
+
 /** What the index does to a stored website. Source: content/store/tables/nonprofits.ts. */
 const indexed = (website: string): string =>
   website.toLowerCase().replaceAll("https://", "").replaceAll("http://", "").replaceAll("www.", "");

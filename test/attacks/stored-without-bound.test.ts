@@ -29,8 +29,16 @@ afterAll(() => {
 });
 
 let caller = 0;
-const send = (slug: string, body: object, headers: Record<string, string> = {}) => {
-  const from = `10.5.${caller >> 8}.${caller++ & 255}`;
+const agents: string[] = [];
+/** Each agent from a network of its own, where every request has another address. */
+const send = (
+  slug: string,
+  body: { agent_id: string } & Record<string, unknown>,
+  headers: Record<string, string> = {},
+) => {
+  if (!agents.includes(body.agent_id)) agents.push(body.agent_id);
+  const network = agents.indexOf(body.agent_id);
+  const from = `10.${network >> 8}.${network & 255}.${caller++ & 255}`;
   return service.post(`/api/enrich/${slug}`, body, { "x-forwarded-for": from, ...headers });
 };
 /** Another checkpoint may be under way. */
@@ -156,6 +164,52 @@ test.each(["city", "description", "programme"])(
   },
 );
 
+test("one network fills neither a field nor the drafts of a profile, and the refusal names the fields", async () => {
+  const opened = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "2" },
+  });
+  const [record] = await opened.add(aNonprofit());
+  const slug = record?.slug ?? "";
+  const fieldsOf = (at: number) => [
+    { field: "city", value: `Place ${"abcdefghij".charAt(at)}` },
+    { field: "region", value: `Region ${"abcdefghij".charAt(at)}` },
+  ];
+  const enrich = (at: number, from: string, fields = fieldsOf(at)) =>
+    opened.post(
+      `/api/enrich/${slug}`,
+      { fields, agent_id: `a-${at}` },
+      { "x-forwarded-for": from },
+    );
+  const recommend = (at: number, from: string) =>
+    opened.post(
+      "/api/recommend/drafts",
+      { ...aDraft(slug), agent_id: `d-${at}`, recommended_for: [`donors to wells ${at}`] },
+      { "x-forwarded-for": from },
+    );
+  for (let at = 0; at < 5; at++) {
+    expect((await enrich(at, `10.1.1.${at}`)).status).toBe(200);
+    expect((await recommend(at, `10.1.1.${at}`)).status).toBe(200);
+  }
+  const third = { field: "tagline", value: "Food for all" };
+  const refused = await enrich(6, "10.1.1.9", [...fieldsOf(6), third]);
+  expect(await refused.json()).toMatchObject({
+    code: "field_queue_full",
+    detail: expect.stringContaining("no more values may wait for city, region of this profile"),
+  });
+  expect((await enrich(6, "10.1.1.9", [third])).status).toBe(200);
+  expect(await (await recommend(6, "10.1.1.9")).json()).toMatchObject({
+    status: 409,
+    code: "draft_queue_full",
+  });
+  // Who has one already replaces it; another network has room.
+  expect((await recommend(3, "10.1.1.3")).status).toBe(200);
+  expect((await enrich(7, "10.1.2.1")).status).toBe(200);
+  expect((await recommend(7, "10.1.2.1")).status).toBe(200);
+  for (let at = 8; at < 30; at++) await recommend(at, `10.2.${at}.1`);
+  expect((await recommend(30, "10.3.1.1")).status).toBe(409);
+  opened.close();
+});
+
 test("a network, and all together, may store so much a day; then 429 says why and when", async () => {
   const small = await aService({
     env: {
@@ -252,6 +306,31 @@ test("a busy minute of recommendations is sampled, and the counts stay right", (
   for (const calls of [200, 2_000, 20_000, 60_000]) {
     expect(minute.slice(0, calls).reduce((sum, weight) => sum + weight, 0)).toBe(calls);
   }
+});
+
+test("what expires no longer counts for what remains", async () => {
+  let now = new Date("2026-01-01T00:00:00Z");
+  const env = { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" };
+  const aged = await aService({ env, context: { clock: () => now } });
+  const [record] = await aged.add(aNonprofit());
+  const city = { field: "city", value: "Oslo" };
+  const submit = (agent_id: string) =>
+    aged.post(
+      `/api/enrich/${record?.slug}`,
+      { ...city, agent_id },
+      { "x-forwarded-for": "10.1.1.1" },
+    );
+  await submit("ada");
+  now = new Date("2026-05-01T00:00:00Z");
+  const second = EnrichmentAnswer.parse(await (await submit("bob")).json());
+  expect(second.submissions).toMatchObject([{ status: "pending", confidence: 2 }]);
+  now = new Date("2026-07-15T00:00:00Z");
+  expect(await expireWaiting(aged.context)).toBe(1);
+  const { rows } = await aged.store.raw.execute(
+    "SELECT agent_id, confidence FROM submissions WHERE status = 'pending'",
+  );
+  expect(rows).toMatchObject([{ agent_id: "bob", confidence: 1 }]);
+  aged.close();
 });
 
 test("what no one decides in 180 days is rejected as expired, and makes room", async () => {

@@ -93,6 +93,39 @@ test("nothing public tells what only the first sent, before and after an operato
   expect(await seen()).not.toContain("only-mine");
 });
 
+const sources = [
+  [
+    "https://evil.example/WALLET-CHANGED/to/7xKX",
+    "https://paper.example/a",
+    "https://evil.example/",
+  ],
+  ["https://evil.example/WALLET-CHANGED", null, "https://evil.example/"],
+  [
+    "https://evil.example/WALLET-CHANGED",
+    "https://www.oak.example/about",
+    "https://www.oak.example/about",
+  ],
+  ["https://github.com/WALLET-CHANGED", "https://github.com/oak", "https://github.com/"],
+  ["https://paper.example/a", "https://www.paper.example/b", "https://paper.example/a"],
+] as const;
+test.each(sources)("of the sources %s and %s %s is shown", async (first, second, shown) => {
+  const [record] = await service.add(aNonprofit({ website: "https://oak.example" }));
+  const slug = record?.slug ?? "";
+  for (const [at, source_url] of [first, second].entries()) {
+    const body = { field: "city", value: "Oslo", agent_id: `agent-${at}`, source_url };
+    const from = { "x-forwarded-for": `10.3.1.${caller++}` };
+    expect((await service.post(`/api/enrich/${slug}`, body, from)).status).toBe(200);
+  }
+  expect((await recordBySlug(service.store, slug))?.provenance.city?.source_url).toBe(shown);
+  for (const path of [
+    `/api/nonprofits/${slug}`,
+    `/api/nonprofits/${slug}/history`,
+    "/api/agents/exemplars",
+  ]) {
+    expect(await (await service.get(path)).text()).not.toContain("WALLET-CHANGED");
+  }
+});
+
 test("an address that differs in letter case goes live as it is compared", async () => {
   const first = "\u212Aate@Oak.example"; // The Kelvin sign, which is a k in lower case.
   expect((await published("contact_email", first, "kate@oak.example")).value).toBe(

@@ -79,7 +79,7 @@ describe("a structured field", () => {
     );
     expect(profile.provenance["website"]).toMatchObject({
       source: "consensus",
-      source_url: "https://register.example/1",
+      source_url: "https://register.example/",
       agents: ["Bot A", "Bot B"],
     });
   });

@@ -193,7 +193,7 @@ test("statistics, leaderboard, exemplars and history answer in their shapes", as
       field: "region",
       value: "Viken",
       agent_name: "bot-8",
-      source_url: "https://register.example/8",
+      source_url: "https://register.example/",
       applied_at: "2026-06-01 12:00:00",
     },
   ]);
