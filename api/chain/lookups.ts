@@ -59,17 +59,17 @@ export function lookups(rpc: Rpc) {
       return unclear ?? ok(signs.every((sign) => sign.ok && sign.value === true));
     },
     /**
-     * Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail. None only
-     * where two nodes know none.
+     * Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail: what the
+     * one of two nodes shows that shows more.
      */
-    signaturesOf: async (
-      account: string,
-      limit: number,
-    ): Promise<Result<string[], ChainUnclear>> => {
-      const params = [account, { limit, commitment: "confirmed" }];
-      const found = await askFor(rpc, "getSignaturesForAddress", params, Signatures, moreOf);
-      return found.ok ? ok(found.value ?? []) : found;
-    },
+    signaturesOf: (account: string, limit: number) =>
+      askFor(
+        rpc,
+        "getSignaturesForAddress",
+        [account, { limit, commitment: "confirmed" }],
+        Signatures,
+        (one, other) => (one.length > other.length ? one : other),
+      ),
     /**
      * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
      * never will; not to be asked within the first minute, because a node may lag behind the donor's.
@@ -101,14 +101,7 @@ const outlivedSlots = 182;
 
 const Signatures = z
   .array(z.object({ signature: z.string(), err: TransactionError }))
-  .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature))
-  .transform((found) => (found.length === 0 ? null : found));
-
-/** Nodes that know some may know more or fewer of them. */
-const moreOf: Common<string[] | null> = (one, other) => {
-  if (one === null || other === null) return one === other ? null : undefined;
-  return one.length > other.length ? one : other;
-};
+  .transform((found) => found.filter(({ err }) => err === null).map(({ signature }) => signature));
 
 /**
  * Asks for a transaction at a commitment (or better), until two nodes tell the same of it. Null while they do not know it

@@ -232,7 +232,7 @@ const isSplit = (clear: ReadonlyMap<string, unknown>, votes: number): boolean =>
 function contradictingIn<Value>(clear: ReadonlyMap<string, Value>, common: Common<Value>) {
   const said = [...clear].filter(([, value]) => value !== null);
   const isOne = said.every(([, one]) =>
-    said.every(([, other]) => common(one, other) !== undefined),
+    said.every(([, other]) => one === other || common(one, other) !== undefined),
   );
   return isOne ? [] : said.map(([host]) => host);
 }
