@@ -118,13 +118,14 @@ function playOut(actors: readonly Actor[], endsAtMs: number, setTime: (atMs: num
 
 const modes: readonly ConsensusMode[] = ["agents", "networks"];
 
-/** Every attack in every mode over all seeds. `progress` hears how many of `runsOf` runs are done. */
+/** These attacks in every mode over all seeds. `progress` hears how many of `runsOf` runs are done. */
 export function simulateAll(
   parameters: SimulationParameters,
   progress: (done: number) => void = () => {},
+  tried: readonly Attack[] = attacks,
 ): SimulationOutcome[] {
   let done = 0;
-  return attacks.flatMap((attack) =>
+  return tried.flatMap((attack) =>
     modes.map((mode) => {
       const figures = parameters.seeds.map((seed) => {
         const one = figuresOf(simulate({ seed, mode, attack, parameters }));
