@@ -130,6 +130,14 @@ describe("what is not a receipt", () => {
       JSON.stringify({ ...whole, receipt: { ...aReceipt(), amount_usdc: "5" } }),
       "receipt.amount_usdc",
     ],
+    [
+      JSON.stringify({
+        receipt: aReceipt(),
+        signature: `${Buffer.from('{"kid":"k"}').toString("base64url")}..`,
+        correction: "none",
+      }),
+      "correction cannot be read",
+    ],
   ])("%p says what is wrong", (text, why) => {
     const outcome = readReceipt(text);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: "not_a_receipt" } });

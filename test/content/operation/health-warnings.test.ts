@@ -137,6 +137,11 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     says: untrustedProxy,
   },
   {
+    name: "the day's room was used up",
+    change: { refused: { hours: 24, requests: { stored: 4 } } },
+    says: "4 writes were refused in 24 hours because the day's room was used up (ALMONER_STORED_MB_PER_DAY).",
+  },
+  {
     name: "the disk fills",
     change: { store: { ...well.store, free_bytes: 123_456_789 } },
     says: "The disk has only 123 MB left.",

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import type { ProfileValues } from "#content/contract/profile-change.ts";
+import { readProfileValues } from "#content/enrichment/profile-values.ts";
+import { fail, ok } from "#content/contract/result.ts";
+
+const read = (values: ProfileValues) => readProfileValues(values, { thisYear: 2026 });
+
+describe("what an operator sets", () => {
+  test.each<[ProfileValues, object]>([
+    [{ name: "Hope   Kitchen" }, { name: "Hope Kitchen" }],
+    [{ country: "Kenya" }, { country_code: "KE" }],
+    [{ country: "" }, { country_code: null }],
+    [{ city: null, region: undefined }, { city: null }],
+    [
+      { donation_url: " https://hope.example.net/give " },
+      { donation_url: "https://hope.example.net/give" },
+    ],
+    [
+      { founded_year: 1998, team_size: 4 },
+      { founded_year: 1998, team_size: 4 },
+    ],
+    [{ causes: ["education", "education"] }, { causes: ["education"] }],
+  ])("%j is saved as %j", (values, saved) => {
+    expect(read(values)).toEqual(ok(saved));
+  });
+
+  test.each<[ProfileValues, string]>([
+    [{ name: "Hope\u0007Kitchen" }, "values.name"],
+    [{ country: "Nowhere" }, "values.country"],
+    [{ donation_url: "javascript:alert(1)" }, "values.donation_url"],
+    [{ founded_year: 2040 }, "values.founded_year"],
+    [{ website: "https://bit.ly/3XYZabc" }, "values.website"],
+    [
+      {
+        programs: [
+          {
+            name: "A\u202Eschool",
+            description: null,
+            beneficiaries_per_year: null,
+            location: null,
+          },
+        ],
+      },
+      "values.programs",
+    ],
+  ])("%j is refused, and %s named", (values, path) => {
+    const outcome = read({ ...values, city: "Oslo" });
+    expect(outcome).toEqual(fail([{ path, message: expect.any(String) }]));
+  });
+});
