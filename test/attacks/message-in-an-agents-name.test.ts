@@ -187,5 +187,17 @@ describe("a profile", () => {
     expect(provenance.region.agents).toEqual(["x1", "x2"]);
     const board = await (await service.get("/api/agents/leaderboard")).text();
     expect(board.toLowerCase()).not.toContain("claude-research");
+    const draft = {
+      slug: "oak",
+      recommended_for: ["donors interested in wells"],
+      why_recommended: "Mends wells and says what they cost.",
+      source_url: "https://register.example/1",
+      ...{ agent_id: "x1", agent_name: "Claude-Research" },
+    };
+    expect((await service.post("/api/recommend/drafts", draft)).status).toBe(200);
+    const { rows } = await service.store.raw.execute(
+      "SELECT agent_name FROM recommendation_drafts",
+    );
+    expect(rows.map(({ agent_name }) => agent_name)).toEqual(["x1"]);
   });
 });
