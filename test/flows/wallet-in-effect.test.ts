@@ -89,9 +89,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({
-      kind: fc.constantFrom("sweep" as const, "withdraw" as const, "restore" as const),
+      kind: fc.constantFrom(
+        "sweep" as const,
+        "withdraw" as const,
+        "withdraw" as const,
+        "restore" as const,
+        "restore" as const,
+      ),
     }),
   },
   {
