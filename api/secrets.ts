@@ -46,6 +46,9 @@ export function loadSecrets(config: Config): Secrets {
 export function closeDataFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir">) {
   const done = privateFolder(dataDir);
   if (done === "private") return null;
+  if (done === "shared") {
+    return `${dataDir} is a folder that all users of this machine share: set ALMONER_DATA_DIR to one of your own.`;
+  }
   if (done === "not ours") {
     return `${dataDir} is open to other users of this machine, and only its owner can close it: chmod 700.`;
   }

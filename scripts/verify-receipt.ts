@@ -63,7 +63,7 @@ async function pinsOf({ key, issuer }: Pick<Pins, "key" | "issuer">): Promise<Pi
   }
   if (issuer !== undefined) return { key, issuer: new URL(issuer).origin, own: null };
   if (key !== undefined) return { key, own: null };
-  const config = configOrExit();
+  const config = configOrExit({ opens: false });
   const pem = existingSigningKeyOf(config);
   const ownKey = pem === null ? null : (await openSigner(pem)).publicKey;
   return { own: { issuer: config.baseUrl, key: ownKey } };

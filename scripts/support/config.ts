@@ -1,8 +1,11 @@
 import { BadSetting, type Config, readConfig, unknownSettings } from "#api/config.ts";
 import { closeDataFolder } from "#api/secrets.ts";
 
-/** Reads the settings for a command; a bad one ends the process with a message that names it. */
-export function configOrExit(): Config {
+/**
+ * Reads the settings for a command; a bad one ends the process with a message that names it. Closes the data folder to
+ * others, unless the command `opens` nothing in it but to look.
+ */
+export function configOrExit({ opens = true } = {}): Config {
   try {
     for (const name of unknownSettings(process.env)) {
       console.error(
@@ -10,7 +13,7 @@ export function configOrExit(): Config {
       );
     }
     const config = readConfig(process.env);
-    const closed = closeDataFolder(config);
+    const closed = opens ? closeDataFolder(config) : null;
     if (closed !== null) console.error(closed);
     return config;
   } catch (error) {

@@ -70,6 +70,15 @@ test.skipIf(!existsSync("/proc/self/status"))("what only another may close is le
   expect(closeToOthers(join(folder, "nothing"))).toBe("private");
 });
 
+test("a folder that all users share is left as it is", () => {
+  chmodSync(folder, 0o1777);
+  const done = command("scripts/export.ts", folder);
+  expect(done.stderr.toString()).toContain(
+    `${folder} is a folder that all users of this machine share`,
+  );
+  expect((statSync(folder).mode & 0o7777).toString(8)).toBe("1777");
+});
+
 test("published files stay readable in a folder outside, which is filled when it is new", async () => {
   const directory = await aDirectory([aNonprofit({ slug: "water" })]);
   await directory.publisher.buildAll({ processes: 1 });
