@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, asc, desc, eq, gt, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
@@ -129,9 +129,42 @@ export async function headsWithDay(
   const { heads } = before === null ? { heads: [] } : AuditHeads.parse(JSON.parse(before));
   const { id: entries, hash } = await chainedHead(tx);
   const head = { day, entries, hash };
-  const added = entries === 0 ? [] : [{ ...head, jws: await sign(signedTextOf(head)) }];
-  const kept = [...heads.filter((one) => one.day !== day), ...added].slice(-headsKept);
+  // The head of a day that was published once stays.
+  const isNew = entries > 0 && !heads.some((one) => one.day === day);
+  const added = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
+  const kept = [...heads, ...added].slice(-headsKept);
   return JSON.stringify({ heads: kept } satisfies AuditHeads);
+}
+
+/** Whether the log is in a chain, that of an older version is not before the service chains it. */
+export const isChained = async (store: Queryable): Promise<boolean> =>
+  (await store.db.$count(auditLog)) === 0 ||
+  (await store.db.$count(auditLog, isNotNull(auditLog.hash))) > 0;
+
+const triggers = ["changed", "shortened", "replaced"].map((end) => `audit_log_is_not_${end}`);
+
+/** Which triggers that keep the log as it is are gone. In SQL: drizzle knows no table of tables. */
+export async function missingTriggers(store: Queryable): Promise<string[]> {
+  const { rows } = await store.raw.execute(
+    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_log' AND sql LIKE '%RAISE(ABORT%'",
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  return triggers.filter((name) => !there.has(name));
+}
+
+/** The first entry of before this time (milliseconds since 1970) behind those that heads cover; null for none. */
+export async function uncovered(
+  store: Queryable,
+  { heads, beforeMs }: { heads: readonly AuditHead[]; beforeMs: number },
+): Promise<number | null> {
+  const covered = Math.max(0, ...heads.map(({ entries }) => entries));
+  const [entry] = await store.db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(and(gt(auditLog.id, covered), lt(auditLog.happened_at, beforeMs)))
+    .orderBy(asc(auditLog.id))
+    .limit(1);
+  return entry?.id ?? null;
 }
 
 const faultsMax = 100;

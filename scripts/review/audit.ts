@@ -2,23 +2,35 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import type { Config } from "#api/config.ts";
-import { signingKeyOf } from "#api/secrets.ts";
+import { existingSigningKeyOf } from "#api/secrets.ts";
 import { feedPaths } from "#content/contract/feed.ts";
-import { keyIdOf, openSigner, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
+import {
+  keyIdOf,
+  openSigner,
+  type PublicKey,
+  publicKeyOf,
+  verifyDetached,
+} from "#content/feed/signing-keys.ts";
 import {
   type AuditFault,
   type AuditHead,
   AuditHeads,
   auditHeadsFact,
+  isChained,
+  missingTriggers,
   signedTextOf,
+  uncovered,
   verifyAudit,
 } from "#content/operation/audit-chain-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { configOrExit, stopWith } from "#scripts/support/config.ts";
 import { json } from "#scripts/support/operator-api.ts";
 
 const waitMs = 30_000;
+/** A head is made each day: what is older than this has one. */
+const headWithinMs = 2 * 86_400_000;
 
 /** `review audit`: looks at the store itself, not through the service, which whoever changed the log may have changed too. */
 export const audit = defineCommand({
@@ -34,46 +46,87 @@ export const audit = defineCommand({
       description:
         "A copy of changes/audit.json to compare with, from a mirror or a backup: a file or a URL",
     },
+    key: {
+      type: "string",
+      description:
+        "Public keys (x of their JWK) that signed the heads, with commas between; default: the one in use",
+    },
     json,
   },
   run: async ({ args }) => {
     if (args.verify !== true)
       stopWith("review audit: give --verify. The log itself: review log.", 2);
-    const config = configOrExit();
+    const config = configOrExit({ opens: false });
     const { databaseUrl: url, databaseToken: authToken } = config;
+    if (url.startsWith("file:") && !existsSync(filePathOf(url))) {
+      stopWith(`There is no store at ${filePathOf(url)}.`, 2);
+    }
+    const keys = await keysFrom(config, args.key);
     using store = await openStore({ url, authToken });
-    const found = await verified(store, config, args.heads);
+    if (!(await isChained(store))) {
+      stopWith("The log is not in a chain: start the service once to chain it, then verify.");
+    }
+    const found = await verified(store, { config, keys, given: args.heads });
     if (found.faults.length > 0) process.exitCode = 1;
     const ok = found.faults.length === 0;
     if (args.json === true) return console.log(JSON.stringify({ ok, ...found }));
-    for (const { id, problem } of found.faults) console.log(`Entry ${id} ${problem}.`);
+    for (const { id, problem } of found.faults)
+      console.log(id === 0 ? `${problem}.` : `Entry ${id} ${problem}.`);
     const { entries, hash, heads, other_keys } = found;
     console.log(
-      `${ok ? "The log is as it was written" : "THE LOG WAS CHANGED"}: ${entries} entries, head ${hash || "none"}, compared with ${heads} published heads.`,
+      `${ok ? "The log is as it was written" : "THE LOG CANNOT BE TRUSTED"}: ${entries} entries, head ${hash || "none"}, compared with ${heads} published heads.`,
     );
     if (other_keys.length > 0) {
-      console.log(`Signed by a key that is not the one in use: ${other_keys.join(", ")}.`);
+      console.log(
+        `Signed by another key: ${other_keys.join(", ")}. Name an older key of yours with --key, or a copy of the heads with --heads.`,
+      );
     }
   },
 });
 
-async function verified(store: Store, config: Config, given: string | undefined) {
+type Asked = { config: Config; keys: readonly PublicKey[]; given: string | undefined };
+
+async function verified(store: Store, { config, keys, given }: Asked) {
   const stored = await directoryFact(store, auditHeadsFact);
   const shown = join(config.publicDir, feedPaths.audit);
-  const heads = [
+  const own = [
     ...headsFrom(stored ?? '{"heads":[]}', "the store"),
     ...(existsSync(shown) ? headsFrom(await Bun.file(shown).text(), shown) : []),
-    ...(given === undefined ? [] : headsFrom(await textAt(given), given)),
   ];
-  const { publicKey } = await openSigner(signingKeyOf(config));
-  const signatures = await signatureFaults(heads, publicKey);
-  const { faults, ...log } = await verifyAudit(store, heads);
+  const copied = given === undefined ? [] : headsFrom(await textAt(given), given);
+  const heads = [...own, ...copied];
+  const { signed, faults, otherKeys } = await checkSignatures(heads, keys);
+  // Whoever names a copy vouches for it.
+  const trusted = given === undefined ? signed : heads;
+  if (given === undefined && otherKeys.length > 0) {
+    faults.push({ id: 0, problem: "Heads are signed by a key that nobody named" });
+  }
+  for (const name of await missingTriggers(store)) {
+    faults.push({ id: 0, problem: `The trigger ${name} is missing` });
+  }
+  const beforeMs = Date.now() - headWithinMs;
+  const loose = await uncovered(store, { heads: trusted, beforeMs });
+  if (loose !== null) {
+    faults.push({ id: loose, problem: "is older than two days, and no published head covers it" });
+  }
+  const { faults: found, ...log } = await verifyAudit(store, heads);
   return {
     ...log,
-    heads: new Set(heads.map(({ day, hash }) => `${day} ${hash}`)).size,
-    other_keys: signatures.otherKeys,
-    faults: [...faults, ...signatures.faults],
+    heads: new Set(trusted.map(({ day, hash }) => `${day} ${hash}`)).size,
+    other_keys: otherKeys,
+    faults: [...found, ...faults],
   };
+}
+
+/** The keys that are named, or the one in use; none where there is none. */
+async function keysFrom(config: Config, named: string | undefined): Promise<PublicKey[]> {
+  if (named === undefined) {
+    const pem = existingSigningKeyOf(config);
+    return pem === null ? [] : [(await openSigner(pem)).publicKey];
+  }
+  return Promise.all(named.split(",").map(publicKeyOf)).catch(() =>
+    stopWith("--key: give the x of Ed25519 JWKs: 43 characters of base64url each.", 2),
+  );
 }
 
 function headsFrom(text: string, from: string): AuditHead[] {
@@ -96,20 +149,21 @@ async function textAt(place: string): Promise<string> {
   }
 }
 
-/** A head that the key in use did not sign: one that names this key is forged, others are of an earlier key. */
-async function signatureFaults(heads: readonly AuditHead[], key: PublicKey) {
+/** Heads that these keys signed. One that names such a key and is not signed by it is forged; others are of other keys. */
+async function checkSignatures(heads: readonly AuditHead[], keys: readonly PublicKey[]) {
+  const signed: AuditHead[] = [];
   const faults: AuditFault[] = [];
   const otherKeys = new Set<string>();
   for (const head of heads) {
-    const text = new TextEncoder().encode(signedTextOf(head));
-    if ((await verifyDetached(head.jws, text, key)).ok) continue;
     const signedBy = keyIdOf(head.jws);
-    if (signedBy !== key.kid) otherKeys.add(signedBy);
-    else
-      faults.push({
-        id: head.entries,
-        problem: `has a head of ${head.day} with a false signature`,
-      });
+    const key = keys.find(({ kid }) => kid === signedBy);
+    const text = new TextEncoder().encode(signedTextOf(head));
+    if (key === undefined) otherKeys.add(signedBy);
+    else if ((await verifyDetached(head.jws, text, key)).ok) signed.push(head);
+    else {
+      const problem = `has a head of ${head.day} with a false signature`;
+      faults.push({ id: head.entries, problem });
+    }
   }
-  return { faults, otherKeys: [...otherKeys] };
+  return { signed, faults, otherKeys: [...otherKeys] };
 }

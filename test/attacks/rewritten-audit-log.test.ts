@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadSecrets } from "#api/secrets.ts";
@@ -11,11 +11,13 @@ import {
   auditHeadsFact,
   chainAudit,
   hashOfEntry,
+  headsWithDay,
   verifyAudit,
 } from "#content/operation/audit-chain-store.ts";
 import { directoryFact } from "#content/operation/directory-facts-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { turnDay } from "#scripts/publish/watch.ts";
+import { aSigningKey } from "#test/support/publisher.ts";
 
 // Somebody with the store's file wants a decision to look like another's, or never made.
 
@@ -113,6 +115,56 @@ describe("where the triggers were taken away, the chain shows", () => {
     ]);
     expect(await problems()).toEqual(["3 does not follow the entry before"]);
   });
+});
+
+/** `review audit --verify` in this data folder. */
+function verifying(dataDir: string, ...more: string[]) {
+  const words = ["scripts/review.ts", "audit", "--verify", ...more];
+  const done = Bun.spawnSync([process.execPath, ...words], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir },
+  });
+  return { exitCode: done.exitCode, said: done.stdout.toString() + done.stderr.toString() };
+}
+
+test("heads by a key of the attacker, and no heads at all, are no proof", async () => {
+  loadSecrets(readConfig({ ALMONER_DATA_DIR: folder }));
+  await log("one", "two");
+  expect(verifying(folder)).toMatchObject({ exitCode: 1 });
+  expect(verifying(folder).said).toContain("Entry 1 is older than two days, and no published head");
+  const eve = await openSigner(aSigningKey());
+  await turnDay(store, eve, new Date("2026-06-01T00:00:05Z"));
+  const alone = verifying(folder);
+  expect(alone.exitCode).toBe(1);
+  expect(alone.said).toContain("signed by a key that nobody named");
+  // A key of the directory from before, for example.
+  expect(verifying(folder, "--key", eve.publicKey.x)).toMatchObject({ exitCode: 0 });
+  await sql("DROP TRIGGER audit_log_is_not_changed");
+  const open = verifying(folder, "--key", eve.publicKey.x);
+  expect(open.exitCode).toBe(1);
+  expect(open.said).toContain("audit_log_is_not_changed is missing");
+});
+
+test("the head of a day stays what it was", async () => {
+  const sign = (text: string) => Promise.resolve(`signed ${text}`);
+  const headOf = (before: string | null) =>
+    store.write((tx) => headsWithDay(tx, { day: "2026-06-01", before, sign }));
+  await log("one");
+  const first = await headOf(null);
+  await log("two");
+  expect(await headOf(first)).toBe(first);
+});
+
+test("verifying makes nothing, and says what an older version's log needs", async () => {
+  const missing = join(folder, "typo");
+  expect(verifying(missing)).toMatchObject({ exitCode: 2 });
+  expect(existsSync(missing)).toBe(false);
+  await sql(
+    "INSERT INTO audit_log (operator, action, subject, happened_at) VALUES ('a','x','y',1)",
+  );
+  const old = verifying(folder);
+  expect(old.exitCode).toBe(1);
+  expect(old.said).toContain("start the service once to chain it");
+  expect(existsSync(join(folder, "secrets"))).toBe(false);
 });
 
 test("a log whose whole chain was made anew differs from the heads that were published", async () => {
