@@ -43,7 +43,8 @@ export async function* readCsv(
 ): AsyncGenerator<{ row: Row; line: number }> {
   let readTo = 0;
   let hasHeader = false;
-  let unevenRows = 0;
+  let skippedRows = 0;
+  let skippedLine = 0;
   let refused: unknown;
   const described = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
@@ -62,7 +63,11 @@ export async function* readCsv(
     },
     on_skip: (error) => {
       if (error === undefined) return;
-      if (error.code === "CSV_RECORD_INCONSISTENT_COLUMNS") unevenRows += 1;
+      // One row may have several errors, and a quote that swallows rows ends none.
+      if (error.code !== "CSV_QUOTE_NOT_CLOSED" && parser.info.lines > skippedLine) {
+        skippedLine = parser.info.lines;
+        skippedRows += 1;
+      }
       try {
         // An open quote swallowed all rows after it: that is no single row to leave out.
         if (error.code === "CSV_QUOTE_NOT_CLOSED") throw described(error);
@@ -75,7 +80,7 @@ export async function* readCsv(
   const bytes = await bytesOf(file, options);
   let line = 1;
   bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
-  const ended = () => parser.info.records + parser.info.empty_lines + unevenRows;
+  const ended = () => parser.info.records + parser.info.empty_lines + skippedRows;
   boundRecords(bytes, ended, () => parser.destroy(new BadInput(file, readTo + 1, tooLong)));
   bytes.pipe(parser);
   try {

@@ -42,6 +42,14 @@ test.each([
   },
 );
 
+test("bad rows one after the other are not one without end", async () => {
+  const bad = `1,a"b"c,,,${"3".repeat(500)}\n`;
+  const rows = Math.ceil(1_500_000 / bad.length);
+  const file = importing.file("x.csv", `${header}\n${bad.repeat(rows)}${row}\n`);
+  const skipped = await importing.run("irs-bmf", [file], { skipBad: true });
+  expect(skipped).toMatchObject({ added: 1 });
+});
+
 test("many bad rows are left out as before, and lines end as before", async () => {
   const bad = `1,2,${"3".repeat(100)}\n`;
   const file = importing.file("x.csv", `${header}\n${bad.repeat(15_000)}${row}\n`);
