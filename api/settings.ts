@@ -292,7 +292,7 @@ export const settings = z
     ),
     ALMONER_LIST_VALID_DAYS: described(
       "days after which mirrors refuse the signed list when no newer one came; more where you publish by hand",
-      whole(2, 3_650, 7),
+      whole(2, 90, 7),
     ),
     ALMONER_REBUILD_SCHEDULE: described(
       "cron expression (UTC) of the full rebuild; `off` for none",

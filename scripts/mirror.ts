@@ -186,7 +186,7 @@ function describeRefusal(failure: Exclude<SyncFailure, Trouble>): string {
       );
     case "rolled_back":
       return (
-        `REFUSED: the list of files (${failure.sequence ?? "without a number"}) is older than the one taken before (${failure.taken}): somebody may be showing an old state. Nothing was replaced.\n` +
+        `REFUSED: the list of files (${failure.sequence}) is older than the one taken before (${failure.taken}): somebody may be showing an old state. Nothing was replaced.\n` +
         "A directory that was restored from a backup issues a newer list within a day."
       );
     case "expired":
@@ -198,6 +198,8 @@ function describeRefusal(failure: Exclude<SyncFailure, Trouble>): string {
       return `REFUSED: the signed list of files cannot be followed: ${failure.reason}. Nothing was replaced.`;
     case "too_large":
       return `REFUSED: the directory has ${failure.reason}, more than this mirror takes. Nothing was replaced. --max-gb and --max-files say how much it takes.`;
+    case "damaged":
+      return `REFUSED: ${failure.path} is damaged. Nothing was replaced. Restore it, or remove the folder and the one beside it (.mirror) and mirror from scratch with --key.`;
     case "not_a_mirror":
     default:
       return "REFUSED: the folder is not empty and is not a mirror. Name an empty folder, or remove its contents.";

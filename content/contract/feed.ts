@@ -75,7 +75,7 @@ export type ListIssue = z.infer<typeof ListIssue>;
 /** GET /snapshot/manifest.json: signed as a whole, and through its shards it vouches for every file. */
 export const BundleManifest = named("BundleManifest", {
   version: z.literal(1),
-  issue: ListIssue.optional().describe("Absent in lists of version 0.3.0"),
+  issue: ListIssue,
   files: z.int().min(0),
   bytes: z.int().min(0),
   shards: z.array(ShardReference).length(256),

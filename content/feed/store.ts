@@ -103,24 +103,24 @@ export type StoredIssue = z.infer<typeof StoredIssue>;
 /**
  * The number and time (milliseconds since 1970) of the list with this content: those it has already, while it is the
  * newest one and younger than a day, else new ones. They are a fact of the store, so that a rebuilt bundle has them too.
- * The number is the time in seconds, or more: it goes on growing when an older store is restored.
+ * The number is the time in milliseconds, or more: it goes on growing when an older store is restored.
  */
 export async function issueList(
   store: Store,
   { digest, now }: { digest: string; now: Date },
 ): Promise<StoredIssue> {
   const atMs = now.getTime();
-  const last = await findIssue(store);
-  if (last?.digest === digest && atMs < last.issued_at + renewListAfterMs) return last;
-  const sequence = Math.max((last?.sequence ?? 0) + 1, Math.floor(atMs / 1_000));
-  const issue = { digest, sequence, issued_at: atMs };
-  const row = { value: JSON.stringify(issue), updated_at: atMs };
-  await store.write(async (tx) => {
+  return store.write(async (tx) => {
+    const last = await findIssue(tx);
+    const ageMs = atMs - (last?.issued_at ?? 0);
+    if (last?.digest === digest && ageMs >= 0 && ageMs < renewListAfterMs) return last;
+    const issue = { digest, sequence: Math.max((last?.sequence ?? 0) + 1, atMs), issued_at: atMs };
+    const row = { value: JSON.stringify(issue), updated_at: atMs };
     const { name } = directoryFacts;
     const fact = { name: issueFact, ...row };
     await tx.db.insert(directoryFacts).values(fact).onConflictDoUpdate({ target: name, set: row });
+    return issue;
   });
-  return issue;
 }
 
 async function findIssue(store: Queryable): Promise<StoredIssue | null> {

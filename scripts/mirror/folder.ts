@@ -1,5 +1,5 @@
-import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, open, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { createReadStream, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { mkdir, open, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -8,6 +8,7 @@ import { codeOf } from "#site/bundle/blobs.ts";
 import { everyPath } from "#content/runtime/every-path.ts";
 import { openExport } from "#site/bundle/export-folder.ts";
 import { PublicKey } from "#content/feed/signing-keys.ts";
+import { stop } from "./origin.ts";
 
 /** What a mirror remembers between two runs. */
 export const MirrorState = z.object({
@@ -53,8 +54,11 @@ export function openMirrorFolder(given: string) {
     pathOf,
     stagedPath,
     saveState,
-    state: (): MirrorState | null =>
-      existsSync(statePath) ? MirrorState.parse(JSON.parse(readFileSync(statePath, "utf8"))) : null,
+    /** Null before the first run. A damaged one ends the run: it holds the key that is pinned. */
+    state: async (): Promise<MirrorState | null> =>
+      existsSync(statePath)
+        ? ((await readShape(statePath, MirrorState)) ?? stop({ kind: "damaged", path: statePath }))
+        : null,
     /** Whether there is nothing yet. */
     isEmpty: (): boolean => readdirSync(folder).length === 0,
     isStaged: (sha256: string): boolean => existsSync(stagedPath(sha256)),
@@ -83,6 +87,18 @@ export function openMirrorFolder(given: string) {
       await mkdir(stagedFolder);
     },
   };
+}
+
+/** What a JSON file holds; null when there is none, or one of another form. */
+export async function readShape<Shape extends z.ZodType>(
+  path: string,
+  shape: Shape,
+): Promise<z.output<Shape> | null> {
+  try {
+    return shape.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch {
+    return null;
+  }
 }
 
 async function removeEmptyFolders(root: string, from: string): Promise<void> {

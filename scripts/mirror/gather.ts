@@ -10,8 +10,8 @@ import {
 import { exportRank } from "#site/bundle/export-release.ts";
 import { shardOf } from "#site/bundle/signed-list.ts";
 import { eachAtMost } from "#content/runtime/each-at-most.ts";
-import { digestOfFile, type MirrorFolder } from "./folder.ts";
-import { type Origin, save, type SignedList, shardFrom } from "./origin.ts";
+import { digestOfFile, type MirrorFolder, readShape } from "./folder.ts";
+import { type Origin, save, type SignedList, shardFrom, stop } from "./origin.ts";
 
 /** Shards at a time, and files at a time in each: a few dozen requests on the way together. */
 const shardsAtOnce = 8;
@@ -92,7 +92,7 @@ const stagedShard = async (mirror: MirrorFolder, shard: ShardReference) =>
 
 /** What is in place was looked at when it was gathered, by the list of then. */
 const heldShard = async (mirror: MirrorFolder, { path }: ShardReference) =>
-  ManifestShard.parse(JSON.parse(await readFile(mirror.pathOf(path), "utf8"))).files;
+  ((await readShape(mirror.pathOf(path), ManifestShard)) ?? stop({ kind: "damaged", path })).files;
 
 /** Where the newest version of a noted file is: gathered, or in place already. */
 export function newestOf({ mirror, noted }: Gathering, path: string): string {
@@ -175,6 +175,14 @@ async function goneFiles(
   for (const shard of shards) {
     for (const { path } of await stagedShard(mirror, shard)) listed.add(path);
   }
+  for (const path of listed) {
+    const file = foldersOf(path).find((folder) => listed.has(folder));
+    if (file === undefined) continue;
+    return stop({
+      kind: "bad_list",
+      reason: `${JSON.stringify(file)} is a file and a folder in it`,
+    });
+  }
   const gone: string[] = [];
   if (known === null) {
     for (const { path } of list.shards) listed.add(path);
@@ -188,3 +196,7 @@ async function goneFiles(
   }
   return gone;
 }
+
+/** The folders that a path is in. */
+const foldersOf = (path: string): string[] =>
+  path.split("/").flatMap((_, at, names) => (at === 0 ? [] : [names.slice(0, at).join("/")]));

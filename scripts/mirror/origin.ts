@@ -16,7 +16,7 @@ import {
   verifyDetached,
 } from "#content/feed/signing-keys.ts";
 import { retry } from "#content/runtime/retry.ts";
-import { shardNames } from "#site/bundle/signed-list.ts";
+import { shardNames, shardOf } from "#site/bundle/signed-list.ts";
 import { codeOf, writeHashed } from "#site/bundle/blobs.ts";
 
 /** Why a run left the folder as it was. What was gathered stays for the next run. */
@@ -29,13 +29,15 @@ export type SyncFailure =
   /** The list is not signed by the key that is pinned. */
   | { kind: "not_signed_by"; kid: string; signedBy: string }
   /** The list is older than the one this mirror took before. */
-  | { kind: "rolled_back"; sequence: number | null; taken: number }
+  | { kind: "rolled_back"; sequence: number; taken: number }
   /** No newer list came in time. */
   | { kind: "expired"; expires_at: string }
   /** The list, though signed, is none that a mirror can follow. */
   | { kind: "bad_list"; reason: string }
   /** There is more than this mirror takes. */
   | { kind: "too_large"; reason: string }
+  /** What the mirror stored itself cannot be read. */
+  | { kind: "damaged"; path: string }
   /** The folder holds something that no mirror put there. */
   | { kind: "not_a_mirror" }
   /** Files of the origin differ from its signed list, and the list does not change. */
@@ -74,9 +76,13 @@ type Take<Value> = (pieces: AsyncIterable<Uint8Array>) => Promise<Value>;
 /** The published directory at a URL: any web server that sends the files of a bundle by their paths. */
 export function openOrigin(baseUrl: string, options: OriginOptions = {}) {
   /** Null when there is no such file. */
-  const request = async <Value>(path: string, take: Take<Value>): Promise<Value | null> => {
+  const request = async <Value>(
+    path: string,
+    bytesMax: number,
+    take: Take<Value>,
+  ): Promise<Value | null> => {
     const outcome = await retry(
-      () => tryOnce(urlOf(baseUrl, path), options, take),
+      () => tryOnce(urlOf(baseUrl, path), { ...options, bytesMax }, take),
       (found) => "reason" in found && options.signal?.aborted !== true,
       { triesMax: options.attemptsMax ?? 4, firstMs: 250 },
     );
@@ -85,7 +91,7 @@ export function openOrigin(baseUrl: string, options: OriginOptions = {}) {
   return {
     /** A small file as bytes; more than `bytesMax` is refused. */
     read: async (path: string, bytesMax: number): Promise<Uint8Array> => {
-      const bytes = await request(path, async (pieces) => {
+      const bytes = await request(path, bytesMax, async (pieces) => {
         const chunks: Uint8Array[] = [];
         let size = 0;
         for await (const chunk of pieces) {
@@ -99,19 +105,21 @@ export function openOrigin(baseUrl: string, options: OriginOptions = {}) {
     },
     /** Streams a file to `target`, which appears only when its bytes are the expected ones; answers whether they are. */
     download: async (file: Expected, target: string): Promise<boolean> =>
-      (await request(file.path, (pieces) => save(pieces, file, target))) ?? false,
+      (await request(file.path, file.size, (pieces) => save(pieces, file, target))) ?? false,
   };
 }
 
 /** Answers the reason when another try may help. */
 async function tryOnce<Value>(
   url: string,
-  { timeoutMs = 30_000, signal }: OriginOptions,
+  { timeoutMs = 30_000, signal, bytesMax }: OriginOptions & { bytesMax: number },
   take: Take<Value>,
 ): Promise<{ value: Value | null } | { reason: string }> {
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(), timeoutMs);
-  const signals = signal === undefined ? [stalled.signal] : [stalled.signal, signal];
+  // Who sends a byte now and then would hold a mirror for ever.
+  const whole = AbortSignal.timeout(timeoutMs * (1 + bytesMax / slowestBytes));
+  const signals = [stalled.signal, whole, ...(signal === undefined ? [] : [signal])];
   async function* pieces(body: ReadableStream<Uint8Array> | null) {
     for await (const chunk of body ?? []) {
       timer.refresh();
@@ -137,6 +145,9 @@ async function tryOnce<Value>(
     clearTimeout(timer);
   }
 }
+
+/** An answer may take the time of a pause for each of these bytes: 35 kB/s by default. */
+const slowestBytes = 2 ** 20;
 
 type Expected = { path: string; sha256: string; size: number };
 
@@ -212,7 +223,7 @@ export async function readList(
   return stop({ kind: "not_signed_by", kid: key.kid, signedBy });
 }
 
-/** What a list must be to be taken: `taken` is the number of the one before, null for none. */
+/** What a list must be to be taken: `taken` is the number of the one before, null at the first contact. */
 export type Acceptable = { taken: number | null; now: Date; bytesMax: number; filesMax: number };
 
 /** Ends the run for a list that is signed and still not to be taken: an older one, one that expired, or too large a one. */
@@ -228,12 +239,9 @@ export function accept(manifest: BundleManifest, acceptable: Acceptable): void {
 }
 
 function acceptIssue({ issue }: BundleManifest, { taken, now }: Acceptable): void {
-  if (taken !== null && (issue === undefined || issue.sequence < taken)) {
-    return stop({ kind: "rolled_back", sequence: issue?.sequence ?? null, taken });
-  }
-  if (issue !== undefined && Date.parse(issue.expires_at) < now.getTime()) {
-    return stop({ kind: "expired", expires_at: issue.expires_at });
-  }
+  const { sequence, expires_at } = issue;
+  if (taken !== null && sequence < taken) return stop({ kind: "rolled_back", sequence, taken });
+  if (Date.parse(expires_at) < now.getTime()) return stop({ kind: "expired", expires_at });
 }
 
 function faultOf({ files, bytes, shards }: BundleManifest): string | null {
@@ -260,6 +268,11 @@ export function shardFrom(bytes: string, expected: ShardReference): ManifestShar
   const { files } = shard.data;
   const own = files.find(({ path }) => isManifestPath(path));
   if (own !== undefined) return stop({ kind: "bad_list", reason: `it lists ${own.path}` });
+  const stray = files.find(({ path }) => feedPaths.shard(shardOf(path)) !== expected.path);
+  if (stray !== undefined) {
+    const reason = `its part ${expected.path} lists ${JSON.stringify(stray.path)}, which belongs to another`;
+    return stop({ kind: "bad_list", reason });
+  }
   const bytesListed = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length !== expected.files || bytesListed !== expected.bytes) {
     return stop({ kind: "bad_list", reason: `${expected.path} differs from its totals` });

@@ -10,7 +10,7 @@ import type { Clock } from "#content/contract/time.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { PublicKey } from "#content/feed/signing-keys.ts";
 import { codeOf } from "#site/bundle/blobs.ts";
-import type { MirrorFolder, MirrorState } from "./folder.ts";
+import { type MirrorFolder, type MirrorState, readShape } from "./folder.ts";
 import { type Gathering, gather, install, type Misfits, newestOf } from "./gather.ts";
 import {
   accept,
@@ -54,6 +54,9 @@ export async function syncMirror(options: SyncOptions): Promise<Result<SyncRepor
   try {
     return ok(await sync(options));
   } catch (error) {
+    // Damage in the folder is looked for in every file, and repaired.
+    const isDamaged = error instanceof SyncStopped && error.failure.kind === "damaged";
+    if (isDamaged && !options.check) return syncMirror({ ...options, check: true });
     if (error instanceof SyncStopped) return fail(error.failure);
     if (!(error instanceof Error) || !diskTroubles.has(codeOf(error))) throw error;
     return fail({ kind: "disk", reason: error.message });
@@ -68,7 +71,7 @@ const diskTroubles: ReadonlySet<string> = new Set([
 
 async function sync(options: SyncOptions): Promise<SyncReport> {
   const { origin, mirror, check, onFile } = options;
-  const state = mirror.state();
+  const state = await mirror.state();
   if (state === null && !mirror.isEmpty()) return stop({ kind: "not_a_mirror" });
   const key = await keyFor(options, state);
   if (await isUnchanged(options, state, key)) {
@@ -89,14 +92,17 @@ async function sync(options: SyncOptions): Promise<SyncReport> {
     },
   };
   const { list, left } = await gatherPatiently(options, gathering, { key, state });
-  const feed = FeedState.parse(await jsonAt(newestOf(gathering, feedPaths.state)));
+  const feed = await readShape(newestOf(gathering, feedPaths.state), FeedState);
+  if (feed === null) {
+    return stop({ kind: "bad_list", reason: `${feedPaths.state} is missing or has another form` });
+  }
   if (trusted && feed.epoch !== state.epoch) return sync({ ...options, check: true });
   const next: MirrorState = {
     version: 1,
     key,
     epoch: feed.epoch,
     sequence: feed.sequence,
-    list: list.manifest.issue?.sequence ?? null,
+    list: list.manifest.issue.sequence,
     installing: true,
     behind: left,
   };
@@ -115,8 +121,6 @@ const acceptable = ({ clock, limits }: SyncOptions, state: MirrorState | null) =
   taken: state?.list ?? null,
   now: clock(),
 });
-
-const jsonAt = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, "utf8"));
 
 /** Whether the origin's signature is the one that is here: then every file is the same. */
 async function isUnchanged(
@@ -188,11 +192,9 @@ function judge({ lists, files }: Seen, list: SignedList, misfits: Misfits): Gath
   return { list, left };
 }
 
-/** The list that the folder was filled by. */
-async function heldList(mirror: MirrorFolder): Promise<BundleManifest | null> {
-  const list = await jsonAt(mirror.pathOf(feedPaths.manifest)).catch(() => null);
-  return list === null ? null : BundleManifest.parse(list);
-}
+/** The list that the folder was filled by; null for one that is damaged, or of version 0.3.0. */
+const heldList = (mirror: MirrorFolder) =>
+  readShape(mirror.pathOf(feedPaths.manifest), BundleManifest);
 
 const feedFilesReadMax = 10_000;
 
@@ -201,7 +203,7 @@ async function reportOf(
   before: MirrorState | null,
   done: { changed: number; removed: number; fetchedBytes: number },
 ) {
-  const state = mirror.state();
+  const state = await mirror.state();
   const list = await heldList(mirror);
   if (state === null || list === null) throw new Error("a finished mirror has a state and a list");
   const follows = before !== null && before.epoch === state.epoch;
@@ -220,12 +222,13 @@ async function reportOf(
   };
 }
 
-/** Counts by kind what the feed's files after one tell, up to another. */
+/** Counts by kind what the feed's files after one tell, up to another; null when one cannot be read. */
 async function countsSince(mirror: MirrorFolder, after: number, upTo: number) {
   const counts: Record<string, number> = {};
   const last = Math.min(upTo, after + feedFilesReadMax);
   for (let number = after + 1; number <= last; number++) {
-    const file = FeedFile.parse(await jsonAt(mirror.pathOf(feedPaths.file(number))));
+    const file = await readShape(mirror.pathOf(feedPaths.file(number)), FeedFile);
+    if (file === null) return null;
     for (const { kind, slug } of file.entries) {
       if (slug !== null) counts[kind] = (counts[kind] ?? 0) + 1;
     }

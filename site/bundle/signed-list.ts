@@ -16,6 +16,9 @@ import type { Manifest, NewFile } from "./manifest.ts";
 /** What paths hold now that may differ from what the shards say; null: it is gone. */
 type Overlay = Map<string, { digest: string; size: number } | null>;
 
+/** The list of all files before it is issued. */
+export type UnissuedList = Omit<BundleManifest, "version" | "issue">;
+
 type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
 /** The names of the shards, in the order of the list. */
@@ -67,7 +70,7 @@ export function draftManifest(
     });
   }
   spool?.close();
-  return { files, root: rootFile(references), release };
+  return { files, root: rootOf(references), release };
 }
 
 /** What the current shards are, when they can be built upon. */
@@ -121,10 +124,9 @@ function withChanges(
   return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function rootFile(shards: ShardReference[]): string {
+function rootOf(shards: ShardReference[]): UnissuedList {
   const total = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
-  const root: BundleManifest = { version: 1, files: total("files"), bytes: total("bytes"), shards };
-  return `${JSON.stringify(root)}\n`;
+  return { files: total("files"), bytes: total("bytes"), shards };
 }
 
 /** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */

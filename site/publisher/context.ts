@@ -1,3 +1,4 @@
+import type { UnissuedList } from "#site/bundle/signed-list.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/context.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
@@ -75,7 +76,7 @@ export type FeedTask = {
 export type FeedDraft = {
   files: NewFile[];
   /** The list of all files, to be issued and signed. */
-  root: string;
+  root: UnissuedList;
   /** The release of whose files it tells. */
   release: number;
   joined: Joined;

@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { isoTime } from "#content/contract/time.ts";
-import { BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
+import { type BundleManifest, feedPaths, type FeedState } from "#content/contract/feed.ts";
 import { keySetOf, type Signer } from "#content/feed/signing-keys.ts";
 import {
   feedEpoch,
@@ -16,7 +16,7 @@ import { publishInSlices } from "#site/bundle/export-release.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { type Committed, storeFiles } from "#site/bundle/release.ts";
-import { draftManifest } from "#site/bundle/signed-list.ts";
+import { draftManifest, type UnissuedList } from "#site/bundle/signed-list.ts";
 import type { FeedDraft, FeedTask, Joined, PublisherContext } from "./context.ts";
 
 /** The last of the publisher's jobs, with a pace of its own for joining the snapshot. */
@@ -97,7 +97,7 @@ async function publishFeed(
 ): Promise<{ committed: Committed; issuedAtMs: number }> {
   deletePending(context);
   const draft = await context.background.draftFeed({ full, joining, keySet: keySetOf(signer) });
-  const digest = digestOf(encoder.encode(draft.root));
+  const digest = digestOf(encoder.encode(JSON.stringify(draft.root)));
   const issue = await issueList(context.source.store, { digest, now: context.clock() });
   const root = issuedRoot(draft.root, issue, validMs);
   const signature = `${await signer.sign(encoder.encode(root))}\n`;
@@ -129,11 +129,14 @@ async function publishFeed(
 type Publishing = { signer: Signer; full: boolean; joining: boolean; validMs: number };
 
 /** The list of all files, with what tells a mirror that it is the newest one. */
-function issuedRoot(root: string, { sequence, issued_at }: StoredIssue, validMs: number): string {
-  const { version, ...list } = BundleManifest.parse(JSON.parse(root));
+function issuedRoot(
+  list: UnissuedList,
+  { sequence, issued_at }: StoredIssue,
+  validMs: number,
+): string {
   const expires_at = isoTime(issued_at + validMs);
   const issue = { sequence, issued_at: isoTime(issued_at), expires_at };
-  return `${JSON.stringify({ version, issue, ...list } satisfies BundleManifest)}\n`;
+  return `${JSON.stringify({ version: 1, issue, ...list } satisfies BundleManifest)}\n`;
 }
 
 type DraftParts = Pick<PublisherContext, "manifest" | "blobs" | "source">;

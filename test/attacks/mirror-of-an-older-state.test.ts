@@ -10,6 +10,7 @@ import { issueList } from "#content/feed/store.ts";
 import { openMirrorFolder } from "#scripts/mirror/folder.ts";
 import { openOrigin } from "#scripts/mirror/origin.ts";
 import { type SyncOptions, syncMirror } from "#scripts/mirror/sync.ts";
+import { shardOf } from "#site/bundle/signed-list.ts";
 import { digestOf } from "#site/bundle/blobs.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/publish-loop.ts";
@@ -66,18 +67,18 @@ async function showList(list: object, by = signer): Promise<void> {
 }
 
 /** The origin shows a list with one more file, signed. */
-async function showFile(path: string): Promise<void> {
+async function showFile(path: string, part = "00"): Promise<void> {
   const list = manifest();
-  const [first] = list.shards;
+  const first = list.shards.find((shard) => shard.path === feedPaths.shard(part));
   if (first === undefined) throw new Error("a list has shards");
   const shard = ManifestShard.parse(JSON.parse(readFileSync(join(origin, first.path), "utf8")));
-  const entry = { path, sha256: "0".repeat(64), size: 1 };
+  const entry = { path, sha256: digestOf(new TextEncoder().encode("x")), size: 1 };
   const text = JSON.stringify({ ...shard, files: [...shard.files, entry] });
   writeFileSync(join(origin, first.path), text);
   const bytes = new TextEncoder().encode(text);
   const own = { ...first, sha256: digestOf(bytes), size: bytes.length };
   const more = { ...own, files: first.files + 1, bytes: first.bytes + 1 };
-  const shards = [more, ...list.shards.slice(1)];
+  const shards = list.shards.map((one) => (one === first ? more : one));
   await showList({ ...list, files: list.files + 1, bytes: list.bytes + 1, shards });
 }
 
@@ -108,14 +109,14 @@ test("an older list is refused, and one of the version without numbers", async (
   await publish("Newer words");
   show();
   expect(await sync()).toMatchObject({ ok: true });
-  const taken = manifest().issue?.sequence;
+  const taken = manifest().issue.sequence;
   show(older);
   for (const check of [false, true]) {
     expect(await sync({ check })).toMatchObject({ failure: { kind: "rolled_back", taken } });
   }
   const { issue: _, ...unnumbered } = manifest();
   await showList(unnumbered);
-  expect(await sync()).toMatchObject({ failure: { kind: "rolled_back", sequence: null } });
+  expect(await sync()).toMatchObject({ failure: { kind: "no_directory" } });
   expect(tagline()).toContain("Newer words");
   show();
   expect(await sync()).toMatchObject({ ok: true });
@@ -125,7 +126,7 @@ test("a list that is shown for too long is refused, though nothing changed", asy
   expect(await sync()).toMatchObject({ ok: true });
   const after = (days: number) => () => new Date(Date.now() + days * dayMs);
   expect(await sync({ clock: after(6) })).toMatchObject({ ok: true });
-  const expires_at = manifest().issue?.expires_at;
+  const expires_at = manifest().issue.expires_at;
   for (const check of [false, true]) {
     const frozen = await sync({ clock: after(8), check });
     expect(frozen).toMatchObject({ failure: { kind: "expired", expires_at } });
@@ -141,8 +142,8 @@ test("a list without changes is issued anew each day, and the same list on the s
   const job = openFeedJob({ ...context, clock: () => later }, signer, { listValidDays: 30 });
   await job.run();
   const { issue } = manifest(exported);
-  expect(issue?.sequence).toBeGreaterThan(before.issue?.sequence ?? Infinity);
-  expect(Date.parse(issue?.expires_at ?? "") - later.getTime()).toBeGreaterThan(29 * dayMs);
+  expect(issue.sequence).toBeGreaterThan(before.issue.sequence ?? Infinity);
+  expect(Date.parse(issue.expires_at ?? "") - later.getTime()).toBeGreaterThan(29 * dayMs);
   expect(manifest(exported).shards).toEqual(before.shards);
   expect(job.dueAtMs()).toBeGreaterThan(performance.now() + 0.9 * dayMs);
 });
@@ -168,9 +169,9 @@ test("a restored store numbers its lists above those of before", async () => {
   const at = (time: string) => ({ digest: time, now: new Date(time) });
   const first = await issueList(store, at("2030-01-01T00:00:00Z"));
   const second = await issueList(store, at("2030-01-01T00:00:00.5Z"));
-  expect(second.sequence).toBe(first.sequence + 1);
+  expect(second.sequence).toBe(first.sequence + 500);
   // A backup of a day earlier, and a clock that was set back.
-  const old = { ...first, sequence: first.sequence - 86_400 };
+  const old = { ...first, sequence: first.sequence - dayMs };
   await store.write((tx) =>
     tx.raw.execute({
       sql: "UPDATE directory_facts SET value = ? WHERE name = 'signed_list'",
@@ -181,6 +182,17 @@ test("a restored store numbers its lists above those of before", async () => {
   expect(restored.sequence).toBeGreaterThan(second.sequence);
   const setBack = await issueList(store, at("2026-01-01T00:00:00Z"));
   expect(setBack.sequence).toBe(restored.sequence + 1);
+  // A list from the future would not be renewed for years.
+  const digest = "2026-01-01T00:00:00Z";
+  const earlier = { digest, now: new Date("2025-01-01T00:00:00Z") };
+  expect(await issueList(store, earlier)).toEqual({
+    digest,
+    sequence: setBack.sequence + 1,
+    issued_at: earlier.now.getTime(),
+  });
+  const both = ["one", "two"].map((one) => issueList(store, { ...earlier, digest: one }));
+  const numbers = (await Promise.all(both)).map(({ sequence }) => sequence);
+  expect(numbers).toEqual([setBack.sequence + 2, setBack.sequence + 3]);
 });
 
 test("another key is taken only when that is asked for, and then pinned", async () => {
@@ -219,6 +231,63 @@ test("what stands in place of a key's id is not repeated", () => {
     `${Buffer.from(JSON.stringify({ alg: "EdDSA", kid })).toString("base64url")}..x`;
   expect(keyIdOf(header("\u001b[2Jgood"))).toBe("no key");
   expect(keyIdOf(header(signer.publicKey.kid))).toBe(signer.publicKey.kid);
+});
+
+test("a new mirror takes no list without number and expiry", async () => {
+  const { issue: _, ...unnumbered } = manifest();
+  await showList(unnumbered);
+  expect(await sync()).toMatchObject({ failure: { kind: "no_directory" } });
+});
+
+test("an origin that sends a byte now and then is given up", async () => {
+  const dripping = () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await Bun.sleep(20);
+        controller.enqueue(new Uint8Array(1));
+      },
+    });
+    return new Response(body);
+  };
+  server.meddle = dripping;
+  const slow = openOrigin(server.url, { attemptsMax: 1, timeoutMs: 200 });
+  expect(await sync({ origin: slow })).toMatchObject({ failure: { kind: "unreachable" } });
+}, 3_000);
+
+describe("what is odd ends in one clear failure or is repaired:", () => {
+  const copy = (path: string) => join(base, "copy", path);
+
+  test("the mirror's own state", async () => {
+    expect(await sync()).toMatchObject({ ok: true });
+    for (const text of ["{", '{"version":2}']) {
+      writeFileSync(join(base, "copy.mirror/state.json"), text);
+      expect(await sync()).toMatchObject({ failure: { kind: "damaged" } });
+    }
+  });
+
+  test("the list and a part of it in the copy", async () => {
+    expect(await sync()).toMatchObject({ ok: true });
+    writeFileSync(copy(feedPaths.manifest), "{}");
+    expect(await sync()).toMatchObject({ ok: true });
+    await publish("Words after damage");
+    show();
+    for (const { path } of manifest().shards) {
+      rmSync(copy(path));
+      writeFileSync(copy(path), '{"shard":"00","files":[{"path":".x","sha256":"","size":0}]}');
+    }
+    expect(await sync()).toMatchObject({ ok: true });
+    expect(tagline()).toContain("Words after damage");
+  });
+
+  test("a path in another's part, and one that is file and folder", async () => {
+    await showFile("a/b");
+    expect(await sync()).toMatchObject({ failure: { kind: "bad_list" } });
+    show();
+    await showFile("index.html/x", shardOf("index.html/x"));
+    server.meddle = (path) => (path === "index.html/x" ? new Response("x") : null);
+    const reason = '"index.html" is a file and a folder in it';
+    expect(await sync()).toMatchObject({ failure: { kind: "bad_list", reason } });
+  });
 });
 
 describe("a signed list that does harm is refused:", () => {
