@@ -50,7 +50,7 @@ export type OnboardContext = OnboardingKeys &
 export type OnboardFailure =
   | ProofFailure
   | { kind: "nonprofit_not_found"; slug: string }
-  | { kind: "nonprofit_withdrawn"; slug: string }
+  | { kind: "nonprofit_withdrawn"; merged_into: string | null }
   | { kind: "wallet_challenge_used" }
   | { kind: "invalid_onboarding"; errors: Wrong[] }
   | { kind: "invalid_idempotency_key" }
@@ -170,7 +170,8 @@ async function claimable(
   if (slug === null) return ok(null);
   const profile = await recordBySlug(tx, slug);
   if (profile === null) return fail({ kind: "nonprofit_not_found", slug });
-  return profile.status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", slug }) : ok(profile);
+  const { status, merged_into } = profile;
+  return status === "withdrawn" ? fail({ kind: "nonprofit_withdrawn", merged_into }) : ok(profile);
 }
 
 async function described(tx: WriteTransaction, one: Onboarding): Promise<OnboardingStored> {

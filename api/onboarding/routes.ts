@@ -111,10 +111,13 @@ const answersTo = (baseUrl: string) => {
       detail: `No nonprofit has this claim_slug. GET ${baseUrl}/api/search?q=name finds yours; to register a new profile, leave claim_slug out.`,
       extra,
     },
-    nonprofit_withdrawn: {
+    nonprofit_withdrawn: ({ merged_into }) => ({
       status: 410,
-      detail: "This nonprofit is withdrawn: its profile can no longer be claimed.",
-    },
+      detail:
+        merged_into === null
+          ? "This nonprofit is withdrawn: its profile can no longer be claimed. If that is wrong, ask the operator to restore it."
+          : `This profile was merged into ${merged_into}: claim that one instead.`,
+    }),
     invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,
     wallet_challenge_unknown: {

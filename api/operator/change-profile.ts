@@ -18,7 +18,10 @@ export type ProfileFailure =
   | { kind: "profile_conflict"; message: string }
   | { kind: "invalid_profile"; errors: Wrong[] };
 
-export type ProfileContext = Pick<OperatorContext, "store" | "clock" | "waitForPublication">;
+export type ProfileContext = Pick<
+  OperatorContext,
+  "store" | "clock" | "curated" | "waitForPublication"
+>;
 export type Operated<Body> = Body & { slug: string; operator: string; reason: string };
 
 /** What a verb makes of a profile; `detail` stands in the audit log beside the reason. */
@@ -31,7 +34,7 @@ type Made = {
 
 /**
  * One change of a profile by an operator: one transaction with its rows in the feed and a line in the audit log. Held
- * wallets that are due take effect before.
+ * wallets that are due take effect before; after it this process reads what is recommended again.
  */
 export async function changeProfile(
   context: ProfileContext,
@@ -64,6 +67,8 @@ export async function changeProfile(
     return ok({ sequence, answer: { slug, change, fields: publicFields(fields), message } });
   });
   if (!done.ok) return done;
+  // A profile that came back may be a recommended one.
+  context.curated.lookAgain();
   return ok({ ...done.value.answer, live: await isLive(context, done.value.sequence) });
 }
 

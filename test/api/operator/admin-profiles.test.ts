@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { addToPicks } from "#api/operator/picks.ts";
 import { decideReview, listReviews } from "#api/operator/review-queues.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
@@ -75,6 +76,24 @@ describe("withdraw and restore", () => {
     ]);
     // The register has its say again.
     expect(withdrawnByRegister(await stored(slug))).not.toBeNull();
+  });
+
+  test("a recommended profile is recommended again as soon as it is restored", async () => {
+    const { slug } = await add({ mission: "Lamps for lighthouses.", causes: ["education"] });
+    const words = {
+      recommended_for: ["donors interested in lighthouses"],
+      why_recommended: "It repairs lamps of lighthouses.",
+    };
+    const { store, clock, curated } = service.context;
+    const pick = { slug, operator: "ada", ...words };
+    expect((await addToPicks({ store, clock, curated }, pick)).ok).toBe(true);
+    const recommended = async () =>
+      (await (await service.get("/api/recommend?cause=education")).text()).includes(slug);
+    expect(await recommended()).toBe(true);
+    await change(slug, "withdraw", {});
+    expect(await recommended()).toBe(false);
+    await change(slug, "restore", {});
+    expect(await recommended()).toBe(true);
   });
 
   test("what an operator restores against its register stays", async () => {
@@ -199,6 +218,12 @@ describe("merge", () => {
       identifiers: [],
     });
     expect(await lastChange(gone.id)).toMatchObject({ kind: "withdrawn" });
+    const claim = { claim_slug: gone.slug, contact_email: "office@oak.example" };
+    const refused = await service.post("/api/onboard", claim, { "x-forwarded-for": "10.8.1.1" });
+    expect(await refused.json()).toMatchObject({
+      status: 410,
+      detail: expect.stringContaining(`merged into ${into.slug}: claim that one`),
+    });
     const restored = await change(gone.slug, "restore", {});
     expect(restored.body["message"]).toContain(`What went to ${into.slug} stays there`);
     expect(await detail(gone.slug)).not.toHaveProperty("merged_into");
