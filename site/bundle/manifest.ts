@@ -40,6 +40,8 @@ const initial = {
   request: "",
   /** Releases up to here are whole in the folder for other web servers. */
   exported_release: 0,
+  /** That folder; "" before it was noted first. */
+  exported_folder: "",
   /** Releases up to here are in the signed list of all files. */
   listed_release: 0,
   /** The `inputs_digest` under which that list was made. */

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { feedPaths } from "#content/contract/feed.ts";
 import { systemClock } from "#content/contract/time.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { openListIndex } from "#content/nonprofit/list-index.ts";
@@ -97,7 +98,13 @@ export async function openPublisher(settings: PublisherSettings) {
     inputsDigest: digestOf(new TextEncoder().encode(`${renderer.digest}\0${baseUrl}\0${network}`)),
     log: settings.log,
   };
-  repair(context);
+  try {
+    repair(context);
+  } catch (error) {
+    for (const open of [context.background, context.manifest, store]) open.close();
+    lock.release();
+    throw error;
+  }
   await detectRestoredStore(context);
   const feedJob = openFeedJob(context, signer, { listValidDays });
   const { makeIndexes } = context.background;
@@ -163,9 +170,8 @@ const pathsLoggedMax = 20;
 /** Repairs what a publisher that was killed, or a machine that went down, left behind. */
 function repair(context: PublisherContext): void {
   const { manifest, blobs, exported } = context;
+  takeFolder(context);
   removeDrafts(exported.folder);
-  // The setting names another folder than before, or somebody removed it.
-  if (readdirSync(exported.folder).length === 0) manifest.setState({ exported_release: 0 });
   removeDrafts(blobs.folder);
   if (survivedBoot(context)) return exportRelease(context);
   const { exported_release, durable_release } = manifest.state();
@@ -173,4 +179,22 @@ function repair(context: PublisherContext): void {
     inputs_digest: "",
     exported_release: Math.min(exported_release, durable_release),
   });
+}
+
+/**
+ * Notes the folder for other web servers; one that is new, or was emptied, is filled. Throws when it holds what no
+ * publisher put there: files in it are replaced and removed.
+ */
+function takeFolder({ manifest, exported: { folder } }: PublisherContext): void {
+  const { exported_folder, current_release } = manifest.state();
+  const isEmpty = readdirSync(folder).length === 0;
+  // Before 0.4 the folder was not noted.
+  const isKnown = exported_folder === folder || (exported_folder === "" && current_release > 0);
+  if (!isEmpty && !isKnown && !existsSync(join(folder, feedPaths.manifest))) {
+    throw new Error(
+      `ALMONER_PUBLIC_DIR: ${folder} is not empty, and holds no published directory. Name an empty folder, or remove its contents.`,
+    );
+  }
+  manifest.setState({ exported_folder: folder });
+  if (isEmpty || !isKnown) manifest.setState({ exported_release: 0 });
 }

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -85,6 +86,23 @@ test("published files stay readable in a folder outside, which is filled when it
   const publicDir = join(folder, "public");
   await directory.restart({ publicDir });
   expect(modeOf(join(publicDir, "nonprofits/water.html"))).toBe("444");
+  directory.close();
+});
+
+test("a folder with other files is not taken, and one of before is filled again", async () => {
+  const directory = await aDirectory([aNonprofit({ slug: "water" })]);
+  const [one, other, theirs] = [join(folder, "one"), join(folder, "other"), join(folder, "theirs")];
+  mkdirSync(theirs);
+  writeFileSync(join(theirs, "thesis.txt"), "years of work");
+  expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");
+  expect(existsSync(join(theirs, "thesis.txt"))).toBe(true);
+  await directory.restart({ publicDir: one });
+  await directory.publisher.buildAll({ processes: 1 });
+  await directory.restart({ publicDir: other });
+  await directory.edit("water", { tagline: "Newer words" });
+  await directory.drain();
+  await directory.restart({ publicDir: one });
+  expect(readFileSync(join(one, "nonprofits/water.html"), "utf8")).toContain("Newer words");
   directory.close();
 });
 
