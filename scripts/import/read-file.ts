@@ -64,7 +64,8 @@ export async function* readCsv(
     on_skip: (error) => {
       if (error === undefined) return;
       // One row may have several errors, and a quote that swallows rows ends none.
-      if (error.code !== "CSV_QUOTE_NOT_CLOSED" && parser.info.lines > skippedLine) {
+      if (error.code !== "CSV_QUOTE_NOT_CLOSED") {
+        if (parser.info.lines === skippedLine) return;
         skippedLine = parser.info.lines;
         skippedRows += 1;
       }
