@@ -1,1 +1,0 @@
-ALTER TABLE `provenance` ADD `corroborations` integer;
