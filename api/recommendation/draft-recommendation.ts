@@ -20,7 +20,7 @@ import { wireTime } from "#content/contract/time.ts";
 import { foldAgentId } from "#content/enrichment/agent.ts";
 import { secretRefusal } from "#content/enrichment/agent-key.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
-import { isQueueFull, rejectionReasons } from "#content/enrichment/consensus.ts";
+import { rejectionReasons, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
@@ -34,7 +34,7 @@ import {
   closeDraft,
   type StoredDraft,
   waitingDrafts,
-  waitingNetworks,
+  waitingFrom,
 } from "#content/recommendation/draft-store.ts";
 import {
   decideDraft,
@@ -192,7 +192,7 @@ async function replacesAnothers(tx: WriteTransaction, job: DraftJob, nonprofit_i
   return mine !== undefined && !isSame(mine, job.request) && isOfAnotherNetwork(mine, job);
 }
 
-/** Null, and nothing is stored, when it would wait where enough others do. */
+/** Null, and nothing is stored, when enough of its network wait already. */
 async function decideAndStore(
   tx: WriteTransaction,
   job: DraftJob,
@@ -221,7 +221,11 @@ async function decideAndStore(
   });
   const applied = decision.kind === "promoted" || decision.kind === "corroborates";
   const isNew = !applied && own.every(({ status }) => status !== "pending");
-  if (isNew && isQueueFull(await waitingNetworks(tx, nonprofit_id), network)) return null;
+  // However many others wait, agents can still agree: only a network's own drafts take its room.
+  if (isNew && network !== null) {
+    const ownNetwork = await waitingFrom(tx, { nonprofit_id, network });
+    if (ownNetwork >= waitingOfNetworkMax) return null;
+  }
   const draft_id = await replaceOwn(tx, job, { nonprofit_id, own, applied, onStored });
   if (decision.kind === "promoted") {
     const agreeing = others.filter(countsTowardAgreement);

@@ -18,7 +18,7 @@ import { recommendationOperations as operations } from "#content/contract/operat
 import { userAgentHash } from "#api/http/client.ts";
 import type { RecommendAnswer } from "#content/contract/recommendation.ts";
 import type { Curation } from "#content/recommendation/candidate-store.ts";
-import { waitingMax, waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
+import { waitingOfNetworkMax } from "#content/enrichment/consensus.ts";
 import { draftRecommendation, type DraftRefusal } from "./draft-recommendation.ts";
 import { recommend } from "./recommend.ts";
 
@@ -130,7 +130,7 @@ const answersTo = (baseUrl: string) => {
     },
     draft_queue_full: {
       status: 409,
-      detail: `Nothing was stored: ${waitingMax} drafts for this nonprofit wait, or ${waitingOfNetworkMax} from your network. An operator or time makes room.`,
+      detail: `Nothing was stored: ${waitingOfNetworkMax} drafts for this nonprofit wait from your network. An operator or time makes room.`,
     },
     ...agentRefusals,
   } as const satisfies FailureTable<DraftRefusal>;

@@ -14,7 +14,7 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { rejectionReasons, waitingMax as draftsMax } from "#content/enrichment/consensus.ts";
+import { rejectionReasons } from "#content/enrichment/consensus.ts";
 import { decided, decideWaiting, type Old } from "#content/enrichment/proposal-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -45,17 +45,14 @@ const listed = (store: Queryable, which: SQL | undefined, order: SQL, limit: num
 export const waitingDrafts = (store: Queryable, same: SameIntents): Promise<StoredDraft[]> =>
   listed(store, and(sameIntents(same), eq(drafts.status, "pending")), asc(drafts.id), waitingMax);
 
-/** From where the drafts of a nonprofit came that wait, at most as many as may. Index: drafts_by_nonprofit. */
-export const waitingNetworks = (
+/** How many drafts of a nonprofit wait that came from one network. Index: drafts_by_nonprofit. */
+export const waitingFrom = (
   store: Queryable,
-  nonprofit_id: number,
-): Promise<Pick<StoredDraft, "network">[]> =>
-  store.db
-    .select({ network: drafts.network })
-    .from(drafts)
-    .where(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "pending")))
-    .limit(draftsMax)
-    .execute();
+  { nonprofit_id, network }: { nonprofit_id: number; network: string },
+): Promise<number> => {
+  const isFrom = and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.network, network));
+  return store.db.$count(drafts, and(isFrom, eq(drafts.status, "pending")));
+};
 
 /** What an agent proposed for a nonprofit that was not rejected, the newest first. Index: drafts_by_nonprofit. */
 export const ownDrafts = (
