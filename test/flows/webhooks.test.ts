@@ -143,7 +143,9 @@ test("without the setting no socket is opened, whatever waits in the store", asy
   await store.write((tx) =>
     queueEvent(tx, event, { urls: [`http://127.0.0.1:${port}/`], now: new Date() }),
   );
-  const { child } = await aProcess({ ALMONER_WEBHOOK_URLS: "", ALMONER_SOLANA_RPC_URLS: "" });
+  // No node listens there: the service's look at the sponsor's balance leaves no socket either.
+  const nowhere = "http://127.0.0.1:1";
+  const { child } = await aProcess({ ALMONER_WEBHOOK_URLS: "", ALMONER_SOLANA_RPC_URLS: nowhere });
   await change(5);
   await Bun.sleep(3_000);
   expect(connections).toEqual([]);

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
-import { readReceipt, signReceipt, verifyReceipt } from "#content/donation/receipt.ts";
+import {
+  correctionOf,
+  readReceipt,
+  signReceipt,
+  verifyReceipt,
+} from "#content/donation/receipt.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
@@ -93,6 +98,20 @@ describe("a receipt", () => {
       ok: false,
       failure: { kind: "wrong_key", signed_by: other.publicKey.kid, key: key.kid },
     });
+  });
+
+  test.each([
+    ["by its key is void", signer, {}, { kind: "voided", reason: "vanished" }],
+    ["by another key is altered", other, {}, { kind: "altered" }],
+    ["of another receipt is altered", signer, { id: "another" }, { kind: "altered" }],
+  ])("with a correction %s", async (_, by, of, failure) => {
+    const { issuer, id, evidence } = aReceipt();
+    const given = { id, ...evidence, voided_at: 0, void_reason: "vanished", ...of } as const;
+    const correction = correctionOf(given, issuer);
+    if (correction === null) throw new Error("no correction");
+    const beside = { correction, signature: await signReceipt(correction, by) };
+    const text = JSON.stringify({ ...JSON.parse(await signed(aReceipt())), correction: beside });
+    expect(await judged(text)).toMatchObject({ ok: false, failure });
   });
 
   test("that another key signed in this key's name is not valid", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  keyIdOf,
   keySetOf,
   KeySet,
   openSigner,
@@ -59,4 +60,24 @@ test("a text that is no key is refused without being quoted", async () => {
   expect(refused).toBeInstanceOf(Error);
   expect(Bun.inspect(refused)).toContain("not an Ed25519 private key");
   expect(refused).not.toMatchObject({ message: expect.stringContaining("secret-text") });
+});
+
+describe("the id that a signature names", () => {
+  const naming = (kid: unknown) =>
+    `${Buffer.from(JSON.stringify({ alg: "EdDSA", kid })).toString("base64url")}..c2ln`;
+
+  test("is the thumbprint of the key that signed", async () => {
+    const signer = await openSigner(aSigningKey());
+    const jws = await signer.sign(new TextEncoder().encode("list"));
+    expect(keyIdOf(`${jws}\n`)).toBe(signer.publicKey.kid);
+  });
+
+  test.each([
+    [""],
+    ["no jws"],
+    ["..."],
+    [naming("\u001b[2Jall fine")],
+    [naming("short")],
+    [naming(undefined)],
+  ])("%j names no key", (jws) => expect(keyIdOf(jws)).toBe("no key"));
 });
