@@ -68,7 +68,7 @@ export async function enrich(
   // Submissions that arrive together share a transaction and a sync to disk.
   const stored = await batchedWrite(context.store, (tx) => storeEnrichment(tx, job));
   if (!stored.ok) return stored;
-  await call.countStored?.(stored.value.bytes);
+  call.countStored?.(stored.value.bytes);
   const published = await publicationOf(context, stored.value);
   const { baseUrl, mode } = context;
   return ok(enrichmentAnswer(stored.value, { ...published, baseUrl, mode }));

@@ -32,7 +32,7 @@ export type ProposalCall = {
   /** Digest of the agent's secret; null when none came. */
   secret: string | null;
   /** Counts what was stored toward the day's room of the network and of everyone. */
-  countStored?: (bytes: number) => Promise<void>;
+  countStored?: (bytes: number) => void;
 };
 
 /** Why the transaction stores nothing of a proposal. */

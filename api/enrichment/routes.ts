@@ -93,7 +93,7 @@ export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" 
     <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
       const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
-      if (outcome.ok) await limits.stored("agents", request, rowBytes + 2 * sizeOf(agent_id));
+      if (outcome.ok) limits.stored("agents", request, rowBytes + 2 * sizeOf(agent_id));
       return outcome.ok ? outcome.value : refuse(keyAnswers, outcome.failure);
     };
   return new Elysia()

@@ -83,10 +83,10 @@ export type Limits = {
   /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
   agent(sender: string, submissions?: number): Promise<Allowance>;
   /**
-   * Counts bytes that were stored, in the day of the client's network and in that of everyone. Those who are being stored
-   * meanwhile are not seen: the limit on requests bounds by how much a room is overdrawn.
+   * Counts bytes that were stored, in the day of the client's network and in that of everyone, with the next request. Those
+   * who are being stored meanwhile are not seen: the limit on requests bounds by how much a room is overdrawn.
    */
-  stored(room: Room, request: Request, bytes: number): Promise<void>;
+  stored(room: Room, request: Request, bytes: number): void;
   /**
    * Counts failed attempts to be an operator, for the client, under the name given and for all; 0 only looks. Answers the
    * tightest; none remaining means: locked out.
@@ -126,7 +126,13 @@ export function openLimits(
   const take: Windows["take"] = (windows, clients, count) =>
     ask((asked) => asked.take(windows, clients, count));
   // Those that come together share a transaction: it costs several times what is counted in it.
-  const taking = batcher((hits: readonly Hits[]) => ask((asked) => asked.takeAll(hits)));
+  // What was stored since the last one goes first: the next look sees it, and no transaction is made for it alone.
+  let stored: Hits[] = [];
+  const taking = batcher((hits: readonly Hits[]) => {
+    const before = stored;
+    stored = [];
+    return ask((asked) => asked.takeAll([...before, ...hits])).slice(before.length);
+  });
   const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
   const now = () => shared.now();
   let unaudited = 0;
@@ -169,11 +175,11 @@ export function openLimits(
     },
     agent: (sender, submissions = 1) =>
       taking.ask({ windows: agentWindows, clients: [sender], count: submissions }),
-    stored: async (room, request, bytes) => {
+    stored: (room, request, bytes) => {
       if (config.storedPerDay === 0 || bytes === 0) return;
       // It is stored, so it counts even where there was less room.
       const windows = storing(room, request).map((one) => ({ ...one, limit: Infinity }));
-      await taking.ask({ windows, clients: [], count: bytes });
+      stored.push({ windows, clients: [], count: bytes });
     },
     adminFailures: (request, name, count) =>
       [
@@ -194,6 +200,7 @@ export function openLimits(
     },
     close: () => {
       taking.flush();
+      if (stored.length > 0) ask((asked) => asked.takeAll(stored));
       reads.close();
       shared.close();
       alone?.close();

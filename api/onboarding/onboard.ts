@@ -71,7 +71,7 @@ export async function onboard(
   }: {
     body: unknown;
     idempotencyKey: string | null;
-    countStored: (bytes: number) => Promise<void>;
+    countStored: (bytes: number) => void;
   },
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
   const { store, issuer } = context;
@@ -105,7 +105,7 @@ export async function onboard(
     }),
   );
   if (!stored.ok) return stored;
-  await countStored(bytes);
+  countStored(bytes);
   return ok(await answerOf(context, request, profile, stored.value));
 }
 

@@ -85,7 +85,7 @@ export async function draftRecommendation(
   const job = { ...admitted.value, request, phase };
   const stored = await context.store.write((tx) => storeDraft(tx, job));
   if (!stored.ok) return stored;
-  await call.countStored?.(stored.value.bytes);
+  call.countStored?.(stored.value.bytes);
   if (stored.value.decision.kind === "promoted") context.onRecommended();
   return ok(answerOf(stored.value, context, phase));
 }
