@@ -52,7 +52,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
         await onboard(verb, {
           body: OnboardingBody.parse(body),
           idempotencyKey: null,
-          countStored: async () => {},
+          countStored: () => {},
         })
       ).ok,
     ).toBe(true);

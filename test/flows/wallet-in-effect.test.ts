@@ -363,7 +363,7 @@ async function send(
   const outcome = await onboard(verb, {
     body: OnboardingBody.parse(body),
     idempotencyKey: null,
-    countStored: async () => {},
+    countStored: () => {},
   });
   if (!outcome.ok) throw new Error(outcome.failure.kind);
   const { submission_id: id, type } = outcome.value;
