@@ -213,10 +213,7 @@ function strengthsOf(
   const known =
     cause === null ? undefined : causeIds.find((id) => id === cause.trim().toLowerCase());
   const words = searchWords(q ?? "");
-  if (known !== undefined) {
-    // The name of a cause is never half typed.
-    words.push(...searchWords(causeName(known)).map((word) => ({ ...word, prefix: false })));
-  }
+  if (known !== undefined) words.push(...searchWords(causeName(known)));
   return words.length === 0 ? new Map() : index.strengths(words);
 }
 

@@ -10,7 +10,8 @@ type Found = ReadonlyMap<number, number>;
 const cachedMax = 5_000;
 
 /**
- * An index made as that of the whole directory is, with the same weights. FTS5 is asked for one word at a time, and what
+ * An index made as that of the whole directory is, with the same weights, but of whole words and their stems: a need is
+ * said in full, so "water" at its end is not the beginning of "Waterford". FTS5 is asked for one word at a time, and what
  * it finds is cached until a profile changes: people use the same words in ever new sentences. bm25 of several words is the
  * sum of theirs, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
  */
@@ -18,7 +19,7 @@ export function openCuratedIndex() {
   const memory = new Database(":memory:");
   memory.run(`
     CREATE VIRTUAL TABLE curated USING fts5(
-      name, tagline, mission, description, prefix = '2 3',
+      name, tagline, mission, description,
       tokenize = "porter unicode61 remove_diacritics 2"
     )`);
   const removing = memory.query<null, [number]>("DELETE FROM curated WHERE rowid = ?");
@@ -35,7 +36,7 @@ export function openCuratedIndex() {
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
   const each = (words: readonly SearchWord[]) =>
-    words.map((word) => cached.memo(wordMatch(word, [])));
+    words.map(({ forms }) => cached.memo(wordMatch({ forms, prefix: false }, [])));
   return {
     /** Puts profiles in, replacing those of the same ids, and takes others out. */
     update: (records: readonly NonprofitRecord[], gone: readonly number[]): void => {

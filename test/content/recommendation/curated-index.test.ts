@@ -40,7 +40,7 @@ beforeEach(() => {
   index = openCuratedIndex();
   index.update(records, []);
   whole = new Database(":memory:");
-  whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description, prefix = '2 3',
+  whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description,
     tokenize = "porter unicode61 remove_diacritics 2")`);
   for (const r of records) {
     whole
@@ -55,13 +55,13 @@ afterEach(() => {
   whole.close();
 });
 
-/** What FTS5 says when it is asked for all words at once. */
+/** What FTS5 says when it is asked for all words at once, none of them half typed. */
 const asked = (text: string, which: typeof allOf) =>
   whole
     .query<{ id: number; strength: number }, [string]>(
       "SELECT rowid AS id, -bm25(whole, 10.0, 5.0, 2.0, 1.0) AS strength FROM whole WHERE whole MATCH ? ORDER BY rowid",
     )
-    .all(which(searchWords(text).map((word) => wordMatch(word, []))));
+    .all(which(searchWords(text).map((word) => wordMatch({ ...word, prefix: false }, []))));
 
 const ascending = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b);
 const someWords = fc
@@ -86,6 +86,36 @@ test("finds and weighs as FTS5 does when it is asked for everything at once", ()
     }),
     { numRuns: 300 },
   );
+});
+
+describe("a need", () => {
+  const found = (need: string, name: string) => {
+    const [first] = records;
+    if (first === undefined) throw new Error("there are records");
+    index.update([{ ...first, name, mission: null, tagline: null }], []);
+    return (
+      index.matching(searchWords(need), "any").has(first.id) ||
+      index.strengths(searchWords(need)).has(first.id)
+    );
+  };
+
+  test.each([
+    ["pure water", "Waterford Trust"],
+    ["car", "We carry on"],
+    ["art", "Arthritis Fund"],
+    ["heal", "Healthcare for All"],
+  ])("of %s does not pick %s, where its last word only begins one", (need, name) => {
+    expect(found(need, name)).toBe(false);
+  });
+
+  test.each([
+    ["cars", "The Car Pool"],
+    ["teaching", "We teach"],
+    ["Wells", "A Well for Each Village"],
+    ["cafe", "Café Zuflucht"],
+  ])("of %s picks %s, which has its stem", (need, name) => {
+    expect(found(need, name)).toBe(true);
+  });
 });
 
 describe("a profile that changes", () => {
