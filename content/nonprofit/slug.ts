@@ -1,28 +1,56 @@
+import anyAscii from "any-ascii";
+
 /** Names that are no slug, because the bundle keeps files of its own under them. */
 const reserved = new Set(["index", "pages"]);
 const slugLengthMax = 80;
 
-const letters: readonly (readonly [RegExp, string])[] = [
-  [/ß/gu, "ss"],
-  [/æ/gu, "ae"],
-  [/œ/gu, "oe"],
-  [/ø/gu, "o"],
-  [/đ|ð/gu, "d"],
-  [/ł/gu, "l"],
-  [/þ/gu, "th"],
-  [/ı/gu, "i"],
+/** Signs of the scripts of India that share one layout, Devanagari to Malayalam, by their places in it. */
+const brahmic = (from: number, to: number): string => {
+  const blocks = [0x900, 0x980, 0xa00, 0xa80, 0xb00, 0xb80, 0xc00, 0xc80, 0xd00];
+  const code = (at: number) => String.raw`\u{${at.toString(16)}}`;
+  return `[${blocks.map((block) => `${code(block + from)}-${code(block + to)}`).join("")}]`;
+};
+
+/** What the library, which reads sign by sign, would lose. */
+const spellings: readonly (readonly [RegExp, string])[] = [
+  // The vowel of a consonant without another one, within a word: "जल" is "jal", not "jl".
+  [
+    new RegExp(
+      String.raw`(${brahmic(0x15, 0x39)}${brahmic(0x3c, 0x3c)}?)(?!${brahmic(0x3c, 0x4d)})(?=[\p{L}\p{M}])`,
+      "gu",
+    ),
+    "$1a",
+  ],
+  // Alef and taa marbuta, the vowels that Arabic and Hebrew do write.
+  [/[اأإآٱةא]/gu, "a"],
+  // Thai and Lao vowels that are written before the consonant that they are read after.
+  [/([เ-ไ])([ก-ฮ])|([ເ-ໄ])([ກ-ຮ])/gu, "$2$1$4$3"],
+  // No space divides words: each sign is read by itself.
+  [/\p{Script=Han}/gu, " $& "],
+];
+
+const signs: readonly (readonly [RegExp, string])[] = [
   [/['’ʻ`´.]/gu, ""],
   [/&|\+/gu, " and "],
   [/@/gu, " at "],
 ];
 
-/** A text as a part of an address: a-z, 0-9 and single hyphens, at most 80 characters; "" when nothing is left. */
+const replaced = (text: string, table: typeof signs): string =>
+  table.reduce((done, [from, to]) => done.replaceAll(from, to), text);
+
+function inLatin(text: string): string {
+  if (/^\p{ASCII}*$/u.test(text)) return text;
+  const spelled = replaced(text.normalize("NFC"), spellings);
+  // Letters and digits alone: its word for a sign ("®") would be taken for a part of the name.
+  return spelled.replaceAll(/[\p{L}\p{M}\p{N}]+/gu, (word) => anyAscii(word));
+}
+
+/**
+ * A text as a part of an address: a-z, 0-9 and single hyphens, at most 80 characters; "" when nothing is left. Letters of
+ * every script are spelled in Latin ones. Source: any-ascii; docs/decisions/0026.
+ */
 export function slugOf(text: string): string {
-  let plain = text.toLowerCase();
-  for (const [from, to] of letters) plain = plain.replaceAll(from, to);
-  const slug = plain
-    .normalize("NFKD")
-    .replaceAll(/\p{M}+/gu, "")
+  const slug = replaced(inLatin(text).toLowerCase(), signs)
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "");
   if (slug.length <= slugLengthMax) return slug;
@@ -32,7 +60,7 @@ export function slugOf(text: string): string {
 
 /**
  * The slugs that a new nonprofit may take, the best first: its name; its name and town; its name, town and region.
- * `fallback` stands for a name without a letter of the Latin alphabet.
+ * `fallback` stands for a name without a letter or digit.
  */
 export function slugCandidates(
   name: string,

@@ -2,7 +2,7 @@ import { numberedSlug, slugCandidates } from "#content/nonprofit/slug.ts";
 import { idsBySlug } from "./import-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 
-/** A nonprofit that needs a slug. `org_id` stands for a name without a Latin letter. */
+/** A nonprofit that needs a slug. `org_id` stands for a name without a letter or digit. */
 export type Unnamed = {
   slug_name: string;
   org_id: string;

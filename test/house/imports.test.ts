@@ -16,7 +16,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
     "content/store",
     /^(zod$|node:|drizzle-orm|@libsql\/client|libsql(\/promise)?$|lru-cache$|bun:sqlite$)/,
   ],
-  ["content/nonprofit", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
+  ["content/nonprofit", /^(zod$|node:|any-ascii$|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/register", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/search", /^(zod$|node:|lru-cache$|@libsql\/client)/],
