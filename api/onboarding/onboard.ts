@@ -34,7 +34,7 @@ import {
 import { describeHostProof, type Describing } from "./host-proof.ts";
 import { digestOf, type OnboardingKeys } from "./keys.ts";
 import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
-import { readRegistrationNumber } from "#content/register/registration-number.ts";
+import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import { standingFields } from "#content/onboarding/outcome.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";

@@ -2,7 +2,7 @@ import type { InValue } from "@libsql/client";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
-import { comparedNumber, type RegistrationNumber } from "#content/register/registration-number.ts";
+import { comparedNumber, type RegistrationNumber } from "#content/register/org-id.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
@@ -17,7 +17,7 @@ export type Sought = {
   country_code: string | null;
   city: string | null;
   website: string | null;
-  registration: RegistrationNumber | null;
+  registration: Omit<RegistrationNumber, "country_code"> | null;
 };
 
 const duplicatesMax = 10;
@@ -76,7 +76,7 @@ async function sameRegistration(
 
 /** Undefined for a number of which neither register nor country is known: it may be anyone's. */
 function isRegistration(
-  { org_id, registration_number }: RegistrationNumber,
+  { org_id, registration_number }: Omit<RegistrationNumber, "country_code">,
   country: string | null,
 ) {
   if (org_id !== null) return eq(registrations.org_id, org_id);

@@ -6,7 +6,7 @@ import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
 import { linkHost } from "#content/nonprofit/website.ts";
-import { readRegistrationNumber } from "#content/register/registration-number.ts";
+import { readRegistrationNumber } from "#content/register/org-id.ts";
 
 /** What an approval would write. */
 export type OnboardingOutcome = {
@@ -127,7 +127,7 @@ function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord
   const { registration_number: number } = request;
   const country_code = edits.country_code ?? request.country_code;
   if (number !== null && country_code !== null) {
-    const registration = { country_code, ...readRegistrationNumber(number, country_code) };
+    const registration = readRegistrationNumber(number, country_code);
     set(after, "registrations", [registration], "organisation", nowMs);
   }
   return after;

@@ -9,7 +9,7 @@ import { isTestData, normalise } from "#content/enrichment/value.ts";
 import type { HostControl } from "./host-proof.ts";
 import type { OnboardingRequest } from "./read.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
-import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
+import { comparedNumber, readRegistrationNumber } from "#content/register/org-id.ts";
 import { readWallet } from "#content/donation/wallet.ts";
 
 /** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */

@@ -10,7 +10,6 @@ import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { editable, readEdits } from "#content/onboarding/edits.ts";
 import { onboardingOutcome } from "#content/onboarding/outcome.ts";
 import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
-import { comparedNumber, readRegistrationNumber } from "#content/register/registration-number.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
@@ -341,29 +340,6 @@ test.each([
   ["a@hope.example", null, "other"],
 ] as const)("the host of %s beside %s is %s", (email, website, host) => {
   expect(emailHost(email, website)).toBe(host);
-});
-
-test.each([
-  ["530196605", "US", "US-EIN-530196605", "53-0196605"],
-  ["EIN 53-0196605", "US", "US-EIN-530196605", "53-0196605"],
-  ["US-EIN-530196605", "US", "US-EIN-530196605", "53-0196605"],
-  ["202918", "GB", "GB-CHC-202918", "202918"],
-  ["sc 012345", "GB", "GB-SC-SC012345", "SC012345"],
-  ["NIC100001", "GB", "GB-NIC-100001", "100001"],
-  ["12 345 678 901", "AU", "AU-ABN-12345678901", "12345678901"],
-  [" 12/77 ", "KE", null, "12/77"],
-  ["12345", "US", null, "12345"],
-])("the number %s of %s", (text, country, org_id, registration_number) => {
-  expect(readRegistrationNumber(text, country)).toMatchObject({ org_id, registration_number });
-});
-
-test.each([
-  ["KE/2001/77", "ke 2001-77", true],
-  ["No. 12", "NO12", true],
-  ["KE/2001/77", "KE/2001/78", false],
-  ["\u2116 7", "\u21167", true],
-])("the numbers %s and %s are the same: %p", (one, other, same) => {
-  expect(comparedNumber(one) === comparedNumber(other)).toBe(same);
 });
 
 test("a site is a host, on shared hosts a page", () => {

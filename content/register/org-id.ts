@@ -1,0 +1,181 @@
+import { fail, ok, type Result } from "#content/contract/result.ts";
+
+/** A number as its register writes it, and the org-id by which imports recognise the organisation. */
+export type RegisterNumber = {
+  /** The country of the register; XS for the sample's. */
+  country_code: string;
+  type: string;
+  registration_number: string;
+  org_id: string;
+};
+
+/** A number as it is stored: one of a register that is not known here is kept as it was written, without an org-id. */
+export type RegistrationNumber = Omit<RegisterNumber, "org_id"> & { org_id: string | null };
+
+export type OrgIdFailure =
+  /** `looks`: what a number looks like in the register that was named, or in each when none was. */
+  | { kind: "number_not_valid"; looks: string[] }
+  | { kind: "register_not_known"; prefix: string; known: string[] };
+
+type Register = {
+  scheme: string;
+  type: string;
+  looks: string;
+  /** Words before the digits that name the register. */
+  labels: readonly string[];
+  digits: RegExp;
+  /** Which digits are of this register when no word names it; absent: none. */
+  bare?: RegExp;
+  isValid?: (digits: string) => boolean;
+  written: (digits: string) => string;
+  /** How the org-id ends, where that is not the number as written. */
+  inOrgId?: (digits: string) => string;
+};
+
+const asItIs = (digits: string) => digits;
+const withSeed = (digits: string) => digits.replace(/(?<=\d)(\d{7})$/, "-$1");
+
+/** The registers that this directory imports. Source: org-id.guide, and what the registers publish of their numbers. */
+const registers: readonly Register[] = [
+  {
+    scheme: "US-EIN",
+    type: "EIN",
+    looks: "an EIN (United States) has nine digits, such as 53-0196605",
+    labels: ["EIN", "FEIN", "TIN"],
+    digits: /^\d{9}$/,
+    bare: /^\d{9}$/,
+    written: (digits) => `${digits.slice(0, 2)}-${digits.slice(2)}`,
+    inOrgId: asItIs,
+  },
+  {
+    scheme: "GB-CHC",
+    type: "Charity number (England and Wales)",
+    looks: "a charity number of England and Wales has six or seven digits, such as 202918",
+    labels: ["CHC", "CCEW"],
+    digits: /^\d{6,7}(?:_\d{1,3})?$/,
+    // Numbers of six digits that begin with 1 are Northern Ireland's.
+    bare: /^(?:[2-9]\d{5}|\d{7})(?:_\d{1,3})?$/,
+    written: (digits) => digits.replace("_", "-"),
+  },
+  {
+    scheme: "GB-SC",
+    type: "Charity number (Scotland)",
+    looks: "a Scottish charity number has SC and six digits, such as SC041666",
+    labels: ["SC", "SCSC"],
+    digits: /^\d{6}$/,
+    written: (digits) => `SC${digits}`,
+  },
+  {
+    scheme: "GB-NIC",
+    type: "Charity number (Northern Ireland)",
+    looks: "a charity number of Northern Ireland has NIC and six digits, such as NIC100012",
+    labels: ["NIC", "NI"],
+    digits: /^\d{6}$/,
+    bare: /^1\d{5}$/,
+    written: asItIs,
+  },
+  {
+    scheme: "AU-ABN",
+    type: "ABN",
+    looks: "an ABN (Australia) has eleven digits that check each other, such as 51 824 753 556",
+    labels: ["ABN"],
+    digits: /^\d{11}$/,
+    bare: /^\d{11}$/,
+    isValid: isAbn,
+    written: asItIs,
+  },
+  {
+    // The sample directory's own; XS stands for codes that users assign.
+    scheme: "XS-SAMPLE",
+    type: "Sample register",
+    looks: "a number of the sample has SAMPLE and seven digits, such as SAMPLE-0000001",
+    labels: ["SAMPLE"],
+    digits: /^\d{7,16}$/,
+    written: (digits) => `SAMPLE-${withSeed(digits)}`,
+    inOrgId: withSeed,
+  },
+];
+
+/** The beginnings of the org-ids that are read. */
+export const knownSchemes: readonly string[] = registers.map(({ scheme }) => scheme);
+
+const lengthMax = 64;
+/** What people write around a number: "Registered charity no. 202918", "Tax ID: 53-0196605". */
+const wordsAround = /\b(?:REGISTERED|REGISTRATION|REG|SCOTTISH|CHARITY|NUMBER|NO|NR|TAX|ID)\b/g;
+const separators = /[\s./:#()№\u2010-\u2015-]+/gu;
+/** A charity that is registered under the number of another one: "GB-CHC-210183-1". */
+const linkedNumber = /(?<!\d)(\d{6,7})-(?=\d{1,3}$)/;
+/** Without separators: country, word and digits. */
+const numberParts = /^(US|GB|AU|XS)?([A-Z]*)(\d+(?:_\d+)?)$/;
+const schemeAtStart = /^[A-Z]{2}-[A-Z\d_]*[A-Z][A-Z\d_]*(?=-.)/;
+
+/**
+ * The register number that a text is, in any usual spelling: "53-0196605", "EIN 530196605" and "US-EIN-530196605" are
+ * one. `country` (ISO 3166-1 alpha-2) says whose number it is when the text does not; without it, any register's.
+ */
+export function readOrgId(text: string, country = ""): Result<RegisterNumber, OrgIdFailure> {
+  if (text.length > lengthMax) return notValid(registers);
+  const upper = text
+    .normalize("NFKC")
+    .toUpperCase()
+    .trim()
+    .replace(/^UK(?=\W)/, "GB");
+  const [scheme = ""] = schemeAtStart.exec(upper) ?? [];
+  if (!["", ...knownSchemes].includes(scheme)) return notKnown(scheme);
+  const compact = upper
+    .replaceAll(wordsAround, "")
+    .replace(linkedNumber, "$1_")
+    .replaceAll(separators, "");
+  const [, named = "", label = "", digits] = numberParts.exec(compact) ?? [];
+  if (digits === undefined) return notValid(registers);
+  return readIn(named === "" && label === "" ? country : named, label, digits);
+}
+
+function readIn(country: string, label: string, digits: string) {
+  const meant = registers.filter(
+    (one) => one.scheme.startsWith(country) && (label === "" || one.labels.includes(label)),
+  );
+  if (meant.length === 0) return notKnown(`${country}${label}`);
+  const register = meant.find((one) => (label === "" ? one.bare : one.digits)?.test(digits));
+  if (register === undefined) return notValid(meant);
+  if (register.isValid?.(digits) === false) return notValid([register]);
+  const { scheme, type, written, inOrgId = written } = register;
+  return ok({
+    country_code: scheme.slice(0, 2),
+    type,
+    registration_number: written(digits),
+    org_id: `${scheme}-${inOrgId(digits)}`,
+  });
+}
+
+const notValid = (meant: readonly Register[]) =>
+  fail({ kind: "number_not_valid" as const, looks: meant.map(({ looks }) => looks) });
+
+const notKnown = (prefix: string) =>
+  fail({ kind: "register_not_known" as const, prefix, known: [...knownSchemes] });
+
+/** The first two digits of an ABN check the others. Source: Australian Business Register, "Format of the ABN". */
+function isAbn(digits: string): boolean {
+  const weights = [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19];
+  const sum = weights.reduce((all, weight, at) => all + weight * Number(digits[at]), 0);
+  // One is taken from the first digit before it is weighed.
+  return (sum - 10) % 89 === 0;
+}
+
+/**
+ * A number that an organisation gives of itself. One that readOrgId cannot read is kept as it was written, without an
+ * org-id; comparedNumber compares it.
+ */
+export function readRegistrationNumber(text: string, country_code: string): RegistrationNumber {
+  const read = readOrgId(text, country_code);
+  if (read.ok) return read.value;
+  const registration_number = text.replaceAll(/\s+/gu, " ").trim();
+  return { country_code, type: "Registration number", registration_number, org_id: null };
+}
+
+/**
+ * The form in which numbers are compared: "ke/2001 77" and "KE-2001.77" are one. The same as the index
+ * registrations_without_org_id says, which knows ASCII letters only.
+ */
+export const comparedNumber = (text: string): string =>
+  text.replaceAll(/[\s./-]+/g, "").replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
