@@ -9,7 +9,7 @@ import {
   formatNames,
   runImport,
 } from "./import/run-import.ts";
-import { reportInWords } from "./import/report.ts";
+import { coveredInWords, reportInWords } from "./import/report.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { type Progress, startProgress } from "./support/progress.ts";
 import { runCommand } from "./support/command.ts";
@@ -22,10 +22,14 @@ const args = {
   },
   "skip-bad": { type: "boolean", description: "Count and leave out malformed rows" },
   check: { type: "boolean", description: "Read and check the files, write nothing" },
+  scope: {
+    type: "string",
+    description:
+      "Parts of the register that the files cover whole: states, registers, foreign, all, or none to withdraw nothing (default: those of their rows)",
+  },
   "withdraw-many": {
     type: "boolean",
-    description:
-      "Withdraw even when most of what the files cover is absent, or rows were malformed",
+    description: "Withdraw even when more than a tenth of a part is absent, or rows were malformed",
   },
   json: { type: "boolean", description: "Answer as JSON on standard output" },
 } as const;
@@ -33,7 +37,7 @@ const args = {
 const skippedShownMax = 10;
 
 const about = [
-  "Imports a public register. Running it again applies only what changed; an organisation that the same file no longer lists is withdrawn.",
+  "Imports a public register. Running it again applies only what changed; an organisation that its part of the register (a state, for example) no longer lists is withdrawn.",
   ...csvFormats.map((format) => `  ${format.name.padEnd(11)} ${format.about}`),
   `  ${"ndjson".padEnd(11)} Our own records, as export writes them`,
 ].join("\n");
@@ -66,10 +70,16 @@ const command = defineCommand({
         files,
         skipBad: asked["skip-bad"] === true,
         checkOnly: asked.check === true,
+        scope: asked.scope ?? null,
         allowManyWithdrawals: asked["withdraw-many"] === true,
         clock: systemClock,
         signal: stopSignal(),
         onProgress: progress.at,
+        onCovered: (planned) => {
+          progress.end();
+          const words = coveredInWords(planned);
+          if (words !== "") console.error(words);
+        },
         onSkipped: firstOnes(),
       });
       progress.end();

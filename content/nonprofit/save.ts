@@ -106,6 +106,10 @@ export async function appendChanges(
   await insertMany(tx, changes, rows);
 }
 
+/** Whether a page shows anything of what differs. */
+export const isPublicChange = ({ before, after }: Save): boolean =>
+  changedParts(before, after).some((part) => !unseen.has(part));
+
 type Written = Save & { parts: string[]; shown: string[] };
 
 function rankOf({ after }: Written): number {

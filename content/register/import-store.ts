@@ -46,15 +46,34 @@ export async function knownIds(store: Queryable, ids: readonly number[]): Promis
   return new Set(found.map(({ id }) => id));
 }
 
-/** Nonprofits that these parts of a register listed and that are not withdrawn, with their org-ids, by rising id. */
+/** The parts that a register's nonprofits are noted under, with names of files from earlier versions. Index: nonprofits_by_register. */
+export async function scopesOf(store: Queryable, register: string): Promise<string[]> {
+  const found = await store.db
+    .selectDistinct({ scope: nonprofits.register_scope })
+    .from(nonprofits)
+    .where(eq(nonprofits.register, register));
+  return found.map(({ scope }) => scope ?? "");
+}
+
+/** What tells in which part of its register a nonprofit stands. */
+export type ListedProfile = {
+  id: number;
+  org_ids: string[];
+  scope: string;
+  country_code: string | null;
+  region: string | null;
+};
+
+/** Nonprofits that these parts of a register listed and that are not withdrawn, by rising id. */
 export async function listedInScopes(
   store: Queryable,
   register: string,
   scopes: readonly string[],
   { after, limit }: { after: number; limit: number },
-): Promise<{ id: number; org_ids: string[] }[]> {
+): Promise<ListedProfile[]> {
+  const { register_scope: scope, country_code, region } = nonprofits;
   const listed = await store.db
-    .select({ id: nonprofits.id })
+    .select({ id: nonprofits.id, scope, country_code, region })
     .from(nonprofits)
     .where(
       and(
@@ -72,9 +91,10 @@ export async function listedInScopes(
     .from(registrations)
     .where(inValues(registrations.nonprofit_id, ids));
   const byId = Map.groupBy(registered, ({ id }) => id);
-  return ids.map((id) => ({
-    id,
-    org_ids: (byId.get(id) ?? []).flatMap(({ org_id }) => org_id ?? []),
+  return listed.map((one) => ({
+    ...one,
+    scope: one.scope ?? "",
+    org_ids: (byId.get(one.id) ?? []).flatMap(({ org_id }) => org_id ?? []),
   }));
 }
 

@@ -100,7 +100,7 @@ export type RegisterDraft = {
 export type RegisterTerms = {
   /** The import format, for example irs-bmf. */
   register: string;
-  /** The part of the register, for example eo_nv. */
+  /** The part of the register, for example NV. */
   scope: string;
   /** True when the register lists organisations; false when it only adds to known ones. */
   lists: boolean;

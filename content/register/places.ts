@@ -51,6 +51,19 @@ export function bmfPlace({
   return foreignPlace(STREET.replaceAll(/\s+/g, " ").trim(), CITY.trim());
 }
 
+/** The part of the master file that holds rows without a state. */
+export const bmfForeign = "foreign";
+
+/** The part of the master file in which a place stands, as bmfPlace gave it; null when it does not tell. */
+export function bmfPart(country: string | null, region: string | null): string | null {
+  if (country === null) return null;
+  if (territories.has(country)) return country;
+  if (country !== "US") return bmfForeign;
+  const name = region?.toUpperCase() ?? "";
+  const forces = [...armedForces].find(([, named]) => named === region)?.[0];
+  return statesByName.get(name) ?? forces ?? null;
+}
+
 /** The name of a state or province, of its code or name in any letter case; null for any other text. */
 export const provinceName = (country: string, text: string): string | null =>
   provinces.get(country)?.get(text.trim().toUpperCase()) ?? null;

@@ -62,6 +62,7 @@ export const acnc: CsvFormat = {
   name: "acnc",
   about: "Register of the Australian Charities and Not-for-profits Commission",
   lists: true,
+  parts: { ofRow: () => "AU", fits: /^AU$/, ofProfile: () => "AU", onceEach: true },
   columns: [columns],
   read: (row, mapping) => {
     const abn = cell(row, "ABN").replaceAll(" ", "");

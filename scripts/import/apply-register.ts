@@ -1,5 +1,10 @@
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { idsByOrgId, listedInScopes } from "#content/register/import-store.ts";
+import {
+  idsByOrgId,
+  type ListedProfile,
+  listedInScopes,
+  scopesOf,
+} from "#content/register/import-store.ts";
 import {
   mergedWithRegister,
   newFromRegister,
@@ -9,6 +14,8 @@ import {
 } from "#content/register/merge.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Outcome, Planner } from "./apply.ts";
+import type { CsvFormat } from "./format.ts";
+import { BadInput } from "./read-file.ts";
 import type { Staged, Staging } from "./staging.ts";
 
 /** What the rows of a register change in the directory and add to it. */
@@ -35,30 +42,61 @@ export const registerPlanner = (register: Omit<RegisterTerms, "scope">): Planner
 
 const lookedAtAtOnce = 1_000;
 
-/** What the files would withdraw: ids, and how many nonprofits their scopes hold. */
-type Absent = { ids: number[]; listed: number };
+/** A part of a register that a run covers: how many nonprofits it listed, and the ids of those that no row names. */
+export type Covered = { part: string; listed: number; absent: number[] };
 
 /**
- * The nonprofits that the same parts of the register listed before and that no staged row names. One that moved to
- * another file of the same run is staged, and one of a file that is not imported now is in another scope.
+ * What a run covers, and what it would withdraw. Covered are the parts in which its rows stand, or those of `asked`: names
+ * of parts with commas between, "all" for whatever the register listed, "none". One that moved to another part of the run is
+ * staged; one of a part that is not covered stays. Throws BadInput for a part that neither rows nor store know.
  */
-export async function findAbsent(
+export async function findCovered(
   store: Store,
   staging: Staging,
-  register: string,
-  scopes: readonly string[],
-): Promise<Absent> {
-  const absent: Absent = { ids: [], listed: 0 };
+  { name, parts }: CsvFormat,
+  asked: string | null,
+): Promise<Covered[]> {
+  if (parts === undefined || asked === "none") return [];
+  const stored = await scopesOf(store, name);
+  const known = new Set([...staging.scopes, ...stored.filter((scope) => parts.fits.test(scope))]);
+  const wanted = asked === "all" ? known : new Set(asked?.split(",") ?? staging.scopes);
+  const unknown = [...wanted].filter((part) => !known.has(part));
+  if (unknown.length > 0) {
+    const problem = `no row and no profile stands in ${unknown.join(", ")}; send some of ${[...known].toSorted().join(", ")}`;
+    throw new BadInput("--scope", null, problem);
+  }
+  // Earlier versions noted the name of the file: what such a profile's place says counts instead.
+  const partOf = (one: ListedProfile) =>
+    parts.fits.test(one.scope) ? one.scope : parts.ofProfile(one);
+  const scopes = stored.filter((scope) => wanted.has(scope) || !parts.fits.test(scope));
+  const covered = new Map<string, Covered>();
+  const coveredPart = (part: string) => {
+    const found = covered.get(part) ?? { part, listed: 0, absent: [] };
+    covered.set(part, found);
+    return found;
+  };
+  for (const part of wanted) coveredPart(part);
+  await eachListed(store, { register: name, scopes }, (one) => {
+    const part = partOf(one) ?? "unknown";
+    if (asked !== "all" && !wanted.has(part)) return;
+    const found = coveredPart(part);
+    found.listed += 1;
+    if (!staging.has(one.org_ids)) found.absent.push(one.id);
+  });
+  return [...covered.values()].toSorted((a, b) => (a.part < b.part ? -1 : 1));
+}
+
+async function eachListed(
+  store: Store,
+  { register, scopes }: { register: string; scopes: readonly string[] },
+  look: (one: ListedProfile) => void,
+): Promise<void> {
   for (let after = 0; ;) {
-    const part = await listedInScopes(store, register, scopes, {
-      after,
-      limit: lookedAtAtOnce,
-    });
-    const last = part.at(-1);
-    if (last === undefined) return absent;
+    const listed = await listedInScopes(store, register, scopes, { after, limit: lookedAtAtOnce });
+    const last = listed.at(-1);
+    if (last === undefined) return;
     after = last.id;
-    absent.listed += part.length;
-    absent.ids.push(...part.filter((one) => !staging.has(one.org_ids)).map(({ id }) => id));
+    for (const one of listed) look(one);
   }
 }
 

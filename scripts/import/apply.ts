@@ -1,5 +1,5 @@
 import type { Clock } from "#content/contract/time.ts";
-import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./report.ts";
@@ -72,7 +72,8 @@ function count(report: ImportReport, outcome: Outcome): void {
     const { before, after } = outcome;
     if (before === null) report.added += 1;
     else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
-    else report.changed += 1;
+    else if (isPublicChange(outcome)) report.changed += 1;
+    else report.unchanged += 1;
     if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
   }
 }

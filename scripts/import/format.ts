@@ -2,6 +2,7 @@ import type { Program } from "#content/contract/nonprofit.ts";
 import type { NonprofitFields, StoredRegistration } from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped, MappedBy } from "#content/register/cause-mapping.ts";
+import type { ListedProfile } from "#content/register/import-store.ts";
 import type { RegisterDraft } from "#content/register/merge.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "./report.ts";
@@ -19,9 +20,21 @@ export type CsvFormat = {
   about: string;
   /** True when the register lists organisations; false when it only adds to known ones. */
   lists: boolean;
+  /** Of a register that lists: the parts in which it is published. A run withdraws only from parts that its rows show. */
+  parts?: RegisterParts;
   /** The columns that are read; a file without one of them is refused. Alternatives: the first whose columns are there. */
   columns: readonly (readonly string[])[];
   read(row: Row, mapping: CauseMapping): RowOutcome;
+};
+
+export type RegisterParts = {
+  /** The part in which a row stands, for example a state. Only parts have such names. */
+  ofRow: (row: Row) => string;
+  fits: RegExp;
+  /** The part of one that an earlier version noted under the name of a file; null when its profile does not tell. */
+  ofProfile: (profile: ListedProfile) => string | null;
+  /** True when an organisation has one row in the whole register: a second one means a damaged or doubled file. */
+  onceEach: boolean;
 };
 
 /** The text under each column of the format, "" when the row is short of it. */

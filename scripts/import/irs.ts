@@ -1,6 +1,6 @@
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { readableName } from "#content/register/names.ts";
-import { bmfPlace } from "#content/register/places.ts";
+import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
 import {
   bad,
   cell,
@@ -45,6 +45,12 @@ export const irsBmf: CsvFormat = {
   name: "irs-bmf",
   about: "IRS Exempt Organizations Business Master File (eo_*.csv); lists public charities",
   lists: true,
+  parts: {
+    ofRow: (row) => cell(row, "STATE") || bmfForeign,
+    fits: /^(?:[A-Z]{2}|foreign)$/,
+    ofProfile: ({ country_code, region }) => bmfPart(country_code, region),
+    onceEach: true,
+  },
   columns: [columns],
   read: (row, mapping) => {
     const ein = cell(row, "EIN");

@@ -1,6 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
@@ -15,13 +14,6 @@ export type ReadOptions = {
 
 /** No register has a longer row, and no record of ours a longer line. Counted before anything is kept in memory. */
 const recordBytesMax = 2 ** 20;
-
-/** The part of a register that a file is: its name without endings, in lower case ("eo_nv" of "EO_NV.csv.gz"). */
-export const scopeOf = (file: string): string =>
-  basename(file)
-    .replace(/\.gz$/i, "")
-    .replace(/\.[a-z]+$/i, "")
-    .toLowerCase();
 
 /** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
 export function fileSize(file: string): number {

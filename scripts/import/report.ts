@@ -4,6 +4,8 @@ export type ImportReport = ReturnType<typeof emptyReport>;
 export const emptyReport = (format: string, files: string[]) => ({
   format,
   files,
+  /** The parts of the register that the run covers; empty when it withdraws nothing. */
+  covers: [] as { part: string; listed: number; to_withdraw: number }[],
   rows: 0,
   added: 0,
   /** With those that are restored. */
@@ -33,6 +35,25 @@ const reasons: Record<SkipReason, string> = {
 export function countSkip(report: ImportReport, why: SkipReason): void {
   report.skipped += 1;
   report.skipped_because[why] += 1;
+}
+
+const partsShownMax = 12;
+
+/** What a run covers and would withdraw, said before it is applied; "" for a register that only adds. */
+export function coveredInWords({ covers }: ImportReport): string {
+  if (covers.length === 0) return "";
+  const listed = covers.reduce((sum, one) => sum + one.listed, 0);
+  const total = covers.reduce((sum, one) => sum + one.to_withdraw, 0);
+  const names = covers.slice(0, partsShownMax).map(({ part }) => part);
+  const more = covers.length - names.length;
+  const losing = covers.filter(({ to_withdraw }) => to_withdraw > 0).slice(0, partsShownMax);
+  const each = losing.map(({ part, to_withdraw }) => `${part} ${to_withdraw.toLocaleString("en")}`);
+  return [
+    `covers ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}: ${listed.toLocaleString("en")} nonprofits are listed there`,
+    total === 0
+      ? "each of them has a row, so none is withdrawn"
+      : `${total.toLocaleString("en")} of them are in no row, and are withdrawn (${each.join(", ")})`,
+  ].join("\n");
 }
 
 /** The report in words, for a terminal. */

@@ -12,11 +12,11 @@ import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { acnc } from "./acnc.ts";
 import { applyRows } from "./apply.ts";
-import { findAbsent, registerPlanner, withdrawalPlanner } from "./apply-register.ts";
+import { type Covered, findCovered, registerPlanner, withdrawalPlanner } from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
-import { BadInput, fileSize, type ReadOptions, scopeOf } from "./read-file.ts";
+import { BadInput, fileSize, type ReadOptions } from "./read-file.ts";
 import { countSkip, emptyReport, type ImportReport } from "./report.ts";
 import { openStaging, stageCsv, type Staging } from "./staging.ts";
 import { ukcat } from "./ukcat.ts";
@@ -30,12 +30,16 @@ export type ImportRequest = {
   skipBad: boolean;
   /** Check the files and write nothing. */
   checkOnly: boolean;
-  /** Withdraw even when most of what the files cover is absent. */
+  /** The parts of the register that the run covers, with commas between; "all", "none", or null for those of its rows. */
+  scope: string | null;
+  /** Withdraw even when much of what the run covers is absent. */
   allowManyWithdrawals: boolean;
   clock: Clock;
   signal: AbortSignal;
   /** Called while reading (bytes) and while applying (organisations). */
   onProgress: (step: "reading" | "applying", done: number, total: number) => void;
+  /** Called when all is read and checked, before anything is written, with what the run covers and would withdraw. */
+  onCovered: (report: ImportReport) => void;
   /** Called with each malformed row that is left out. */
   onSkipped: (problem: string) => void;
 };
@@ -45,9 +49,9 @@ export class Interrupted extends Error {
   override name = "Interrupted";
 }
 
-/** Above this share of a part of a register, and this many, absence looks like a damaged file. */
-const withdrawalsShareMax = 0.5;
-const withdrawalsCheckedFrom = 1_000;
+/** Above this share of a part of a register, and this many, absence looks like a file that is cut short or a selection. */
+const withdrawalsShareMax = 0.1;
+const withdrawalsCheckedFrom = 20;
 /** The store grows by about this many times the bytes staged, and its write-ahead log by as much as this before. */
 const growth = 5;
 const logGrowth = 15;
@@ -76,7 +80,15 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     await stage(running);
     if (request.signal.aborted) throw new Interrupted("interrupted; nothing was written");
     checkDisk(running);
-    const absent = await absentIds(running);
+    const covered = await coveredParts(running);
+    report.covers = covered.map(({ part, listed, absent }) => ({
+      part,
+      listed,
+      to_withdraw: absent.length,
+    }));
+    request.onCovered(report);
+    refuseMany(running, covered);
+    const absent = covered.flatMap((part) => part.absent);
     if (!request.checkOnly) await apply(running, absent);
     report.seconds = (performance.now() - startedMs) / 1_000;
     return report;
@@ -112,16 +124,23 @@ function checkDisk({ store, dataDir, staging }: Running): void {
   throw new BadInput(dataDir, null, problem);
 }
 
-/** The nonprofits that are to be withdrawn. Throws BadInput when much too much would vanish. */
-async function absentIds(running: Running): Promise<number[]> {
-  const { csv, store, staging, files, report, allowManyWithdrawals } = running;
+/** What the run covers; nothing where it may withdraw nothing. */
+async function coveredParts(running: Running): Promise<Covered[]> {
+  const { csv, store, staging, report, scope, allowManyWithdrawals } = running;
   // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
   const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
-  if (csv === null || !csv.lists || unsure) return [];
-  const { ids, listed } = await findAbsent(store, staging, csv.name, files.map(scopeOf));
-  const isMost = ids.length >= withdrawalsCheckedFrom && ids.length > listed * withdrawalsShareMax;
-  if (!isMost || allowManyWithdrawals) return ids;
-  const problem = `${ids.length.toLocaleString("en")} of ${listed.toLocaleString("en")} nonprofits would be withdrawn; the file seems incomplete. --withdraw-many does it`;
+  return csv === null || unsure ? [] : findCovered(store, staging, csv, scope);
+}
+
+/** Throws BadInput when much too much of a part would vanish. */
+function refuseMany({ files, allowManyWithdrawals }: Running, covered: readonly Covered[]): void {
+  const much = covered.find(
+    ({ absent, listed }) =>
+      absent.length >= withdrawalsCheckedFrom && absent.length > listed * withdrawalsShareMax,
+  );
+  if (much === undefined || allowManyWithdrawals) return;
+  const [absent, listed] = [much.absent.length, much.listed].map((n) => n.toLocaleString("en"));
+  const problem = `${absent} of the ${listed} nonprofits of ${much.part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
   throw new BadInput(files.join(", "), null, problem);
 }
 

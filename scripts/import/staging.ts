@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
-import type { CauseMapping } from "#content/register/cause-mapping.ts";
-import type { CsvFormat } from "./format.ts";
-import { BadInput, readCsv, type ReadOptions, scopeOf } from "./read-file.ts";
+import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
+import type { CsvFormat, Row, RowOutcome } from "./format.ts";
+import { BadInput, readCsv, type ReadOptions } from "./read-file.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 
-/** One organisation as read and checked, waiting to be applied. `payload` is JSON. */
+/** One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `payload` is JSON. */
 export type Staged = { key: string; scope: string; payload: string };
 
 export type Staging = ReturnType<typeof openStaging>;
@@ -32,11 +32,13 @@ export function openStaging(dataDir: string) {
   db.run("PRAGMA synchronous = OFF");
   db.run("PRAGMA cache_size = -8000");
   db.run(
-    "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, payload TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, payload TEXT NOT NULL, read_at TEXT NOT NULL) WITHOUT ROWID",
   );
   db.run("BEGIN");
-  const known = db.query<{ rank: string }, [string]>("SELECT rank FROM staged WHERE key = ?");
-  const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?)");
+  const known = db.query<{ rank: string; read_at: string }, [string]>(
+    "SELECT rank, read_at FROM staged WHERE key = ?",
+  );
+  const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?)");
   const next = db.query<Staged, [string, number]>(
     "SELECT key, scope, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
   );
@@ -44,11 +46,20 @@ export function openStaging(dataDir: string) {
     "SELECT (SELECT count(*) FROM staged) AS count, page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
   );
   return {
-    /** Keeps the row, unless one of greater rank is there already. False when the key was there. */
-    put: ({ key, rank, scope, payload }: Staged & { rank: string }): boolean => {
+    /** Parts of the register in which rows stand, staged or not. */
+    scopes: new Set<string>(),
+    /**
+     * Keeps the row, unless one of greater rank is there already, or any one where there may be one only. Answers where an
+     * earlier one was read, null for none.
+     */
+    put: (
+      { key, rank, scope, payload }: Staged & { rank: string },
+      { readAt = "", once = false } = {},
+    ): string | null => {
       const before = known.get(key);
-      if (before === null || rank >= before.rank) insert.run(key, rank, scope, payload);
-      return before === null;
+      const counts = before === null || (!once && rank >= before.rank);
+      if (counts) insert.run(key, rank, scope, payload, readAt);
+      return before?.read_at ?? null;
     },
     /** The next rows in the order of their keys, without those that have no payload. */
     after: (key: string, limit: number): Staged[] => next.all(key, limit),
@@ -73,7 +84,8 @@ const cellLengthMax = 50_000;
 
 /**
  * Reads and checks the files of a register into the staging file. Of several rows of one organisation the newest counts
- * (the later one, where rows bear no date). Throws BadInput for a file without any row: it would withdraw all it covers.
+ * (the later one, where rows bear no date). Throws BadInput for a row that may stand there only once, and for a file
+ * without any row.
  */
 export async function stageCsv(
   format: CsvFormat,
@@ -82,25 +94,38 @@ export async function stageCsv(
   mapping: CauseMapping,
 ): Promise<void> {
   for (const file of files) {
-    const scope = scopeOf(file);
     const rowsBefore = report.rows;
     for await (const { row, line } of readCsv(file, format.columns, options)) {
       if (signal.aborted) return;
       report.rows += 1;
-      const long = Object.entries(row).find(([, cell]) => cell.length > cellLengthMax);
-      const outcome: ReturnType<typeof format.read> =
-        long === undefined
-          ? format.read(row, mapping)
-          : { kind: "bad", problem: `${long[0]} has more than ${cellLengthMax} characters` };
+      const outcome = readRow(format, row, mapping);
       if (outcome.kind === "bad") options.onBad(new BadInput(file, line, outcome.problem));
+      else staging.scopes.add(partOf(format, row));
       if (outcome.kind === "skip") countSkip(report, outcome.why);
       if (outcome.kind !== "draft") continue;
       const { draft, rank, mapped } = outcome;
-      const isNew = staging.put({ key: draft.org_id, rank, scope, payload: JSON.stringify(draft) });
-      if (!isNew) countSkip(report, "duplicate");
-      if (isNew && mapped !== undefined) report.causes_by[mapped] += 1;
+      const payload = JSON.stringify(draft);
+      const staged = { key: draft.org_id, rank, scope: partOf(format, row), payload };
+      const once = format.parts?.onceEach ?? false;
+      const earlier = staging.put(staged, { readAt: `line ${line} of ${file}`, once });
+      if (earlier === null) countCause(report, mapped);
+      else if (!once) countSkip(report, "duplicate");
+      else options.onBad(new BadInput(file, line, `${draft.org_id} stands on ${earlier} already`));
     }
     if (report.rows === rowsBefore)
       throw new BadInput(file, null, "there is no row under the header");
   }
+}
+
+function readRow(format: CsvFormat, row: Row, mapping: CauseMapping): RowOutcome {
+  const long = Object.entries(row).find(([, cell]) => cell.length > cellLengthMax);
+  return long === undefined
+    ? format.read(row, mapping)
+    : { kind: "bad", problem: `${long[0]} has more than ${cellLengthMax} characters` };
+}
+
+const partOf = ({ parts }: CsvFormat, row: Row): string => parts?.ofRow(row) ?? "";
+
+function countCause(report: ImportReport, mapped: MappedBy | undefined): void {
+  if (mapped !== undefined) report.causes_by[mapped] += 1;
 }

@@ -66,6 +66,13 @@ export const ukcat: CsvFormat = {
   name: "ukcat",
   about: "Charities of the United Kingdom as published by UK Charity Activity Tags",
   lists: true,
+  parts: {
+    ofRow: (row) => schemeOf(cell(row, "org_id")) ?? "",
+    fits: /^GB-[A-Z]+$/,
+    ofProfile: ({ org_ids }) => org_ids.map(schemeOf).find((scheme) => scheme !== null) ?? null,
+    // A charity that was tagged twice has two rows.
+    onceEach: false,
+  },
   columns: [published, extract],
   read: (row, mapping) => {
     const org_id = cell(row, "org_id");
@@ -97,6 +104,10 @@ export const ukcat: CsvFormat = {
     });
   },
 };
+
+/** Each of the three registers is a part. */
+const schemeOf = (org_id: string): string | null =>
+  registers.find(({ scheme }) => org_id.startsWith(`${scheme}-`))?.scheme ?? null;
 
 const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);
 

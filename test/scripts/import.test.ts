@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { ImportReport } from "#scripts/import/report.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;
@@ -43,7 +44,7 @@ describe("the IRS master file", () => {
       city: "Easthaven",
       founded_year: null,
       register: "irs-bmf",
-      register_scope: "eo_aa",
+      register_scope: "NV",
       status: "listed",
       registrations: [
         {
@@ -149,18 +150,71 @@ describe("the IRS master file", () => {
     });
   });
 
-  test("one that moved to another file of the run is not withdrawn", async () => {
+  test("a file of another month withdraws what it lacks, whatever its name", async () => {
+    await importing.run("irs-bmf", [edited("eo_aa.csv", (line) => line, "eo_aa_march.csv")]);
+    const april = edited("eo_aa.csv", without("000000101"), "eo_aa_april.csv");
+    const said: ImportReport["covers"][] = [];
+    const onCovered = ({ covers }: ImportReport) => said.push(covers);
+    expect(await importing.run("irs-bmf", [april], { onCovered })).toMatchObject({ withdrawn: 1 });
+    expect(said).toEqual([
+      [
+        { part: "NV", listed: 6, to_withdraw: 1 },
+        { part: "foreign", listed: 1, to_withdraw: 0 },
+      ],
+    ]);
+    expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("withdrawn");
+  });
+
+  test("what earlier versions noted under the name of a file stands where its place says", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    await importing.store.raw.execute("UPDATE nonprofits SET register_scope = 'eo_march'");
+    const changed = await importing.changes();
+    const april = edited("eo_aa.csv", without("000000101"), "april.csv");
+    expect(await importing.run("irs-bmf", [april])).toMatchObject({
+      ...counts,
+      unchanged: 6,
+      withdrawn: 1,
+    });
+    expect((await importing.changes()).slice(changed.length)).toEqual([
+      "withdrawn mcalder-food-bank-inc",
+    ]);
+    expect(await importing.record("grace-chapel")).toMatchObject({ register_scope: "NV" });
+    expect(await importing.record("hoola-music-academy")).toMatchObject({ status: "listed" });
+  });
+
+  test.each([
+    ["none", []],
+    ["foreign", [{ part: "foreign", listed: 1, to_withdraw: 1 }]],
+    [
+      "all",
+      [
+        { part: "HI", listed: 1, to_withdraw: 1 },
+        { part: "NV", listed: 6, to_withdraw: 5 },
+        { part: "PR", listed: 1, to_withdraw: 1 },
+        { part: "foreign", listed: 1, to_withdraw: 1 },
+      ],
+    ],
+  ])("an operator may say that a file covers %s", async (scope, covers) => {
+    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
+    const one = edited("eo_aa.csv", (line) => (line.startsWith("000000101") ? line : null));
+    const run = await importing.run("irs-bmf", [one], { scope, checkOnly: true });
+    expect(run.covers).toEqual(covers);
+    const other = importing.run("irs-bmf", [one], { scope: "NV,Nevada" });
+    expect(await outcome(other)).toContain("no row and no profile stands in Nevada; send some of");
+  });
+
+  test("one that moved to another part of the run is not withdrawn", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
     const [, moving = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
     const old = edited("eo_aa.csv", without("000000101"));
     const bb = readFileSync(registerFile("eo_bb.csv"), "utf8");
-    const now = importing.file("eo_bb.csv", `${bb}${moving}\n`);
+    const now = importing.file("eo_bb.csv", `${bb}${moving.replace(",NV,", ",HI,")}\n`);
     expect(await importing.run("irs-bmf", [old, now])).toMatchObject({ changed: 1, withdrawn: 0 });
     const moved = await importing.record("mcalder-food-bank-inc");
-    expect(moved).toMatchObject({ status: "listed", register_scope: "eo_bb" });
+    expect(moved).toMatchObject({ status: "listed", register_scope: "HI" });
   });
 
-  test("a file that lost most of what it covered is refused, unless that is meant", async () => {
+  test("a file that lost much of what it covered is refused, unless that is meant", async () => {
     const [header = "", line = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
     const many = Array.from({ length: 1_200 }, (_, at) =>
       line.replace(/^\d{9}/, String(500_000_000 + at)),
@@ -170,7 +224,7 @@ describe("the IRS master file", () => {
     expect(new Set(await importing.slugs()).size).toBe(1_200);
     importing.file("eo_cc.csv", [header, ...many.slice(0, 100)].join("\n"));
     expect(await outcome(importing.run("irs-bmf", [file]))).toContain(
-      "1,100 of 1,200 nonprofits would be withdrawn",
+      "1,100 of the 1,200 nonprofits of NV would be withdrawn",
     );
     const meant = await importing.run("irs-bmf", [file], { allowManyWithdrawals: true });
     expect(meant).toMatchObject({ withdrawn: 1_100, unchanged: 100 });
@@ -296,4 +350,19 @@ test("Australian charities come with year and place; withheld ones stay out", as
     website: null,
     causes: ["religion"],
   });
+});
+
+const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
+
+test.skipIf(folder === "")("a real state's next month withdraws all that went", async () => {
+  const month = (of: string, as: string) =>
+    importing.file(as, readFileSync(`${folder}/${of}/eo_ri.csv.gz`));
+  await importing.run("irs-bmf", [month("irs_bmf_previous_month", "eo_ri_march.csv.gz")]);
+  const april = await importing.run("irs-bmf", [month("irs_bmf", "eo_ri_april.csv.gz")]);
+  expect(april.covers.map(({ part }) => part)).toEqual(["RI"]);
+  expect(april.withdrawn).toBeGreaterThanOrEqual(17);
+  const { rows } = await importing.store.raw.execute(
+    "SELECT count(*) AS listed FROM nonprofits WHERE status = 'listed'",
+  );
+  expect(Number(rows[0]?.["listed"])).toBe(april.added + april.changed + april.unchanged);
 });

@@ -43,7 +43,7 @@ export const nonprofits = sqliteTable(
     status: text().notNull().default("listed").$type<NonprofitStatus>(),
     merged_into: text(), // The slug of the profile in whose favour an operator withdrew it.
     register: text(), // The import format that lists it, null for one that registered itself.
-    register_scope: text(), // The part of the register (a file) in which it was last seen.
+    register_scope: text(), // The part of the register (a state) in which it was last seen.
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bmfPlace, type Place, provinceName } from "#content/register/places.ts";
+import { bmfPart, bmfPlace, type Place, provinceName } from "#content/register/places.ts";
 
 const place = (STREET: string, CITY: string, STATE: string) =>
   orderOf(bmfPlace({ STREET, CITY, STATE }));
@@ -61,4 +61,15 @@ test("a state is known by code and name, in any letter case", () => {
   expect(provinceName("AU", "Northern Territory")).toBe("Northern Territory");
   expect(provinceName("AU", "Sample")).toBeNull();
   expect(provinceName("FJ", "QLD")).toBeNull();
+});
+
+test.each([
+  ["US", "Nevada", "NV"],
+  ["US", "Armed Forces Pacific", "AP"],
+  ["US", null, null],
+  ["PR", null, "PR"],
+  ["KE", null, "foreign"],
+  [null, null, null],
+])("a place in %p, %p is in the part %p of the file", (country, region, part) => {
+  expect(bmfPart(country, region)).toBe(part);
 });
