@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { z } from "zod";
 import { systemClock } from "#content/contract/time.ts";
 import { openStore } from "#content/store/open.ts";
 import { BadInput } from "./import/read-file.ts";
@@ -27,6 +28,10 @@ const args = {
     description:
       "Parts of the register that the files cover whole: states, registers, foreign, all, or none to withdraw nothing (default: those of their rows)",
   },
+  "as-of": {
+    type: "string",
+    description: "Date of what the files say, YYYY-MM-DD; else when each file was last changed",
+  },
   "withdraw-many": {
     type: "boolean",
     description: "Withdraw even when more than a tenth of a part is absent, or rows were malformed",
@@ -50,6 +55,8 @@ const command = defineCommand({
     if (!formatNames.includes(asked.format)) {
       stopWith(`${asked.format} is not a format. Give one of ${formatNames.join(", ")}.`, 2);
     }
+    if (asked["as-of"] !== undefined && !z.iso.date().safeParse(asked["as-of"]).success)
+      stopWith("--as-of: give a date as YYYY-MM-DD.", 2);
     if (files.length === 0)
       stopWith(`Give the files to import: import ${asked.format} <files…>`, 2);
     const config = configOrExit();
@@ -68,6 +75,7 @@ const command = defineCommand({
         dataDir: config.dataDir,
         format: asked.format,
         files,
+        asOf: asked["as-of"] ?? null,
         skipBad: asked["skip-bad"] === true,
         checkOnly: asked.check === true,
         scope: asked.scope ?? null,

@@ -61,6 +61,39 @@ export const Registration = named("Registration", {
   registration_number: z.string(),
 });
 
+/** What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. */
+export const RegisterState = z.enum(["registered", "revoked", "reinstated", "removed", "gone"]);
+export type RegisterState = z.infer<typeof RegisterState>;
+
+export const RegisterFact = named("RegisterFact", {
+  name: z.string().describe("Stable name, for example income"),
+  label: z.string().describe("The name in words, for example Income"),
+  value: z.union([z.string(), z.number()]).describe("In words, a date YYYY-MM-DD, or an amount"),
+  currency: z.string().optional().describe("ISO 4217; only amounts have one"),
+  period: z
+    .string()
+    .optional()
+    .describe("What an amount covers, for example year to December 2024"),
+});
+export type RegisterFact = z.infer<typeof RegisterFact>;
+
+/** What one register says of a nonprofit: beside the profile's own fields, never instead of them. */
+export const RegisterFacts = named("RegisterFacts", {
+  register: z.string().describe("Id of the register, for example irs-bmf"),
+  register_name: z.string().describe("For example IRS Business Master File"),
+  org_id: z.string().describe("The organisation there, for example US-EIN-530196605"),
+  name: z.string().describe("The organisation's name there"),
+  state: RegisterState,
+  as_of: z
+    .string()
+    .describe("YYYY-MM-DD: the date of the register's file that first said all this"),
+  licence: z.object({ name: z.string(), url: z.string() }),
+  attribution: z.string().describe("What to say when you show these facts"),
+  fields: z.array(RegisterFact),
+  record_url: z.string().nullable().describe("The register's own page about the organisation"),
+});
+export type RegisterFacts = z.infer<typeof RegisterFacts>;
+
 /** Who set a value: agreement of agents, an operator, the organisation itself, or a public register. */
 export const SetBy = z.enum(["register", "consensus", "operator", "organisation"]);
 export type SetBy = z.infer<typeof SetBy>;
@@ -104,6 +137,7 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
     impact_metrics: z.array(ImpactMetric),
     registrations: z.array(Registration),
     identifiers: z.array(z.string()).describe("org-id form, for example US-EIN-530196605"),
+    register_facts: z.array(RegisterFacts).describe("What public registers say, each as of a date"),
     provenance: z.record(z.string(), FieldProvenance),
     updated_at: z.string().describe("ISO 8601, UTC"),
   })

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type NonprofitField, type NonprofitRecord, sourceFrom } from "./record.ts";
+import { withRegisterRecord } from "./register-facts.ts";
 
 // What operators make of a profile. Each answers the record as it shall be.
 
@@ -99,6 +100,9 @@ export function merged(
     ({ country_code, type, registration_number }) =>
       `${country_code} ${type} ${registration_number}`,
   );
+  for (const record of gone.register_records) {
+    after.register_records = withRegisterRecord(after.register_records, record);
+  }
   if (into.register === null) {
     after.register = gone.register;
     after.register_scope = gone.register_scope;
@@ -112,6 +116,7 @@ export function merged(
     }
   }
   const { registrations: _, ...provenance } = gone.provenance;
-  const left = { ...gone, provenance, registrations: [], register: null, register_scope: null };
+  const none = { registrations: [], register_records: [], register: null, register_scope: null };
+  const left = { ...gone, provenance, ...none };
   return { gone: { ...withdrawnBy(left, at), merged_into: into.slug }, into: after, fields };
 }

@@ -9,6 +9,7 @@ import {
   nonprofits,
   programs,
   provenance,
+  registerRecords,
   registrations,
 } from "#content/store/tables/nonprofits.ts";
 import type { NonprofitRecord } from "./record.ts";
@@ -35,8 +36,9 @@ export async function recordsById(
   });
   const records = new Map<number, NonprofitRecord>();
   for (const row of rowsFromJson(nonprofits, columns, rows[0]?.["nonprofits"])) {
-    const none = { causes: [], programs: [], impact_metrics: [], registrations: [] };
-    records.set(row.id, { ...row, ...none, provenance: {} });
+    const none = { causes: [], programs: [], impact_metrics: [] };
+    const registered = { registrations: [], register_records: [] };
+    records.set(row.id, { ...row, ...none, ...registered, provenance: {} });
   }
   for (const { name, read } of wanted) read(rows[0]?.[name], records);
   return ids.flatMap((id) => records.get(id) ?? []);
@@ -100,12 +102,15 @@ function child<Table extends ChildTable, Parent = NonprofitRecord>(
   key: string,
   rows: (record: NonprofitRecord) => Omit<Table["$inferSelect"], "nonprofit_id">[],
   put: (record: Parent, row: Table["$inferSelect"]) => void,
+  orElse = "",
 ) {
   const own = columnNames(table);
   const name = getTableName(table);
   return {
     table: table as ChildTable,
     rows,
+    /** A conflict clause for rows that another nonprofit has. */
+    orElse,
     name,
     sql: rowsOf(table, own, "nonprofit_id", `, ${key}`),
     read: (text: unknown, records: ReadonlyMap<number, Parent>) => {
@@ -125,6 +130,13 @@ const causes = child(
   (record) => record.causes.map((cause_id, position) => ({ position, cause_id })),
   (record: { causes: string[] }, { cause_id }) => record.causes.push(cause_id),
 );
+
+/** An organisation's row goes to the nonprofit that has its number now. */
+export const registerRecordUpsert = `ON CONFLICT (org_id, register) DO UPDATE SET ${columnNames(
+  registerRecords,
+)
+  .map((column) => `${column} = excluded.${column}`)
+  .join(", ")}`;
 
 /** What hangs on a nonprofit. */
 export const children = [
@@ -149,6 +161,16 @@ export const children = [
     (record) => inOrder(record.registrations),
     (record, { country_code, type, registration_number, org_id }) =>
       record.registrations.push({ country_code, type, registration_number, org_id }),
+  ),
+  child(
+    registerRecords,
+    "org_id, register",
+    (record) => record.register_records,
+    (record, row) => {
+      const { nonprofit_id: _, ...said } = row;
+      record.register_records.push(said);
+    },
+    registerRecordUpsert,
   ),
   child(
     provenance,

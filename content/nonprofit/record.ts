@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { CauseId } from "#content/contract/cause.ts";
-import { ImpactMetric, NonprofitStatus, Program, SetBy } from "#content/contract/nonprofit.ts";
+import {
+  ImpactMetric,
+  NonprofitStatus,
+  Program,
+  RegisterState,
+  SetBy,
+} from "#content/contract/nonprofit.ts";
 
 const text = z.string().nullable();
 const count = z.int().min(0).nullable();
@@ -11,6 +17,21 @@ const instant = z.int().min(0);
 /** A slug names files, whose names have at most 255 bytes, endings included. */
 const slugLengthMax = 240;
 const nameLengthMax = 1_000;
+
+/** What the store holds of what a register says of one organisation, in the register's codes. */
+export const RegisterRecord = z.strictObject({
+  org_id: z.string(),
+  /** The import format, for example irs-bmf. */
+  register: z.string(),
+  name: z.string(),
+  /** The date of the file that first said all this. */
+  as_of: z.iso.date(),
+  /** The part of the register in which it was last seen, for example eo_nv. */
+  scope: z.string(),
+  state: RegisterState,
+  facts: z.record(z.string(), z.union([z.string(), z.number()])),
+});
+export type RegisterRecord = z.infer<typeof RegisterRecord>;
 
 /** All that the store holds of one nonprofit, as one value. */
 export const NonprofitRecord = z.strictObject({
@@ -58,6 +79,8 @@ export const NonprofitRecord = z.strictObject({
       org_id: text,
     }),
   ),
+  /** In the order of org-id and register. Earlier exports do not have them. */
+  register_records: z.array(RegisterRecord).default([]),
   /** The slug of the profile in whose favour an operator withdrew it. Earlier exports do not have it. */
   merged_into: text.default(null),
   register: text,
@@ -111,6 +134,7 @@ type SetByDirectory =
   | "wallet_challenge"
   | "wallet_signature"
   | "merged_into"
+  | "register_records"
   | "register"
   | "register_scope"
   | "created_at"
@@ -150,6 +174,7 @@ export const emptyRecord: NonprofitRecord = {
   programs: [],
   impact_metrics: [],
   registrations: [],
+  register_records: [],
   merged_into: null,
   register: null,
   register_scope: null,

@@ -3,6 +3,8 @@ import { ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { listingsOf } from "./listing.ts";
 import type { NonprofitRecord } from "./record.ts";
+import { samePublicFacts } from "./register-facts.ts";
+import { adoptRegisterRecords } from "./register-record-store.ts";
 import { children } from "./record-store.ts";
 import { columnNames, insertMany, inValues } from "#content/store/query.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
@@ -23,6 +25,10 @@ export type SaveContext = {
 /** Parts of a record that no page shows. */
 const unseen = new Set(["id", "register", "register_scope", "created_at", "updated_at"]);
 
+const isUnseen = (part: string, before: NonprofitRecord | null, after: NonprofitRecord): boolean =>
+  unseen.has(part) ||
+  (part === "register_records" && before !== null && samePublicFacts(before, after));
+
 /**
  * Writes nonprofits with all that hangs on them, and appends to `changes` what a page shows of it: the one way in
  * which public data changes. A save without any difference writes nothing. Answers the records as stored, in order.
@@ -32,16 +38,18 @@ export async function saveNonprofits(
   saves: readonly Save[],
   { origin, now, keepTimes = false }: SaveContext,
 ): Promise<NonprofitRecord[]> {
+  const adopted = await adoptRegisterRecords(tx, saves);
   // Ids that are handed in are not given to others.
   let nextId = saves.reduce(
     (least, { after }) => Math.max(least, after.id + 1),
     await firstFreeId(tx),
   );
-  const written = saves.map(({ before, after }): Written => {
+  const written = saves.map(({ before, after: wanted }, at): Written => {
+    const after = adopted[at] ?? wanted;
     const moment = now.getTime();
     const id = before?.id ?? (after.id > 0 ? after.id : nextId++);
     const parts = changedParts(before, after);
-    const shown = parts.filter((part) => !unseen.has(part));
+    const shown = parts.filter((part) => !isUnseen(part, before, after));
     const updated_at = shown.length > 0 && !keepTimes ? moment : after.updated_at;
     const created_at = before === null && after.created_at === 0 ? moment : after.created_at;
     return { before, after: { ...after, id, updated_at, created_at }, parts, shown };
@@ -50,7 +58,9 @@ export async function saveNonprofits(
   await writeRows(tx, differing);
   // The search index takes rows faster in the order of their places; see the view search_places.
   const byPlace = differing.toSorted((a, b) => rankOf(b) - rankOf(a));
-  for (const { table, rows } of children) await writeChildren(tx, table, rows, byPlace);
+  for (const { table, rows, orElse } of children) {
+    await writeChildren(tx, table, rows, byPlace, orElse);
+  }
   await writeChildren(tx, listings, listingsOf, byPlace);
   await refreshPending(tx, differing);
   const shown = differing.filter((one) => one.shown.length > 0);
@@ -108,7 +118,7 @@ export async function appendChanges(
 
 /** Whether a page shows anything of what differs. */
 export const isPublicChange = ({ before, after }: Save): boolean =>
-  changedParts(before, after).some((part) => !unseen.has(part));
+  changedParts(before, after).some((part) => !isUnseen(part, before, after));
 
 type Written = Save & { parts: string[]; shown: string[] };
 
@@ -147,6 +157,7 @@ async function writeChildren(
   table: SQLiteTable & { nonprofit_id: SQLiteColumn },
   rows: (record: NonprofitRecord) => object[],
   writes: readonly Written[],
+  orElse = "",
 ): Promise<void> {
   const changed = writes.filter(
     ({ before, after }) => before === null || !isDeepStrictEqual(rows(before), rows(after)),
@@ -156,7 +167,7 @@ async function writeChildren(
   const next = changed.flatMap(({ after }) =>
     rows(after).map((row) => ({ nonprofit_id: after.id, ...row })),
   );
-  await insertMany(tx, table, next);
+  await insertMany(tx, table, next, orElse);
 }
 
 function kindOf({ before, after }: Written): "added" | "changed" | "withdrawn" | "restored" {

@@ -8,6 +8,7 @@ import causes from "#content/editorial/causes.json";
 import { countryName } from "./country.ts";
 import { shownName } from "./public-name.ts";
 import type { NonprofitRecord } from "./record.ts";
+import { publicFacts } from "./register-facts.ts";
 
 const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
 
@@ -76,6 +77,7 @@ export const toDetail = (n: NonprofitRecord): NonprofitDetail => ({
     registration_number,
   })),
   identifiers: n.registrations.flatMap(({ org_id }) => org_id ?? []),
+  register_facts: publicFacts(n.register_records),
   provenance: provenanceOf(n),
   updated_at: isoTime(n.updated_at),
 });
@@ -99,6 +101,7 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
 /** Fields of the store that the public profile shows under another name. */
 const publicNames: Readonly<Record<string, string>> = {
   country_code: "country",
+  register_records: "register_facts",
   wallet_challenge: "wallet_proof",
   wallet_signature: "wallet_proof",
 };

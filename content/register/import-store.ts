@@ -1,7 +1,15 @@
-import { and, asc, eq, gt, ne } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, ne } from "drizzle-orm";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
+import { recordColumns } from "#content/nonprofit/register-record-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { inValues } from "#content/store/query.ts";
-import { nonprofits, registrations } from "#content/store/tables/nonprofits.ts";
+import { inValues, insertMany } from "#content/store/query.ts";
+import {
+  nonprofits,
+  registerRecords,
+  registerScopes,
+  registrations,
+} from "#content/store/tables/nonprofits.ts";
 import { imports } from "#content/store/tables/publishing.ts";
 
 /** What an import did. Withdrawn and restored are counted beside added, changed and unchanged. */
@@ -97,6 +105,74 @@ export async function listedInScopes(
     org_ids: (byId.get(one.id) ?? []).flatMap(({ org_id }) => org_id ?? []),
   }));
 }
+
+/** What a register says of these organisations, by org-id; only of those without a profile. Index: the primary key. */
+export async function recordsWithoutProfile(
+  store: Queryable,
+  register: string,
+  orgIds: readonly string[],
+): Promise<Map<string, RegisterRecord>> {
+  if (orgIds.length === 0) return new Map();
+  const found = await store.db
+    .select(recordColumns)
+    .from(registerRecords)
+    .where(
+      and(
+        inValues(registerRecords.org_id, orgIds),
+        eq(registerRecords.register, register),
+        isNull(registerRecords.nonprofit_id),
+      ),
+    );
+  return new Map(found.map((record) => [record.org_id, record]));
+}
+
+/** Organisations without a profile that these parts of a register listed, by rising org-id. Index: the primary key. */
+export const recordsInScopes = (
+  store: Queryable,
+  register: string,
+  scopes: readonly string[],
+  { after, limit }: { after: string; limit: number },
+): Promise<RegisterRecord[]> =>
+  store.db
+    .select(recordColumns)
+    .from(registerRecords)
+    .where(
+      and(
+        gt(registerRecords.org_id, after),
+        eq(registerRecords.register, register),
+        inValues(registerRecords.scope, scopes),
+        isNull(registerRecords.nonprofit_id),
+        ne(registerRecords.state, "gone"),
+      ),
+    )
+    .orderBy(asc(registerRecords.org_id))
+    .limit(limit)
+    .all();
+
+/** Writes what a register says of organisations without a profile, in the place of what it said before. */
+export const saveRecordsWithoutProfile = (
+  tx: WriteTransaction,
+  records: readonly RegisterRecord[],
+): Promise<number> =>
+  insertMany(
+    tx,
+    registerRecords,
+    records.map((record) => ({ ...record, nonprofit_id: null })),
+    registerRecordUpsert,
+  );
+
+/** Notes the date of each part of a register that was read: what its records say holds then, however old they are. */
+export const saveScopes = (
+  tx: WriteTransaction,
+  register: string,
+  asOf: Readonly<Record<string, string>>,
+): Promise<number> =>
+  insertMany(
+    tx,
+    registerScopes,
+    Object.entries(asOf).map(([scope, as_of]) => ({ register, scope, as_of })),
+    "ON CONFLICT (register, scope) DO UPDATE SET as_of = excluded.as_of",
+  );
 
 /** Notes that an import began to write; answers its id. */
 export async function startImport(

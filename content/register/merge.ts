@@ -4,8 +4,11 @@ import {
   type NonprofitField,
   type NonprofitFields,
   type NonprofitRecord,
+  type RegisterRecord,
   sourceFrom,
+  type StoredProvenance,
 } from "#content/nonprofit/record.ts";
+import { withRegisterRecord } from "#content/nonprofit/register-facts.ts";
 
 /**
  * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
@@ -18,19 +21,28 @@ export function mergedWithRegister(
   terms: RegisterTerms,
   nowMs: number,
 ): NonprofitRecord {
-  const fields = (Object.keys(draft.fields) as NonprofitField[]).filter((field) =>
-    isToBeSet(before, field, draft.fields[field], terms.register),
+  if (draft.fields === null) return unlisted(before, draft, terms);
+  const values = draft.fields;
+  const fields = (Object.keys(values) as NonprofitField[]).filter((field) =>
+    isToBeSet(before, field, values[field], terms.register),
   );
   const mine = terms.lists && before.register === terms.register;
   const moved = mine && before.register_scope !== terms.scope;
   const restored = mine && before.status === "withdrawn" && !statusIsHeld(before);
-  if (fields.length === 0 && !moved && !restored) return before;
-  const after: NonprofitRecord = { ...before, provenance: { ...before.provenance } };
-  for (const field of fields) setField(after, field, draft, terms.register, nowMs);
+  const said = withRecord(before, draft, terms);
+  if (fields.length === 0 && !moved && !restored) return said;
+  const after: NonprofitRecord = { ...said, provenance: { ...before.provenance } };
+  const from = sourceFrom("register", nowMs, {
+    source: terms.register,
+    source_url: draft.source_url,
+  });
+  for (const field of fields) setField(after, field, values[field], from);
   if (moved) after.register_scope = terms.scope;
-  if (restored) after.status = before.verified === 1 ? "claimed" : "listed";
+  if (restored) after.status = listedStatus(before);
   return after;
 }
+
+const listedStatus = ({ verified }: NonprofitRecord) => (verified === 1 ? "claimed" : "listed");
 
 /** A new nonprofit from a row of a register; id 0 and slug "" until it is stored. */
 export function newFromRegister(
@@ -42,9 +54,67 @@ export function newFromRegister(
   return mergedWithRegister(empty, draft, terms, nowMs);
 }
 
-/** The nonprofit as its register no longer lists it, or null when that says nothing about it. */
-export const withdrawnByRegister = (before: NonprofitRecord): NonprofitRecord | null =>
-  before.status === "withdrawn" || statusIsHeld(before) ? null : { ...before, status: "withdrawn" };
+/**
+ * The nonprofit as the newest file of its register no longer has it: withdrawn, unless an operator keeps it. Answers
+ * `before` itself when nothing changes.
+ */
+export function withdrawnByRegister(
+  before: NonprofitRecord,
+  { register, as_of }: Pick<RegisterTerms, "register" | "as_of">,
+): NonprofitRecord {
+  const { register_records } = before;
+  const gone = register_records.map((one) =>
+    one.register === register && one.state !== "gone"
+      ? { ...one, state: "gone" as const, as_of }
+      : one,
+  );
+  const said = gone.some((one, at) => one !== register_records[at]);
+  return withdrawn(said ? { ...before, register_records: gone } : before);
+}
+
+const withdrawn = (before: NonprofitRecord): NonprofitRecord =>
+  before.status === "withdrawn" || statusIsHeld(before)
+    ? before
+    : { ...before, status: "withdrawn" };
+
+/** What the register says of an organisation that it gives no profile: one that it gave before is withdrawn. */
+function unlisted(
+  before: NonprofitRecord,
+  draft: RegisterDraft,
+  terms: RegisterTerms,
+): NonprofitRecord {
+  const after = withRecord(before, draft, terms);
+  return terms.lists && before.register === terms.register ? withdrawn(after) : after;
+}
+
+/** The nonprofit with what this row says of it; `before` itself when that is the same. */
+function withRecord(
+  before: NonprofitRecord,
+  { org_id, record }: RegisterDraft,
+  { register, scope, as_of }: RegisterTerms,
+): NonprofitRecord {
+  if (record === null) return before;
+  const { register_records } = before;
+  const known = register_records.find((one) => one.org_id === org_id && one.register === register);
+  const after = recordAfter(known, { register, scope, as_of, ...record });
+  if (after === known) return before;
+  return { ...before, register_records: withRegisterRecord(register_records, after) };
+}
+
+/**
+ * What the newest row says, as of the date at which the register first said it: a file that repeats it changes nothing.
+ * Answers `before` itself when it is the same.
+ */
+export function recordAfter(
+  before: RegisterRecord | undefined,
+  now: RegisterRecord,
+): RegisterRecord {
+  if (before === undefined) return now;
+  const { as_of } = before;
+  if (isDeepStrictEqual(before, { ...now, as_of })) return before;
+  const same = isDeepStrictEqual({ ...before, scope: now.scope }, { ...now, as_of });
+  return same ? { ...now, as_of } : now;
+}
 
 /** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
 const statusIsHeld = ({ provenance }: NonprofitRecord): boolean =>
@@ -67,18 +137,12 @@ function isToBeSet(
 function setField(
   after: NonprofitRecord,
   field: NonprofitField,
-  draft: RegisterDraft,
-  register: string,
-  nowMs: number,
+  value: unknown,
+  from: StoredProvenance,
 ): void {
-  const value = draft.fields[field];
   Object.assign(after, { [field]: value });
-  if (isEmptyValue(value)) {
-    delete after.provenance[field];
-    return;
-  }
-  const { source_url } = draft;
-  after.provenance[field] = sourceFrom("register", nowMs, { source: register, source_url });
+  if (isEmptyValue(value)) delete after.provenance[field];
+  else after.provenance[field] = from;
 }
 
 const isEmptyValue = (value: unknown): boolean =>
@@ -86,12 +150,15 @@ const isEmptyValue = (value: unknown): boolean =>
 
 /**
  * What one row of a register says of one organisation. A field that is present is provided by the register (null or
- * empty: it says that there is none); a field that is absent is none of its business.
+ * empty: it says that there is none); a field that is absent is none of its business. Without `fields` it gives the
+ * organisation no profile.
  */
 export type RegisterDraft = {
   /** The org-id by which it is recognised, for example US-EIN-530196605. */
   org_id: string;
-  fields: Partial<NonprofitFields>;
+  fields: Partial<NonprofitFields> | null;
+  /** What it says beside the fields; null for a form that only fills fields. */
+  record: Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> | null;
   /** Where a reader can look the row up. */
   source_url: string | null;
 };
@@ -102,6 +169,8 @@ export type RegisterTerms = {
   register: string;
   /** The part of the register, for example NV. */
   scope: string;
+  /** YYYY-MM-DD: the date of the file. */
+  as_of: string;
   /** True when the register lists organisations; false when it only adds to known ones. */
   lists: boolean;
 };

@@ -80,7 +80,8 @@ export const acnc: CsvFormat = {
       org_id: `AU-ABN-${abn}`,
     };
     const url = `https://www.acnc.gov.au/charity/charities?search=${abn}`;
-    return listed(name, registration, url, mapped, {
+    const record = { org_id: registration.org_id, name, state: "registered" as const, facts: {} };
+    return listed(record, registration, url, mapped, {
       country_code: "AU",
       ...placeOf(row),
       website: websiteOf(cell(row, "Charity_Website")),

@@ -1,13 +1,17 @@
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import {
   idsByOrgId,
   type ListedProfile,
   listedInScopes,
+  recordsInScopes,
+  recordsWithoutProfile,
   scopesOf,
 } from "#content/register/import-store.ts";
 import {
   mergedWithRegister,
   newFromRegister,
+  recordAfter,
   type RegisterDraft,
   type RegisterTerms,
   withdrawnByRegister,
@@ -19,20 +23,39 @@ import { BadInput } from "./read-file.ts";
 import type { Staged, Staging } from "./staging.ts";
 
 /** What the rows of a register change in the directory and add to it. */
-export const registerPlanner = (register: Omit<RegisterTerms, "scope">): Planner<Staged> => ({
+export const registerPlanner = (
+  register: Pick<RegisterTerms, "register" | "lists">,
+): Planner<Staged> => ({
   origin: `import:${register.register}`,
   plan: async (store, rows, now) => {
     const drafts = rows.map(({ payload }): RegisterDraft => JSON.parse(payload));
     const orgIds = drafts.map(({ org_id }) => org_id);
+    const noProfile = drafts.filter(({ fields }) => fields === null);
     const ids = await idsByOrgId(store, orgIds);
+    const unlisted = await recordsWithoutProfile(
+      store,
+      register.register,
+      noProfile.map(({ org_id }) => org_id),
+    );
     const stored = await recordsById(store, [...new Set(ids.values())]);
     const records = new Map(stored.map((record) => [record.id, record]));
     return drafts.map((draft, at): Outcome => {
-      const terms = { ...register, scope: rows[at]?.scope ?? "" };
+      const { scope = "", as_of = "" } = rows[at] ?? {};
+      const terms = { ...register, scope, as_of };
       const before = records.get(ids.get(draft.org_id) ?? 0);
       if (before !== undefined) {
         const after = mergedWithRegister(before, draft, terms, now.getTime());
         return after === before ? "unchanged" : { before, after };
+      }
+      if (draft.fields === null && draft.record !== null) {
+        const said = unlisted.get(draft.org_id);
+        const record = recordAfter(said, {
+          register: register.register,
+          scope,
+          as_of,
+          ...draft.record,
+        });
+        return record === said ? "recorded" : { record };
       }
       if (!terms.lists) return "not_joined";
       return { before: null, after: newFromRegister(draft, terms, now.getTime()) };
@@ -100,14 +123,47 @@ async function eachListed(
   }
 }
 
-/** Withdraws nonprofits by their ids. Their slugs stay taken, and they come back when the register lists them again. */
-export const withdrawalPlanner = (register: string): Planner<number> => ({
+/** Organisations without a profile that the covered parts of a register listed, and that no staged row names. */
+export async function goneIn(
+  store: Store,
+  staging: Staging,
+  register: string,
+  covered: readonly Covered[],
+): Promise<RegisterRecord[]> {
+  const gone: RegisterRecord[] = [];
+  const scopes = covered.map(({ part }) => part);
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const part = await recordsInScopes(store, register, scopes, { after, limit: lookedAtAtOnce });
+    gone.push(...part.filter(({ org_id }) => !staging.has([org_id])));
+    after = part.at(-1)?.org_id;
+  }
+  return gone;
+}
+
+/** Notes of organisations without a profile that the newest files no longer have them. */
+export const gonePlanner = (
+  register: string,
+  asOf: Readonly<Record<string, string>>,
+): Planner<RegisterRecord> => ({
+  origin: `import:${register}`,
+  plan: (_, records) =>
+    Promise.resolve(
+      records.map((record) => {
+        const as_of = asOf[record.scope] ?? record.as_of;
+        return { record: { ...record, state: "gone", as_of } };
+      }),
+    ),
+});
+
+/** Withdraws nonprofits by their ids, as of the date of the files. Their slugs stay taken, and they come back when the register lists them again. */
+export const withdrawalPlanner = (register: string, as_of: string): Planner<number> => ({
   origin: `import:${register}`,
   plan: async (store, ids) => {
     const records = await recordsById(store, ids);
     return records.map((before): Outcome => {
-      const after = before.register === register ? withdrawnByRegister(before) : null;
-      return after === null ? "kept" : { before, after };
+      if (before.register !== register) return "kept";
+      const after = withdrawnByRegister(before, { register, as_of });
+      return after === before ? "kept" : { before, after };
     });
   },
 });

@@ -1,5 +1,7 @@
 import type { Clock } from "#content/contract/time.ts";
 import { isPublicChange, type Save, saveNonprofits } from "#content/nonprofit/save.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { countSkip, type ImportReport, type SkipReason } from "./report.ts";
@@ -12,10 +14,16 @@ export type Applying = {
 };
 
 /**
- * What one row means for the directory. A new nonprofit whose slug is "" is given one as it is saved. "kept": no row of
+ * What one row means for the directory: a profile to save, or what a register says of an organisation without one. A new nonprofit whose slug is "" is given one as it is saved. "kept": no row of
  * the files, and nothing to save, so it is counted nowhere.
  */
-export type Outcome = Save | "unchanged" | "kept" | SkipReason;
+export type Outcome =
+  | Save
+  | { record: RegisterRecord }
+  | "recorded"
+  | "unchanged"
+  | "kept"
+  | SkipReason;
 
 export type Planner<Row> = {
   /** Named in the audit log and the change feed as where a change came from. */
@@ -45,7 +53,11 @@ export async function applyRows<Row>(
     const outcomes = await pace.run(() =>
       store.write(async (tx) => {
         const planned = await plan(tx, open, now);
-        const saves = planned.filter((outcome) => typeof outcome === "object");
+        const saves = planned.filter(isSave);
+        await saveRecordsWithoutProfile(
+          tx,
+          planned.filter(isRecord).map(({ record }) => record),
+        );
         const unnamed = saves.flatMap(({ after }) => (after.slug === "" ? [after] : []));
         const slugs = unnamed.length === 0 ? [] : await slugsFor(tx, unnamed.map(nameOf));
         for (const [at, after] of unnamed.entries()) after.slug = slugs[at] ?? "";
@@ -57,6 +69,11 @@ export async function applyRows<Row>(
   }
 }
 
+const isSave = (outcome: Outcome): outcome is Save =>
+  typeof outcome === "object" && "after" in outcome;
+const isRecord = (outcome: Outcome): outcome is { record: RegisterRecord } =>
+  typeof outcome === "object" && "record" in outcome;
+
 const nameOf = ({ name, registrations, city, region }: Save["after"]) => ({
   slug_name: name,
   org_id: registrations[0]?.org_id ?? "",
@@ -67,15 +84,18 @@ const nameOf = ({ name, registrations, city, region }: Save["after"]) => ({
 function count(report: ImportReport, outcome: Outcome): void {
   if (outcome === "kept") return;
   if (outcome === "unchanged") report.unchanged += 1;
-  else if (typeof outcome === "string") countSkip(report, outcome);
-  else {
-    const { before, after } = outcome;
-    if (before === null) report.added += 1;
-    else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
-    else if (isPublicChange(outcome)) report.changed += 1;
-    else report.unchanged += 1;
-    if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
-  }
+  else if (outcome === "recorded" || isRecord(outcome)) report.recorded += 1;
+  else if (isSave(outcome)) countSave(report, outcome);
+  else countSkip(report, outcome);
+}
+
+function countSave(report: ImportReport, save: Save): void {
+  const { before, after } = save;
+  if (before === null) report.added += 1;
+  else if (after.status === "withdrawn" && before.status !== "withdrawn") report.withdrawn += 1;
+  else if (isPublicChange(save)) report.changed += 1;
+  else report.unchanged += 1;
+  if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
 }
 
 /** How long one transaction of an import should hold the store's write lock, in milliseconds. */

@@ -1,5 +1,9 @@
 import type { Program } from "#content/contract/nonprofit.ts";
-import type { NonprofitFields, StoredRegistration } from "#content/nonprofit/record.ts";
+import type {
+  NonprofitFields,
+  RegisterRecord,
+  StoredRegistration,
+} from "#content/nonprofit/record.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, Mapped, MappedBy } from "#content/register/cause-mapping.ts";
 import type { ListedProfile } from "#content/register/import-store.ts";
@@ -7,9 +11,16 @@ import type { RegisterDraft } from "#content/register/merge.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "./report.ts";
 
-/** What a row of a file says. `rank` decides between rows of one organisation: the greater one counts. */
+/** What a register says of an organisation, in its own codes. Blank ones are left out. */
+export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts">;
+
+/**
+ * What a row of a file says: of an organisation that gets a profile, or of one that gets none. `rank` decides between
+ * rows of one organisation: the greater one counts.
+ */
 export type RowOutcome =
   | { kind: "draft"; draft: RegisterDraft; rank: string; mapped?: MappedBy }
+  | { kind: "record"; record: RecordDraft; rank?: string }
   | { kind: "skip"; why: SkipReason }
   | { kind: "bad"; problem: string };
 
@@ -46,23 +57,42 @@ export const cell = (row: Row, column: string): string => (row[column] ?? "").tr
 export const bad = (problem: string): RowOutcome => ({ kind: "bad", problem });
 export const skip = (why: SkipReason): RowOutcome => ({ kind: "skip", why });
 
-/** What a register that lists organisations says of one: its registration, and what it fills in. */
+/** What a register that lists organisations says of one: its record and registration, and what it fills in. */
 export function listed(
-  name: string,
-  registration: StoredRegistration & { org_id: string },
+  record: RecordDraft,
+  registration: StoredRegistration,
   source_url: string,
   mapped: Mapped,
   fields: Partial<NonprofitFields>,
 ): RowOutcome {
-  const { org_id } = registration;
+  const { org_id, name } = record;
   const { causes, by } = mapped;
   const draft = {
     org_id,
     source_url,
     fields: { name, ...fields, causes, registrations: [registration] },
+    record,
   };
   return { kind: "draft", rank: "", mapped: by, draft };
 }
+
+/** The facts without those that are blank. */
+export const saidOf = (
+  facts: Readonly<Record<string, string | number | null>>,
+): RegisterRecord["facts"] =>
+  Object.fromEntries(
+    Object.entries(facts).filter(
+      (fact): fact is [string, string | number] => !!fact[1] || fact[1] === 0,
+    ),
+  );
+
+/** An amount as registers write it, in whole units; null for a blank one and for what is no number. */
+export const amountOf = (text: string): number | null =>
+  /^-?\d{1,15}(?:\.\d*)?$/.test(text) ? Math.round(Number(text)) : null;
+
+/** "1994-07" of "199407"; null for "000000" and for what is no month. */
+export const monthOf = (text: string): string | null =>
+  /^(?:1[89]|20)\d\d(?:0[1-9]|1[0-2])$/.test(text) ? `${text.slice(0, 4)}-${text.slice(4)}` : null;
 
 /** Lengths of the texts. Source: decisions, "Enrichment". */
 const missionMax = 1_000;

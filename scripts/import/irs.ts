@@ -2,14 +2,17 @@ import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { readableName } from "#content/register/names.ts";
 import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
 import {
+  amountOf,
   bad,
   cell,
   type CsvFormat,
   listed,
   missionOf,
+  monthOf,
   programsOf,
   type Row,
   type RowOutcome,
+  saidOf,
   skip,
   websiteOf,
   yearOf,
@@ -23,9 +26,18 @@ const columns = [
   "STATE",
   "SUBSECTION",
   "AFFILIATION",
+  "RULING",
+  "DEDUCTIBILITY",
   "FOUNDATION",
   "ACTIVITY",
   "STATUS",
+  "TAX_PERIOD",
+  "FILING_REQ_CD",
+  "PF_FILING_REQ_CD",
+  "ACCT_PD",
+  "ASSET_AMT",
+  "INCOME_AMT",
+  "REVENUE_AMT",
   "NTEE_CD",
   "SORT_NAME",
 ] as const;
@@ -37,9 +49,9 @@ const sourceUrl =
 const privateFoundations = new Set(["02", "03", "04"]);
 
 /**
- * The IRS master file of exempt organisations. Not read on purpose: ICO and the street (a person's name and home),
- * RULING (the date of the tax ruling, which is not when an organisation was founded) and amounts (a year's revenue is no
- * budget). Source: the record layout eo-info.pdf.
+ * The IRS master file of exempt organisations. Not read on purpose: ICO and the street (a person's name and home). RULING
+ * and the amounts are facts of the register alone: a ruling is not when an organisation was founded, and a year's revenue
+ * is no budget. Source: the record layout eo-info.pdf.
  */
 export const irsBmf: CsvFormat = {
   name: "irs-bmf",
@@ -56,11 +68,13 @@ export const irsBmf: CsvFormat = {
     const ein = cell(row, "EIN");
     if (!/^\d{9}$/.test(ein)) return bad(`EIN is "${ein}", which is not nine digits`);
     if (!/^\d\d$/.test(cell(row, "SUBSECTION"))) return bad("SUBSECTION is not two digits");
-    if (!isEligible(row)) return skip("not_eligible");
     const parent = readableName(cell(row, "NAME"));
     if (parent === "") return bad("NAME is empty");
     const chapter = chapterOf(row);
     const name = chapter === null ? parent : withChapter(parent, chapter);
+    const org_id = `US-EIN-${ein}`;
+    const record = { org_id, name, state: "registered" as const, facts: bmfFacts(row) };
+    if (!isEligible(row)) return { kind: "record", record };
     const mapped = mapping.american({
       ntee: cell(row, "NTEE_CD"),
       activity: cell(row, "ACTIVITY"),
@@ -75,11 +89,34 @@ export const irsBmf: CsvFormat = {
       country_code: "US",
       type: "EIN",
       registration_number: formattedEin(ein),
-      org_id: `US-EIN-${ein}`,
+      org_id,
     };
-    return listed(name, registration, sourceUrl, mapped, place);
+    return listed(record, registration, sourceUrl, mapped, place);
   },
 };
+
+/** The codes and numbers of a row under the keys that content/editorial/registers.json has words for. */
+function bmfFacts(row: Row) {
+  const filing = cell(row, "FILING_REQ_CD");
+  const isPrivate = cell(row, "PF_FILING_REQ_CD") === "1";
+  const amounts = [cell(row, "INCOME_AMT"), cell(row, "REVENUE_AMT"), cell(row, "ASSET_AMT")];
+  // Form 990-N asks for no amounts: its zeros stand for nothing.
+  const isUnsaid = filing === "02" && amounts.every((amount) => Number(amount) === 0);
+  const [income = null, revenue = null, assets = null] = isUnsaid ? [] : amounts.map(amountOf);
+  return saidOf({
+    subsection: cell(row, "SUBSECTION"),
+    status: cell(row, "STATUS"),
+    foundation: cell(row, "FOUNDATION"),
+    deductibility: cell(row, "DEDUCTIBILITY"),
+    ruling: monthOf(cell(row, "RULING")),
+    filing: isPrivate ? "PF" : filing,
+    year_end: cell(row, "ACCT_PD"),
+    tax_period: monthOf(cell(row, "TAX_PERIOD")),
+    income,
+    revenue,
+    assets,
+  });
+}
 
 /** "12-3456789", as Americans write it. */
 const formattedEin = (ein: string): string => `${ein.slice(0, 2)}-${ein.slice(2)}`;
@@ -164,5 +201,5 @@ function joined(
   if (!/^\d{4}(?:\d\d)?$/.test(rank)) return bad(`the tax year is "${rank}"`);
   if (Object.keys(fields).length === 0) return skip("withheld");
   const org_id = `US-EIN-${ein}`;
-  return { kind: "draft", rank, draft: { org_id, fields, source_url } };
+  return { kind: "draft", rank, draft: { org_id, fields, source_url, record: null } };
 }

@@ -44,8 +44,14 @@ function stageLine(text: string, staging: Staging): string | null {
   ];
   if (staging.has([keyOf(id), ...marks]))
     return `id ${id}, slug ${slug} or an org-id of it came before`;
-  for (const key of marks) staging.put({ key, rank: "", scope: "", payload: "" });
-  staging.put({ key: keyOf(id), rank: "", scope: "", payload: JSON.stringify(parsed.data) });
+  for (const key of marks) staging.put({ key, rank: "", scope: "", as_of: "", payload: "" });
+  staging.put({
+    key: keyOf(id),
+    rank: "",
+    scope: "",
+    as_of: "",
+    payload: JSON.stringify(parsed.data),
+  });
   return null;
 }
 

@@ -15,6 +15,9 @@ export type ReadOptions = {
 /** No register has a longer row, and no record of ours a longer line. Counted before anything is kept in memory. */
 const recordBytesMax = 2 ** 20;
 
+/** The day on which a file was last changed, UTC: what it says is as of then, unless the operator says otherwise. */
+export const fileDay = (file: string): string => statSync(file).mtime.toISOString().slice(0, 10);
+
 /** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
 export function fileSize(file: string): number {
   const found = statSync(file, { throwIfNoEntry: false });

@@ -6,6 +6,8 @@ export const emptyReport = (format: string, files: string[]) => ({
   files,
   /** The parts of the register that the run covers; empty when it withdraws nothing. */
   covers: [] as { part: string; listed: number; to_withdraw: number }[],
+  /** The date of what each part of a register says, YYYY-MM-DD. */
+  as_of: {} as Record<string, string>,
   rows: 0,
   added: 0,
   /** With those that are restored. */
@@ -13,8 +15,10 @@ export const emptyReport = (format: string, files: string[]) => ({
   unchanged: 0,
   withdrawn: 0,
   restored: 0,
+  /** Organisations that get no profile: only what the register says is kept. */
+  recorded: 0,
   skipped: 0,
-  skipped_because: { not_eligible: 0, withheld: 0, duplicate: 0, not_joined: 0, bad: 0 },
+  skipped_because: { withheld: 0, duplicate: 0, not_joined: 0, bad: 0 },
   /** By what organisations came by their causes; only formats that list organisations map any. */
   causes_by: { code: 0, activity: 0, name: 0, none: 0 },
   seconds: 0,
@@ -24,7 +28,6 @@ export const emptyReport = (format: string, files: string[]) => ({
 export type SkipReason = keyof ImportReport["skipped_because"];
 
 const reasons: Record<SkipReason, string> = {
-  not_eligible: "not eligible",
   withheld: "say nothing",
   duplicate: "further rows of one organisation",
   not_joined: "of unknown organisations",
@@ -62,13 +65,15 @@ export function reportInWords(report: ImportReport): string {
   const why = (Object.keys(reasons) as SkipReason[])
     .filter((reason) => report.skipped_because[reason] > 0)
     .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);
+  const dates = [...new Set(Object.values(report.as_of))];
   const mapped = Object.entries(report.causes_by).filter(([, count]) => count > 0);
   return [
-    `${report.format}: ${n(report.rows)} rows in ${report.seconds.toFixed(1)} s`,
+    `${report.format}: ${n(report.rows)} rows in ${report.seconds.toFixed(1)} s${dates.length > 0 ? `, as of ${dates.join(" and ")}` : ""}`,
     `  added      ${n(report.added)}`,
     `  changed    ${n(report.changed)}${report.restored > 0 ? ` (${n(report.restored)} restored)` : ""}`,
     `  unchanged  ${n(report.unchanged)}`,
     `  withdrawn  ${n(report.withdrawn)}${report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
+    `  recorded   ${n(report.recorded)} without a profile`,
     `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
     ...(mapped.length > 0
       ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]

@@ -7,12 +7,19 @@ import {
   type CauseMapping,
   type MappingTables,
 } from "#content/register/cause-mapping.ts";
-import { finishImport, startImport } from "#content/register/import-store.ts";
+import { finishImport, saveScopes, startImport } from "#content/register/import-store.ts";
 import { mergeIndex } from "#content/search/index-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { acnc } from "./acnc.ts";
 import { applyRows } from "./apply.ts";
-import { type Covered, findCovered, registerPlanner, withdrawalPlanner } from "./apply-register.ts";
+import {
+  type Covered,
+  findCovered,
+  goneIn,
+  gonePlanner,
+  registerPlanner,
+  withdrawalPlanner,
+} from "./apply-register.ts";
 import type { CsvFormat } from "./format.ts";
 import { irs1023ez, irs990, irsBmf } from "./irs.ts";
 import { recordPlanner, stageRecords } from "./ndjson.ts";
@@ -32,6 +39,8 @@ export type ImportRequest = {
   checkOnly: boolean;
   /** The parts of the register that the run covers, with commas between; "all", "none", or null for those of its rows. */
   scope: string | null;
+  /** YYYY-MM-DD, the date of what the files say; null: when each file was last changed. */
+  asOf: string | null;
   /** Withdraw even when much of what the run covers is absent. */
   allowManyWithdrawals: boolean;
   clock: Clock;
@@ -88,8 +97,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     }));
     request.onCovered(report);
     refuseMany(running, covered);
-    const absent = covered.flatMap((part) => part.absent);
-    if (!request.checkOnly) await apply(running, absent);
+    if (!request.checkOnly) await apply(running, covered);
     report.seconds = (performance.now() - startedMs) / 1_000;
     return report;
   } finally {
@@ -144,7 +152,7 @@ function refuseMany({ files, allowManyWithdrawals }: Running, covered: readonly 
   throw new BadInput(files.join(", "), null, problem);
 }
 
-async function apply(running: Running, absent: number[]): Promise<void> {
+async function apply(running: Running, covered: readonly Covered[]): Promise<void> {
   const { csv, format, staging, report, store, clock, signal, onProgress } = running;
   const { files } = report;
   const id = await store.write((tx) => startImport(tx, { format, files, now: clock() }));
@@ -162,14 +170,23 @@ async function apply(running: Running, absent: number[]): Promise<void> {
   else {
     const { name: register, lists } = csv;
     await applyRows(running, registerPlanner({ register, lists }), nextStaged);
-    await applyRows(running, withdrawalPlanner(register), (limit) => absent.splice(0, limit));
+    const absent = covered.flatMap((part) => part.absent);
+    const newest = Object.values(report.as_of).toSorted().at(-1) ?? "";
+    const withdrawal = withdrawalPlanner(register, newest);
+    await applyRows(running, withdrawal, (limit) => absent.splice(0, limit));
+    const gone = gonePlanner(register, report.as_of);
+    const unnamed = await goneIn(store, staging, register, covered);
+    await applyRows(running, gone, (limit) => unnamed.splice(0, limit));
   }
   if (signal.aborted) {
     throw new Interrupted(
       `interrupted; ${(report.added + report.changed).toLocaleString("en")} nonprofits are stored. Run the same command again to finish`,
     );
   }
-  await store.write((tx) => finishImport(tx, id, report, clock()));
+  await store.write(async (tx) => {
+    await finishImport(tx, id, report, clock());
+    await saveScopes(tx, format, report.as_of);
+  });
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }
 

@@ -4,11 +4,14 @@ import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
 import type { CauseMapping, MappedBy } from "#content/register/cause-mapping.ts";
 import type { CsvFormat, Row, RowOutcome } from "./format.ts";
-import { BadInput, readCsv, type ReadOptions } from "./read-file.ts";
+import { BadInput, fileDay, readCsv, type ReadOptions } from "./read-file.ts";
 import { countSkip, type ImportReport } from "./report.ts";
 
-/** One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `payload` is JSON. */
-export type Staged = { key: string; scope: string; payload: string };
+/**
+ * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
+ * its file, `payload` is JSON.
+ */
+export type Staged = { key: string; scope: string; as_of: string; payload: string };
 
 export type Staging = ReturnType<typeof openStaging>;
 
@@ -32,15 +35,15 @@ export function openStaging(dataDir: string) {
   db.run("PRAGMA synchronous = OFF");
   db.run("PRAGMA cache_size = -8000");
   db.run(
-    "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, payload TEXT NOT NULL, read_at TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE staged (key TEXT PRIMARY KEY, rank TEXT NOT NULL, scope TEXT NOT NULL, as_of TEXT NOT NULL, payload TEXT NOT NULL, read_at TEXT NOT NULL) WITHOUT ROWID",
   );
   db.run("BEGIN");
   const known = db.query<{ rank: string; read_at: string }, [string]>(
     "SELECT rank, read_at FROM staged WHERE key = ?",
   );
-  const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?)");
+  const insert = db.query("INSERT OR REPLACE INTO staged VALUES (?, ?, ?, ?, ?, ?)");
   const next = db.query<Staged, [string, number]>(
-    "SELECT key, scope, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
+    "SELECT key, scope, as_of, payload FROM staged WHERE key > ? AND payload <> '' ORDER BY key LIMIT ?",
   );
   const size = db.query<{ count: number; bytes: number }, []>(
     "SELECT (SELECT count(*) FROM staged) AS count, page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
@@ -53,12 +56,12 @@ export function openStaging(dataDir: string) {
      * earlier one was read, null for none.
      */
     put: (
-      { key, rank, scope, payload }: Staged & { rank: string },
+      { key, rank, scope, as_of, payload }: Staged & { rank: string },
       { readAt = "", once = false } = {},
     ): string | null => {
       const before = known.get(key);
       const counts = before === null || (!once && rank >= before.rank);
-      if (counts) insert.run(key, rank, scope, payload, readAt);
+      if (counts) insert.run(key, rank, scope, as_of, payload, readAt);
       return before?.read_at ?? null;
     },
     /** The next rows in the order of their keys, without those that have no payload. */
@@ -77,6 +80,8 @@ export type StageOptions = {
   report: ImportReport;
   options: ReadOptions;
   signal: AbortSignal;
+  /** YYYY-MM-DD, for all files; null: each file's own date. */
+  asOf: string | null;
 };
 
 /** No register has a longer cell; one that does has lost a quote somewhere. */
@@ -90,27 +95,32 @@ const cellLengthMax = 50_000;
 export async function stageCsv(
   format: CsvFormat,
   files: readonly string[],
-  { staging, report, options, signal }: StageOptions,
+  { staging, report, options, signal, asOf }: StageOptions,
   mapping: CauseMapping,
 ): Promise<void> {
+  const stageRow = (outcome: Said, from: RowOrigin) => {
+    const { file, line, scope, as_of } = from;
+    const { draft, rank, mapped } = draftOf(outcome);
+    if (as_of > (report.as_of[scope] ?? "")) report.as_of[scope] = as_of;
+    const once = format.parts?.onceEach ?? false;
+    const staged = { key: draft.org_id, rank, scope, as_of, payload: JSON.stringify(draft) };
+    const earlier = staging.put(staged, { readAt: `line ${line} of ${file}`, once });
+    if (earlier === null) countCause(report, mapped);
+    else if (!once) countSkip(report, "duplicate");
+    else options.onBad(new BadInput(file, line, `${draft.org_id} stands on ${earlier} already`));
+  };
   for (const file of files) {
+    const as_of = asOf ?? fileDay(file);
     const rowsBefore = report.rows;
     for await (const { row, line } of readCsv(file, format.columns, options)) {
       if (signal.aborted) return;
       report.rows += 1;
       const outcome = readRow(format, row, mapping);
+      const scope = partOf(format, row);
       if (outcome.kind === "bad") options.onBad(new BadInput(file, line, outcome.problem));
-      else staging.scopes.add(partOf(format, row));
+      else staging.scopes.add(scope);
       if (outcome.kind === "skip") countSkip(report, outcome.why);
-      if (outcome.kind !== "draft") continue;
-      const { draft, rank, mapped } = outcome;
-      const payload = JSON.stringify(draft);
-      const staged = { key: draft.org_id, rank, scope: partOf(format, row), payload };
-      const once = format.parts?.onceEach ?? false;
-      const earlier = staging.put(staged, { readAt: `line ${line} of ${file}`, once });
-      if (earlier === null) countCause(report, mapped);
-      else if (!once) countSkip(report, "duplicate");
-      else options.onBad(new BadInput(file, line, `${draft.org_id} stands on ${earlier} already`));
+      else if (outcome.kind !== "bad") stageRow(outcome, { file, line, scope, as_of });
     }
     if (report.rows === rowsBefore)
       throw new BadInput(file, null, "there is no row under the header");
@@ -128,4 +138,15 @@ const partOf = ({ parts }: CsvFormat, row: Row): string => parts?.ofRow(row) ?? 
 
 function countCause(report: ImportReport, mapped: MappedBy | undefined): void {
   if (mapped !== undefined) report.causes_by[mapped] += 1;
+}
+
+type RowOrigin = { file: string; line: number; scope: string; as_of: string };
+type Said = Exclude<RowOutcome, { kind: "bad" } | { kind: "skip" }>;
+
+/** A record without a profile is staged as a draft that fills nothing. */
+function draftOf(outcome: Said): Extract<Said, { kind: "draft" }> {
+  if (outcome.kind === "draft") return outcome;
+  const { record, rank = "" } = outcome;
+  const draft = { org_id: record.org_id, fields: null, source_url: null, record };
+  return { kind: "draft", draft, rank };
 }

@@ -80,10 +80,12 @@ export const ukcat: CsvFormat = {
     if (register === undefined) return bad(`org_id "${org_id}" is of no register of the UK`);
     const number = org_id.slice(register.scheme.length + 1);
     if (!register.number.test(number)) return bad(`org_id "${org_id}" has no charity number`);
-    if (cell(row, "active").toLowerCase() === "false") return skip("not_eligible");
     const raw = cell(row, "name");
     const name = readableName(raw);
     if (name === "") return skip("withheld");
+    if (cell(row, "active").toLowerCase() === "false") {
+      return { kind: "record", record: { org_id, name, state: "removed", facts: {} } };
+    }
     const mapped = mapping.british({
       ukcat: either(row, "UKCAT", "ukcat").split(";"),
       icnptso: either(row, "ICNPTSO", "icnptso"),
@@ -95,7 +97,8 @@ export const ukcat: CsvFormat = {
       registration_number: number,
       org_id,
     };
-    return listed(name, registration, register.url(number), mapped, {
+    const record = { org_id: registration.org_id, name, state: "registered" as const, facts: {} };
+    return listed(record, registration, register.url(number), mapped, {
       country_code: "GB",
       region: register.region,
       city: townInsteadOfPostcode(cell(row, "postcode")),

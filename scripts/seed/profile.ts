@@ -79,6 +79,7 @@ export function profileOf(seedNumber: number, outline: Outline, slug: string): N
     wallet_challenge: null,
     wallet_signature: null,
     register: "sample",
+    register_records: [],
     merged_into: null,
     register_scope: `sample:${seedNumber}`,
     created_at: 0,

@@ -61,7 +61,7 @@ describe("the import command", () => {
     expect(bad).toMatchObject({ code: 1, out: "" });
     expect(bad.err).toContain("acnc.csv, line 1: wrong columns");
     expect(good.code).toBe(0);
-    expect(JSON.parse(good.out)).toMatchObject({ format: "irs-bmf", added: 7, skipped: 2 });
+    expect(JSON.parse(good.out)).toMatchObject({ format: "irs-bmf", added: 7, recorded: 2 });
   });
 
   test("killed in the middle, it loses nothing: run again it finishes", async () => {

@@ -22,10 +22,17 @@ function edited(name: string, edit: (line: string) => string | null, as = name):
 }
 const without = (ein: string) => (line: string) => (line.startsWith(ein) ? null : line);
 
+const withoutProfile = async (): Promise<string[]> => {
+  const { rows } = await importing.store.raw.execute(
+    "SELECT org_id || ' ' || state || ' ' || as_of FROM register_records WHERE nonprofit_id IS NULL ORDER BY 1",
+  );
+  return rows.map((row) => String(row[0]));
+};
+
 describe("the IRS master file", () => {
   test("adds eligible organisations under readable names and stable slugs", async () => {
     const report = await importing.run("irs-bmf", ["eo_bb.csv", "eo_aa.csv"]);
-    expect(report).toMatchObject({ ...counts, rows: 11, added: 9, skipped: 2 });
+    expect(report).toMatchObject({ ...counts, rows: 11, added: 9, recorded: 2 });
     expect(await importing.slugs()).toEqual([
       "mcalder-food-bank-inc",
       "trout-keepers-of-america-inc-bosque-chapter",
@@ -67,6 +74,67 @@ describe("the IRS master file", () => {
     const stored = JSON.stringify(rows);
     expect(stored).toContain("McAlder");
     expect(stored).not.toMatch(/PAT SAMPLE|Pat Sample|SAMPLE ST/i);
+  });
+
+  test("keeps what the register says, of organisations without a profile too", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    expect((await importing.record("mcalder-food-bank-inc"))?.register_records).toEqual([
+      {
+        org_id: "US-EIN-000000101",
+        register: "irs-bmf",
+        name: "McAlder Food Bank Inc",
+        as_of: "2026-05-12",
+        scope: "NV",
+        state: "registered",
+        facts: {
+          subsection: "03",
+          status: "01",
+          foundation: "15",
+          deductibility: "1",
+          ruling: "1999-01",
+          filing: "01",
+          year_end: "12",
+          tax_period: "2023-12",
+          income: 2000,
+          revenue: 2000,
+          assets: 1000,
+        },
+      },
+    ]);
+    // Blank amounts are none, and so are the zeros of a form that asks for no amounts.
+    const [chapter] = (await importing.record("grace-chapel"))?.register_records ?? [];
+    expect(Object.keys(chapter?.facts ?? {})).not.toContain("income");
+    expect(Object.keys(chapter?.facts ?? {})).not.toContain("ruling");
+    expect(await withoutProfile()).toEqual([
+      "US-EIN-000000107 registered 2026-05-12",
+      "US-EIN-000000108 registered 2026-05-12",
+    ]);
+  });
+
+  test("follows an organisation that becomes eligible, ceases to be, and goes", async () => {
+    await importing.run("irs-bmf", ["eo_aa.csv"]);
+    const public04 = (line: string) => line.replace(/^(000000107.*),04,/, "$1,15,");
+    const june = { asOf: "2026-06-09" };
+    const added = await importing.run("irs-bmf", [edited("eo_aa.csv", public04)], june);
+    expect(added).toMatchObject({ ...counts, added: 1, unchanged: 7, recorded: 1 });
+    expect(await withoutProfile()).toEqual(["US-EIN-000000108 registered 2026-05-12"]);
+    const again = await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-07-14" });
+    expect(again).toMatchObject({ ...counts, withdrawn: 1, unchanged: 7, recorded: 1 });
+    expect(await importing.record("sample-family-foundation")).toMatchObject({
+      status: "withdrawn",
+      register_records: [{ state: "registered", facts: { foundation: "04" }, as_of: "2026-07-14" }],
+    });
+    const file = edited("eo_aa.csv", without("000000108"));
+    expect(await importing.run("irs-bmf", [file], { asOf: "2026-08-11" })).toMatchObject({
+      ...counts,
+      recorded: 1,
+      unchanged: 8,
+    });
+    expect(await withoutProfile()).toEqual(["US-EIN-000000108 gone 2026-08-11"]);
+    const { rows } = await importing.store.raw.execute(
+      "SELECT DISTINCT as_of FROM register_scopes",
+    );
+    expect(rows.map((row) => row["as_of"])).toEqual(["2026-08-11"]);
   });
 
   test("a second run changes nothing", async () => {
@@ -111,7 +179,7 @@ describe("the IRS master file", () => {
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
   });
 
-  test("one that an operator keeps stays although it is absent, and counts nowhere", async () => {
+  test("one that an operator keeps stays although it is absent, and its facts say so", async () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);
     const before = await importing.record("mcalder-food-bank-inc");
     if (before === null) throw new Error("it is not there");
@@ -122,7 +190,11 @@ describe("the IRS master file", () => {
     );
     const file = edited("eo_aa.csv", (line) => (line.startsWith("000000101") ? null : line));
     const report = await importing.run("irs-bmf", [file]);
-    expect(report).toMatchObject({ ...counts, unchanged: 6 });
+    expect(report).toMatchObject({ ...counts, changed: 1, unchanged: 6 });
+    expect(await importing.record(keep.after.slug)).toMatchObject({
+      status: "listed",
+      register_records: [{ state: "gone" }],
+    });
     expect((await importing.record("mcalder-food-bank-inc"))?.status).toBe("listed");
   });
 
@@ -305,7 +377,7 @@ describe("texts of forms 990 and 1023-EZ", () => {
 
 test("UK charities come with texts, website and causes; closed ones stay out", async () => {
   const report = await importing.run("ukcat", ["charities_uk.csv"]);
-  expect(report).toMatchObject({ ...counts, added: 3, skipped: 1 });
+  expect(report).toMatchObject({ ...counts, added: 3, recorded: 1 });
   expect(await importing.record("sample-town-womens-refuge")).toMatchObject({
     name: "Sample Town Women's Refuge",
     country_code: "GB",

@@ -47,6 +47,7 @@ export async function anImporting(): Promise<TestImporting> {
         dataDir,
         format,
         files: files.map((name) => (name.includes("/") ? name : registerFile(name))),
+        asOf: "2026-05-12",
         skipBad: false,
         checkOnly: false,
         scope: null,

@@ -9,7 +9,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import type { NonprofitStatus, SetBy } from "#content/contract/nonprofit.ts";
+import type { NonprofitStatus, RegisterState, SetBy } from "#content/contract/nonprofit.ts";
 
 // In all tables, column names are the contract's field names, so that one search finds shape, table, JSON and
 // page. Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
@@ -123,6 +123,40 @@ export const registrations = sqliteTable(
       )
       .where(sql`org_id is null`),
   ],
+);
+
+/**
+ * What a register says of one organisation, in its own codes; content/nonprofit/register-facts.ts has the words. An
+ * organisation without a profile (not eligible, or revoked before) has one too, with a null `nonprofit_id`.
+ */
+export const registerRecords = sqliteTable(
+  "register_records",
+  {
+    org_id: text().notNull(),
+    register: text().notNull(), // The import format, for example irs-bmf.
+    nonprofit_id: integer(),
+    name: text().notNull(),
+    as_of: text().notNull(), // YYYY-MM-DD: the date of the file that first said all this.
+    scope: text().notNull(), // The part of the register in which it was last seen.
+    state: text().notNull().$type<RegisterState>(),
+    facts: text({ mode: "json" }).notNull().$type<Record<string, string | number>>(),
+  },
+  (r) => [
+    primaryKey({ columns: [r.org_id, r.register] }),
+    index("register_records_of").on(r.nonprofit_id),
+    index("register_records_by_scope").on(r.register, r.scope),
+  ],
+);
+
+/** When each part of a register was last read: what its records say was confirmed then. */
+export const registerScopes = sqliteTable(
+  "register_scopes",
+  {
+    register: text().notNull(),
+    scope: text().notNull(),
+    as_of: text().notNull(), // YYYY-MM-DD: the date of the newest file.
+  },
+  (s) => [primaryKey({ columns: [s.register, s.scope] })],
 );
 
 /** Where each live value came from. `agents` names the agents that agreed. */

@@ -14,13 +14,14 @@ import {
 import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const terms = { register: "irs-bmf", scope: "eo_aa", lists: true };
+const terms = { register: "irs-bmf", scope: "eo_aa", as_of: "2026-04-14", lists: true };
 const nowMs = 1_000;
 
 const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
   org_id: "US-EIN-000000101",
   source_url: "https://register.example/101",
   fields,
+  record: null,
 });
 
 const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) => ({
@@ -90,7 +91,7 @@ describe("a register", () => {
 
   test("that only adds neither restores nor moves", () => {
     const gone = listed({ status: "withdrawn" });
-    const adding = { register: "irs-990", scope: "x", lists: false };
+    const adding = { register: "irs-990", scope: "x", as_of: "2026-04-14", lists: false };
     expect(mergedWithRegister(gone, draft({}), adding, nowMs)).toBe(gone);
   });
 
@@ -100,10 +101,11 @@ describe("a register", () => {
   });
 
   test("withdraws, but not twice, and not what an operator keeps", () => {
-    expect(withdrawnByRegister(listed({}))?.status).toBe("withdrawn");
-    expect(withdrawnByRegister(listed({ status: "withdrawn" }))).toBeNull();
+    expect(withdrawnByRegister(listed({}), terms).status).toBe("withdrawn");
+    const withdrawn = listed({ status: "withdrawn" });
+    expect(withdrawnByRegister(withdrawn, terms)).toBe(withdrawn);
     const kept = listed({ provenance: { status: setBy("operator", "operator") } });
-    expect(withdrawnByRegister(kept)).toBeNull();
+    expect(withdrawnByRegister(kept, terms)).toBe(kept);
   });
 
   test("makes a new nonprofit of a row", () => {
@@ -159,5 +161,51 @@ describe("another directory's record", () => {
     expect(mergedWithLine(before, line(before, false))).toBe(before);
     const known = { ...before, provenance: { contact_email: setBy("consensus", "consensus") } };
     expect(mergedWithLine(known, line(known, false))).toBe(known);
+  });
+});
+
+describe("what a register says", () => {
+  const record = {
+    org_id: "US-EIN-000000101",
+    name: "Sample Trust",
+    state: "registered" as const,
+    facts: { subsection: "03", income: 0 } as Record<string, string | number>,
+  };
+  const said = { ...record, register: "irs-bmf", scope: "eo_aa", as_of: "2026-04-14" };
+  const row = (parts: Partial<typeof record> = {}): RegisterDraft => ({
+    ...draft({}),
+    record: { ...record, ...parts },
+  });
+
+  test("keeps the date of the file that said it first", () => {
+    const before = mergedWithRegister(listed({}), row(), terms, nowMs);
+    expect(before.register_records).toEqual([said]);
+    const later = { ...terms, as_of: "2026-05-12" };
+    expect(mergedWithRegister(before, row(), later, nowMs)).toBe(before);
+    const moved = mergedWithRegister(before, row(), { ...later, scope: "eo_bb" }, nowMs);
+    expect(moved.register_records).toEqual([{ ...said, scope: "eo_bb" }]);
+    const changed = mergedWithRegister(before, row({ facts: { income: 5 } }), later, nowMs);
+    expect(changed.register_records).toEqual([
+      { ...said, facts: { income: 5 }, as_of: "2026-05-12" },
+    ]);
+  });
+
+  test("of an organisation that it gives no profile withdraws the one it gave", () => {
+    const unlisted = { ...row({ facts: { subsection: "04" } }), fields: null };
+    const after = mergedWithRegister(listed({}), unlisted, terms, nowMs);
+    expect(after).toMatchObject({
+      status: "withdrawn",
+      register_records: [{ state: "registered" }],
+    });
+    const own = aNonprofit({ register: null });
+    expect(mergedWithRegister(own, unlisted, terms, nowMs).status).toBe("listed");
+  });
+
+  test("is gone as of the first file without it", () => {
+    const before = mergedWithRegister(listed({}), row(), terms, nowMs);
+    const later = { ...terms, as_of: "2026-05-12" };
+    const gone = withdrawnByRegister(before, later);
+    expect(gone.register_records).toEqual([{ ...said, state: "gone", as_of: "2026-05-12" }]);
+    expect(withdrawnByRegister(gone, { ...later, as_of: "2026-06-09" })).toBe(gone);
   });
 });

@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from "node:util";
+import type { RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
+import registers from "#content/editorial/registers.json";
+import type { NonprofitRecord, RegisterRecord } from "./record.ts";
+
+/** How a fact is made of a register's codes. Source: content/editorial/registers.json. */
+type FactRule = {
+  name: string;
+  label: string;
+  /** The key of a record's `facts`. */
+  from: string;
+  /** What the codes mean; a code without words gives no fact. Absent: the value stands for itself. */
+  words?: Readonly<Record<string, string>>;
+  /** ISO 4217; for amounts. */
+  currency?: string;
+  /** The key under which the record has the end of the year (YYYY-MM or YYYY-MM-DD) that an amount covers. */
+  period?: string;
+};
+
+/** A register, as the table has it. */
+export type Register = {
+  /** The import format, for example irs-bmf. */
+  id: string;
+  name: string;
+  licence: { name: string; url: string };
+  /** What whoever shows its facts has to say. */
+  attribution: string;
+  /** By scheme of the org-id: the address of one organisation's page, with {number}. Without a scheme there is none. */
+  record_urls: Readonly<Record<string, string>>;
+  fields: readonly FactRule[];
+};
+
+const known: ReadonlyMap<string, Register> = new Map(
+  (registers as readonly Register[]).map((register) => [register.id, register]),
+);
+
+/** A register by its id, or undefined. */
+export const registerById = (id: string): Register | undefined => known.get(id);
+
+/** What a register says, in words a donor knows, in the order of the table. Empty for a register that is not in it. */
+export function factsOf({
+  register,
+  facts,
+}: Pick<RegisterRecord, "register" | "facts">): RegisterFact[] {
+  return (known.get(register)?.fields ?? []).flatMap((rule) => factOf(rule, facts) ?? []);
+}
+
+function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
+  const { name, label, words, currency, period } = rule;
+  const said = facts[rule.from];
+  const value = words === undefined ? said : words[String(said)];
+  if (value === undefined) return null;
+  const ends = period === undefined ? undefined : facts[period];
+  return {
+    name,
+    label,
+    value,
+    ...(currency === undefined ? {} : { currency }),
+    ...(ends === undefined ? {} : { period: `year to ${dateInWords(String(ends))}` }),
+  };
+}
+
+/** The register's own page about an organisation, or null when it has no address for it. */
+export function recordUrl(register: string, orgId: string): string | null {
+  for (const [scheme, address] of Object.entries(known.get(register)?.record_urls ?? {})) {
+    if (!orgId.startsWith(`${scheme}-`)) continue;
+    return address.replace("{number}", encodeURIComponent(orgId.slice(scheme.length + 1)));
+  }
+  return null;
+}
+
+/** What registers say of a nonprofit, as it is public; a register that is not in the table is left out. */
+export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[] =>
+  records.flatMap((record) => {
+    const register = known.get(record.register);
+    if (register === undefined) return [];
+    const { org_id, name, state, as_of } = record;
+    return {
+      register: register.id,
+      register_name: register.name,
+      org_id,
+      name,
+      state,
+      as_of,
+      licence: register.licence,
+      attribution: register.attribution,
+      fields: factsOf(record),
+      record_url: recordUrl(register.id, org_id),
+    };
+  });
+
+/** The records with one more, in the place of what the same register said of the same organisation; in their order. */
+export const withRegisterRecord = (
+  records: readonly RegisterRecord[],
+  record: RegisterRecord,
+): RegisterRecord[] =>
+  [...records.filter((one) => rowKey(one) !== rowKey(record)), record].toSorted((a, b) =>
+    rowKey(a) < rowKey(b) ? -1 : 1,
+  );
+
+const rowKey = ({ org_id, register }: RegisterRecord): string => `${org_id} ${register}`;
+
+/** Whether registers say the same in public, where the part of a register that says it does not show. */
+export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean =>
+  isDeepStrictEqual(a.register_records.map(withoutScope), b.register_records.map(withoutScope));
+
+const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
+
+/** "US$ 3.3 million, year to December 2024", "July 1994": the value of a fact as people read it. */
+export function factInWords({ value, currency, period }: RegisterFact): string {
+  if (currency === undefined) return dateInWords(String(value));
+  const amount = amountInWords(Number(value), currency);
+  return period === undefined ? amount : `${amount}, ${period}`;
+}
+
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+
+/** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
+export function dateInWords(text: string): string {
+  const found = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(text);
+  if (found === null) return text;
+  const [, year, month, day] = found;
+  return `${day === undefined ? "" : `${Number(day)} `}${months[Number(month) - 1]} ${year}`;
+}
+
+const signs: Readonly<Record<string, string>> = { USD: "US$", GBP: "£", AUD: "A$" };
+const scales = [
+  { from: 999_500_000, size: 1_000_000_000, word: "billion" },
+  { from: 1_000_000, size: 1_000_000, word: "million" },
+];
+
+/** "US$ 35,220", "£3.3 million"; below zero with a minus sign. */
+export function amountInWords(amount: number, currency: string): string {
+  const sign = signs[currency] ?? currency;
+  const gap = /[A-Z$]$/.test(sign) ? " " : "";
+  const size = Math.abs(amount);
+  const scale = scales.find(({ from }) => size >= from);
+  const figures =
+    scale === undefined
+      ? String(Math.round(size)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",")
+      : `${Number((size / scale.size).toPrecision(size / scale.size >= 100 ? 3 : 2))} ${scale.word}`;
+  return `${amount < 0 ? "−" : ""}${sign}${gap}${figures}`;
+}
