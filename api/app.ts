@@ -1,8 +1,10 @@
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
-import { isForm, readJson } from "./http/body.ts";
+import { readJson } from "./http/body.ts";
+import { formBody, isSentByForm, takesForm } from "./http/form.ts";
 import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
+import { correctionRoutes } from "./correction/routes.ts";
 import { directoryRoutes } from "./directory/routes.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
@@ -21,9 +23,10 @@ import {
 } from "./enrichment/routes.ts";
 import { donateRoutes, donationRoutes } from "./donation/routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
-import { onboardForm, onboardRoutes } from "./onboarding/routes.ts";
+import { onboardRoutes } from "./onboarding/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { searchRoutes } from "./search/routes.ts";
+import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 
@@ -41,8 +44,8 @@ const routesOf = (context: Context, askFor: AskFor) =>
     .onParse({ as: "global" }, ({ request, contentType, path }) => {
       // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
       if (path.startsWith("/desk/")) return {};
-      return path === "/api/onboard" && isForm(contentType)
-        ? onboardForm(request)
+      return takesForm(path) && isSentByForm(request)
+        ? formBody(request)
         : readJson(request, contentType);
     })
     .onError({ as: "global" }, ({ error, code, path }) =>
@@ -60,6 +63,7 @@ const routesOf = (context: Context, askFor: AskFor) =>
     .use(donationRoutes(context))
     .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
+    .use(correctionRoutes(context))
     .use(enrichmentStatsRoutes(context))
     .use(agentRoutes(context))
     .use(operatorRoutes(context))
@@ -157,6 +161,7 @@ const writes = [
   ["/api/recommend/", "enrich"],
   ["/api/agents/", "enrich"],
   ["/api/onboard", "onboard"],
+  ["/api/corrections/", "correct"],
 ] as const;
 
 const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
@@ -168,6 +173,7 @@ const tooMany = ({ limit, windowMs, resetMs, policy }: Allowance): Response =>
   });
 
 const helped = [
+  correctionOperations.correctNonprofit,
   enrichmentOperations.submitEnrichment,
   onboardingOperations.claimOrRegisterNonprofit,
 ];

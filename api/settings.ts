@@ -167,7 +167,7 @@ export const settings = z
       whole(0, 100_000_000, 600),
     ),
     ALMONER_STORED_MB_PER_DAY: described(
-      "megabytes that agents may store in a day, and organisations as many again, a tenth of it from one network (/24 or /48); 0 for no limit",
+      "megabytes that agents may store in a day, and organisations and senders of corrections as many again each, a tenth of it from one network (/24 or /48); 0 for no limit",
       whole(0, 1_000_000, 100),
     ),
     ALMONER_TRUSTED_HOPS: described(

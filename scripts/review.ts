@@ -44,7 +44,7 @@ const list = defineCommand({
   args: {
     kind: {
       type: "string",
-      description: "Only one kind: onboarding, prose, draft, contested, revert or hold",
+      description: "Only one kind: onboarding, prose, draft, contested, revert, hold or correction",
     },
     limit: pageLimit,
     after: place,
@@ -114,14 +114,15 @@ const allLines = (review: ReviewItem): string[] => [
 const approve = defineCommand({
   meta: {
     name: "approve",
-    description: "Accepts one: prose goes live, a contested field is set, a draft is recommended",
+    description:
+      "Accepts one: prose goes live, a contested or wrong field is set, a draft is recommended",
   },
   args: {
     id,
     value: {
       type: "string",
       description:
-        "Edited prose, the right value of a contested field, or a draft's sentences (or both its members as JSON)",
+        "Edited prose, the right value of a contested or wrong field, or a draft's sentences (or both its members as JSON)",
     },
     reason: { type: "string", description: "Why, for the audit log" },
     operator,
@@ -357,7 +358,11 @@ const erase = defineCommand({
       "Erases name and address of who sent a request, or of all requests from an address, at once",
   },
   args: {
-    id: { ...id, required: false, description: "Id of the request, for example onboarding-4f1c…" },
+    id: {
+      ...id,
+      required: false,
+      description: "Id of the request, for example onboarding-4f1c… or correction-4f1c…",
+    },
     email: { type: "string", description: "All requests from this address instead" },
     operator,
     json,

@@ -144,7 +144,7 @@ export const agentRefusals = {
  * replace it, and in the strict consensus mode two agents on one network are one vote. Not by the day, because agreement
  * may take longer than that.
  */
-function hashedNetwork(
+export function hashedNetwork(
   { config, secrets }: Pick<Context, "config" | "secrets">,
   request: Request,
 ): string | null {

@@ -3,7 +3,7 @@ import { problem } from "./problem.ts";
 import type { Policy } from "./rate-limit.ts";
 
 /** What is written in someone's name: the address of a visitor's browser must not lend itself to it. */
-const written: readonly (Policy | null)[] = ["enrich", "onboard", "bind"];
+const written: readonly (Policy | null)[] = ["enrich", "onboard", "correct", "bind"];
 
 /**
  * Refuses what a page of another site has its visitor's browser send, null for all else. The secret of an agent lets its

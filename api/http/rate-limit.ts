@@ -15,7 +15,13 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /** Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute. Source: the decisions of the spec, "Limits". */
-export const requestsPerMinute = { enrich: 30, onboard: 10, donate: 60, bind: 5 } as const;
+export const requestsPerMinute = {
+  enrich: 30,
+  onboard: 10,
+  correct: 10,
+  donate: 60,
+  bind: 5,
+} as const;
 export type Policy = keyof typeof requestsPerMinute | "read";
 
 /** Ids that one client may bind, so that it cannot take many for others to miss. */
@@ -32,12 +38,13 @@ export const agentWindows: readonly Window[] = [
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
 
-/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations. */
-export type Room = "agents" | "organisations";
+/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations or readers. */
+export type Room = "agents" | "organisations" | "readers";
 const rooms: Partial<Record<Policy, Room>> = {
   enrich: "agents",
   bind: "agents",
   onboard: "organisations",
+  correct: "readers",
 };
 
 /** No network, a /24 or /48, takes more than this part of what all may store in a day. */

@@ -3,6 +3,16 @@ import type { ErasureAnswer, ErasureBody } from "#content/contract/onboarding.ts
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import type { Clock } from "#content/contract/time.ts";
 import {
+  correctionById,
+  decidedBy,
+  eraseCorrectionContacts,
+  hasCorrection,
+  isCorrection,
+  isCorrectionFrom,
+  waitingCorrectionsFrom,
+} from "#content/correction/store.ts";
+import {
+  contactKeptMs,
   eraseContacts,
   erasableBy,
   hasRequest,
@@ -15,36 +25,51 @@ import {
 import { clockName } from "#content/onboarding/wallet-hold-store.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** Erases the contacts of requests that were rejected 90 days ago. Answers how many, at most 500. */
+/** Erases the contacts of requests that were rejected, and of corrections that were decided, 90 days ago. Answers how many, at most 1,000. */
 export async function eraseOldContacts(store: Store, now: Date): Promise<number> {
-  const erasable = erasableBy(now);
-  // Nearly always there is none: then no one waits for the write lock.
-  if (!(await hasRequest(store, erasable))) return 0;
   const erasing = { by: clockName, at: now.getTime() };
-  return (await store.write((tx) => eraseContacts(tx, erasable, erasing))).length;
+  const requests = erasableBy(now);
+  const corrections = decidedBy(now.getTime() - contactKeptMs);
+  let erased = 0;
+  // Nearly always there is none: then no one waits for the write lock.
+  if (await hasRequest(store, requests)) {
+    erased += (await store.write((tx) => eraseContacts(tx, requests, erasing))).length;
+  }
+  if (await hasCorrection(store, corrections)) {
+    erased += (await store.write((tx) => eraseCorrectionContacts(tx, corrections, erasing))).length;
+  }
+  return erased;
 }
 
-/** Erases the contact of one request, or of all from an address, at once; requests that wait keep theirs. */
+/** Erases the contact of one request or correction, or of all from an address, at once; those that wait keep theirs. */
 export async function eraseContactsOf(
   { store, clock }: { store: Store; clock: Clock },
   { review, email, operator }: z.output<typeof ErasureBody> & { operator: string },
 ): Promise<Result<ErasureAnswer, { kind: "review_not_found"; id: string }>> {
   const erasing = { by: operator, at: clock().getTime() };
   if (typeof email === "string") {
-    const erased = await store.write((tx) => eraseContacts(tx, isFrom(email), erasing));
-    const waiting = (await waitingFrom(store, email)).map(named);
-    return ok({
-      erased: erased.map(named),
-      waiting,
-      profiles: await profilesWithContact(store, email),
-    });
+    const erased = await store.write(async (tx) => [
+      ...(await eraseContacts(tx, isFrom(email), erasing)).map(named),
+      ...(await eraseCorrectionContacts(tx, isCorrectionFrom(email), erasing)).map(namedCorrection),
+    ]);
+    const waiting = [
+      ...(await waitingFrom(store, email)).map(named),
+      ...(await waitingCorrectionsFrom(store, email)).map(namedCorrection),
+    ];
+    return ok({ erased, waiting, profiles: await profilesWithContact(store, email) });
   }
-  const id = review ?? "";
-  const one = await onboardingById(store, id.replace("onboarding-", ""));
-  if (one === null) return fail({ kind: "review_not_found", id });
-  const erased = await store.write((tx) => eraseContacts(tx, isRequest(one.id), erasing));
-  const waiting = one.status === "pending_review" ? [id] : [];
-  return ok({ erased: erased.map(named), waiting, profiles: [] });
+  const [, kind = "", id = ""] = /^([a-z]+)-(.+)$/.exec(review ?? "") ?? [];
+  const ofRequest = kind === "onboarding";
+  const one = ofRequest ? await onboardingById(store, id) : await correctionById(store, id);
+  if (one === null) return fail({ kind: "review_not_found", id: review ?? "" });
+  const erased = await store.write((tx) =>
+    ofRequest
+      ? eraseContacts(tx, isRequest(id), erasing)
+      : eraseCorrectionContacts(tx, isCorrection(id), erasing),
+  );
+  const waiting = one.status === "pending_review" ? [review ?? ""] : [];
+  return ok({ erased: erased.map(ofRequest ? named : namedCorrection), waiting, profiles: [] });
 }
 
 const named = (id: string): string => `onboarding-${id}`;
+const namedCorrection = (id: string): string => `correction-${id}`;

@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { formFields, isForm } from "#api/http/body.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
+import { isSentByForm, plain, seeStatus } from "#api/http/form.ts";
 import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
 import { helpFor, pathOf, schemaOf } from "#api/http/route.ts";
 import { onboardingOperations as operations } from "#content/contract/operations/onboarding.ts";
-import type { OnboardingAnswer, WalletChallenge } from "#content/contract/onboarding.ts";
+import type { WalletChallenge } from "#content/contract/onboarding.ts";
 import {
   idempotencyKeyReused,
   invalidIdempotencyKey,
@@ -80,26 +80,6 @@ export const onboardRoutes = (context: Context) => {
 
 /** Of the secret in a header, not in the address: proxies write addresses into their logs. */
 const digestIn = (request: Request): string => digestOf(bearerOf(request) ?? "");
-
-const isSentByForm = (request: Request): boolean => isForm(request.headers.get("content-type"));
-
-/** The body of the form at /onboard as a browser sends it that runs no script. */
-export const onboardForm = async (request: Request): Promise<Record<string, string>> =>
-  Object.fromEntries(await formFields(request));
-
-/** To the status page: the browser keeps the link in its address. Relative, whatever name the directory was asked by. */
-const seeStatus = ({ message, status_url }: OnboardingAnswer): Response => {
-  if (status_url === null) return plain({ status: 200, detail: message });
-  const location = status_url.slice(new URL(status_url).origin.length);
-  return new Response(null, { status: 303, headers: { location } });
-};
-
-/** A sentence for a person, as text: nothing in it is ever taken for markup. */
-const plain = ({ status, detail }: { status: number; detail: string }): Response => {
-  const back = status === 200 ? "" : "\n\nGo back and correct it: what you typed is still there.";
-  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-  return new Response(`${detail}${back}\n`, { status, headers });
-};
 
 const answersTo = (baseUrl: string) => {
   const extra = helpFor(operations.claimOrRegisterNonprofit, baseUrl);

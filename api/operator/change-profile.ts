@@ -10,8 +10,7 @@ import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import { applyDueHolds, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import type { OperatorContext } from "./operators.ts";
-import { isLive } from "./review-queues.ts";
+import { isLive, type OperatorContext } from "./operators.ts";
 
 export type ProfileFailure =
   | { kind: "nonprofit_not_found"; slug: string }

@@ -5,6 +5,7 @@ import { overruleField } from "#content/enrichment/agreed-field-store.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
 import { publicFields, publicValue } from "#content/nonprofit/wire.ts";
 import { changeProfile, conflict, type Operated, type ProfileContext } from "./change-profile.ts";
 
@@ -22,18 +23,32 @@ export const editProfile = (
     }
     const read = readProfileValues(values, { thisYear: now.getUTCFullYear() });
     if (!read.ok) return fail({ kind: "invalid_profile", errors: read.failure });
-    const { after, fields } = edited(before, read.value, now);
-    if (fields.length === 0) return conflict("The profile holds these values already.");
-    for (const field of enrichableFields) {
-      if (field === "programme" || field === "impact_metric" || !fields.includes(field)) continue;
-      const value = after[field] === null ? null : String(after[field]);
-      await overruleField(tx, { nonprofit_id: before.id, field, value, now });
-    }
-    const was = loggable(before, fields);
-    const set = loggable(after, fields);
-    const message = `Saved: ${publicFields(fields).join(", ").replaceAll("_", " ")}.`;
-    return ok({ saves: [{ before, after }], fields, message, detail: { was, set } });
+    const made = await setFields(tx, before, read.value, now);
+    if (made === null) return conflict("The profile holds these values already.");
+    const message = `Saved: ${publicFields(made.fields).join(", ").replaceAll("_", " ")}.`;
+    return ok({ ...made, message });
   });
+
+/**
+ * What there is to save once these values are set by an operator, and what the audit log tells of it; null when the profile
+ * holds them already. Other values that agents sent for these fields are rejected here.
+ */
+export async function setFields(
+  tx: WriteTransaction,
+  before: NonprofitRecord,
+  values: Partial<NonprofitRecord>,
+  now: Date,
+) {
+  const { after, fields } = edited(before, values, now);
+  if (fields.length === 0) return null;
+  for (const field of enrichableFields) {
+    if (field === "programme" || field === "impact_metric" || !fields.includes(field)) continue;
+    const value = after[field] === null ? null : String(after[field]);
+    await overruleField(tx, { nonprofit_id: before.id, field, value, now });
+  }
+  const detail = { was: loggable(before, fields), set: loggable(after, fields) };
+  return { saves: [{ before, after }], fields, detail };
+}
 
 /** Values for the audit log, which keeps them for ever: a contact is never among them. */
 const loggable = (record: NonprofitRecord, fields: readonly string[]): Record<string, unknown> =>

@@ -1,3 +1,4 @@
+import { expireCorrections } from "#content/correction/store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
 import { expireOnboardings } from "#content/onboarding/store.ts";
 import { expireDrafts } from "#content/recommendation/draft-store.ts";
@@ -9,7 +10,7 @@ const dayMs = 86_400_000;
 const perTransaction = 200;
 
 /**
- * Rejects what has waited for 180 days, with the reason "expired": submissions, drafts and requests of organisations. Answers
+ * Rejects what has waited for 180 days, with the reason "expired": submissions, drafts, requests of organisations and corrections. Answers
  * how many these were. Safe to repeat; called every hour.
  */
 export async function expireWaiting({
@@ -17,7 +18,7 @@ export async function expireWaiting({
   clock,
 }: Pick<OperatorContext, "store" | "clock">): Promise<number> {
   let expired = 0;
-  for (const expire of [expireSubmissions, expireDrafts, expireOnboardings]) {
+  for (const expire of [expireSubmissions, expireDrafts, expireOnboardings, expireCorrections]) {
     let count = perTransaction;
     while (count === perTransaction) {
       const at = clock().getTime();

@@ -169,6 +169,7 @@ const columnOf: Readonly<Record<string, keyof DailyNumbers>> = {
   "query:recommend": "recommendations",
   "limited:enrich": "refused",
   "limited:onboard": "refused",
+  "limited:correct": "refused",
   "limited:donate": "refused",
   "limited:read": "refused",
   "limited:admin": "refused",

@@ -11,7 +11,8 @@ import {
   reviewKinds,
 } from "#content/contract/review.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
-import type { OperatorContext } from "./operators.ts";
+import { isLive, type OperatorContext } from "./operators.ts";
+import { correctionReviews } from "./review-correction.ts";
 import { draftReviews } from "./review-draft.ts";
 import { holdReviews } from "./review-hold.ts";
 import { onboardingReviews } from "./review-onboarding.ts";
@@ -26,6 +27,7 @@ const queues: Record<ReviewKind, ReviewQueue> = {
   contested: contestedReviews,
   revert: disputeReviews,
   hold: holdReviews,
+  correction: correctionReviews,
 };
 
 type Looking = Pick<OperatorContext, "store" | "clock">;
@@ -126,13 +128,4 @@ export async function decideReview(
   if (!outcome.ok) return outcome;
   const { slug, sequence, complete, message } = outcome.value;
   return ok({ id, decision, slug, complete, live: await isLive(context, sequence), message });
-}
-
-/** Whether the published profile shows a change by now; null when nothing that is public changed. */
-export async function isLive(
-  { waitForPublication }: Publishing,
-  sequence: number | null,
-): Promise<boolean | null> {
-  if (sequence === null) return null;
-  return waitForPublication === undefined ? false : (await waitForPublication(sequence)) !== null;
 }

@@ -8,8 +8,7 @@ import { noteRevoked, standingVerification } from "#content/onboarding/store.ts"
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { applyDueHolds, logWallet, stopHeld } from "#content/onboarding/wallet-hold-store.ts";
-import type { OperatorContext } from "./operators.ts";
-import { isLive } from "./review-queues.ts";
+import { isLive, type OperatorContext } from "./operators.ts";
 
 export type RevokeFailure =
   | { kind: "nonprofit_not_found"; slug: string }

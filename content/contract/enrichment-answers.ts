@@ -157,7 +157,7 @@ export const History = named("History", {
       sequence: z.int(),
       kind: z.enum(["added", "changed", "withdrawn", "restored"]),
       fields: z.array(z.string()),
-      origin: z.string().describe("For example import:irs-bmf, consensus or review"),
+      origin: z.string().describe("For example import:irs-bmf, consensus, review or correction"),
       by: z
         .enum(["agents", "operator", "organisation", "register", "directory"])
         .describe("Who decided it"),

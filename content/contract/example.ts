@@ -176,6 +176,16 @@ const values: Readonly<Record<string, Json>> = {
   // Of onboarding.
   submission_id: "4f1c9a0b7d2e6f8a3b5c",
   "OnboardingAnswer.status_url": `${origin}/onboard/status#mK3v0uQ1yZ7w9xS5tR2pN8aB4cD6eF1gH3jL0kM7nPs`,
+  // Of corrections.
+  correction_id: "4f1c9a0b7d2e6f8a3b5c",
+  "CorrectionAnswer.field": "city",
+  "CorrectionAnswer.status_url": `${origin}/corrections/status#mK3v0uQ1yZ7w9xS5tR2pN8aB4cD6eF1gH3jL0kM7nPs`,
+  "CorrectionAnswer.message":
+    "Thank you: it waits for an operator. Nothing of it is public before; status_url shows what becomes of it.",
+  "CorrectionStatus.message": "An operator has not decided yet. Nothing of it is public.",
+  "CorrectionStatus.reason": null,
+  "CorrectionStatus.reviewed_at": null,
+  history_url: `${origin}/api/nonprofits/${slug}/history`,
   expires_at: "2026-05-04T10:15:00Z",
   "WalletChallenge.message":
     "Sign exactly this text with the wallet's key (Ed25519) and send usdc_wallet, wallet_challenge and wallet_signature (base58) to POST /api/onboard. It counts once.",

@@ -248,17 +248,19 @@ export const ErasureBody = z
   .object({
     review: z
       .string()
-      .regex(/^onboarding-[\da-f]{1,64}$/)
+      .regex(/^(?:onboarding|correction)-[\da-f]{1,64}$/)
       .nullish()
-      .describe("Id of a request, for example onboarding-4f1c9a0b"),
-    email: z.email().max(254).nullish().describe("All requests from this address"),
+      .describe("Id of a request or a correction, for example onboarding-4f1c9a0b"),
+    email: z.email().max(254).nullish().describe("All requests and corrections from this address"),
   })
   .refine((body) => (body.review == null) !== (body.email == null), "Send review or email.")
   .meta({ id: "ContactErasure", examples: [{ review: "onboarding-4f1c9a0b" }] });
 
 /** 200 of it. */
 export const ErasureAnswer = named("ContactErased", {
-  erased: z.array(z.string()).describe("Requests whose contact is erased now; at most 500 at once"),
+  erased: z
+    .array(z.string())
+    .describe("Requests and corrections whose contact is erased now; at most 500 of each at once"),
   waiting: z.array(z.string()).describe("Requests that wait for a decision and keep it until then"),
   profiles: z
     .array(z.string())

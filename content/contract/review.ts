@@ -5,7 +5,15 @@ import { named } from "./shape.ts";
 export const operatorPage = { default: 50, max: 200 } as const;
 
 /** What an operator decides. onboarding, draft and hold belong to organisations and to recommendation. */
-export const reviewKinds = ["onboarding", "prose", "draft", "contested", "revert", "hold"] as const;
+export const reviewKinds = [
+  "onboarding",
+  "prose",
+  "draft",
+  "contested",
+  "revert",
+  "hold",
+  "correction",
+] as const;
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
@@ -31,6 +39,11 @@ export const queueWords: Readonly<
     reject: "Reject: keep the value",
   },
   hold: { name: "Wallets on hold", approve: null, reject: "Reject: stop it" },
+  correction: {
+    name: "Corrections",
+    approve: "Approve: set the right value",
+    reject: "Reject: keep what is live",
+  },
 };
 
 /** What a field of the public profile holds, and what it would hold. Third-party text. */

@@ -209,6 +209,7 @@ const deciders: Readonly<Record<string, Decider>> = {
   revert: "operator",
   revocation: "operator",
   operator: "operator",
+  correction: "operator",
   onboarding: "organisation",
 };
 const deciderOf = (origin: string): Decider =>

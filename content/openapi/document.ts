@@ -4,6 +4,7 @@ import {
   fileOperations,
   serviceOperations,
 } from "#content/contract/operations/directory.ts";
+import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { donationOperations } from "#content/contract/operations/donation.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import {
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
   directoryOperations,
   { recommendNonprofits: ranked, draftRecommendation },
   enrichmentOperations,
+  correctionOperations,
   donationOperations,
   onboardingOperations,
   fileOperations,

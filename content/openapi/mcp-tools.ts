@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { directoryOperations } from "#content/contract/operations/directory.ts";
+import { correctionOperations } from "#content/contract/operations/correction.ts";
 import { donationOperations } from "#content/contract/operations/donation.ts";
 import { PaymentRequirements } from "#content/contract/donation.ts";
 import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
@@ -103,6 +104,14 @@ const declared: readonly Declared[] = [
     description:
       "Submits what you found for a field of a profile, with where you found it. A structured field goes live when two distinct agents submit the same value; prose waits for a person. Send only what you have found yourself. `bound` in the answer says whether agent_id is bound to a secret, which then comes in the header Authorization.",
     operation: enrichmentOperations.submitEnrichment,
+    annotations: { ...reads, readOnlyHint: false },
+  },
+  {
+    name: "report_wrong_value",
+    title: "Say that a value is wrong",
+    description:
+      "Tells the operator that a live value of a profile is wrong, and what would be right. A person decides; nothing of it is public before. Send only what you have checked. Give status_url to your user: it shows what became of it.",
+    operation: correctionOperations.correctNonprofit,
     annotations: { ...reads, readOnlyHint: false },
   },
   {

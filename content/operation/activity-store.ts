@@ -32,7 +32,7 @@ export type ActivityKind =
   | "enrich:applied"
   | "access:failed_sign_ins"
   | "access:untrusted_proxy_requests"
-  | `limited:${"enrich" | "onboard" | "donate" | "bind" | "read" | "admin" | "stored"}`;
+  | `limited:${"enrich" | "onboard" | "correct" | "donate" | "bind" | "read" | "admin" | "stored"}`;
 
 /** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
 export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([

@@ -10,6 +10,7 @@ type PageName =
   | "agents"
   | "onboard"
   | "onboard-status"
+  | "correction-status"
   | "receipt"
   | "widget"
   | "not-found"

@@ -28,6 +28,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
   ["content/enrichment", /^(zod$|node:|drizzle-orm|@libsql\/client)/],
   ["content/recommendation", /^(zod$|node:|bun:sqlite$|lru-cache$|drizzle-orm|@libsql\/client)/],
   ["content/onboarding", /^(zod$|node:|mailchecker$|@noble\/curves\/|drizzle-orm|@libsql\/client)/],
+  ["content/correction", /^(drizzle-orm)/],
   ["content/openapi", /^(zod$|node:)/],
 ];
 

@@ -93,9 +93,9 @@ export const verificationOperations = operations("Operator", {
   eraseContacts: {
     method: "post",
     path: "/api/admin/contacts/erase",
-    summary: "Erase the contact of organisations that asked for something",
+    summary: "Erase the contact of who asked for something, or sent a correction",
     description:
-      "Of one request, or of all from an address: name and address of the sender. Rejected and withdrawn ones are erased after 90 days anyway. The audit log says that it was done, without the data.",
+      "Of one request or correction, or of all from an address: name and address of the sender. Those of rejected and withdrawn requests and of decided corrections are erased after 90 days anyway. The audit log says that it was done, without the data.",
     body: { shape: ErasureBody },
     ok: { description: "Erased", shape: ErasureAnswer },
     refusals: [],

@@ -7,6 +7,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { CorrectionField } from "#content/contract/correction.ts";
 import type { EnrichableField, FieldType, SubmissionStatus } from "#content/contract/enrichment.ts";
 
 /** What agents sent to complete a profile. Source: spec, "States and transitions". */
@@ -122,6 +123,44 @@ export const agentKeys = sqliteTable("agent_keys", {
   revoked_at: integer(), // Takes nothing until an operator binds it again.
   approved_name: text(), // By an operator, for this owner.
 });
+
+/** What anyone said is wrong in a profile. Private: an operator decides, and only the value that one sets is public. */
+export const corrections = sqliteTable(
+  "corrections",
+  {
+    id: text().primaryKey(),
+    nonprofit_id: integer().notNull(),
+    field: text().notNull().$type<CorrectionField>(),
+    what_is_wrong: text().notNull(),
+    suggested_value: text(),
+    source_url: text(),
+    contact_email: text(), // Null once it is erased, 90 days after the decision.
+    network: text(), // As in submissions.
+    request_digest: text().notNull(), // Equal for equal corrections.
+    status_digest: text().notNull(), // SHA-256 of the token in the link of the status page.
+    status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
+    reason: text(),
+    reviewed_by: text(),
+    created_at: integer().notNull(),
+    reviewed_at: integer(),
+  },
+  (c) => [
+    index("corrections_by_status").on(c.status, c.created_at, c.id),
+    index("corrections_waiting_for_nonprofit")
+      .on(c.nonprofit_id)
+      .where(sql`status = 'pending_review'`),
+    index("corrections_waiting_of_network")
+      .on(c.network)
+      .where(sql`status = 'pending_review'`),
+    uniqueIndex("corrections_by_status_token").on(c.status_digest),
+    uniqueIndex("one_pending_correction_per_request")
+      .on(c.request_digest)
+      .where(sql`status = 'pending_review'`),
+    index("corrections_with_contact")
+      .on(c.reviewed_at)
+      .where(sql`contact_email is not null and status <> 'pending_review'`),
+  ],
+);
 
 /**
  * Counters of submissions: status:<status>, field:<field>, high_confidence, nonprofits_improved. To count them takes

@@ -48,7 +48,7 @@ sub vcl_recv {
     return (pass);
   }
   if (req.url ~ "^/(mcp|healthz|desk)(/|\?|$)"
-      || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|donate|donations|onboard|admin)(/|\?|$)"
+      || req.url ~ "^/api/(search|recommend|stats|needs-enrichment|enrich|corrections|donate|donations|onboard|admin)(/|\?|$)"
       || req.url ~ "^/api/(nonprofits|agents/[a-z]+|enrichments/stats)/?\?.") {
     return (pass);
   }

@@ -61,10 +61,10 @@ describe("what is accepted", () => {
       "other",
     ],
     [
-      "a name without a Latin letter",
+      "a name in another script",
       () => ({ ...registration, name: "希望之家" }),
       "registration",
-      "nonprofit",
+      "xi-wang-zhi-jia",
     ],
     ["a vault as wallet", () => ({ ...another(), usdc_wallet: vault }), "claim", "kitchen"],
     [

@@ -28,6 +28,7 @@ const everyPage = [
   "page agents",
   "page onboard",
   "page onboard-status",
+  "page correction-status",
   "page receipt",
   "page widget",
   "page not-found",

@@ -1,0 +1,165 @@
+import { randomBytes } from "node:crypto";
+import { isUsableKey } from "#api/http/client.ts";
+import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
+import { digestOf } from "#api/onboarding/keys.ts";
+import type {
+  CorrectionAnswer,
+  CorrectionBody,
+  CorrectionStatus,
+} from "#content/contract/correction.ts";
+import type { Wrong } from "#content/contract/problem.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { type Clock, isoTime } from "#content/contract/time.ts";
+import { readCorrection } from "#content/correction/read.ts";
+import {
+  addCorrection,
+  type Correction,
+  correctionByToken,
+  waitingForProfile,
+  waitingOfNetwork,
+  waitingTwin,
+} from "#content/correction/store.ts";
+import { isQueueFull } from "#content/enrichment/consensus.ts";
+import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
+import { answerOnce, requestDigest } from "#content/operation/idempotency-store.ts";
+import type { Store, WriteTransaction } from "#content/store/open.ts";
+
+export type CorrectContext = {
+  store: Store;
+  clock: Clock;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  /** The secret of the link to a status page, always the same for the same id. */
+  statusToken: (id: string) => string;
+};
+
+export type CorrectFailure =
+  | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "nonprofit_withdrawn"; merged_into: string | null }
+  | { kind: "invalid_correction"; errors: Wrong[] }
+  | { kind: "correction_queue_full" }
+  | { kind: "invalid_idempotency_key" }
+  | { kind: "idempotency_key_reused" };
+
+/** So many corrections of one network wait, whatever the profiles: nobody fills the operator's queue alone. */
+export const waitingOfNetworkMax = 50;
+
+export type CorrectCall = {
+  slug: string;
+  body: unknown;
+  idempotencyKey: string | null;
+  /** Keyed hash of the client's /24 or /48; null when it is not known. */
+  network: string | null;
+  countStored: (bytes: number) => void;
+};
+
+/**
+ * Takes a word of anyone that a value is wrong. It is stored for an operator, and nothing of it is public before one
+ * decides. The same correction again is answered with the one that waits, with its link only under the first one's
+ * Idempotency-Key. Source: docs/decisions/0069.
+ */
+export async function correct(
+  context: CorrectContext,
+  { slug, body, idempotencyKey, network, countStored }: CorrectCall,
+): Promise<Result<CorrectionAnswer, CorrectFailure>> {
+  const now = context.clock();
+  const read = readCorrection(body, { thisYear: now.getUTCFullYear() });
+  if (!read.ok) return fail({ kind: "invalid_correction", errors: read.failure });
+  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
+    return fail({ kind: "invalid_idempotency_key" });
+  }
+  const request = read.value;
+  const request_digest = requestDigest([slug, request]);
+  const sender = network ?? "";
+  const once = { route: "correct", sender, idempotencyKey, digest: () => request_digest, now };
+  let bytes = 0;
+  const stored = await context.store.write((tx) =>
+    answerOnce(tx, once, async () => {
+      bytes = keptAnswerBytes(idempotencyKey, sender, 1);
+      const twin = await waitingTwin(tx, request_digest);
+      if (twin !== null) return ok({ id: twin.id, isFirst: false });
+      bytes += 2 * rowBytes + sizeOf(JSON.stringify(request));
+      return storeNew(tx, context, { slug, request, request_digest, network, now });
+    }),
+  );
+  if (!stored.ok) return stored;
+  countStored(bytes);
+  const { id, isFirst } = stored.value;
+  const link = `${context.baseUrl}/corrections/status#${context.statusToken(id)}`;
+  return ok({
+    success: true,
+    correction_id: id,
+    slug,
+    field: request.field,
+    status: "pending_review",
+    message: isFirst ? waits : waitsAlready,
+    status_url: isFirst ? link : null,
+  });
+}
+
+const waits =
+  "Thank you: it waits for an operator. Nothing of it is public before; status_url shows what becomes of it.";
+const waitsAlready =
+  "The same correction waits already. Its status_url was shown to the first sender, and is shown again only with the same Idempotency-Key.";
+
+type Job = Pick<Correction, "request_digest" | "network"> & {
+  slug: string;
+  request: CorrectionBody;
+  now: Date;
+};
+
+async function storeNew(
+  tx: WriteTransaction,
+  { statusToken }: CorrectContext,
+  { slug, request, request_digest, network, now }: Job,
+): Promise<Result<{ id: string; isFirst: boolean }, CorrectFailure>> {
+  const record = await recordBySlug(tx, slug);
+  if (record === null) return fail({ kind: "nonprofit_not_found", slug });
+  if (record.status === "withdrawn") {
+    return fail({ kind: "nonprofit_withdrawn", merged_into: record.merged_into });
+  }
+  const isFull =
+    isQueueFull(await waitingForProfile(tx, record.id), network) ||
+    (network !== null && (await waitingOfNetwork(tx, network)) >= waitingOfNetworkMax);
+  if (isFull) return fail({ kind: "correction_queue_full" });
+  const id = randomBytes(10).toString("hex");
+  await addCorrection(tx, {
+    ...request,
+    id,
+    nonprofit_id: record.id,
+    network,
+    request_digest,
+    status_digest: digestOf(statusToken(id)),
+    created_at: now.getTime(),
+  });
+  return ok({ id, isFirst: true });
+}
+
+/** The outcome of a correction, for anyone who holds its link; null for none. */
+export async function correctionStatus(
+  { store, baseUrl }: Pick<CorrectContext, "store" | "baseUrl">,
+  token: string,
+): Promise<CorrectionStatus | null> {
+  const one = await correctionByToken(store, digestOf(token));
+  if (one === null) return null;
+  const [record] = await recordsById(store, [one.nonprofit_id]);
+  const slug = record?.slug ?? "";
+  return {
+    correction_id: one.id,
+    slug,
+    field: one.field,
+    status: one.status,
+    reason: one.reason,
+    submitted_at: isoTime(one.created_at),
+    reviewed_at: one.reviewed_at === null ? null : isoTime(one.reviewed_at),
+    profile_url: `${baseUrl}/nonprofits/${slug}`,
+    history_url: `${baseUrl}/api/nonprofits/${slug}/history`,
+    message: messages[one.status],
+  };
+}
+
+const messages: Readonly<Record<Correction["status"], string>> = {
+  pending_review: "An operator has not decided yet. Nothing of it is public.",
+  approved: "It is accepted: an operator put the profile right.",
+  rejected: "It was rejected; the reason is beside this.",
+};

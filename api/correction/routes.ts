@@ -1,0 +1,81 @@
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { hashedNetwork } from "#api/enrichment/proposal.ts";
+import { bearerOf } from "#api/http/client.ts";
+import { encodedJson } from "#api/http/encoded-body.ts";
+import { isSentByForm, plain, seeStatus } from "#api/http/form.ts";
+import { type FailureTable, problem, refusalOf, refuse, unusableBody } from "#api/http/problem.ts";
+import { helpFor, pathOf } from "#api/http/route.ts";
+import { onboardingKeys } from "#api/onboarding/keys.ts";
+import { correctionOperations as operations } from "#content/contract/operations/correction.ts";
+import {
+  idempotencyKeyReused,
+  invalidIdempotencyKey,
+  nonprofitNotFound,
+} from "#content/contract/problem.ts";
+import {
+  waitingMax,
+  waitingOfNetworkMax as waitingOnProfileMax,
+} from "#content/enrichment/consensus.ts";
+import { type CorrectFailure, correct, correctionStatus, waitingOfNetworkMax } from "./correct.ts";
+
+/** POST /api/corrections/{slug}, and what a link to a status page asks. Never cached. */
+export const correctionRoutes = (context: Context) => {
+  const { store, clock, config, limits } = context;
+  const { baseUrl } = config;
+  const { statusToken } = onboardingKeys(context);
+  const verb = {
+    store,
+    clock,
+    baseUrl,
+    statusToken: (id: string) => statusToken(`correction ${id}`),
+  };
+  const answers = answersTo(baseUrl);
+  return new Elysia()
+    .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
+      const outcome = await correct(verb, {
+        slug,
+        body,
+        idempotencyKey: request.headers.get("idempotency-key"),
+        network: hashedNetwork(context, request),
+        countStored: (bytes) => limits.stored("readers", request, bytes),
+      });
+      if (isSentByForm(request)) {
+        return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
+      }
+      return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
+    })
+    .get(pathOf(operations.getCorrectionStatus), async ({ request }) => {
+      // Of the secret in a header, not in the address: proxies write addresses into their logs.
+      const status = await correctionStatus(verb, bearerOf(request) ?? "");
+      return status === null ? problem(correctionNotFound) : encodedJson(status, "no-store");
+    });
+};
+
+const answersTo = (baseUrl: string) => {
+  const extra = helpFor(operations.correctNonprofit, baseUrl);
+  return {
+    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extra }),
+    nonprofit_not_found: { ...nonprofitNotFound, extra },
+    nonprofit_withdrawn: ({ merged_into }) => ({
+      status: 410,
+      detail:
+        merged_into === null
+          ? "This nonprofit is withdrawn: its profile takes no corrections."
+          : `This profile was merged into ${merged_into}: send the correction there.`,
+    }),
+    correction_queue_full: {
+      status: 409,
+      detail: `Nothing was stored: ${waitingMax} corrections of this profile wait already, or ${waitingOnProfileMax} from your network, or ${waitingOfNetworkMax} from your network for all profiles. An operator makes room by deciding them.`,
+    },
+    invalid_idempotency_key: invalidIdempotencyKey,
+    idempotency_key_reused: idempotencyKeyReused,
+  } as const satisfies FailureTable<CorrectFailure>;
+};
+
+const correctionNotFound = {
+  status: 404,
+  code: "correction_not_found",
+  detail:
+    "No correction has this secret. Send all that follows # in status_url, as Authorization: Bearer <secret>.",
+};

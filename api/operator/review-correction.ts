@@ -1,0 +1,170 @@
+import type { CorrectionField } from "#content/contract/correction.ts";
+import { fail, ok } from "#content/contract/result.ts";
+import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
+import { correctedValue, isSettable } from "#content/correction/read.ts";
+import {
+  closeCorrection,
+  type Correction,
+  correctionById,
+  correctionQueue,
+  correctionsWaiting,
+} from "#content/correction/store.ts";
+import { describeFaults, wordingFaults } from "#content/recommendation/wording-faults.ts";
+import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
+import { countryName } from "#content/nonprofit/country.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { logOperator } from "#content/operation/audit-store.ts";
+import type { WriteTransaction } from "#content/store/open.ts";
+import { setFields } from "./edit-profile.ts";
+import {
+  type Deciding,
+  hexKey,
+  instantAt,
+  isListed,
+  openQueue,
+  sourceGiven,
+  unusable,
+  type Waiting,
+  wordingPassed,
+} from "./open-queue.ts";
+
+/** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
+export const correctionReviews = openQueue<Correction>({
+  kind: "correction",
+  key: hexKey,
+  count: correctionsWaiting,
+  page: (store, { after, limit }) => correctionQueue(store, { after: instantAt(after), limit }),
+  byKey: correctionById,
+  dueFirst: ["approved"],
+
+  item: (_, waiting, now) => {
+    const { row, record } = waiting;
+    const { field, what_is_wrong, suggested_value, source_url, contact_email } = row;
+    const checks = checksOf(waiting, now);
+    return {
+      key: row.id,
+      place: `${row.created_at}.${row.id}`,
+      summary: summaryOf(row),
+      detail: { field, what_is_wrong, suggested_value, source_url, contact_email },
+      comparison: isSettable(field)
+        ? [{ field, before: shownValue(record, field), after: suggested_value }]
+        : [],
+      checks,
+      sources: source_url === null ? [] : [source_url],
+      flags: checks.filter(({ outcome }) => outcome === "failed").map(({ name }) => name),
+      editing: isSettable(field)
+        ? { field, required: suggested_value !== null, current: suggested_value, choices: [] }
+        : null,
+      created_at: row.created_at,
+    };
+  },
+
+  approve: async (tx, waiting, deciding) => {
+    const { field, suggested_value } = waiting.row;
+    if (!isListed(waiting)) {
+      const message = "The profile is withdrawn. Reject this with that reason.";
+      return fail({ kind: "review_conflict", message });
+    }
+    if (!isSettable(field)) {
+      await close(tx, waiting.row, "approved", deciding);
+      return ok({ message: `It is accepted. Nothing was set: put the ${spoken(field)} right.` });
+    }
+    const text = deciding.value ?? suggested_value;
+    const thisYear = deciding.now.getUTCFullYear();
+    const read = correctedValue(field, text, { thisYear });
+    if (!read.ok) return unusable(read.failure.message);
+    const sequence = await put(tx, waiting, read.value, deciding);
+    await close(tx, waiting.row, "approved", deciding);
+    const done = text === null ? "is empty now" : "is corrected";
+    const message =
+      sequence === null ? `The profile holds this value already.` : `The ${spoken(field)} ${done}.`;
+    return ok({ sequence, message });
+  },
+
+  reject: async (tx, { row }, deciding) => {
+    await close(tx, row, "rejected", deciding);
+    return ok({ message: "It is rejected; the sender sees the reason." });
+  },
+});
+
+const close = (
+  tx: WriteTransaction,
+  { id }: Correction,
+  status: "approved" | "rejected",
+  { reason, operator, now }: Deciding,
+): Promise<void> =>
+  closeCorrection(tx, {
+    id,
+    status,
+    reason: reason === "" ? null : reason,
+    reviewed_by: operator,
+    reviewed_at: now.getTime(),
+  });
+
+/** Sets the value in the operator's name. Answers the sequence of the change, null when the profile holds it already. */
+async function put(
+  tx: WriteTransaction,
+  { row, record }: Waiting<Correction>,
+  values: Partial<NonprofitRecord>,
+  { operator, now }: Deciding,
+): Promise<number | null> {
+  const made = await setFields(tx, record, values, now);
+  if (made === null) return null;
+  await saveNonprofits(tx, made.saves, { origin: "correction", now });
+  const detail = { reason: `correction-${row.id}`, ...made.detail };
+  const entry = { operator, action: "profile.edited", subject: record.slug, at: now.getTime() };
+  await logOperator(tx, { ...entry, detail });
+  return newestChangeOf(tx, record.id);
+}
+
+const spoken = (field: CorrectionField): string =>
+  field === "other" ? "profile" : field.replaceAll("_", " ");
+
+function summaryOf({ field, suggested_value }: Correction): string {
+  const what = `Someone says that the ${spoken(field)} is wrong.`;
+  const reject = "Reject it with a reason, which the sender sees, to keep what is live.";
+  if (!isSettable(field)) {
+    return `${what} Put it right by hand, then approve to close this. ${reject}`;
+  }
+  const how =
+    suggested_value === null
+      ? field === "name"
+        ? "Approve with the right value."
+        : "Approve with the right value, or without one to empty the field."
+      : "Approve the value as it was sent, or edited.";
+  return `${what} ${how} ${reject}`;
+}
+
+/** The live value as text; null for none. */
+function shownValue(record: NonprofitRecord, field: CorrectionField): string | null {
+  if (field === "country") return countryName(record.country_code);
+  if (field === "causes") return record.causes.join(", ") || null;
+  const value: unknown = record[field as "name"];
+  return value === null || value === "" ? null : String(value);
+}
+
+function checksOf({ row, record }: Waiting<Correction>, now: Date): ReviewCheck[] {
+  const { field, suggested_value, source_url, created_at } = row;
+  const checks = [
+    source_url === null ? noted("source", "No source was given.") : sourceGiven,
+    ...(record.verified === 1
+      ? [noted("verified", "The organisation claimed this profile: ask it, if in doubt.")]
+      : []),
+  ];
+  if (!isSettable(field)) return checks;
+  const applied = record.provenance[field === "country" ? "country_code" : field]?.applied_at ?? 0;
+  if (applied > created_at) {
+    checks.push(noted("changed", "The live value was set after this was sent."));
+  }
+  if (suggested_value === null) return checks;
+  const usable = correctedValue(field, suggested_value, { thisYear: now.getUTCFullYear() });
+  const faults = wordingFaults(suggested_value);
+  return [
+    usable.ok
+      ? passed("form", `It is a ${spoken(field)} that may go live.`)
+      : failed("form", usable.failure.message),
+    faults.length === 0 ? wordingPassed : noted("wording", `${describeFaults(faults)}.`),
+    ...checks,
+  ];
+}

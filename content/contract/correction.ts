@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { optionalText, sourceUrlLengthMax, lengthMax } from "./enrichment.ts";
+import { onboardingStates } from "./onboarding.ts";
+import { otherType } from "./problem.ts";
+import { named } from "./shape.ts";
+
+/** Fields that an accepted correction sets, by their names in a profile. */
+export const settableByCorrection = [
+  "name",
+  "tagline",
+  "mission",
+  "description",
+  "country",
+  "region",
+  "city",
+  "website",
+  "donation_url",
+  "logo_url",
+  "founded_year",
+  "beneficiaries_per_year",
+  "team_size",
+  "annual_budget_usd",
+  "causes",
+] as const;
+export type SettableByCorrection = (typeof settableByCorrection)[number];
+
+/** What anyone may say is wrong. The last ones have no single value: an operator puts them right by hand. */
+export const correctionFields = [
+  ...settableByCorrection,
+  "programs",
+  "impact_metrics",
+  "registrations",
+  "usdc_wallet",
+  "other",
+] as const;
+export type CorrectionField = (typeof correctionFields)[number];
+
+/** Longest texts in characters. */
+export const correctionLengthMax = {
+  what_is_wrong: 1_000,
+  suggested_value: lengthMax.description,
+  source_url: sourceUrlLengthMax,
+  contact_email: lengthMax.contact_email,
+} as const;
+
+/** A body of more than this in one text is refused before it is counted in characters. */
+const textLengthMax = 20_000;
+const optional = (description: string) =>
+  optionalText(textLengthMax, z.string(otherType("This is a text."))).describe(description);
+
+const whichField = `field is what is wrong: one of ${correctionFields.join(", ")}.`;
+
+/** The body of POST /api/corrections/{slug}. Private but for what an operator makes of it. */
+export const CorrectionBody = named(
+  "CorrectionBody",
+  {
+    field: z
+      .enum(correctionFields, { error: whichField })
+      .describe(
+        "The field of the profile that is wrong. other: anything else, for example a fact of a register, or that the organisation no longer exists",
+      ),
+    what_is_wrong: z
+      .string(otherType("what_is_wrong says what is wrong, in a sentence or two."))
+      .max(textLengthMax)
+      .describe("What is wrong, and how one can tell; up to 1,000 characters. Never public"),
+    suggested_value: optional(
+      "What would be right, as the field holds it: a number, an address, ids of causes with commas. Absent: you know only that it is wrong",
+    ),
+    source_url: optional("Where one can see it"),
+    contact_email: optional(
+      "Where the operator can ask you. Never public; erased 90 days after the decision",
+    ),
+  },
+  {
+    examples: [
+      {
+        field: "city",
+        what_is_wrong: "They moved in 2024; the register still has the old office.",
+        suggested_value: "Kisumu",
+        source_url: "https://hope-kitchen.example/contact",
+      },
+    ],
+  },
+);
+export type CorrectionBody = z.infer<typeof CorrectionBody>;
+
+const status = z.enum(onboardingStates);
+
+/** 200 of POST /api/corrections/{slug}. */
+export const CorrectionAnswer = named("CorrectionAnswer", {
+  success: z.literal(true),
+  correction_id: z.string(),
+  slug: z.string(),
+  field: z.enum(correctionFields),
+  status,
+  message: z.string(),
+  status_url: z
+    .string()
+    .nullable()
+    .describe(
+      "A private page that shows what became of it: do not share the link. Null when the same correction waits already, unless it came with the same Idempotency-Key",
+    ),
+});
+export type CorrectionAnswer = z.infer<typeof CorrectionAnswer>;
+
+/** 200 of GET /api/corrections/status: what the sender may know. */
+export const CorrectionStatus = named("CorrectionStatus", {
+  correction_id: z.string(),
+  slug: z.string(),
+  field: z.enum(correctionFields),
+  status,
+  reason: z.string().nullable().describe("What the operator says, above all why it was rejected"),
+  submitted_at: z.string().describe("ISO 8601, UTC"),
+  reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
+  profile_url: z.string(),
+  history_url: z.string().describe("An accepted correction stands in the history of the profile"),
+  message: z.string(),
+});
+export type CorrectionStatus = z.infer<typeof CorrectionStatus>;

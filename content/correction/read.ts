@@ -1,0 +1,103 @@
+import {
+  CorrectionBody,
+  type CorrectionField,
+  correctionLengthMax as lengthMax,
+  type SettableByCorrection,
+  settableByCorrection,
+} from "#content/contract/correction.ts";
+import { type Wrong, wrongsOf } from "#content/contract/problem.ts";
+import { ProfileEdit } from "#content/contract/profile-change.ts";
+import { fail, ok, type Result } from "#content/contract/result.ts";
+import { readProfileValues } from "#content/enrichment/profile-values.ts";
+import { checkSourceUrl, checkValue } from "#content/enrichment/value.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
+
+type Read = Result<string | null, { message: string }>;
+
+export const isSettable = (field: CorrectionField): field is SettableByCorrection =>
+  settableByCorrection.some((one) => one === field);
+
+/** Reads the body of POST /api/corrections/{slug}: every text cleaned and bounded, every fault named by its field. */
+export function readCorrection(
+  body: unknown,
+  { thisYear }: { thisYear: number },
+): Result<CorrectionBody, Wrong[]> {
+  const parsed = CorrectionBody.safeParse(body);
+  if (!parsed.success) return fail(wrongsOf(parsed.error));
+  const { field, ...sent } = parsed.data;
+  const wrongs: Wrong[] = [];
+  const take = (path: keyof typeof sent, read: (text: string) => Read): string | null => {
+    const text = sent[path];
+    const value = text === null ? ok(null) : read(text);
+    if (!value.ok) wrongs.push({ path, message: value.failure.message });
+    return value.ok ? value.value : null;
+  };
+  const request = {
+    field,
+    what_is_wrong: take("what_is_wrong", (text) => prose("what_is_wrong", text)) ?? "",
+    suggested_value: take("suggested_value", (text) => {
+      const clean = prose("suggested_value", text);
+      if (!clean.ok || !isSettable(field)) return clean;
+      const usable = correctedValue(field, clean.value, { thisYear });
+      return usable.ok ? clean : usable;
+    }),
+    source_url: take("source_url", (text) => {
+      if (characterCount(text) > lengthMax.source_url) return tooLong("source_url");
+      return checkSourceUrl(text);
+    }),
+    contact_email: take("contact_email", (text) => {
+      const checked = checkValue("contact_email", text, { thisYear });
+      return checked.ok ? ok(checked.value.value) : checked;
+    }),
+  };
+  return wrongs.length > 0 ? fail(wrongs) : ok(request);
+}
+
+const tooLong = (name: keyof typeof lengthMax) =>
+  fail({ message: `${name} has at most ${lengthMax[name].toLocaleString("en")} characters.` });
+
+function prose(
+  name: "what_is_wrong" | "suggested_value",
+  raw: string,
+): Result<string, { message: string }> {
+  const text = raw.normalize("NFC").trim();
+  if (isBlank(text)) return fail({ message: `${name} is empty.` });
+  if (characterCount(text) > lengthMax[name]) return tooLong(name);
+  const unsafe = unsafeCharacter(text, { prose: true });
+  return unsafe === null
+    ? ok(text)
+    : fail({ message: `${name} holds a character that is not allowed (${unsafe}).` });
+}
+
+const numbers: ReadonlySet<string> = new Set<SettableByCorrection>([
+  "founded_year",
+  "beneficiaries_per_year",
+  "team_size",
+  "annual_budget_usd",
+]);
+
+/** A text as the shape of a profile's edit takes it: "12,000" is a number, "education, health" two causes. */
+function typed(field: SettableByCorrection, text: string): unknown {
+  if (numbers.has(field)) return Number(text.replaceAll(/[\s,_]/gu, "") || Number.NaN);
+  if (field !== "causes") return text;
+  return text.split(/[,;\n]/u).flatMap((id) => id.trim().toLowerCase() || []);
+}
+
+/**
+ * The value of a field as an operator's edit would set it, held to what every edit is; null empties the field. The
+ * failure says what to send instead.
+ */
+export function correctedValue(
+  field: SettableByCorrection,
+  text: string | null,
+  { thisYear }: { thisYear: number },
+): Result<Partial<NonprofitRecord>, { message: string }> {
+  if (text === null && field === "name") return fail({ message: "A profile needs a name." });
+  const value = text === null ? (field === "causes" ? [] : null) : typed(field, text);
+  const shaped = ProfileEdit.shape.values.safeParse({ [field]: value });
+  const read = shaped.success
+    ? readProfileValues(shaped.data, { thisYear })
+    : fail(wrongsOf(shaped.error));
+  return read.ok ? read : fail({ message: read.failure[0]?.message ?? "It cannot be used." });
+}

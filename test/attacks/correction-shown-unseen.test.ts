@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { decideReview, reviewQueues } from "#api/operator/review-queues.ts";
+import { CorrectionAnswer } from "#content/contract/correction.ts";
+import { keyOf } from "#site/documents/keys.ts";
+import { aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+// Anyone may say that a value is wrong. What they write reaches an operator and nobody else, and nobody fills the queue alone.
+
+let site: TestSite;
+let service: TestService;
+beforeAll(async () => {
+  site = await aSite([{ slug: "kitchen", name: "Hope Kitchen", city: "Nairobi" }]);
+  service = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1" },
+    context: { store: site.store },
+  });
+});
+afterAll(() => {
+  service.close();
+  site.close();
+});
+
+const message = "SEND ALL GIFTS TO ME";
+const body = {
+  field: "mission",
+  what_is_wrong: message,
+  suggested_value: `${message}: 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin`,
+  source_url: "https://thief.example/SEND-ALL-GIFTS-TO-ME",
+  contact_email: "send-all-gifts-to-me@thief.example",
+};
+const from = (address: string) => ({ "x-forwarded-for": address });
+const rpc = async (name: string, given: object) => {
+  const params = { name, arguments: given };
+  return (
+    await service.post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params })
+  ).text();
+};
+
+/** All that anyone reads of the profile, from the bundle and from the service. */
+async function everythingPublic(): Promise<string> {
+  const keys = [keyOf.profile(1), keyOf.profileMarkdown(1), keyOf.profileHistory(1)];
+  const files = await Promise.all(keys.map((key) => site.files(key)));
+  const paths = [
+    "/api/nonprofits/kitchen",
+    "/api/nonprofits/kitchen/history",
+    "/api/nonprofits",
+    "/api/search?q=gifts",
+    "/api/needs-enrichment?pending=true",
+    "/api/enrichments/stats",
+    "/api/agents/leaderboard",
+  ];
+  const answers = await Promise.all(paths.map(async (path) => (await service.get(path)).text()));
+  const tools = [
+    await rpc("get_nonprofit", { slug: "kitchen" }),
+    await rpc("search_nonprofits", { q: "gifts" }),
+    await rpc("needs_enrichment", { pending: true }),
+  ];
+  return [JSON.stringify(files), ...answers, ...tools].join("\n");
+}
+const isSaid = (text: string) => /send.all.gifts|thief/i.test(text);
+const send = async (field: string, address: string) =>
+  CorrectionAnswer.parse(
+    await (
+      await service.post("/api/corrections/kitchen", { ...body, field }, from(address))
+    ).json(),
+  );
+
+test("nothing of a correction is public before it is decided, after a rejection, or beside the value that an operator set", async () => {
+  expect(isSaid(JSON.stringify(body))).toBe(true);
+  const answer = await send("mission", "10.0.0.1");
+  expect(isSaid(JSON.stringify(answer))).toBe(false);
+  expect(isSaid(await everythingPublic())).toBe(false);
+  const id = `correction-${answer.correction_id}`;
+  const rejected = { id, decision: "rejected", operator: "ada", reason: "Fraud." } as const;
+  expect((await decideReview(service.context, rejected)).ok).toBe(true);
+  expect(isSaid(await everythingPublic())).toBe(false);
+  const again = await send("tagline", "10.0.0.1");
+  const edited = { id: `correction-${again.correction_id}`, decision: "approved" } as const;
+  const value = "A warm meal for all";
+  expect((await decideReview(service.context, { ...edited, operator: "ada", value })).ok).toBe(
+    true,
+  );
+  const shown = await everythingPublic();
+  expect(shown).toContain(value);
+  expect(isSaid(shown)).toBe(false);
+});
+
+test("the page has a form for it, which a page of another site cannot send", async () => {
+  const { $ } = await site.page(keyOf.profile(1));
+  const form = $('form[action="/api/corrections/kitchen"]');
+  expect(form.attr("method")).toBe("post");
+  const fields = form.find("option").map((_, option) => $(option).attr("value"));
+  expect(fields.get()).toEqual(expect.arrayContaining(["name", "city", "other"]));
+  expect(fields.get()).not.toContain("website");
+  for (const label of form.find("label").get()) {
+    expect(form.find(`#${$(label).attr("for")}`).length).toBe(1);
+  }
+  for (const secret of [{}, { authorization: "Bearer agent_anything" }]) {
+    const headers = { "sec-fetch-site": "cross-site", ...secret };
+    const answer = await service.post("/api/corrections/kitchen", body, headers);
+    expect([answer.status, (await answer.json()).code]).toEqual([403, "cross_site_write"]);
+  }
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "report_wrong_value", arguments: { slug: "kitchen", ...body } },
+  };
+  const called = await service.post("/mcp", call, { "sec-fetch-site": "cross-site" });
+  expect(await called.text()).toContain("cross_site_write");
+  expect(await rpc("report_wrong_value", { slug: "kitchen", ...body })).toContain("waits for an");
+});
+
+test("one network fills neither the queue of a profile nor that of the operator", async () => {
+  const slugs = (await service.add(...Array.from({ length: 11 }, () => aNonprofit()))).map(
+    ({ slug }) => slug,
+  );
+  let sent = 0;
+  /** Every request from another address of the network: the limit of each address is not what stops it. */
+  const correct = async (slug: string, network: string) => {
+    const what_is_wrong = `This is wrong, for reason ${sent}.`;
+    const headers = from(`${network}.${sent++ & 255}`);
+    return service.post(`/api/corrections/${slug}`, { field: "other", what_is_wrong }, headers);
+  };
+  const [first = "", ...others] = slugs;
+  for (let at = 0; at < 5; at++) expect((await correct(first, "10.1.1")).status).toBe(200);
+  const refused = await correct(first, "10.1.1");
+  expect(await refused.json()).toMatchObject({ status: 409, code: "correction_queue_full" });
+  expect((await correct(first, "10.1.2")).status).toBe(200);
+  for (const slug of others) {
+    for (let at = 0; at < 5; at++) await correct(slug, "10.1.1");
+  }
+  const [waiting] = await reviewQueues(service.context, "correction");
+  expect(waiting?.waiting).toBe(52); // 50 of one network, one of another, one of a tool.
+  for (let network = 3; network < 10; network++) {
+    for (let at = 0; at < 4; at++) await correct(first, `10.1.${network}`);
+  }
+  const { rows } = await service.store.raw.execute(
+    `SELECT count(*) AS n FROM corrections JOIN nonprofits AS n ON n.id = nonprofit_id WHERE n.slug = '${first}'`,
+  );
+  expect(rows).toMatchObject([{ n: 20 }]);
+});
+
+test("what one network may have stored in a day ends, and readers' room is not that of others", async () => {
+  const small = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_STORED_MB_PER_DAY: "1" },
+  });
+  const slugs = (await small.add(...Array.from({ length: 8 }, () => aNonprofit()))).map(
+    ({ slug }) => slug,
+  );
+  const what_is_wrong = "字".repeat(1_000);
+  const codes: unknown[] = [];
+  for (const [at, slug] of slugs.entries()) {
+    for (let more = 0; more < 5; more++) {
+      const suggested_value = `${"字".repeat(4_990)} ${more}`;
+      const correction = { field: "other", what_is_wrong, suggested_value };
+      const headers = from(`10.2.2.${at * 5 + more}`);
+      const answer = await small.post(`/api/corrections/${slug}`, correction, headers);
+      if (!answer.ok) codes.push((await answer.json()).code);
+    }
+  }
+  expect(codes).toContain("storage_quota");
+  const city = { field: "city", value: "Oslo", agent_id: "a" };
+  expect((await small.post(`/api/enrich/${slugs[0]}`, city, from("10.2.2.1"))).status).toBe(200);
+  small.close();
+});
+
+test("one address sends ten in a minute", async () => {
+  const answers: Response[] = [];
+  for (let at = 0; at < 11; at++) {
+    answers.push(await service.post("/api/corrections/nobody", body, from("10.3.3.3")));
+  }
+  expect(answers.map(({ status }) => status)).toEqual([...Array<number>(10).fill(404), 429]);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import type { CorrectionField, SettableByCorrection } from "#content/contract/correction.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { correctedValue, isSettable, readCorrection } from "#content/correction/read.ts";
+
+const thisYear = 2026;
+const sent = { field: "city", what_is_wrong: "They moved." };
+const read = (body: unknown) => readCorrection(body, { thisYear });
+const wrongsIn = (body: unknown) => {
+  const outcome = read(body);
+  return outcome.ok ? null : outcome.failure;
+};
+
+test("a correction is cleaned, and what is empty is absent", () => {
+  const body = {
+    ...sent,
+    what_is_wrong: "  They\nmoved. ",
+    suggested_value: " Kisumu ",
+    source_url: "https://kitchen.example/contact",
+    contact_email: " ada@kitchen.example",
+  };
+  expect(read(body)).toEqual({
+    ok: true,
+    value: {
+      field: "city",
+      what_is_wrong: "They\nmoved.",
+      suggested_value: "Kisumu",
+      source_url: "https://kitchen.example/contact",
+      contact_email: "ada@kitchen.example",
+    },
+  });
+  expect(
+    read({ ...sent, suggested_value: "", source_url: " ", contact_email: null }),
+  ).toMatchObject({
+    value: { suggested_value: null, source_url: null, contact_email: null },
+  });
+});
+
+test.each([
+  [{ ...sent, field: "contact_email" }, "field"],
+  [{ field: "city" }, "what_is_wrong"],
+  [{ ...sent, what_is_wrong: " \u200B" }, "what_is_wrong"],
+  [{ ...sent, what_is_wrong: "x".repeat(1_001) }, "what_is_wrong"],
+  [{ ...sent, what_is_wrong: "x".repeat(20_001) }, "what_is_wrong"],
+  [{ ...sent, what_is_wrong: "moved\u202E" }, "what_is_wrong"],
+  [{ ...sent, field: "other", suggested_value: "x".repeat(5_001) }, "suggested_value"],
+  [{ ...sent, field: "founded_year", suggested_value: "long ago" }, "suggested_value"],
+  [{ ...sent, field: "website", suggested_value: "http://127.0.0.1" }, "suggested_value"],
+  [{ ...sent, field: "causes", suggested_value: "education, magic" }, "suggested_value"],
+  [{ ...sent, source_url: "javascript:alert(1)" }, "source_url"],
+  [{ ...sent, source_url: `https://a.example/${"x".repeat(2_100)}` }, "source_url"],
+  [{ ...sent, contact_email: "nobody" }, "contact_email"],
+  [null, ""],
+])("%j cannot be used, by its %s", (body, path) => {
+  expect(wrongsIn(body)).toMatchObject([{ path }]);
+});
+
+test.each<[SettableByCorrection, string | null, Partial<NonprofitRecord> | null]>([
+  ["city", "Kisumu ,", { city: "Kisumu" }],
+  ["country", "Kenya", { country_code: "KE" }],
+  ["founded_year", "1998", { founded_year: 1998 }],
+  ["team_size", "1,200", { team_size: 1200 }],
+  ["annual_budget_usd", "12 000.5", { annual_budget_usd: 12000.5 }],
+  [
+    "causes",
+    "Education,\nwater-sanitation;education",
+    { causes: ["education", "water-sanitation"] },
+  ],
+  ["causes", null, { causes: [] }],
+  ["mission", null, { mission: null }],
+  ["name", null, null],
+  ["name", " Hope  Kitchen", { name: "Hope Kitchen" }],
+  ["team_size", "many", null],
+  ["team_size", " , ", null],
+  ["team_size", "-1", null],
+])("%s set to %j is %j", (field, text, values) => {
+  const outcome = correctedValue(field, text, { thisYear });
+  expect(outcome.ok ? outcome.value : null).toEqual(values);
+  if (!outcome.ok) expect(outcome.failure.message).not.toBe("");
+});
+
+test("what has no single value is put right by hand, whatever is suggested", () => {
+  const field: CorrectionField = "usdc_wallet";
+  expect(isSettable(field)).toBe(false);
+  const suggested_value = "Ask them.";
+  expect(read({ ...sent, field, suggested_value })).toMatchObject({ value: { suggested_value } });
+});
