@@ -6,6 +6,7 @@ import { rememberAddress, sameClient } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { correctionRoutes } from "./correction/routes.ts";
 import { directoryRoutes } from "./directory/routes.ts";
+import { organisationRoutes } from "./directory/organisations.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { crossSiteWrite } from "./http/cross-site.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";
@@ -55,6 +56,7 @@ const routesOf = (context: Context, askFor: AskFor) =>
       answerOf(responseValue, request, set),
     )
     .use(directoryRoutes(context))
+    .use(organisationRoutes(context))
     .use(searchRoutes(context))
     .use(recommendRoutes(context))
     .use(recommendDraftRoutes(context))

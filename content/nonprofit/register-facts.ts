@@ -34,8 +34,19 @@ const known: ReadonlyMap<string, Register> = new Map(
   (registers as readonly Register[]).map((register) => [register.id, register]),
 );
 
+const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
+  [...known.values()].flatMap((one) =>
+    Object.keys(one.record_urls).map((scheme) => ({ ...one, scheme })),
+  ),
+  ({ scheme }) => scheme,
+);
+
 /** A register by its id, or undefined. */
 export const registerById = (id: string): Register | undefined => known.get(id);
+
+/** The registers that can list organisations whose org-ids begin so, for example US-EIN, in the order of the table. */
+export const registersOfScheme = (scheme: string): readonly Register[] =>
+  ofSchemes.get(scheme) ?? [];
 
 /** What a register says, in words a donor knows, in the order of the table. Empty for a register that is not in it. */
 export function factsOf({

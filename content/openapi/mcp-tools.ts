@@ -14,7 +14,15 @@ const pathParameters = {
     .min(1)
     .max(200)
     .describe("Of a nonprofit, as search_nonprofits gives it, for example hope-kitchen"),
+  org_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("A register number in any usual spelling, for example 53-0196605 or SC041666"),
 };
+
+const inPath = (path: string): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(pathParameters).filter(([name]) => path.includes(`{${name}}`)));
 
 /** First in every result, because a model may read it long after it was told how to read. */
 export const dataNotice =
@@ -74,6 +82,20 @@ const declared: readonly Declared[] = [
     description:
       "The full profile: mission, programmes, impact, registrations, ways to give, and where each value comes from.",
     operation: directoryOperations.getNonprofit,
+  },
+  {
+    name: "check_organisation",
+    title: "Check an organisation by its register number",
+    description:
+      "Whether an organisation exists, is in good standing, and whether gifts to it are deductible: says which register, as of which day. Not listed is never revoked: `meaning` says what a missing row means.",
+    operation: directoryOperations.getOrganisation,
+  },
+  {
+    name: "check_organisations",
+    title: "Check many organisations by their register numbers",
+    description:
+      "The same for up to 1,000 numbers at once, in their order; one that cannot be looked up has an error and stops no other.",
+    operation: directoryOperations.checkOrganisations,
   },
   {
     name: "list_causes",
@@ -140,7 +162,7 @@ export const mcpTools: readonly McpTool[] = declared.map((tool) => ({
   input: z.object({
     ...tool.operation.query?.shape,
     ...tool.operation.body?.shape.shape,
-    ...(tool.operation.path.includes("{slug}") ? pathParameters : {}),
+    ...inPath(tool.operation.path),
     ...tool.input,
   }),
   output: z.object({ ...marked, ...(tool.output ?? answerOf(tool.operation)).shape }),

@@ -77,6 +77,11 @@ const inPaths: { [name: string]: { description: string; schema: Json; example: J
     schema: { type: "string", minLength: 1, maxLength: 200 },
     example: "hope-kitchen",
   },
+  org_id: {
+    description: "A register number in any usual spelling",
+    schema: { type: "string", minLength: 1, maxLength: 200 },
+    example: "US-EIN-530196605",
+  },
   id: { description: "Of a review", schema: { type: "string", minLength: 1 }, example: "prose-12" },
   donation_id: {
     description: "Of a donation, as settlement and history give it",

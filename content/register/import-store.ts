@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNull, ne } from "drizzle-orm";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
+import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { recordColumns } from "#content/nonprofit/register-record-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { inValues, insertMany } from "#content/store/query.ts";
@@ -161,18 +162,23 @@ export const saveRecordsWithoutProfile = (
     registerRecordUpsert,
   );
 
-/** Notes the date of each part of a register that was read: what its records say holds then, however old they are. */
-export const saveScopes = (
+/**
+ * Notes the date of each part of a register that was read: what its records say holds then, however old they are. Whoever
+ * shows the standing of organisations looks again, with and without a profile.
+ */
+export async function saveScopes(
   tx: WriteTransaction,
-  register: string,
-  asOf: Readonly<Record<string, string>>,
-): Promise<number> =>
-  insertMany(
-    tx,
-    registerScopes,
-    Object.entries(asOf).map(([scope, as_of]) => ({ register, scope, as_of })),
-    "ON CONFLICT (register, scope) DO UPDATE SET as_of = excluded.as_of",
-  );
+  { register, asOf, now }: { register: string; asOf: Readonly<Record<string, string>>; now: Date },
+): Promise<void> {
+  const scopes = Object.entries(asOf).map(([scope, as_of]) => ({ register, scope, as_of }));
+  if (scopes.length === 0) return;
+  const newest = "ON CONFLICT (register, scope) DO UPDATE SET as_of = excluded.as_of";
+  await insertMany(tx, registerScopes, scopes, newest);
+  await saveDirectoryFact(tx, { name: registersReadFact, value: now.toISOString(), now });
+}
+
+/** A fact of the directory that changes whenever registers were read. */
+export const registersReadFact = "registers_read";
 
 /** Notes that an import began to write; answers its id. */
 export async function startImport(

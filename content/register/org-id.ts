@@ -133,7 +133,9 @@ export function readOrgId(text: string, country = ""): Result<RegisterNumber, Or
 
 function readIn(country: string, label: string, digits: string) {
   const meant = registers.filter(
-    (one) => one.scheme.startsWith(country) && (label === "" || one.labels.includes(label)),
+    ({ scheme, labels }) =>
+      (country === "" || scheme.slice(0, 2) === country) &&
+      (label === "" || labels.includes(label)),
   );
   if (meant.length === 0) return notKnown(`${country}${label}`);
   const register = meant.find((one) => (label === "" ? one.bare : one.digits)?.test(digits));

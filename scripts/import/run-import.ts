@@ -185,7 +185,7 @@ async function apply(running: Running, covered: readonly Covered[]): Promise<voi
   }
   await store.write(async (tx) => {
     await finishImport(tx, id, report, clock());
-    await saveScopes(tx, format, report.as_of);
+    await saveScopes(tx, { register: format, asOf: report.as_of, now: clock() });
   });
   if (report.added + report.changed > mergedFrom) await mergeIndex(store);
 }

@@ -6,7 +6,32 @@ import { z } from "zod";
 import { cause, country, flag, limit, offset, text } from "./query.ts";
 import { SearchAnswer, searchLimitDefault, searchLimitMax } from "#content/contract/search.ts";
 import { Health, Stats } from "#content/contract/stats.ts";
-import { operations } from "./operation.ts";
+import { type Problems, operations } from "./operation.ts";
+import {
+  Organisation,
+  OrganisationsAnswer,
+  OrganisationsBody,
+} from "#content/contract/standing.ts";
+
+const countryOfNumber = text(
+  "Country of a number that names no register, by its English name or ISO 3166 code",
+  "United Kingdom",
+);
+
+/** What a number is answered with that cannot be looked up. */
+export const organisationProblems = {
+  number_not_valid: {
+    status: 400,
+    detail: ({ looks }: { looks: readonly string[] }) =>
+      `This is no valid register number: ${looks.join("; ")}.`,
+  },
+  register_not_known: {
+    status: 404,
+    detail: ({ prefix, known }: { prefix: string; known: readonly string[] }) =>
+      `No register of "${prefix}" is known here. Known are ${known.join(", ")}.`,
+    members: ["known"],
+  },
+} as const satisfies Problems;
 
 /** What is asked of the directory. None needs a key. */
 export const directoryOperations = operations("Directory", {
@@ -53,6 +78,25 @@ export const directoryOperations = operations("Directory", {
     description: "Newest first, at most 200 changes.",
     ok: { description: "The changes", shape: History },
     refusals: [400],
+  },
+  getOrganisation: {
+    method: "get",
+    path: "/api/organisations/{org_id}",
+    summary: "Look up an organisation by its register number",
+    description:
+      "Does it exist, is it in good standing, are gifts deductible: says who, as of when. Any usual spelling: `US-EIN-530196605`, `53-0196605`, `SC041666`. A number that no register lists is 200 with `not listed`, which alone says nothing against it: churches and subordinates of a group need not be listed.",
+    query: z.object({ country: countryOfNumber }),
+    ok: { description: "What is known", shape: Organisation },
+    problems: organisationProblems,
+  },
+  checkOrganisations: {
+    method: "post",
+    path: "/api/organisations/standing",
+    summary: "Look up as many as 1,000 organisations by their register numbers",
+    description:
+      "Answers as getOrganisation does, in the order of `ids`. A number that cannot be looked up has an `error` and stops no other.",
+    body: { shape: OrganisationsBody, refusal: "invalid_numbers" },
+    ok: { description: "What is known of each", shape: OrganisationsAnswer },
   },
   listCauses: {
     method: "get",

@@ -43,6 +43,8 @@ async function connected(way: "http" | "stdio"): Promise<Client> {
 const calls: Record<string, Record<string, unknown>> = {
   search_nonprofits: { q: "water", limit: 5 },
   get_nonprofit: { slug: "rich" },
+  check_organisation: { org_id: "53-0196605" },
+  check_organisations: { ids: ["53-0196605", "SC041666", "12"] },
   list_causes: {},
   recommend: { cause: "education", intent: "donate" },
   needs_enrichment: { limit: 3, pending: false },

@@ -1,0 +1,98 @@
+import { Elysia } from "elysia";
+import type { Context } from "#api/context.ts";
+import { batcher } from "#api/http/batcher.ts";
+import { type EncodedBody, encodedJson } from "#api/http/encoded-body.ts";
+import { refusalOf, refuse } from "#api/http/problem.ts";
+import { pathOf, schemaOf } from "#api/http/route.ts";
+import {
+  directoryOperations as operations,
+  organisationProblems,
+} from "#content/contract/operations/directory.ts";
+import type { OrganisationItem } from "#content/contract/standing.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
+import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
+import { type Known, organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
+import { registersReadFact } from "#content/register/import-store.ts";
+import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
+import type { Change } from "#content/nonprofit/changes-store.ts";
+
+type OrganisationContext = Pick<Context, "store" | "cache" | "config">;
+
+/** Organisations by their register numbers: one, many, and a page that leads to the profile. */
+export const organisationRoutes = (context: OrganisationContext) => {
+  // Those who ask at the same moment share a query.
+  const known = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
+  return new Elysia()
+    .get(
+      pathOf(operations.getOrganisation),
+      ({ params, query }) => {
+        const number = readOrgId(params.org_id, codeOf(query.country));
+        if (!number.ok) return refuse(organisationProblems, number.failure);
+        return organisation(context, number.value, known.ask);
+      },
+      schemaOf(operations.getOrganisation),
+    )
+    .post(
+      pathOf(operations.checkOrganisations),
+      ({ body }) => checked(context, body),
+      schemaOf(operations.checkOrganisations),
+    );
+};
+
+/** The country's code; a country that no one knows has no register. */
+const codeOf = (country: string | undefined): string =>
+  country === undefined ? "" : (countryCode(country) ?? country);
+
+const organisation = (
+  context: OrganisationContext,
+  number: RegisterNumber,
+  ask: (orgId: string) => Promise<Known>,
+): EncodedBody | Promise<EncodedBody> =>
+  context.cache.get(`organisation ${number.org_id}`, async () => {
+    const known = await ask(number.org_id);
+    const { baseUrl } = context.config;
+    const scopes = await scopesNow(context);
+    const value = encodedJson(organisationAnswer(number, known, { scopes, baseUrl }));
+    return { value, bytes: value.body.byteLength, staleBy: staleBy(known) };
+  });
+
+/** Without a profile, any that comes may have the number. */
+const staleBy =
+  ({ profile }: Known) =>
+  (change: Change): boolean =>
+    readsRegisters(change) ||
+    (profile === null
+      ? change.kind === "added" || change.fields.includes("registrations")
+      : change.slug === profile.slug);
+
+const readsRegisters = ({ fields }: Change): boolean => fields.includes(registersReadFact);
+
+const scopesNow = ({ store, cache }: OrganisationContext): ScopesRead | Promise<ScopesRead> =>
+  cache.get("registers read", async () => ({
+    value: await scopesRead(store),
+    bytes: 10_000,
+    staleBy: readsRegisters,
+  }));
+
+async function checked(
+  context: OrganisationContext,
+  { ids, country }: { ids: readonly string[]; country?: string | undefined },
+) {
+  const code = codeOf(country);
+  const numbers = ids.map((id) => readOrgId(id, code));
+  const orgIds = numbers.flatMap((number) => (number.ok ? [number.value.org_id] : []));
+  const found = await knownByOrgId(context.store, orgIds);
+  const knownOf = new Map(orgIds.map((orgId, at) => [orgId, found[at]]));
+  const { baseUrl } = context.config;
+  const scopes = await scopesNow(context);
+  const organisations = numbers.map((number, at): OrganisationItem => {
+    const query = ids[at] ?? "";
+    if (!number.ok) {
+      const { status, code: kind, detail } = refusalOf(organisationProblems, number.failure);
+      return { query, error: { status, code: kind, detail } };
+    }
+    const known = knownOf.get(number.value.org_id) ?? { records: [], profile: null };
+    return { query, ...organisationAnswer(number.value, known, { scopes, baseUrl }) };
+  });
+  return { count: organisations.length, organisations };
+}

@@ -1,0 +1,200 @@
+import { z } from "zod";
+import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
+import {
+  DeductibilityAnswer,
+  type Organisation,
+  type RegisterStatement,
+  type Standing,
+} from "#content/contract/standing.ts";
+import words from "#content/editorial/standing.json";
+import { countryName } from "#content/nonprofit/country.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import {
+  factsOf,
+  recordUrl,
+  type Register,
+  registerById,
+  registersOfScheme,
+} from "#content/nonprofit/register-facts.ts";
+import type { RegisterNumber } from "./org-id.ts";
+
+/** When each part of each register was last read: register, then part, then YYYY-MM-DD. */
+export type ScopesRead = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** What the store knows of a number. `slug`, `name` and `status` are the profile's. */
+export type Known = {
+  records: readonly RegisterRecord[];
+  profile: { slug: string; name: string; status: NonprofitStatus } | null;
+};
+
+/** What is said, by which record; null: by none. */
+export type Judgement<Value> = { value: Value; by: RegisterRecord | null };
+
+/**
+ * The standing by what registers say. A missing row is never a revocation. Revoked becomes reinstated when the row says
+ * so, or when another register lists the organisation in a later file; a later disappearance is `not listed`.
+ */
+export function standingOf(
+  records: readonly RegisterRecord[],
+  scopes: ScopesRead,
+  scheme: string,
+): Judgement<Standing> {
+  const inState = (
+    state: RegisterRecord["state"],
+    holds: (record: RegisterRecord) => boolean = () => true,
+  ) => records.find((record) => record.state === state && holds(record)) ?? null;
+  const revoked = inState("revoked");
+  if (revoked !== null) {
+    const isLater = (record: RegisterRecord) => confirmedAt(record, scopes) > revokedAt(revoked);
+    const again = inState("registered", isLater);
+    return again === null ? { value: "revoked", by: revoked } : { value: "reinstated", by: again };
+  }
+  const [listed, reinstated] = [inState("registered"), inState("reinstated")];
+  const gone = inState("gone", ({ register }) => !isOfRevoked(register));
+  const leftSince = listed === null && gone !== null && gone.as_of;
+  if (reinstated !== null && (leftSince === false || leftSince <= sinceOf(reinstated))) {
+    return { value: "reinstated", by: reinstated };
+  }
+  if (listed !== null) return { value: "registered", by: listed };
+  const removed = inState("removed");
+  if (removed !== null) return { value: "removed", by: removed };
+  const wasRead = firstLister(scheme, scopes) !== undefined;
+  return { value: gone !== null || wasRead ? "not listed" : "unknown", by: gone };
+}
+
+/** A list of revocations that does not name an organisation says nothing of it. */
+const isOfRevoked = (register: string): boolean => words.registers_of_revoked.includes(register);
+
+/** The first register that was read of those that list organisations with such org-ids. */
+const firstLister = (scheme: string, scopes: ScopesRead): string | undefined =>
+  registersOfScheme(scheme).find(({ id }) => scopes.has(id) && !isOfRevoked(id))?.id;
+
+/** When the file that said so came out; an older one does not say since when. */
+const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
+  String(facts["posted"] ?? facts["revoked"] ?? as_of);
+
+const sinceOf = ({ facts, state }: RegisterRecord): string => String(facts[state] ?? "");
+
+/** The date of the newest file that says this: the day it said so first, or that of the newest file of its part. */
+export function confirmedAt({ register, scope, as_of }: RegisterRecord, scopes: ScopesRead) {
+  const read = scopes.get(register)?.get(scope) ?? "";
+  return read > as_of ? read : as_of;
+}
+
+/** What the codes of registers say, the register that counts first first; "" stands for any other code. */
+const deductibilityCodes = Object.entries(words.codes).map(
+  ([register, codes]) =>
+    [
+      register,
+      new Map(Object.entries(z.record(z.string(), DeductibilityAnswer).parse(codes))),
+    ] as const,
+);
+
+/** Whether gifts are deductible from US tax, by the IRS; null for organisations of other registers. */
+export function deductibilityOf(
+  records: readonly RegisterRecord[],
+  standing: Judgement<Standing>,
+  scheme: string,
+): Judgement<DeductibilityAnswer> | null {
+  if (scheme !== "US-EIN") return null;
+  if (standing.value === "revoked") return { value: "not deductible", by: standing.by };
+  for (const [register, codes] of deductibilityCodes) {
+    const by = records.find((one) => one.register === register && one.state === "registered");
+    if (by === undefined) continue;
+    const value = codes.get(String(by.facts["deductibility"])) ?? codes.get("");
+    if (value !== undefined) return { value, by };
+  }
+  return { value: "unknown", by: null };
+}
+
+/** The public answer about a number. */
+export function organisationAnswer(
+  number: RegisterNumber,
+  known: Known,
+  { scopes, baseUrl }: { scopes: ScopesRead; baseUrl: string },
+): Organisation {
+  const { org_id, country_code, type, registration_number } = number;
+  const scheme = schemeOf(org_id);
+  const { records, profile } = known;
+  const standing = standingOf(records, scopes, scheme);
+  const gifts = deductibilityOf(records, standing, scheme);
+  return {
+    org_id,
+    country: countryName(country_code) ?? country_code,
+    type,
+    registration_number,
+    found: profile !== null || records.length > 0,
+    name: profile?.name ?? records[0]?.name ?? null,
+    profile: profile && {
+      ...profile,
+      profile_url: `${baseUrl}/nonprofits/${profile.slug}`,
+      api_url: `${baseUrl}/api/nonprofits/${profile.slug}`,
+    },
+    standing: {
+      value: standing.value,
+      meaning: standingInWords(standing, scheme),
+      since: (standing.by && sinceOf(standing.by)) || null,
+      ...sourceOf(standing.by, scheme, scopes),
+    },
+    deductibility: gifts && {
+      value: gifts.value,
+      meaning: deductibilityInWords(gifts),
+      ...sourceOf(gifts.by, scheme, scopes),
+    },
+    registers: registersOfScheme(scheme).map((register) => {
+      const record = records.find((one) => one.register === register.id);
+      return statementOf(register, org_id, record, scopes);
+    }),
+  };
+}
+
+/** "US-EIN" of "US-EIN-530196605". */
+export const schemeOf = (orgId: string): string => orgId.split("-", 2).join("-");
+
+function standingInWords({ value, by }: Judgement<Standing>, scheme: string): string {
+  const said = by?.state === "gone" ? words.gone : words.standings[value];
+  const missing = new Map(Object.entries(words.missing)).get(scheme);
+  return value === "not listed" && missing !== undefined ? `${said} ${missing}` : said;
+}
+
+/** The register's own words say more: which kind of organisation, and up to how much. */
+function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): string {
+  const own =
+    by === null ? undefined : factsOf(by).find(({ name }) => name === "deductibility")?.value;
+  return String(own ?? words.deductibility[value]);
+}
+
+/** Who says something; of a missing row the registers that were read, as of the newest file. */
+function sourceOf(by: RegisterRecord | null, scheme: string, scopes: ScopesRead) {
+  const register = by?.register ?? firstLister(scheme, scopes);
+  if (register === undefined)
+    return { register: null, register_name: null, as_of: null, record_url: null };
+  return {
+    register,
+    register_name: registerById(register)?.name ?? register,
+    as_of: by === null ? newestOf(register, scopes) : confirmedAt(by, scopes),
+    record_url: by === null ? null : recordUrl(register, by.org_id),
+  };
+}
+
+const newestOf = (register: string, scopes: ScopesRead): string | null =>
+  [...(scopes.get(register)?.values() ?? [])].toSorted().at(-1) ?? null;
+
+function statementOf(
+  register: Register,
+  orgId: string,
+  record: RegisterRecord | undefined,
+  scopes: ScopesRead,
+): RegisterStatement {
+  const { id, name, licence, attribution } = register;
+  return {
+    register: id,
+    register_name: name,
+    state: record?.state ?? (scopes.has(id) ? "not listed" : "not read"),
+    name: record?.name ?? null,
+    as_of: record === undefined ? newestOf(id, scopes) : confirmedAt(record, scopes),
+    record_url: recordUrl(id, orgId),
+    licence,
+    attribution,
+  };
+}

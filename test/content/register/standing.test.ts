@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
+import { organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
+
+const numberOf = (text: string): RegisterNumber => {
+  const read = readOrgId(text);
+  if (!read.ok) throw new Error(text);
+  return read.value;
+};
+const ein = numberOf("990305781");
+
+const said = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
+  org_id: ein.org_id,
+  register,
+  name: "Hawaii Foodbank Inc",
+  as_of: "2026-01-10",
+  scope: "HI",
+  state: "registered",
+  facts: {},
+  ...parts,
+});
+const bmf = (parts: Partial<RegisterRecord> = {}) =>
+  said("irs-bmf", { facts: { deductibility: "1" }, ...parts });
+const pub78 = (code: string) => said("irs-pub78", { facts: { deductibility: code } });
+const revocation = (parts: Partial<RegisterRecord> = {}) =>
+  said("irs-revocations", {
+    state: "revoked",
+    facts: { revoked: "2020-05-15", posted: "2020-09-14" },
+    ...parts,
+  });
+
+const scopes: ScopesRead = new Map([
+  ["irs-bmf", new Map([["HI", "2026-04-14"]])],
+  ["irs-revocations", new Map([["HI", "2026-05-01"]])],
+]);
+const baseUrl = "https://almoner.example";
+const about = (records: RegisterRecord[], read = scopes, number = ein) =>
+  organisationAnswer(number, { records, profile: null }, { scopes: read, baseUrl });
+
+describe("the standing is", () => {
+  const reinstated = { state: "reinstated" as const, facts: { reinstated: "2021-01-05" } };
+  test.each<[string, RegisterRecord[], object]>([
+    ["registered", [bmf()], { register: "irs-bmf", as_of: "2026-04-14", since: null }],
+    ["registered", [pub78("PC")], { register: "irs-pub78", as_of: "2026-01-10" }],
+    ["revoked", [revocation()], { register: "irs-revocations", since: "2020-05-15" }],
+    // A list of before the revocation says nothing of it.
+    [
+      "revoked",
+      [bmf(), revocation({ facts: { revoked: "2026-03-15", posted: "2026-05-11" } })],
+      { register: "irs-revocations", as_of: "2026-05-01" },
+    ],
+    ["reinstated", [bmf(), revocation()], { register: "irs-bmf", as_of: "2026-04-14" }],
+    ["reinstated", [revocation(reinstated)], { since: "2021-01-05" }],
+    ["reinstated", [bmf(), revocation(reinstated)], { register: "irs-revocations" }],
+    ["not listed", [bmf({ state: "gone" }), revocation(reinstated)], { as_of: "2026-04-14" }],
+    ["not listed", [bmf({ state: "gone" })], { register: "irs-bmf" }],
+    // A list that no longer names it as revoked.
+    ["not listed", [revocation({ state: "gone" })], { register: "irs-bmf" }],
+    ["registered", [bmf(), revocation({ state: "gone" })], { register: "irs-bmf" }],
+    [
+      "removed",
+      [bmf({ state: "removed", facts: { removed: "2019-02-03" } })],
+      { since: "2019-02-03" },
+    ],
+    ["not listed", [], { register: "irs-bmf", as_of: "2026-04-14", since: null }],
+  ])("%s, of %j", (value, records, parts) => {
+    expect(about(records).standing).toMatchObject({ value, ...parts });
+  });
+
+  test("unknown where nothing was read, and never revoked for a missing row", () => {
+    expect(about([], new Map()).standing).toMatchObject({ value: "unknown", register: null });
+    expect(about([]).standing.meaning).toMatch(/churches and subordinates of a group/);
+    const revokedOnly = new Map([["irs-revocations", new Map([["", "2026-05-01"]])]]);
+    expect(about([], revokedOnly).standing.value).toBe("unknown");
+    expect(about([], new Map(), numberOf("SC041666"))).toMatchObject({
+      found: false,
+      country: "United Kingdom",
+      standing: { value: "unknown" },
+      deductibility: null,
+    });
+  });
+});
+
+test.each<[string, RegisterRecord[], object]>([
+  ["deductible", [bmf()], { register: "irs-bmf", meaning: "Deductible from US tax" }],
+  ["not deductible", [bmf({ facts: { deductibility: "2" } })], { register: "irs-bmf" }],
+  ["by treaty", [bmf({ facts: { deductibility: "4" } })], { as_of: "2026-04-14" }],
+  // The list that is made for this question counts first.
+  [
+    "deductible",
+    [bmf({ facts: { deductibility: "2" } }), pub78("PF")],
+    { register: "irs-pub78", meaning: expect.stringContaining("30 %") },
+  ],
+  ["deductible", [pub78("FED")], { register: "irs-pub78" }],
+  ["not deductible", [revocation()], { register: "irs-revocations" }],
+  ["unknown", [], { register: "irs-bmf" }],
+  ["unknown", [bmf({ facts: {} })], {}],
+])("gifts are %s, by %j", (value, records, parts) => {
+  expect(about(records).deductibility).toMatchObject({ value, ...parts });
+});
+
+test("each register says what it knows, and where to look", () => {
+  const { registers, name, found } = about([bmf()]);
+  expect([name, found]).toEqual(["Hawaii Foodbank Inc", true]);
+  expect(registers.map(({ register, state, as_of }) => [register, state, as_of])).toEqual([
+    ["irs-bmf", "registered", "2026-04-14"],
+    ["irs-pub78", "not read", null],
+    ["irs-revocations", "not listed", "2026-05-01"],
+  ]);
+  expect(registers[0]?.record_url).toContain("990305781");
+});
+
+test("a profile gives its name and its addresses", () => {
+  const profile = { slug: "hawaii-foodbank", name: "Hawaii Foodbank", status: "listed" } as const;
+  expect(organisationAnswer(ein, { records: [bmf()], profile }, { scopes, baseUrl })).toMatchObject(
+    {
+      org_id: "US-EIN-990305781",
+      registration_number: "99-0305781",
+      found: true,
+      name: "Hawaii Foodbank",
+      profile: { ...profile, profile_url: `${baseUrl}/nonprofits/hawaii-foodbank` },
+    },
+  );
+});
