@@ -24,14 +24,17 @@ const end = utf8.encode("}");
 
 function answerHead(
   query: SearchQuery,
-  { total, ids }: SearchPage,
+  { total, ids, understood, exact, note }: SearchPage,
   baseUrl: string,
 ): Omit<SearchAnswer, "nonprofits" | "results"> {
-  const { q, cause, country, ghd_aligned, limit, offset } = query;
+  const { q, cause, country, ghd_aligned, literal, limit, offset } = query;
   const pageFrom = (from: number) =>
     `${baseUrl}/api/search?${searchParams({ ...query, offset: from })}`;
   return {
-    query: { q, cause, country, ghd_aligned },
+    query: { q, cause, country, ghd_aligned, literal },
+    understood,
+    exact,
+    note,
     count: ids.length,
     total,
     limit,
@@ -48,6 +51,7 @@ function searchParams(query: SearchQuery): URLSearchParams {
   if (query.cause !== null) params.set("cause", query.cause);
   if (query.country !== null) params.set("country", query.country);
   if (query.ghd_aligned) params.set("ghd_aligned", "1");
+  if (query.literal) params.set("literal", "1");
   params.set("limit", String(query.limit));
   params.set("offset", String(query.offset));
   return params;

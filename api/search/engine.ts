@@ -49,8 +49,8 @@ export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine[
   return async (query) => {
     if (!watch.isFresh()) await watch.refresh();
     const version = watch.sequence();
-    const { q, cause, country, ghd_aligned, limit, offset } = query;
-    const key = JSON.stringify([version, q, cause, country, ghd_aligned, limit, offset]);
+    const { q, cause, country, ghd_aligned, literal, limit, offset } = query;
+    const key = JSON.stringify([version, q, cause, country, ghd_aligned, literal, limit, offset]);
     return cache.forceFetch(key, { context: { query, version } });
   };
 }

@@ -17,6 +17,7 @@ export const searchRoutes = ({ search, activity, log }: Needed) =>
         cause: query.cause ?? null,
         country: query.country ?? null,
         ghd_aligned: query.ghd_aligned !== undefined,
+        literal: query.literal !== undefined,
         limit: query.limit,
         offset: query.offset,
       };

@@ -8,6 +8,8 @@ export type SearchQuery = {
   cause: string | null;
   country: string | null;
   ghd_aligned: boolean;
+  /** The words as they stand: no number, place or other spelling is read in them. */
+  literal: boolean;
   /** 1 to 50. */
   limit: number;
   /** From 0. */
@@ -22,11 +24,37 @@ export const SearchEcho = named("SearchEcho", {
   cause: z.string().nullable().describe("Cause id, as given"),
   country: z.string().nullable().describe("Country name or code, as given"),
   ghd_aligned: z.boolean().describe("True: only profiles aligned with global health"),
+  literal: z.boolean().describe("True: the words were taken as they stand"),
+});
+
+/** How `q` was read. */
+export const Understood = named("SearchUnderstood", {
+  number: z
+    .string()
+    .nullable()
+    .describe("The register number that q is, in org-id form (US-EIN-990305781)"),
+  place: z
+    .object({
+      name: z.string().describe("The place in which results have to be, for example Honolulu"),
+      shown: z
+        .string()
+        .describe("Where the results are: the same, or what was shown when nothing in it matches"),
+    })
+    .nullable()
+    .describe("The place that q names. Names with all of the words match wherever they are"),
+  words: z
+    .array(z.string())
+    .describe("The words that were looked for, in the place if there is one"),
 });
 
 /** The spec shows this answer in two shapes; one object is both: `nonprofits` and `results` are the same array. */
 export const SearchAnswer = named("SearchAnswer", {
   query: SearchEcho,
+  understood: Understood,
+  exact: z
+    .boolean()
+    .describe("False: nothing matches as typed, and the results are a guess that `note` explains"),
+  note: z.string().nullable().describe("What was looked for instead, when exact is false"),
   count: z.int().min(0).describe("Items in this page"),
   total: z.int().min(0).describe("All nonprofits that match, counted exactly"),
   limit: z.int().min(1).max(searchLimitMax),

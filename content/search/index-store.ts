@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Queryable, Store } from "#content/store/open.ts";
-import type { FtsMatch } from "./query.ts";
+import { type FtsMatch, placeMatch } from "./query.ts";
+import { type Located, placeSpellings } from "./places.ts";
 
 /**
  * A row id of the index: the nonprofit's id in the low 32 bits and its rank by impact above them. FTS5 yields matches
@@ -28,6 +29,7 @@ export class SearchIndex {
   readonly #store: Queryable;
   readonly #counts = new LRUCache<FtsMatch, number>({ max: 2_000 });
   readonly #completions = new LRUCache<string, string[]>({ max: 500 });
+  readonly #located = new LRUCache<string, Found>({ max: 5_000 });
 
   constructor(store: Queryable) {
     this.#store = store;
@@ -78,10 +80,29 @@ export class SearchIndex {
     return words;
   }
 
-  /** Forgets counts and completions: the profiles changed. */
+  /** The foremost profile in a city or region of each name, null where there is none, as of the last `forget` or later. */
+  async located(names: readonly string[]): Promise<(Located | null)[]> {
+    const unknown = names.filter((name) => !this.#located.has(name));
+    if (unknown.length > 0) {
+      const matches = unknown.map((name) => placeMatch(placeSpellings(name)));
+      const found = await this.#value(locatedSql, [JSON.stringify(matches)]);
+      for (const [at, one] of LocatedRows.parse(JSON.parse(String(found))).entries())
+        this.#located.set(unknown[at] ?? "", { one });
+    }
+    return names.map((name) => this.#located.get(name)?.one ?? null);
+  }
+
+  /** Words as they are written in profiles that begin so, of these lengths. */
+  async wordsFrom(begun: string, [least, most]: readonly [number, number]): Promise<string[]> {
+    const found = await this.#value(wordsSql, [begun, `${begun}\u{10FFFF}`, least, most]);
+    return z.array(z.string()).parse(JSON.parse(String(found)));
+  }
+
+  /** Forgets what it knows of words and places: the profiles changed. */
   forget(): void {
     this.#counts.clear();
     this.#completions.clear();
+    this.#located.clear();
   }
 
   async #value(sql: string, args: readonly (string | number)[]): Promise<unknown> {
@@ -89,6 +110,9 @@ export class SearchIndex {
     return Row.parse(rows[0]).found;
   }
 }
+
+/** A cache of its own cannot hold null. */
+type Found = { one: Located | null };
 
 export type Named = { place: Place; name: string };
 
@@ -98,6 +122,9 @@ const Best = z.object({
   places: z.array(z.number()),
   named: z.array(z.object({ place: z.number(), name: z.string() })),
 });
+
+const text = z.string().nullable();
+const LocatedRows = z.array(z.object({ city: text, region: text, country_code: text }).nullable());
 
 const places = (found: unknown): number[] => z.array(z.number()).parse(JSON.parse(String(found)));
 
@@ -162,6 +189,24 @@ const countsSql = `
 const completionsSql = `
   SELECT json_group_array(term) AS found
   FROM (SELECT term FROM search_vocabulary WHERE term > ? AND term < ? LIMIT ?)`;
+
+const locatedSql = `
+  SELECT json_group_array(json((
+    SELECT json_object('city', n.city, 'region', n.region, 'country_code', n.country_code)
+    FROM search_index
+    JOIN nonprofits AS n ON n.id = search_index.rowid & 4294967295
+    WHERE search_index MATCH value
+    LIMIT 1
+  ))) AS found
+  FROM json_each(?)`;
+
+/** So many words of one beginning are looked at: all of them below some hundred thousand profiles. */
+const wordsMax = 20_000;
+
+const wordsSql = `
+  SELECT json_group_array(term) AS found
+  FROM (SELECT term FROM search_vocabulary WHERE term >= ? AND term < ? LIMIT ${wordsMax})
+  WHERE length(term) BETWEEN ? AND ?`;
 
 const pagesPerMerge = 500;
 

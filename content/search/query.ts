@@ -7,6 +7,8 @@ export type SearchWord = {
   forms: readonly string[];
   /** The last word of a query may be half typed: whatever begins with it matches as well. */
   prefix: boolean;
+  /** Matches names that it may be the initials of. */
+  initials?: FtsMatch;
 };
 
 const wordsMax = 16;
@@ -67,26 +69,43 @@ export const phrase = (text: string, prefix = false): FtsMatch =>
 
 export const allOf = (matches: readonly FtsMatch[]): FtsMatch => joined(matches, " AND ");
 export const anyOf = (matches: readonly FtsMatch[]): FtsMatch => joined(matches, " OR ");
-export const inName = (match: FtsMatch): FtsMatch => `({name} : ${match})`;
+/** In the name, or in its initials: the words of `facets` are none that a text can hold. */
+export const inName = (match: FtsMatch): FtsMatch => `({name facets} : ${match})`;
 
 const joined = (matches: readonly FtsMatch[], operator: string): FtsMatch =>
   matches.length === 1 ? (matches[0] ?? "") : `(${matches.join(operator)})`;
 
 /** Matches one word in any of its forms, or any of its completions. */
-export function wordMatch({ forms, prefix }: SearchWord, completions: readonly string[]): FtsMatch {
+export function wordMatch(
+  { forms, prefix, initials }: SearchWord,
+  completions: readonly string[],
+): FtsMatch {
   const own = forms.map((form) =>
     phrase(form, prefix && mayBeHalfTyped(form.split(" ").at(-1) ?? "")),
   );
-  return anyOf([...own, ...(prefix ? completions : []).map((word) => phrase(word))]);
+  const completed = (prefix ? completions : []).map((word) => phrase(word));
+  return anyOf([...own, ...completed, ...(initials === undefined ? [] : [initials])]);
 }
+
+// Words of the private use area, which `searchWords` never yields; see the view search_documents. A mark at the end keeps
+// the stemmer away.
+
+/** Everything in a city or region of this name, in any spelling of it. */
+export const placeMatch = (spellings: readonly string[]): FtsMatch =>
+  anyOf(spellings.map((name) => phrase(`\uE004${name.replaceAll(" ", "\uE003")}\uE003`)));
+
+export const causeMatch = (id: string): FtsMatch => phrase(`\uE000${id.replaceAll("-", "\uE003")}`);
+
+export const countryMatch = (code: string): FtsMatch => phrase(`\uE001${code}`);
+
+/** Names of which these letters are the initials, or the first of them. */
+export const initialsMatch = (letters: string): FtsMatch =>
+  phrase(`\uE005${letters.replaceAll(/./g, "$&\uE003")}`, true);
 
 /** A filter: the list of its members, if there is one, and the word by which the index knows them. */
 export type Facet = { list: string | null; match: FtsMatch };
 
-/**
- * What filters mean: null when a cause or country is unknown, so that nothing matches. The index keeps them as words
- * of the private use area, which `searchWords` never yields; see the view search_documents.
- */
+/** What filters mean: null when a cause or country is unknown, so that nothing matches. */
 export function facetsOf(query: {
   cause: string | null;
   country: string | null;
@@ -96,12 +115,12 @@ export function facetsOf(query: {
   if (query.cause !== null) {
     const id = query.cause.trim().toLowerCase();
     if (!causeIds.includes(id)) return null;
-    facets.push({ list: `cause:${id}`, match: phrase(`\uE000${id.replaceAll("-", "\uE003")}`) });
+    facets.push({ list: `cause:${id}`, match: causeMatch(id) });
   }
   if (query.country !== null) {
     const code = countryCode(query.country);
     if (code === null) return null;
-    facets.push({ list: `country:${code}`, match: phrase(`\uE001${code}`) });
+    facets.push({ list: `country:${code}`, match: countryMatch(code) });
   }
   if (query.ghd_aligned) facets.push({ list: null, match: phrase("\uE002") });
   return facets;

@@ -1,19 +1,11 @@
-import type { SearchQuery } from "#content/contract/search.ts";
-import { fold } from "#content/nonprofit/text.ts";
+import type { SearchAnswer, SearchQuery } from "#content/contract/search.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { completionsToAdd, halfTypedWord } from "./half-typed.ts";
-import { type Named, nonprofitIdOf, scoredMax, SearchIndex } from "./index-store.ts";
+import { SearchIndex } from "./index-store.ts";
 import { listedPage } from "./listed-store.ts";
-import {
-  allOf,
-  anyOf,
-  facetsOf,
-  type FtsMatch,
-  inName,
-  type SearchWord,
-  searchWords,
-  wordMatch,
-} from "./query.ts";
+import { numberedPage } from "./number-store.ts";
+import { type Facet, facetsOf, searchWords, type SearchWord } from "./query.ts";
+import { type Asked, rankedPage } from "./ranking.ts";
+import { corrected, type Correction, literalReading, type Reading, readingOf } from "./reading.ts";
 
 /** One page of a search. */
 export type SearchPage = {
@@ -21,11 +13,9 @@ export type SearchPage = {
   total: number;
   /** The nonprofits of this page, in order. */
   ids: number[];
-};
+} & Pick<SearchAnswer, "understood" | "exact" | "note">;
 
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
-
-const nothing: SearchPage = { total: 0, ids: [] };
 
 /**
  * Searches the directory. With words by relevance; without by impact, verified, name. Withdrawn profiles are in no
@@ -39,104 +29,109 @@ export function searchIn(store: Queryable): Search {
     if (version !== newest) index.forget();
     newest = version;
     const facets = facetsOf(query);
-    if (facets === null) return nothing;
-    if (query.q === null) return listedPage({ store, index }, facets, query);
+    if (facets === null) return { total: 0, ids: [], ...asTyped([]) };
+    if (query.q === null)
+      return { ...(await listedPage({ store, index }, facets, query)), ...asTyped([]) };
+    const numbered = query.literal ? null : await numberedPage(store, query, facets);
+    if (numbered !== null) {
+      const { number, ...page } = numbered;
+      return { ...page, ...asTyped([]), understood: { number, place: null, words: [] } };
+    }
     const words = searchWords(query.q);
-    if (words.length === 0) return nothing;
-    const filters = facets.map(({ match }) => match);
-    return pageOf(index, await planFor(index, words, filters, query.limit), query);
+    if (words.length === 0) return { total: 0, ids: [], ...asTyped([]) };
+    return wordsPage(index, words, facets, { ...query, q: query.q });
   };
 }
 
-type Plan = {
-  /** All that is found. */
-  match: FtsMatch;
-  /** The part of it that is put in order by bm25. */
-  scored: FtsMatch;
-  /** Profiles with all of the words in their name stand in front of all others. */
-  named: FtsMatch;
-  /** Places that stand next. */
-  front: readonly number[];
-  /** The number of matches when it is known already. */
-  total: number | null;
-  /** The words as they were typed. */
-  text: string;
-};
+type Understanding = Pick<SearchPage, "understood" | "exact" | "note">;
 
-const nobody = '""';
+const asTyped = (words: readonly string[]): Understanding => ({
+  understood: { number: null, place: null, words: [...words] },
+  exact: true,
+  note: null,
+});
 
 /**
- * All of the words when that gives at least `limit` matches, else any of them, with those that have all in front.
- * `facets` are matches that every result must have as well.
+ * What has all of the words, in the place that they name; else anywhere, the place among the words; else what has words
+ * that may be meant; else what has some of the words; else what is around the place. The first of these that finds
+ * anything is the answer, and says which it is.
  */
-async function planFor(
+async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
-  facets: readonly FtsMatch[],
-  limit: number,
-): Promise<Plan> {
-  const begun = halfTypedWord(words);
-  const completions = begun === null ? [] : completionsToAdd(begun, await index.completions(begun));
-  const each = words.map((word) => wordMatch(word, completions));
-  const filtered = (match: FtsMatch) => allOf([match, ...facets]);
-  const all = filtered(allOf(each));
-  const text = words.map(({ forms }) => forms[0]).join(" ");
-  const named = filtered(inName(allOf(each)));
-  const plan = { match: all, scored: all, named, front: [], total: null, text };
-  if (each.length === 1) return plan;
-  const front = await index.first(all, limit);
-  if (front.length >= limit) return plan;
-  const match = filtered(anyOf(each));
-  const [total = 0, ...counts] = await index.counts([match, ...each]);
-  const scored = filtered(anyOf(rarest(each, counts)));
-  return { match, scored, named: front.length === 0 ? nobody : named, front, total, text };
-}
-
-/** The rarest word, and as many more as can be scored with it: very common words tell profiles apart the least. */
-function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch[] {
-  const found = words
-    .map((match, at) => ({ match, count: counts[at] ?? 0 }))
-    .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1));
-  let sum = 0;
-  const few = found.filter(({ count }) => (sum += count) <= scoredMax);
-  return (few.length > 0 ? few : found.slice(0, 1)).map(({ match }) => match);
-}
-
-async function pageOf(
-  index: SearchIndex,
-  { match, scored, named, front, total, text }: Plan,
-  { limit, offset }: { limit: number; offset: number },
+  facets: readonly Facet[],
+  { q, literal, limit, offset }: SearchQuery & { q: string },
 ): Promise<SearchPage> {
-  const best = await index.best(scored, named);
-  const inFront = new Set(front);
-  // A set keeps the order in which places were first put in.
-  const head = [
-    ...new Set([
-      ...byName(best.named, text),
-      ...best.places.filter((place) => inFront.has(place)),
-      ...front,
-      ...best.places,
-    ]),
-  ];
-  const found =
-    total ?? (best.places.length < scoredMax ? best.places.length : await index.count(match));
-  const places = head.slice(offset, offset + limit);
-  if (places.length < limit && offset + places.length < found) {
-    const behind = { limit: limit - places.length, offset: Math.max(0, offset - head.length) };
-    places.push(...(await index.rest(match, head, behind)));
+  const asked = { filters: facets.map(({ match }) => match), guessed: null, limit, offset };
+  const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
+  const typed = await rankedPage(index, reading, asked);
+  if (typed.hasAll) return answer(reading, typed);
+  if (reading.place !== null && reading.rest.length > 0) {
+    const anywhere = { ...reading, rest: reading.each, place: null, cause: null };
+    const page = await rankedPage(index, anywhere, asked);
+    if (page.hasAll) return answer(reading, page, { shown: elsewhere });
   }
-  return { total: found, ids: places.map(nonprofitIdOf) };
+  const guess = literal ? null : await guessed(index, reading, { ...asked, guessed: q });
+  if (guess !== null && (guess.hasAll || typed.total === 0)) return guess.page;
+  if (typed.total > 0) return answer(reading, typed, { note: someNote });
+  return (await nearPlace(index, reading, asked)) ?? answer(reading, typed);
 }
 
-/**
- * First those whose name begins with the text as it was typed, then the shorter names. bm25 measures a profile by the
- * length of all its texts, and so cannot tell that "Youth Outreach" is more exactly what was asked for than a longer name.
- */
-function byName(named: readonly Named[], text: string): number[] {
-  const typed = fold(text);
-  return named
-    .map(({ place, name }) => ({ place, name: fold(name) }))
-    .map(({ place, name }) => ({ place, begins: name.startsWith(typed) ? 0 : 1, name }))
-    .sort((a, b) => a.begins - b.begins || a.name.length - b.name.length || a.place - b.place)
-    .map(({ place }) => place);
+/** What has the words that may be meant instead of unknown ones; null when nothing does. */
+async function guessed(
+  index: SearchIndex,
+  reading: Reading,
+  asked: Asked & { guessed: string },
+): Promise<{ hasAll: boolean; page: SearchPage } | null> {
+  const meant = await corrected(index, reading);
+  if (meant === null) return null;
+  const guess = await readingOf(index, meant.words, asked.guessed);
+  const page = await rankedPage(index, guess, asked);
+  if (page.total === 0) return null;
+  const note = correctionNote(meant.corrections);
+  return { hasAll: page.hasAll, page: answer(guess, page, { note }) };
+}
+
+/** What matches around the place, the nearest first, or anywhere; null when nothing does. */
+async function nearPlace(
+  index: SearchIndex,
+  reading: Reading,
+  asked: Asked,
+): Promise<SearchPage | null> {
+  if (reading.place === null || reading.rest.length === 0) return null;
+  for (const { name, match } of reading.place.around) {
+    const place = { name, match, around: [], isSure: false };
+    const page = await rankedPage(index, { ...reading, place }, asked);
+    if (page.total > 0) return answer(reading, page, { shown: name });
+  }
+  const page = await rankedPage(index, { ...reading, place: null, cause: null }, asked);
+  return answer(reading, page, { shown: elsewhere });
+}
+
+const elsewhere = "other places";
+const someNote = "No profile has all of the words; these have some of them.";
+
+const correctionNote = (corrections: readonly Correction[]): string =>
+  `No profile has all of the words as typed. Looked for ${corrections
+    .map(({ typed, meant }) => `"${meant}" instead of "${typed}"`)
+    .join(", ")}.`;
+
+/** `shown`: where the results are, when none is in the place that the query names. */
+function answer(
+  { place, restWords }: Reading,
+  { total, ids }: { total: number; ids: number[] },
+  { note = null, shown }: { note?: string | null; shown?: string } = {},
+): SearchPage {
+  const none = total === 0 || shown === undefined;
+  return {
+    total,
+    ids,
+    understood: {
+      number: null,
+      place: place === null ? null : { name: place.name, shown: none ? place.name : shown },
+      words: [...restWords],
+    },
+    exact: note === null && none,
+    note: none ? note : `Nothing in ${place?.name} matches; these are in ${shown}.`,
+  };
 }

@@ -118,7 +118,14 @@ async function almoner(texts: readonly RegisterText[], store: Store): Promise<En
     await store.write((tx) => saveNonprofits(tx, saves, { origin: "seed", now: new Date(0) }));
   }
   const search = searchIn(store);
-  const none = { cause: null, country: null, ghd_aligned: false, limit: bestOf, offset: 0 };
+  const none = {
+    cause: null,
+    country: null,
+    ghd_aligned: false,
+    literal: false,
+    limit: bestOf,
+    offset: 0,
+  };
   const find = async (q: string) => (await search({ ...none, q }, 0)).ids.map((id) => id - 1);
   return { name: "almoner", find };
 }

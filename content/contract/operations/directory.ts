@@ -40,15 +40,16 @@ export const directoryOperations = operations("Directory", {
     path: "/api/search",
     summary: "Search nonprofits by words, cause and country",
     description:
-      "With `q`, ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. Filters combine; with none, the whole directory answers. `next` leads to the end.",
+      "With `q`, ranked by full-text relevance (the name counts most), else by people reached. Words match by stem, the last one also by its beginning; all words first, any of them when all give too few. A register number gives that organisation alone. A place in `q` (a country, state or city) is a filter, words that no profile has are corrected: `understood`, `exact` and `note` say so, `literal=1` switches it off. Filters combine; with none, the whole directory answers. `next` leads to the end.",
     query: z.object({
       q: text(
-        'Words looked for in name, tagline, mission and description; "in quotes" they are a phrase',
+        'Words looked for in name, tagline, mission and description, with a place if you like ("food bank honolulu"), or a register number; "in quotes" words are a phrase',
         "clean water",
       ),
       cause,
       country,
       ghd_aligned: flag("Only profiles aligned with global health and development", "1"),
+      literal: flag("Takes q as it stands: no number, place or other spelling is read in it", "1"),
       limit: limit(searchLimitDefault, searchLimitMax),
       offset,
     }),

@@ -44,6 +44,7 @@ describe("GET /api/search", () => {
       cause: "health",
       country: "us",
       ghd_aligned: false,
+      literal: false,
     });
     expect(body.results).toEqual(body.nonprofits);
     expect(body).toMatchObject({ count: 2, total: 5, limit: 2, offset: 0, prev: null });
@@ -119,7 +120,15 @@ const escape = (text: string) => encodeURIComponent(text.toWellFormed());
 
 const queries: SearchQuery[] = ["zak", "bom zak", "zak kiv", "kiv", "cro", null].flatMap((q) =>
   [null, "health"].flatMap((cause) =>
-    [null, "KE"].map((country) => ({ q, cause, country, ghd_aligned: false, limit: 3, offset: 0 })),
+    [null, "KE"].map((country) => ({
+      q,
+      cause,
+      country,
+      ghd_aligned: false,
+      literal: false,
+      limit: 3,
+      offset: 0,
+    })),
   ),
 );
 
@@ -154,9 +163,12 @@ describe("answers that are kept", () => {
           if (before === undefined) throw new Error("it was saved");
           await rewrite(store, before, { ...before, ...change } as NonprofitRecord);
           for (const query of queries) {
-            const { total, count, nonprofits } = answerOf(await engine.find(query));
+            const { total, count, nonprofits, understood, exact, note } = answerOf(
+              await engine.find(query),
+            );
             const ids = nonprofits.map((one) => Number(one.id));
-            expect({ query, total, ids }).toEqual({ query, ...(await searchIn(store)(query)) });
+            const found = { query, total, ids, understood, exact, note };
+            expect(found).toEqual({ query, ...(await searchIn(store)(query)) });
             expect(count).toBe(ids.length);
           }
         }
@@ -232,7 +244,14 @@ describe("answers that are kept", () => {
   });
 });
 
-const anyQuery = { cause: null, country: null, ghd_aligned: false, limit: 5, offset: 0 };
+const anyQuery = {
+  cause: null,
+  country: null,
+  ghd_aligned: false,
+  literal: false,
+  limit: 5,
+  offset: 0,
+};
 
 test("threads of their own find the same", async () => {
   const { store, context } = shared;
@@ -246,6 +265,7 @@ test("threads of their own find the same", async () => {
     cause: null,
     country: "KE",
     ghd_aligned: false,
+    literal: false,
     limit: 9,
     offset: 3,
   };
@@ -274,6 +294,7 @@ test("more searches than can wait are refused, and those that wait are answered"
     cause: null,
     country: null,
     ghd_aligned: false,
+    literal: false,
     limit: 1,
     offset: 0,
   };
@@ -295,6 +316,7 @@ test("a search that a thread cannot do is an error of that search alone", async 
     cause: null,
     country: null,
     ghd_aligned: false,
+    literal: false,
     limit: 1,
     offset: 0,
   };

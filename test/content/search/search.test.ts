@@ -31,6 +31,7 @@ const all: SearchQuery = {
   cause: null,
   country: null,
   ghd_aligned: false,
+  literal: false,
   limit: 20,
   offset: 0,
 };
@@ -89,7 +90,7 @@ describe("search by words", () => {
     ["volunteering library", ["Société Générosité"]],
     ['"clean water"', ["Clean Water Alliance"]],
     ['"water clean"', ["Alliance of Divers"]],
-    ["oneil", []],
+    ["oneil", ["O'Neil Co-op"]],
     ["o'neil", ["O'Neil Co-op"]],
     ["co-op", ["O'Neil Co-op"]],
     ["womens", ["O'Neil Co-op"]],

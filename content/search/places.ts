@@ -1,0 +1,135 @@
+import registerPlaces from "#content/editorial/register-places.json";
+import given from "#content/editorial/search-words.json";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { fold } from "#content/nonprofit/text.ts";
+import { anyOf, countryMatch, type FtsMatch, placeMatch, type SearchWord } from "./query.ts";
+import { isPhrase, optional, textOf } from "./understand.ts";
+
+/** A place that a query names. */
+export type Place = {
+  /** As the directory writes it: "Honolulu", "Kenya". */
+  name: string;
+  match: FtsMatch;
+  /** The places around it, the nearest first. */
+  around: readonly Pick<Place, "name" | "match">[];
+  /** A country or a state of the United States: no ordinary word. */
+  isSure: boolean;
+};
+
+/** Where a profile is that stands in a place of some name. */
+export type Located = {
+  city: string | null;
+  region: string | null;
+  country_code: string | null;
+};
+
+/** Words in a row that may name a place; `from` and `to` (exclusive) count words of the query. */
+export type Span = {
+  from: number;
+  to: number;
+  text: string;
+  /** "in Reading": the word before says that it is a place. */
+  said: boolean;
+};
+
+const beforePlaces = new Set(given.beforePlaces);
+const spanWordsMax = 3;
+
+/** Which words of a query to look up as places: those at its end and its start, and those after "in". */
+export function placeSpans(words: readonly SearchWord[]): Span[] {
+  const { length: end } = words;
+  const spans: Span[] = [];
+  for (let length = spanWordsMax; length > 0; length--) {
+    for (let from = 0; from + length <= end; from++) {
+      const said = beforePlaces.has(fold(textOf(words[from - 1] ?? emptyWord)));
+      if (!said && from > 0 && from + length < end) continue;
+      spans.push(...(spanOf(words, from, from + length, said) ?? []));
+    }
+  }
+  // What was said to be a place comes first, then the end before the start, the longer before the shorter.
+  return spans.sort((a, b) => Number(b.said) - Number(a.said) || b.to - a.to || a.from - b.from);
+}
+
+function spanOf(
+  words: readonly SearchWord[],
+  from: number,
+  to: number,
+  said: boolean,
+): [Span] | null {
+  const part = words.slice(Math.max(0, from), to);
+  if (part.length !== to - from || part.some(isPhrase)) return null;
+  if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
+  return [{ from, to, text: part.map(textOf).join(" "), said }];
+}
+
+const emptyWord: SearchWord = { forms: [], prefix: false };
+
+/** Places beside a place: those that end where it begins, and those that begin where it ends. */
+export const placesBeside = (
+  words: readonly SearchWord[],
+  { from, to }: { from: number; to: number },
+): Span[] =>
+  [
+    ...Array.from({ length: spanWordsMax }, (_, at) => [from - spanWordsMax + at, from] as const),
+    ...Array.from({ length: spanWordsMax }, (_, at) => [to, to + spanWordsMax - at] as const),
+  ].flatMap(([start, end]) => spanOf(words, start, end, false) ?? []);
+
+/** The spellings under which the index may keep a place: "St. Louis" is st louis and saint louis. */
+export function placeSpellings(text: string): string[] {
+  const bare = fold(text.replaceAll(/['’.]/g, ""));
+  const words = bare.split(" ");
+  const spelled = words.map((word) => placeWords.get(word) ?? word).join(" ");
+  return spelled === bare ? [bare] : [bare, spelled];
+}
+
+/** "St" and "Saint" in both directions, and the like. */
+const placeWords = new Map(
+  [
+    ["st", "saint"],
+    ["ste", "sainte"],
+    ["mt", "mount"],
+    ["ft", "fort"],
+  ].flatMap(([short = "", long = ""]) => [
+    [short, long],
+    [long, short],
+  ]),
+);
+
+const states = new Map(Object.values(registerPlaces.states).map((name) => [fold(name), name]));
+
+/** The place that words name, from what the directory has in one of that name; null when it is none. */
+export function placeOf(text: string, located: Located | null): Place | null {
+  const isCode = text.length <= 3;
+  const country = isCode && text !== text.toUpperCase() ? null : countryCode(text);
+  if (country !== null) {
+    const match = anyOf([placeMatch(placeSpellings(text)), countryMatch(country)]);
+    return { name: countryName(country) ?? text, match, around: [], isSure: true };
+  }
+  const state = states.get(fold(text));
+  const inState = state === undefined ? null : { city: null, region: state, country_code: "US" };
+  const found = located ?? inState;
+  if (found === null) return null;
+  const match = placeMatch(placeSpellings(text));
+  return { ...namedIn(text, found), match, isSure: state !== undefined };
+}
+
+function namedIn(text: string, { city, region, country_code }: Located) {
+  const isCity = city !== null && isSamePlace(text, city);
+  return {
+    name: (isCity ? city : region) ?? text,
+    around: [
+      ...(isCity && region !== null ? [regionPlace(region)] : []),
+      ...(country_code === null ? [] : [countryPlace(country_code)]),
+    ],
+  };
+}
+
+const isSamePlace = (text: string, name: string): boolean =>
+  placeSpellings(text).includes(fold(name.replaceAll(/['’.]/g, "")));
+
+const regionPlace = (name: string) => ({ name, match: placeMatch(placeSpellings(name)) });
+
+const countryPlace = (code: string) => ({
+  name: countryName(code) ?? code,
+  match: countryMatch(code),
+});

@@ -1,0 +1,216 @@
+import { fold } from "#content/nonprofit/text.ts";
+import { completionsToAdd, halfTypedWord } from "./half-typed.ts";
+import type { SearchIndex } from "./index-store.ts";
+import {
+  beginnings,
+  editDistance,
+  mistakesMax,
+  nearestWords,
+  otherFirstLetters,
+  splits,
+} from "./near-words.ts";
+import {
+  allOf,
+  causeMatch,
+  type FtsMatch,
+  initialsMatch,
+  phrase,
+  type SearchWord,
+  wordMatch,
+} from "./query.ts";
+import { type Place, placesBeside, placeOf, placeSpans, type Span } from "./places.ts";
+import { causeOf, joinedPairs, needed, textOf, withForms, withPair } from "./understand.ts";
+
+/** How a query is understood. */
+export type Reading = {
+  /** All words that a match must have, as they were typed. */
+  words: readonly SearchWord[];
+  /** The same as what they match. */
+  each: readonly FtsMatch[];
+  /** Which of them name the place. */
+  inPlace: readonly boolean[];
+  /** What the others match, and their texts. */
+  rest: readonly FtsMatch[];
+  restWords: readonly string[];
+  place: Place | null;
+  /** Matches the cause that the rest names: in a place, what is of the cause counts as having the words. */
+  cause: FtsMatch | null;
+};
+
+/** Words as they stand: no place, no other spelling. */
+export async function literalReading(
+  index: SearchIndex,
+  words: readonly SearchWord[],
+): Promise<Reading> {
+  const each = await matchesOf(index, words, words);
+  const inPlace = words.map(() => false);
+  return {
+    words,
+    each,
+    inPlace,
+    rest: each,
+    restWords: words.map(textOf),
+    place: null,
+    cause: null,
+  };
+}
+
+/** Takes a place out of the words and adds other spellings to the rest. `typed` is the whole text. */
+export async function readingOf(
+  index: SearchIndex,
+  words: readonly SearchWord[],
+  typed: string,
+): Promise<Reading> {
+  const found = await placeIn(index, words);
+  const placeWords = new Set(found === null ? [] : words.slice(found.from, found.to));
+  const own = needed(words);
+  const inPlace = own.map((word) => placeWords.has(word));
+  const restWords = own.filter((_, at) => inPlace[at] === false);
+  const alone = restWords.length === 1;
+  let formed = withForms(own, { typed, alone });
+  const pairs = joinedPairs(own);
+  const counts = await index.counts(pairs.map(({ text }) => phrase(text)));
+  for (const [at, pair] of pairs.entries()) {
+    if ((counts[at] ?? 0) > 0) formed = withPair(formed, pair);
+  }
+  const each = await matchesOf(index, own, formed);
+  const cause = found === null ? null : causeOf(restWords);
+  return {
+    words: own,
+    each,
+    inPlace,
+    rest: each.filter((_, at) => inPlace[at] === false),
+    restWords: restWords.map(textOf),
+    place: found?.place ?? null,
+    cause: cause === null ? null : causeMatch(cause),
+  };
+}
+
+/** What each word matches in its `formed` form; a half-typed one also by its completions. */
+async function matchesOf(
+  index: SearchIndex,
+  words: readonly SearchWord[],
+  formed: readonly SearchWord[],
+): Promise<FtsMatch[]> {
+  const begun = halfTypedWord(words);
+  const completions = begun === null ? [] : completionsToAdd(begun, await index.completions(begun));
+  return formed.map((word) => wordMatch(word, completions));
+}
+
+type FoundPlace = { place: Place; from: number; to: number };
+
+/** The place that the words name, with a larger or smaller one beside it: "Portland, Maine". */
+async function placeIn(
+  index: SearchIndex,
+  words: readonly SearchWord[],
+): Promise<FoundPlace | null> {
+  const found = await firstPlace(index, placeSpans(words));
+  if (found === null) return null;
+  const beside = placesBeside(words, found);
+  const other = await firstPlace(index, beside, found.place);
+  if (other === null) return found;
+  const [inner, outer] = other.from < found.from ? [other, found] : [found, other];
+  const place = {
+    name: `${inner.place.name}, ${outer.place.name}`,
+    match: allOf([inner.place.match, outer.place.match]),
+    around: [outer.place, ...outer.place.around],
+    isSure: false,
+  };
+  return { place, from: inner.from, to: outer.to };
+}
+
+/** The first of the spans that is a place; beside another one, the first that is a place inside it. */
+async function firstPlace(
+  index: SearchIndex,
+  spans: readonly Span[],
+  outer?: Place,
+): Promise<FoundPlace | null> {
+  const located = await index.located(spans.map(({ text }) => text));
+  for (const [at, { from, to, text, said }] of spans.entries()) {
+    const place = placeOf(text, located[at] ?? null);
+    if (place === null) continue;
+    const isMeant =
+      outer === undefined
+        ? said || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
+        : (await index.counts([allOf([place.match, outer.match])]))[0] !== 0;
+    if (isMeant) return { place, from, to };
+  }
+  return null;
+}
+
+/** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
+async function isRatherPlace(index: SearchIndex, text: string, { match }: Place): Promise<boolean> {
+  const [used = 0, there = 0] = await index.counts([phrase(text), match]);
+  return there >= used;
+}
+
+/** At most so many other words for one that no profile has. */
+const otherWordsMax = 4;
+/** Registers hold mistakes, too: a word that so few profiles have may be one when another has many times as many. */
+const rareMax = 50;
+const timesAsMany = 10;
+
+/** What was taken for what, as typed and as looked for. */
+export type Correction = { typed: string; meant: string };
+
+/**
+ * Other words of the directory for those that (almost) no profile has, or null when each is known or nothing is near.
+ */
+export async function corrected(
+  index: SearchIndex,
+  { words, each, inPlace }: Reading,
+): Promise<{ words: SearchWord[]; corrections: Correction[] } | null> {
+  const counts = await index.counts(each);
+  const corrections: Correction[] = [];
+  const changed = await Promise.all(
+    words.map(async (word, at) => {
+      const count = counts[at] ?? 0;
+      if (count > rareMax || inPlace[at] === true) return word;
+      const typed = fold(textOf(word));
+      const others = typed.includes(" ") ? [] : await meantBy(index, typed, count * timesAsMany);
+      const initials = count === 0 && /^[a-z]{3,7}$/.test(typed);
+      const [meant] = others;
+      if (meant === undefined && !initials) return word;
+      if (meant !== undefined) corrections.push({ typed: textOf(word), meant });
+      return {
+        // The likeliest stands first: places are looked for by it.
+        forms: [...others, ...(count === 0 ? [] : word.forms)],
+        prefix: false,
+        ...(initials ? { initials: initialsMatch(typed) } : {}),
+      };
+    }),
+  );
+  return changed.every((word, at) => word === words[at]) ? null : { words: changed, corrections };
+}
+
+/** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */
+async function meantBy(index: SearchIndex, typed: string, least: number): Promise<string[]> {
+  const pairs = splits(typed);
+  const pairCounts = await index.counts(pairs.map((pair) => phrase(pair)));
+  const near = await nearWords(index, typed);
+  const counts = await index.counts(near.map((word) => phrase(word)));
+  const most = mistakesMax(typed);
+  return [
+    ...pairs.map((word, at) => ({ word, distance: 1, count: pairCounts[at] ?? 0 })),
+    ...near.map((word, at) => ({
+      word,
+      distance: editDistance(word, typed, most),
+      count: counts[at] ?? 0,
+    })),
+  ]
+    .filter(({ count }) => count > least)
+    .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1))
+    .slice(0, otherWordsMax)
+    .map(({ word }) => word);
+}
+
+async function nearWords(index: SearchIndex, typed: string): Promise<string[]> {
+  const most = mistakesMax(typed);
+  if (most === 0) return [];
+  const lengths = [typed.length - most, typed.length + most] as const;
+  for (const begun of beginnings(typed)) {
+    const near = nearestWords(typed, await index.wordsFrom(begun, lengths));
+    if (near.length > 0) return near;
+  }
+  return otherFirstLetters(typed);
+}

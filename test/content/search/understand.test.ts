@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import {
+  beginnings,
+  editDistance,
+  mistakesMax,
+  nearestWords,
+  otherFirstLetters,
+  splits,
+} from "#content/search/near-words.ts";
+import { placeOf, placesBeside, placeSpans, placeSpellings } from "#content/search/places.ts";
+import { searchWords } from "#content/search/query.ts";
+import {
+  causeOf,
+  initialsOf,
+  joinedPairs,
+  needed,
+  tellingText,
+  textOf,
+  withForms,
+  withPair,
+} from "#content/search/understand.ts";
+
+const formsOf = (typed: string, alone = false) =>
+  withForms(searchWords(typed), { typed, alone }).map(({ forms, initials }) =>
+    initials === undefined ? forms : [...forms, "initials"],
+  );
+
+describe("words that must match", () => {
+  test.each([
+    ["Friends of the Library", ["Friends", "Library"]],
+    ["The Arc Inc", ["Arc"]],
+    ["of the", ["of", "the"]],
+  ])("of %p are %j", (typed, words) => {
+    expect(needed(searchWords(typed)).map(textOf)).toEqual(words);
+    expect(tellingText(typed)).toBe(words.join(" ").toLowerCase());
+  });
+
+  test.each([
+    ["St Vincent", [["St", "saint", "ste"], ["Vincent"]]],
+    ["foodbank", [["foodbank", "food bank"]]],
+    ['"st paul"', [["st paul"]]],
+    ["VFW Hawaii", [["VFW", "initials"], ["Hawaii"]]],
+    ["VFW POST", [["VFW"], ["POST"]]],
+  ])("of %p also match %j", (typed, forms) => {
+    expect(formsOf(typed)).toEqual(forms);
+  });
+
+  test.each([
+    ["vfw", true],
+    ["CARE", true],
+    ["care", false],
+    ["xy", false],
+  ])("alone: %p may be initials: %p", (typed, isAcronym) => {
+    expect(formsOf(typed, true)[0]?.includes("initials")).toBe(isAcronym);
+  });
+
+  test("are joined with their neighbours", () => {
+    const words = searchWords('food bank "of hawaii"');
+    const [pair] = joinedPairs(words);
+    expect(joinedPairs(words)).toEqual([{ at: 0, text: "foodbank" }]);
+    expect(withPair(words, pair ?? { at: 9, text: "" }).map(({ forms }) => forms)).toEqual([
+      ["food", "foodbank"],
+      ["bank", "foodbank"],
+      ["of hawaii"],
+    ]);
+  });
+
+  test.each([
+    ["clean water", "water-sanitation"],
+    ["food banks", "food-security"],
+    ["Adventure & Travel", "adventure-travel"],
+    ["animal rescue", "animals"],
+    ["animal robots", null],
+    ["animals schools", null],
+  ])("%p name the cause %p", (typed, cause) => {
+    expect(causeOf(needed(searchWords(typed)))).toBe(cause);
+  });
+});
+
+describe("words that may be a place", () => {
+  const spans = (typed: string) => placeSpans(searchWords(typed)).map(({ text }) => text);
+  test.each([
+    ["food bank honolulu", "food bank honolulu|bank honolulu|honolulu|food bank|food"],
+    [
+      "schools in Kenya for girls",
+      "Kenya for girls|Kenya for|Kenya|girls|schools in Kenya|schools in|schools",
+    ],
+    ['"new york"', ""],
+  ])("of %p are %s", (typed, texts) => {
+    expect(spans(typed).join("|")).toBe(texts);
+  });
+
+  test("beside a place stand before and after it", () => {
+    const words = searchWords("library portland maine usa");
+    expect(placesBeside(words, { from: 2, to: 3 }).map(({ text }) => text)).toEqual([
+      "library portland",
+      "portland",
+      "usa",
+    ]);
+  });
+
+  test.each([
+    ["St. Louis", ["st louis", "saint louis"]],
+    ["Mount Airy", ["mount airy", "mt airy"]],
+    ["Coeur d'Alene", ["coeur dalene"]],
+  ])("%p are spelled %j", (text, spellings) => {
+    expect(placeSpellings(text)).toEqual(spellings);
+  });
+
+  const hilo = { city: "Hilo", region: "Hawaii", country_code: "US" };
+  test.each([
+    ["hilo", hilo, "Hilo", ["Hawaii", "United States"], false],
+    ["hawaii", hilo, "Hawaii", ["United States"], true],
+    ["nebraska", null, "Nebraska", ["United States"], true],
+    ["kenya", null, "Kenya", [], true],
+    ["Nairobi", { city: "Nairobi", region: null, country_code: null }, "Nairobi", [], false],
+  ])("%p is %p", (text, located, name, around, isSure) => {
+    const place = placeOf(text, located);
+    expect(place).toMatchObject({ name, isSure });
+    expect(place?.around.map((outer) => outer.name)).toEqual(around);
+  });
+
+  test.each(["water", "us", "in"])("%p is none", (text) => {
+    expect(placeOf(text, null)).toBeNull();
+  });
+});
+
+test.each([
+  ["Veterans of Foreign Wars Inc", "vfw"],
+  ["Young Men's Christian Association", "ymca"],
+  ["Parent-Teacher Organization (Kona)", "ptok"],
+])("the initials of %p are %p", (name, initials) => {
+  expect(initialsOf(name)).toBe(initials);
+});
+
+describe("a word with a mistake", () => {
+  test.each([
+    ["foodbank", "foodbank", 0],
+    ["foodbnk", "foodbank", 1],
+    ["fodobank", "foodbank", 1],
+    ["foodbankk", "foodbank", 1],
+    ["fuudbank", "foodbank", 2],
+    ["house", "horses", 2],
+    ["water", "wine", 3],
+    ["aaaa", "aaaabbbb", 3],
+  ])("%p is from %p %i steps away", (one, other, steps) => {
+    expect(editDistance(one, other, 2)).toBe(steps);
+    expect(editDistance(other, one, 2)).toBe(steps);
+  });
+
+  test.each([
+    ["cat", 0],
+    ["2026ers", 0],
+    ["water", 1],
+    ["sanctuary", 2],
+  ])("%p may hold %i", (word, most) => {
+    expect(mistakesMax(word)).toBe(most);
+  });
+
+  test("is nearest to what differs least and begins alike", () => {
+    expect(nearestWords("watr", ["eatr", "water", "watt", "waiter", "watr"])).toEqual([
+      "watt",
+      "water",
+      "eatr",
+    ]);
+  });
+
+  test("is looked for by its beginning, swapped, missing and wrong letters", () => {
+    expect(beginnings("kenya")).toEqual(["ke", "k", "ek", "en"]);
+    expect(beginnings("eel")).toEqual(["ee", "e"]);
+    expect(otherFirstLetters("enya")).toContain("kenya");
+    expect(otherFirstLetters("genya")).toContain("kenya");
+  });
+
+  test("may be two", () => {
+    expect(splits("foodbank")).toEqual(["foo dbank", "food bank", "foodb ank"]);
+    expect(splits("bank")).toEqual([]);
+  });
+});

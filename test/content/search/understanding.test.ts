@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { SearchQuery } from "#content/contract/search.ts";
+import { summariesById } from "#content/nonprofit/record-store.ts";
+import { searchIn } from "#content/search/search.ts";
+import { initialsOf } from "#content/search/understand.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
+
+const registered = (country_code: string, org_id: string | null, registration_number: string) => [
+  { country_code, type: "number", registration_number, org_id },
+];
+const hawaii = { country_code: "US", region: "Hawaii", city: "Honolulu" };
+const records = [
+  aNonprofit({
+    ...hawaii,
+    name: "Hawaii Foodbank Inc",
+    causes: ["food-security"],
+    registrations: registered("US", "US-EIN-990220699", "99-0220699"),
+  }),
+  aNonprofit({ ...hawaii, name: "Blood Bank of Hawaii", causes: ["health"] }),
+  aNonprofit({ ...hawaii, city: "Hilo", name: "Feeding Neighbours", causes: ["food-security"] }),
+  aNonprofit({
+    country_code: "GB",
+    city: "Reading",
+    name: "Wellcome Trust",
+    registrations: registered("GB", "GB-CHC-210183", "210183"),
+  }),
+  aNonprofit({ country_code: "US", name: "Readers for Life", mission: "Reading with children" }),
+  aNonprofit({ country_code: "US", name: "Reading Rooms", mission: "Reading aloud" }),
+  aNonprofit({
+    country_code: "KE",
+    city: "Nairobi",
+    name: "Maji Project",
+    mission: "Pipes and pumps",
+    causes: ["water-sanitation"],
+    registrations: registered("KE", null, "KE/2001-77"),
+  }),
+  aNonprofit({ country_code: "US", city: "St. Louis", region: "Missouri", name: "Arch Fund" }),
+  aNonprofit({ country_code: "US", name: "Veterans of Foreign Wars of Reno", region: "Nevada" }),
+  aNonprofit({ country_code: "US", name: "Kenya Light House", mission: "Clean water and wells" }),
+];
+
+let service: TestService;
+beforeAll(async () => {
+  service = await aService({ records });
+});
+afterAll(() => service.close());
+
+const find = async (q: string, more: Partial<SearchQuery> = {}) => {
+  const all = { cause: null, country: null, ghd_aligned: false, literal: false };
+  const page = await searchIn(service.store)({ ...all, q, limit: 5, offset: 0, ...more });
+  const found = await summariesById(service.store, page.ids);
+  return { ...page, names: found.map(({ name }) => name) };
+};
+
+describe("a register number", () => {
+  test.each([
+    ["99-0220699", "US-EIN-990220699", ["Hawaii Foodbank Inc"]],
+    ["990220699", "US-EIN-990220699", ["Hawaii Foodbank Inc"]],
+    ["EIN 99 0220699", "US-EIN-990220699", ["Hawaii Foodbank Inc"]],
+    ["210183", "GB-CHC-210183", ["Wellcome Trust"]],
+    ["GB-CHC-210183", "GB-CHC-210183", ["Wellcome Trust"]],
+    ["ke 2001/77", "KE200177", ["Maji Project"]],
+    ["99-0000000", "US-EIN-990000000", []],
+  ])("%s is %s alone", async (q, number, names) => {
+    const found = await find(q);
+    expect(found).toMatchObject({ total: names.length, names, exact: true });
+    expect(found.understood).toEqual({ number, place: null, words: [] });
+  });
+
+  test("passes the filters, and is words when taken literally", async () => {
+    expect((await find("210183", { country: "GB" })).total).toBe(1);
+    expect((await find("990220699", { cause: "health" })).total).toBe(0);
+    expect((await find("990220699", { ghd_aligned: true })).total).toBe(0);
+    expect((await find("210183", { literal: true })).understood.number).toBeNull();
+    expect((await find("1736")).understood).toEqual({ number: null, place: null, words: ["1736"] });
+  });
+});
+
+describe("a place in a query", () => {
+  test.each([
+    ["food bank honolulu", "Honolulu", ["Hawaii Foodbank Inc", "Blood Bank of Hawaii"]],
+    ["food in hawaii", "Hawaii", ["Hawaii Foodbank Inc", "Feeding Neighbours"]],
+    ["Honolulu, Hawaii blood", "Honolulu, Hawaii", ["Blood Bank of Hawaii"]],
+    ["saint louis arch", "St. Louis", ["Arch Fund"]],
+    ["pipes in nairobi kenya", "Nairobi, Kenya", ["Maji Project"]],
+    ["clean water kenya", "Kenya", ["Maji Project"]],
+    ["kenya house", "Kenya", ["Kenya Light House"]],
+    ["hilo", "Hilo", ["Feeding Neighbours"]],
+    ["trust in reading", "Reading", ["Wellcome Trust"]],
+  ])("%p is about %p", async (q, name, names) => {
+    const found = await find(q);
+    expect(found.understood.place).toEqual({ name, shown: name });
+    expect(found.names).toEqual(names);
+  });
+
+  test("is none when more profiles use the word", async () => {
+    const { understood, names } = await find("children reading");
+    expect(understood).toEqual({ number: null, place: null, words: ["children", "reading"] });
+    expect(names[0]).toBe("Readers for Life");
+  });
+
+  test("can be switched off", async () => {
+    const { understood, exact, note } = await find("food bank honolulu", { literal: true });
+    expect(understood).toEqual({ number: null, place: null, words: ["food", "bank", "honolulu"] });
+    expect({ exact, note }).toEqual({
+      exact: false,
+      note: "No profile has all of the words; these have some of them.",
+    });
+  });
+
+  test.each([
+    ["blood hilo", "Hawaii", ["Blood Bank of Hawaii"]],
+    ["arch honolulu", "United States", ["Arch Fund"]],
+    ["pipes nebraska", "other places", ["Maji Project"]],
+  ])("in which nothing matches widens: %p to %p", async (q, shown, names) => {
+    const found = await find(q);
+    expect(found.understood.place?.shown).toBe(shown);
+    expect(found).toMatchObject({ names, exact: false });
+    expect(found.note).toContain(`these are in ${shown}.`);
+  });
+});
+
+describe("a mistake", () => {
+  test.each([
+    ["foodbnk", ["Hawaii Foodbank Inc"]],
+    ["wellcome trsut", ["Wellcome Trust"]],
+    ["ellcome", ["Wellcome Trust"]],
+    ["neighbuors", ["Feeding Neighbours"]],
+    ["foreing wasr reno", ["Veterans of Foreign Wars of Reno"]],
+    ["hawaii xylophones", []],
+  ])("%p is a guess of %j", async (q, names) => {
+    const found = await find(q);
+    expect(found.names).toEqual(names);
+    expect(found.exact).toBe(names.length === 0);
+  });
+
+  test("is corrected in a place, too, and says what it was taken for", async () => {
+    expect(await find("foodbnk honolul hawai")).toMatchObject({ exact: false });
+    const { names, note, understood } = await find("foodbnk hawwaii");
+    expect(names[0]).toBe("Hawaii Foodbank Inc");
+    expect(understood.place?.name).toBe("Hawaii");
+    expect(note).toBe(
+      'No profile has all of the words as typed. Looked for "foodbank" instead of "foodbnk", "hawaii" instead of "hawwaii".',
+    );
+  });
+
+  test.each(["zzzqqq", "qq", "0"])("that means nothing finds nothing: %p", async (q) => {
+    expect(await find(q)).toMatchObject({ total: 0, exact: true, note: null });
+  });
+});
+
+test.each([
+  ["food bank", "Hawaii Foodbank Inc"],
+  ["kenya lighthouse", "Kenya Light House"],
+  ["St Louis Arch Fund", "Arch Fund"],
+  ["VFW", "Veterans of Foreign Wars of Reno"],
+  ["vfw", "Veterans of Foreign Wars of Reno"],
+  ["the wellcome trust, inc.", "Wellcome Trust"],
+])("%p finds %p first", async (q, name) => {
+  expect((await find(q)).names[0]).toBe(name);
+});
+
+test("the index keeps the initials that initialsOf gives", async () => {
+  const { rows } = await service.store.raw.execute("SELECT name, facets FROM search_documents");
+  for (const { name, facets } of rows) {
+    const letters = String(facets).split("\uE005")[1]?.replaceAll("\uE003", "");
+    expect(letters).toBe(initialsOf(String(name)));
+  }
+});
