@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { hashedNetwork } from "#api/enrichment/proposal.ts";
+import { networkHash } from "#api/http/client.ts";
 import { bearerOf } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { isSentByForm, plain, seeStatus } from "#api/http/form.ts";
@@ -37,7 +37,7 @@ export const correctionRoutes = (context: Context) => {
         slug,
         body,
         idempotencyKey: request.headers.get("idempotency-key"),
-        network: hashedNetwork(context, request),
+        network: networkHash(request, context),
         countStored: (bytes) => limits.stored("readers", request, bytes),
       });
       if (isSentByForm(request)) {

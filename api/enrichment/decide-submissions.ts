@@ -23,7 +23,6 @@ import {
   fieldState,
   insertSubmission,
   isRowField,
-  liveValue,
   type NewSubmission,
   type OwnSubmission,
   priorRejections,
@@ -123,9 +122,7 @@ async function storeItems(
   const submitted: Submitted[] = [];
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
-    const live = liveValue(target, item.field);
-    const state = await fieldState(tx, fresh);
-    submitted.push(decidedOn({ tx, job, agent_key, fresh, live, state }));
+    submitted.push(decidedOn({ tx, job, agent_key, fresh, state: await fieldState(tx, fresh) }));
   }
   // Before anything is stored: a refused batch leaves nothing behind, and others share the transaction.
   const anothers = submitted.find(replacesAnothers);
@@ -167,8 +164,6 @@ type Known = {
   job: EnrichJob;
   agent_key: AgentKey | null;
   fresh: NewSubmission;
-  /** What the profile holds, null for nothing. */
-  live: string | null;
   state: FieldState;
 };
 
@@ -176,7 +171,8 @@ type Known = {
 type Submitted = Known & ({ earlier: OwnSubmission } | { earlier: null; decision: Decision });
 
 function decidedOn(known: Known): Submitted {
-  const { job, fresh, live, state } = known;
+  const { job, fresh, state } = known;
+  const { live } = state;
   const refused = live === null ? state.refused : null;
   const earlier = earlierOf(known) ?? refused;
   if (earlier !== null) return { ...known, earlier };
@@ -198,7 +194,7 @@ function decidedOn(known: Known): Submitted {
  */
 function replacesAnothers({ job, state, ...one }: Submitted): boolean {
   const { field, agent_id } = one.fresh;
-  if (isSecret(field) && one.live === null) {
+  if (isSecret(field) && state.live === null) {
     return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));
   }
   if (one.earlier !== null || one.decision.kind === "audit") return false;
@@ -353,7 +349,7 @@ async function apply(
 }
 
 /** The submission with this value that the agent has already; null when it has none, or none that still counts. */
-const earlierOf = ({ live, state: { own } }: Known): OwnSubmission | null =>
+const earlierOf = ({ state: { own, live } }: Known): OwnSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
 function stillCounts(own: OwnSubmission, live: string | null): boolean {

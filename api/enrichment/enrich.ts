@@ -79,7 +79,8 @@ async function publicationOf(
   { waitForPublication, publication }: EnrichContext,
   { sequence }: EnrichOutcome,
 ): Promise<Pick<Answering, "live" | "held" | "release">> {
-  const published = sequence === null ? null : ((await waitForPublication?.(sequence)) ?? null);
+  if (sequence === null) return { live: false, held: false, release: null };
+  const published = (await waitForPublication?.(sequence)) ?? null;
   if (published !== null) return { live: true, held: false, release: published.release };
   return { live: false, held: publication?.().held ?? false, release: null };
 }

@@ -1,5 +1,5 @@
 import type { Context } from "#api/context.ts";
-import { isUsableKey, keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
+import { isUsableKey, networkHash } from "#api/http/client.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
@@ -67,7 +67,7 @@ export const proposalContext = ({ store, clock, config, limits }: Context): Prop
 
 export const proposalCall = (context: Context, request: Request): ProposalCall => ({
   idempotencyKey: request.headers.get("idempotency-key"),
-  network: hashedNetwork(context, request),
+  network: networkHash(request, context),
   secret: givenSecret(request),
   countStored: (bytes) => context.limits.stored("agents", request, bytes),
 });
@@ -138,19 +138,3 @@ export const agentRefusals = {
     headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
   }),
 } as const;
-
-/**
- * The client's /24 or /48 as a keyed hash behind its family ("4:…", "6:…"), kept while a proposal waits: it tells who may
- * replace it, and in the strict consensus mode two agents on one network are one vote. Not by the day, because agreement
- * may take longer than that.
- */
-export function hashedNetwork(
-  { config, secrets }: Pick<Context, "config" | "secrets">,
-  request: Request,
-): string | null {
-  const network = networkOf(request, config);
-  const family = network.includes(":") ? 6 : 4;
-  const wide = wideNetwork(network);
-  if (wide === null) return null;
-  return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
-}

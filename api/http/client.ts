@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Config } from "#api/config.ts";
+import type { Secrets } from "#api/secrets.ts";
 import { isoDay } from "#content/contract/time.ts";
 import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 
@@ -93,6 +94,25 @@ function embeddedIpv4(groups: readonly string[]): string | null {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
+/**
+ * The client's /24 or /48 as a keyed hash behind its family ("4:…", "6:…"), null for an unknown address. It is the same
+ * every day, because what it is kept with takes longer: a proposal waits (it tells who may replace it, and in the strict
+ * consensus mode two agents on one network are one vote), and what a network stores is counted over 24 hours.
+ */
+export function networkHash(
+  request: Request,
+  {
+    config,
+    secrets,
+  }: { config: Pick<Config, "trustedHops">; secrets: Pick<Secrets, "dailyHashKey"> },
+): string | null {
+  const network = networkOf(request, config);
+  const wide = wideNetwork(network);
+  if (wide === null) return null;
+  const family = network.includes(":") ? 6 : 4;
+  return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
+}
+
 /** The secret of `Authorization: Bearer <secret>`, at most 500 characters; null without one. */
 export const bearerOf = (request: Request): string | null =>
   /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
@@ -111,7 +131,7 @@ export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test
 
 const hashesMax = 10_000;
 const hashedLengthMax = 250;
-const hashesOf = new WeakMap<Uint8Array, { day: string; hashes: LRUCache<string, string> }>();
+const hashesOf = new WeakMap<Uint8Array, { day: number; hashes: LRUCache<string, string> }>();
 
 /**
  * A keyed hash of a text, 22 characters. Those of the last 10,000 texts of a day are kept in memory: the same clients and
@@ -121,7 +141,7 @@ export function keyedHash(key: Uint8Array, text: string): string {
   const hash = (of: string) =>
     createHmac("sha256", key).update(of).digest("base64url").slice(0, 22);
   if (text.length > hashedLengthMax) return hash(text);
-  const day = isoDay(Date.now());
+  const day = Math.floor(Date.now() / 86_400_000);
   let known = hashesOf.get(key);
   if (known?.day !== day) {
     // The texts are addresses and programs of clients: none outlives its day.

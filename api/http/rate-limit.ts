@@ -2,7 +2,7 @@ import type { Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
 import { batcher } from "./batcher.ts";
-import { keyedHash, networkOf, wideNetwork } from "./client.ts";
+import { keyedHash, networkHash, networkOf } from "./client.ts";
 import {
   type Allowance,
   type Hits,
@@ -10,6 +10,7 @@ import {
   type Window,
   type Windows,
 } from "./sliding-window.ts";
+import { type Room, storageRooms } from "./storage-rooms.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -38,24 +39,11 @@ export const agentWindows: readonly Window[] = [
   { policy: "agent-day", limit: 5_000, windowMs: dayMs, grainMs: 600_000 },
 ];
 
-/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations or readers. */
-export type Room = "agents" | "organisations" | "readers";
 const rooms: Partial<Record<Policy, Room>> = {
   enrich: "agents",
   bind: "agents",
   onboard: "organisations",
   correct: "readers",
-};
-
-/** No network, a /24 or /48, takes more than this part of what all may store in a day. */
-const networksToFill = 10;
-const storedWindows = (room: Room, bytesPerDay: number, clients: readonly string[]) => {
-  const window = { windowMs: dayMs, grainMs: 600_000 };
-  const own = Math.floor(bytesPerDay / networksToFill);
-  return [
-    { ...window, policy: `stored-${room}-network`, limit: own, clients },
-    { ...window, policy: `stored-${room}`, limit: bytesPerDay, clients: ["everyone"] },
-  ];
 };
 
 /**
@@ -84,15 +72,18 @@ const knownWindow: Window = {
   grainMs: dayMs,
 };
 
+const hit = (windows: readonly Window[], clients: readonly string[], count = 1): Hits => ({
+  windows,
+  clients,
+  count,
+});
+
 export type Limits = {
   /** Counts a request of the client, unless its room to store is used up; null when its kind is not limited. */
   request(policy: Policy, request: Request): Promise<Allowance | null>;
   /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
   agent(sender: string, submissions?: number): Promise<Allowance>;
-  /**
-   * Counts bytes that were stored, in the day of the client's network and in that of everyone, with the next request. Those
-   * who are being stored meanwhile are not seen: the limit on requests bounds by how much a room is overdrawn.
-   */
+  /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
   stored(room: Room, request: Request, bytes: number): void;
   /**
    * Counts failed attempts to be an operator, for the client, under the name given and for all; 0 only looks. Answers the
@@ -132,65 +123,51 @@ export function openLimits(
   };
   const take: Windows["take"] = (windows, clients, count) =>
     ask((asked) => asked.take(windows, clients, count));
+  const now = () => shared.now();
+  const storage = storageRooms(
+    { look: (window, clients) => ask((asked) => asked.look(window, clients)), now },
+    config.storedPerDay,
+  );
   // Those that come together share a transaction: it costs several times what is counted in it.
-  // What was stored since the last one goes first: the next look sees it, and no transaction is made for it alone.
-  let stored: Hits[] = [];
+  // No transaction is made for what was stored alone.
   const taking = batcher((hits: readonly Hits[]) => {
-    const before = stored;
-    stored = [];
-    return ask((asked) => asked.takeAll([...before, ...hits])).slice(before.length);
+    const stored = storage.takeStored();
+    return ask((asked) => asked.takeAll([...stored, ...hits])).slice(stored.length);
   });
   const record: Windows["record"] = (window, hits) => ask((asked) => asked.record(window, hits));
-  const now = () => shared.now();
   let unaudited = 0;
   const reads = countReads({ take, record, now }, config.readsPerMinute);
   /**
-   * The names under which a client is counted: a keyed hash that changes daily, and that of a minute ago, so that
+   * The names under which a client is counted: a keyed hash that changes daily, and the one that it had so long ago, so that
    * midnight resets no window. The day is of the windows' own time, which no one can set.
    */
-  const namesOf = (
-    request: Request,
-    network = networkOf(request, config),
-  ): readonly [string, string] => {
+  const namesOf = (network: string, agoMs = 2 * minuteMs): readonly [string, string] => {
     const onDayOf = (atMs: number) =>
       keyedHash(secrets.dailyHashKey, `limit ${Math.floor(atMs / dayMs)} ${network}`);
-    return [onDayOf(now()), onDayOf(now() - 2 * minuteMs)];
+    return [onDayOf(now()), onDayOf(now() - agoMs)];
   };
-  const storing = (room: Room, request: Request) => {
-    const network = networkOf(request, config);
-    return storedWindows(
-      room,
-      config.storedPerDay,
-      namesOf(request, wideNetwork(network) ?? network),
-    );
-  };
+  const clientOf = (request: Request) => networkOf(request, config);
+  const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
   return {
     request: async (policy, request) => {
+      const client = clientOf(request);
       if (policy === "read") {
-        return config.readsPerMinute === 0 ? null : reads.take(namesOf(request));
+        return config.readsPerMinute === 0 ? null : reads.take(namesOf(client));
       }
-      const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
       const room = config.storedPerDay === 0 ? undefined : rooms[policy];
-      // In the same transaction: a look costs little, a further transaction several times that.
-      const looks = room === undefined ? [] : storing(room, request);
-      const windows = [
-        window,
-        ...(policy === "bind" ? [bindingsPerDay] : []),
-        ...looks.map((one) => ({ ...one, looks: true })),
-      ];
-      return taking.ask({ windows, clients: namesOf(request), count: 1 });
+      const full = room === undefined ? null : storage.full(room, storerOf(request));
+      if (full !== null) return full;
+      const window = { policy, limit: requestsPerMinute[policy], windowMs: minuteMs, grainMs: 1 };
+      if (policy !== "bind") return taking.ask(hit([window], namesOf(client)));
+      return taking.ask(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
-    agent: (sender, submissions = 1) =>
-      taking.ask({ windows: agentWindows, clients: [sender], count: submissions }),
+    agent: (sender, submissions = 1) => taking.ask(hit(agentWindows, [sender], submissions)),
     stored: (room, request, bytes) => {
-      if (config.storedPerDay === 0 || bytes === 0) return;
-      // It is stored, so it counts even where there was less room.
-      const windows = storing(room, request).map((one) => ({ ...one, limit: Infinity }));
-      stored.push({ windows, clients: [], count: bytes });
+      if (config.storedPerDay > 0 && bytes > 0) storage.stored(room, storerOf(request), bytes);
     },
     adminFailures: (request, name, count) =>
       [
-        take([failureWindow("client")], namesOf(request), count),
+        take([failureWindow("client")], namesOf(clientOf(request)), count),
         take([failureWindow("name")], [name], name === "" ? 0 : count),
         take([failureWindow("all")], ["all"], count),
       ].reduce((one, other) => (other.remaining < one.remaining ? other : one)),
@@ -202,11 +179,12 @@ export function openLimits(
       return told;
     },
     knowsOperator: (request, name, count) => {
-      const client = keyedHash(secrets.deskKey, `known ${name} ${networkOf(request, config)}`);
+      const client = keyedHash(secrets.deskKey, `known ${name} ${clientOf(request)}`);
       return take([knownWindow], [client], count).remaining < knownWindow.limit;
     },
     close: () => {
       taking.flush();
+      const stored = storage.takeStored();
       if (stored.length > 0) ask((asked) => asked.takeAll(stored));
       reads.close();
       shared.close();

@@ -15,14 +15,9 @@ export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
 
 /**
  * `count` hits of a client in each of these windows, or in none when one of them is full. `clients` are all names under
- * which the client may have been counted, unless a window has its own; new hits are counted under the first. A window that
- * only `looks` has room for one hit more, and counts none.
+ * which the client may have been counted; new hits are counted under the first.
  */
-export type Hits = {
-  windows: readonly (Window & { clients?: readonly string[]; looks?: boolean })[];
-  clients: readonly string[];
-  count: number;
-};
+export type Hits = { windows: readonly Window[]; clients: readonly string[]; count: number };
 
 type ClientHits = Pick<Hits, "clients" | "count">;
 
@@ -61,16 +56,14 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const take = ({ windows, clients, count }: Hits, atMs: number): Allowance => {
     let tightest: Allowance | null = null;
     for (const window of windows) {
-      const hits = window.looks ? 1 : count;
-      const left = leftIn(window, window.clients ?? clients, { count: hits, atMs });
+      const left = leftIn(window, clients, { count, atMs });
       if (!left.allowed) return left;
       if (tightest === null || left.remaining < tightest.remaining) tightest = left;
     }
     if (tightest === null) throw new Error("a hit counts in one window at least");
     // 0 only looks, and leaves no row.
-    const counted = count === 0 ? [] : windows.filter(({ looks }) => looks !== true);
-    for (const { policy, windowMs, grainMs, clients: own = clients } of counted) {
-      adding.run(policy, own[0] ?? "", Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
+    for (const { policy, windowMs, grainMs } of count === 0 ? [] : windows) {
+      adding.run(policy, clients[0] ?? "", Math.ceil((atMs + windowMs) / grainMs) * grainMs, count);
     }
     return tightest;
   };
@@ -92,6 +85,9 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   return {
     take: (windows: readonly Window[], clients: readonly string[], count = 1): Allowance =>
       taking.immediate({ windows, clients, count }),
+    /** What a window leaves a client, without a lock. */
+    look: (window: Window, clients: readonly string[]): Allowance =>
+      leftIn(window, clients, { count: 0, atMs: now() }),
     /** Takes for many at once, in their order. */
     takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
     /** Counts hits that were let through already, many clients at once; answers what each has used now. */

@@ -8,7 +8,7 @@ import {
 } from "#content/contract/enrichment.ts";
 import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { jsonOf, jsonText, query, rowShape } from "#content/store/query.ts";
+import { jsonOf, jsonText, query, rowShape, rowShapeWith } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { type Agent, foldAgentId } from "./agent.ts";
@@ -25,21 +25,14 @@ type RowField = "programme" | "impact_metric";
 /** A nonprofit has any number of programmes and metrics: there is always room for one more. */
 export const isRowField = (field: EnrichableField): field is RowField =>
   field === "programme" || field === "impact_metric";
-const targetColumns = [
-  "id",
-  "slug",
-  "name",
-  "status",
-  ...enrichableFields.filter((field) => !isRowField(field)),
-] as const;
+const targetColumns = ["id", "slug", "name", "status"] as const;
 const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
-const OfAgent = z.object({
+const targetRow = rowShapeWith(nonprofits, targetColumns, {
   /** What is known of who owns the agent's id; null for one that is free. */
   agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
   /** 1 when it calls itself by an id that another owns, or did. */
   names_another: z.number(),
 });
-const targetRow = z.intersection(rowShape(nonprofits, targetColumns), OfAgent);
 // One statement: a submission asks for no more than before.
 const targetSql = `SELECT ${targetColumns.join(", ")},
     (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = ?2) AS agent_key,
@@ -55,15 +48,10 @@ export async function enrichTarget(
   slug: string,
   { agent_id, agent_name }: Agent,
 ): Promise<EnrichTarget | null> {
-  const args = [slug, agent_id, foldAgentId(agent_name)];
+  const named = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
+  const args = [slug, agent_id, named];
   const [found] = await query(store, targetSql, args, targetRow);
   return found ?? null;
-}
-
-/** What the profile holds in a field, null for nothing. */
-export function liveValue(target: EnrichTarget, field: EnrichableField): string | null {
-  const value = isRowField(field) ? null : target[field];
-  return value === null || value === "" ? null : String(value);
 }
 
 const ownColumns = [
@@ -96,6 +84,8 @@ const voteColumns = [
 type StoredVote = Pick<StoredSubmission, (typeof voteColumns)[number]>;
 
 const FieldState = z.object({
+  /** What the profile holds, null for nothing. */
+  live: z.string().nullable(),
   /** The newest submission of this value that the agent has already, unless it was rejected. */
   own: rowShape(submissions, ownColumns).nullable(),
   /** The pending submissions of an open field: at least this agent's and those of the value. */
@@ -134,13 +124,11 @@ const votesSql = (index: string, waiting: string, columns: readonly string[]) =>
       WHERE nonprofit_id = ?1 AND field = ?2 AND ${waiting}
       LIMIT ${votesMax}`;
 
-const fieldStateSql = ({
-  votes,
-  refused,
-}: {
-  votes: string;
-  refused: string;
-}) => `SELECT json_object(
+const fieldStateSql = (
+  field: EnrichableField,
+  { votes, refused }: { votes: string; refused: string },
+) => `SELECT json_object(
+  'live', ${isRowField(field) ? "NULL" : `(SELECT nullif(CAST(${field} AS TEXT), '') FROM nonprofits WHERE id = ?1)`},
   'own', (
     SELECT ${jsonOf(ownColumns)} FROM submissions
     WHERE agent_id = ?4 AND nonprofit_id = ?1 AND field = ?2 AND normalised_value = ?3 AND status <> 'rejected'
@@ -156,12 +144,12 @@ const fieldStateSql = ({
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
 ) AS state`;
 
-const stateSql: Readonly<Record<FieldType, string>> = {
-  structured: fieldStateSql({
+const typeSql: Readonly<Record<FieldType, { votes: string; refused: string }>> = {
+  structured: {
     votes: votesSql("one_pending_per_agent_and_field", inConsensus, voteColumns),
     refused: "NULL",
-  }),
-  prose: fieldStateSql({
+  },
+  prose: {
     // Their texts are long, and nothing is decided by them.
     votes: votesSql(
       "one_pending_text_per_agent",
@@ -173,14 +161,17 @@ const stateSql: Readonly<Record<FieldType, string>> = {
       AND reason NOT IN (${automaticReasons.map((reason) => `'${reason}'`).join(", ")})
     ORDER BY id DESC
     LIMIT 1`,
-  }),
+  },
 };
+const stateSql = new Map(
+  enrichableFields.map((field) => [field, fieldStateSql(field, typeSql[fieldTypeOf(field)])]),
+);
 
 /** What is known of a field when a value for it comes in. Indexes: submissions_by_agent, submissions_by_field. */
 export async function fieldState(store: Queryable, one: Value): Promise<FieldState> {
   const { nonprofit_id, field, normalised_value, agent_id } = one;
   const args = [nonprofit_id, field, normalised_value, agent_id];
-  const [found] = await query(store, stateSql[fieldTypeOf(field)], args, FieldStateRow);
+  const [found] = await query(store, stateSql.get(field) ?? "", args, FieldStateRow);
   if (found === undefined) throw new Error(`nothing is known of ${field}`);
   const { state } = found;
   // Among so many there is another value: the same one from two agents would have gone live.

@@ -19,17 +19,30 @@ export async function query<Row>(
 }
 
 /** The shape of these columns of a table, for `query`: the table says what their values are. */
-export function rowShape<
+export const rowShape = <
   Table extends SQLiteTable,
   Name extends keyof Table["$inferSelect"] & string,
->(table: Table, names: readonly Name[]): z.ZodType<Pick<Table["$inferSelect"], Name>> {
+>(
+  table: Table,
+  names: readonly Name[],
+): z.ZodType<Pick<Table["$inferSelect"], Name>> => rowShapeWith(table, names, {});
+
+/** The same with what a statement computes beside the columns. */
+export function rowShapeWith<
+  Table extends SQLiteTable,
+  Name extends keyof Table["$inferSelect"] & string,
+  Others extends Readonly<Record<string, z.ZodType>>,
+>(table: Table, names: readonly Name[], others: Others) {
   const columns = getTableColumns(table);
   const valueOf = (name: Name): z.ZodType => {
     const value = columns[name]?.dataType === "number" ? z.number() : z.string();
     return columns[name]?.notNull === true ? value : value.nullable();
   };
-  const shape: z.ZodType = z.object(Object.fromEntries(names.map((name) => [name, valueOf(name)])));
-  return shape as z.ZodType<Pick<Table["$inferSelect"], Name>>;
+  const own = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+  const shape: z.ZodType = z.object({ ...own, ...others });
+  return shape as z.ZodType<
+    Pick<Table["$inferSelect"], Name> & { [Other in keyof Others]: z.infer<Others[Other]> }
+  >;
 }
 
 /**

@@ -215,6 +215,27 @@ describe("the window slides", () => {
       ),
     ).toBe(10);
   });
+
+  test("nor does it reset what is counted over a day", async () => {
+    uptimeMs = 86_400_000 - 600_000;
+    const limits = limitsOf({ ALMONER_STORED_MB_PER_DAY: "1" });
+    const bind = async () => {
+      uptimeMs += minuteMs;
+      return passing(
+        limits,
+        "bind",
+        times(5, () => from("192.0.2.1")),
+      );
+    };
+    for (let at = 0; at < 4; at++) expect(await bind()).toBe(5);
+    limits.stored("agents", from("198.51.100.7"), 100_000);
+    uptimeMs += 3_600_000;
+    expect(await bind()).toBe(0);
+    expect(await passing(limits, "enrich", [from("198.51.100.7")])).toBe(0);
+    uptimeMs += 90_000_000;
+    expect(await bind()).toBe(5);
+    expect(await passing(limits, "enrich", [from("198.51.100.7")])).toBe(1);
+  });
 });
 
 describe("reads", () => {
