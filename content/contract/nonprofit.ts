@@ -68,12 +68,15 @@ export type RegisterState = z.infer<typeof RegisterState>;
 export const RegisterFact = named("RegisterFact", {
   name: z.string().describe("Stable name, for example income"),
   label: z.string().describe("The name in words, for example Income"),
-  value: z.union([z.string(), z.number()]).describe("In words, a date YYYY-MM-DD, or an amount"),
+  value: z
+    .union([z.string(), z.number()])
+    .describe("Words, a date (YYYY-MM or YYYY-MM-DD), or an amount in whole units"),
   currency: z.string().optional().describe("ISO 4217; only amounts have one"),
   period: z
     .string()
     .optional()
     .describe("What an amount covers, for example year to December 2024"),
+  text: z.string().describe("All of it in words: Income: US$ 3.3 million, year to December 2024"),
 });
 export type RegisterFact = z.infer<typeof RegisterFact>;
 
@@ -99,7 +102,15 @@ export const SetBy = z.enum(["register", "consensus", "operator", "organisation"
 export type SetBy = z.infer<typeof SetBy>;
 
 export const FieldProvenance = named("FieldProvenance", {
-  source: z.string().describe("register:<name>, consensus, operator or organisation"),
+  source: z
+    .string()
+    .describe(
+      "register:<name>: the register says so; derived:<name>: this directory chose it by what the register says, see rule; consensus, operator or organisation",
+    ),
+  rule: z
+    .string()
+    .optional()
+    .describe("Of a derived value: what chose it, for example IRS NTEE code K31 → Food banks"),
   source_url: z.string().nullable().describe("Where the value was found"),
   agents: z
     .array(z.string())

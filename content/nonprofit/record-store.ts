@@ -176,14 +176,19 @@ export const children = [
     provenance,
     "field",
     (record) =>
-      Object.entries(record.provenance).map(([field, { corroborations = null, ...from }]) => ({
-        field,
-        ...from,
-        corroborations,
-      })),
-    (record, { field, set_by, source, source_url, agents, corroborations, applied_at }) => {
+      Object.entries(record.provenance).map(
+        ([field, { corroborations = null, rule = null, ...from }]) => ({
+          field,
+          ...from,
+          rule,
+          corroborations,
+        }),
+      ),
+    (record, { field, set_by, source, source_url, rule, agents, corroborations, applied_at }) => {
       const counted = corroborations === null ? {} : { corroborations };
-      record.provenance[field] = { set_by, source, source_url, agents, ...counted, applied_at };
+      const derived = rule === null ? {} : { rule };
+      const from = { set_by, source, source_url, ...derived, agents, ...counted, applied_at };
+      record.provenance[field] = from;
     },
   ),
 ];

@@ -94,6 +94,8 @@ export const NonprofitRecord = z.strictObject({
       /** The register (for example irs-bmf), or consensus, operator, organisation. */
       source: z.string(),
       source_url: text,
+      /** What chose a value that this directory derived from the register's: "IRS NTEE code K31 → Food banks". */
+      rule: z.string().optional(),
       /** Names of the agents that agreed. */
       agents: z.array(z.string()),
       /** How many others found the same, whose names are not vouched for. Absent: none. */

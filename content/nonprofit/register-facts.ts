@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { RegisterFact, RegisterFacts, RegisterState } from "#content/contract/nonprofit.ts";
 import registers from "#content/editorial/registers.json";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
 
@@ -27,7 +27,8 @@ export type Register = {
   attribution: string;
   /** By scheme of the org-id: the address of one organisation's page, with {number}. Without a scheme there is none. */
   record_urls: Readonly<Record<string, string>>;
-  fields: readonly FactRule[];
+  /** None for a form that only fills fields of profiles. */
+  fields?: readonly FactRule[];
 };
 
 const known: ReadonlyMap<string, Register> = new Map(
@@ -57,17 +58,21 @@ export function factsOf({
 }
 
 function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | null {
-  const { name, label, words, currency, period } = rule;
+  const { name, label, words, currency } = rule;
   const said = facts[rule.from];
   const value = words === undefined ? said : words[String(said)];
   if (value === undefined) return null;
-  const ends = period === undefined ? undefined : facts[period];
+  const ends = rule.period === undefined ? undefined : facts[rule.period];
+  const period = ends === undefined ? null : `year to ${dateInWords(String(ends))}`;
+  const amount = currency === undefined ? null : amountInWords(Number(value), currency);
+  const shown = amount ?? dateInWords(String(value));
   return {
     name,
     label,
     value,
     ...(currency === undefined ? {} : { currency }),
-    ...(ends === undefined ? {} : { period: `year to ${dateInWords(String(ends))}` }),
+    ...(period === null ? {} : { period }),
+    text: `${label}${/ (?:since|on|in)$/.test(label) ? "" : ":"} ${shown}${period === null ? "" : `, ${period}`}`,
   };
 }
 
@@ -117,12 +122,21 @@ export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean
 
 const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
 
-/** "US$ 3.3 million, year to December 2024", "July 1994": the value of a fact as people read it. */
-export function factInWords({ value, currency, period }: RegisterFact): string {
-  if (currency === undefined) return dateInWords(String(value));
-  const amount = amountInWords(Number(value), currency);
-  return period === undefined ? amount : `${amount}, ${period}`;
-}
+/** The value of a fact as people read it, without its label. */
+export const factValue = ({ label, text }: RegisterFact): string =>
+  text.slice(label.length).replace(/^:? /, "");
+
+const states: Readonly<Record<RegisterState, string>> = {
+  registered: "In the register",
+  revoked: "Tax exemption revoked",
+  reinstated: "Tax exemption revoked, and given back since",
+  removed: "Removed from the register",
+  gone: "No longer in the register",
+};
+
+/** "In the register as of 14 April 2026": where an organisation stands there. */
+export const stateInWords = ({ state, as_of }: Pick<RegisterFacts, "state" | "as_of">): string =>
+  `${states[state]} as of ${dateInWords(as_of)}`;
 
 const months = [
   "January",

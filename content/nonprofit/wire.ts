@@ -7,7 +7,7 @@ import { isoTime } from "#content/contract/time.ts";
 import causes from "#content/editorial/causes.json";
 import { countryName } from "./country.ts";
 import { shownName } from "./public-name.ts";
-import type { NonprofitRecord } from "./record.ts";
+import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { publicFacts } from "./register-facts.ts";
 
 const causeNames = new Map(causes.map(({ id, name }) => [id, name]));
@@ -88,8 +88,9 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
     const from = provenance[field];
     if (from === undefined) continue;
     shown[field] = {
-      source: from.set_by === "register" ? `register:${from.source}` : from.set_by,
+      source: sourceOf(from),
       source_url: from.source_url,
+      ...(from.rule === undefined ? {} : { rule: from.rule }),
       agents: [...new Set(from.agents.map(shownName))],
       ...(from.corroborations === undefined ? {} : { corroborations: from.corroborations }),
       applied_at: isoTime(from.applied_at),
@@ -97,6 +98,9 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
   }
   return shown;
 }
+
+const sourceOf = ({ set_by, source, rule }: StoredProvenance): string =>
+  set_by === "register" ? `${rule === undefined ? "register" : "derived"}:${source}` : set_by;
 
 /** Fields of the store that the public profile shows under another name. */
 const publicNames: Readonly<Record<string, string>> = {

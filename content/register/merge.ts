@@ -23,8 +23,9 @@ export function mergedWithRegister(
 ): NonprofitRecord {
   if (draft.fields === null) return unlisted(before, draft, terms);
   const values = draft.fields;
+  const sourceOf = sourcesOf(draft, terms.register, nowMs);
   const fields = (Object.keys(values) as NonprofitField[]).filter((field) =>
-    isToBeSet(before, field, values[field], terms.register),
+    isToBeSet(before, field, values[field], sourceOf(field)),
   );
   const mine = terms.lists && before.register === terms.register;
   const moved = mine && before.register_scope !== terms.scope;
@@ -32,14 +33,19 @@ export function mergedWithRegister(
   const said = withRecord(before, draft, terms);
   if (fields.length === 0 && !moved && !restored) return said;
   const after: NonprofitRecord = { ...said, provenance: { ...before.provenance } };
-  const from = sourceFrom("register", nowMs, {
-    source: terms.register,
-    source_url: draft.source_url,
-  });
-  for (const field of fields) setField(after, field, values[field], from);
+  for (const field of fields) setField(after, field, values[field], sourceOf(field));
   if (moved) after.register_scope = terms.scope;
   if (restored) after.status = listedStatus(before);
   return after;
+}
+
+/** Where each field comes from; the same value for all that the row says itself. */
+function sourcesOf({ source_url, rules = {} }: RegisterDraft, source: string, nowMs: number) {
+  const said = sourceFrom("register", nowMs, { source, source_url });
+  return (field: NonprofitField): StoredProvenance => {
+    const rule = rules[field];
+    return rule === undefined ? said : { ...said, rule };
+  };
 }
 
 const listedStatus = ({ verified }: NonprofitRecord) => (verified === 1 ? "claimed" : "listed");
@@ -124,13 +130,13 @@ function isToBeSet(
   before: NonprofitRecord,
   field: NonprofitField,
   value: unknown,
-  register: string,
+  { source, rule }: StoredProvenance,
 ): boolean {
   const origin = before.provenance[field];
   const held = before[field];
   if (held === value) return false;
-  const mine = origin?.set_by === "register" && origin.source === register;
-  if (mine) return !isDeepStrictEqual(held, value);
+  const mine = origin?.set_by === "register" && origin.source === source;
+  if (mine) return origin.rule !== rule || !isDeepStrictEqual(held, value);
   return origin === undefined && isEmptyValue(held) && !isEmptyValue(value);
 }
 
@@ -157,6 +163,8 @@ export type RegisterDraft = {
   /** The org-id by which it is recognised, for example US-EIN-530196605. */
   org_id: string;
   fields: Partial<NonprofitFields> | null;
+  /** What chose values that are derived from what the row says: "IRS NTEE code K31 → Food banks". */
+  rules?: Partial<Record<NonprofitField, string>>;
   /** What it says beside the fields; null for a form that only fills fields. */
   record: Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> | null;
   /** Where a reader can look the row up. */

@@ -1,6 +1,20 @@
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import { readableName, readablePlace } from "#content/register/names.ts";
 import { provinceName } from "#content/register/places.ts";
-import { type CsvFormat, type Row, bad, cell, listed, skip, websiteOf, yearOf } from "./format.ts";
+import {
+  type CsvFormat,
+  type Row,
+  amountOf,
+  bad,
+  cell,
+  dayOf,
+  listed,
+  saidOf,
+  skip,
+  websiteOf,
+  yearOf,
+} from "./format.ts";
 
 // Misspellings are part of the format.
 const purposes = [
@@ -46,6 +60,17 @@ const purposes = [
   "environment",
 ] as const;
 
+const states = [
+  ["Operates_in_ACT", "Australian Capital Territory"],
+  ["Operates_in_NSW", "New South Wales"],
+  ["Operates_in_NT", "Northern Territory"],
+  ["Operates_in_QLD", "Queensland"],
+  ["Operates_in_SA", "South Australia"],
+  ["Operates_in_TAS", "Tasmania"],
+  ["Operates_in_VIC", "Victoria"],
+  ["Operates_in_WA", "Western Australia"],
+] as const;
+
 const columns = [
   "ABN",
   "Charity_Legal_Name",
@@ -53,7 +78,15 @@ const columns = [
   "Town_City",
   "State",
   "Charity_Website",
+  "Registration_Date",
   "Date_Organisation_Established",
+  "Charity_Size",
+  "Number_of_Responsible_Persons",
+  "Financial_Year_End",
+  ...states.map(([column]) => column),
+  "Operating_Countries",
+  "PBI",
+  "HPC",
   ...purposes,
 ] as const;
 
@@ -71,7 +104,7 @@ export const acnc: CsvFormat = {
     if (abn === "") return skip("withheld");
     if (!/^\d{11}$/.test(abn)) return bad(`ABN is "${abn}", which is not eleven digits`);
     if (name === "") return skip("withheld");
-    const marked = new Set(purposes.filter((column) => cell(row, column).toUpperCase() === "Y"));
+    const marked = new Set(purposes.filter((column) => isMarked(row, column)));
     const mapped = mapping.australian({ marked, name });
     const registration = {
       country_code: "AU",
@@ -79,9 +112,9 @@ export const acnc: CsvFormat = {
       registration_number: abn,
       org_id: `AU-ABN-${abn}`,
     };
-    const url = `https://www.acnc.gov.au/charity/charities?search=${abn}`;
-    const record = { org_id: registration.org_id, name, state: "registered" as const, facts: {} };
-    return listed(record, registration, url, mapped, {
+    const { org_id } = registration;
+    const record = { org_id, name, state: "registered" as const, facts: acncFacts(row) };
+    return listed(record, registration, recordUrl("acnc", org_id), mapped, {
       country_code: "AU",
       ...placeOf(row),
       website: websiteOf(cell(row, "Charity_Website")),
@@ -89,6 +122,30 @@ export const acnc: CsvFormat = {
     });
   },
 };
+
+const isMarked = (row: Row, column: string): boolean => cell(row, column).toUpperCase() === "Y";
+
+/** What a row says under the keys that content/editorial/registers.json has words for. */
+function acncFacts(row: Row) {
+  const countries = cell(row, "Operating_Countries").split(/[,;]\s*/);
+  return saidOf({
+    registered: dayOf(cell(row, "Registration_Date")),
+    established: dayOf(cell(row, "Date_Organisation_Established")),
+    size: cell(row, "Charity_Size"),
+    responsible_people: amountOf(cell(row, "Number_of_Responsible_Persons")),
+    year_end: cell(row, "Financial_Year_End").replace("-", " "),
+    states: states
+      .filter(([column]) => isMarked(row, column))
+      .map(([, name]) => name)
+      .join(", "),
+    countries: countries
+      .flatMap((code) => countryName(countryCode(code)) ?? [])
+      .filter((name) => name !== "Australia")
+      .join(", "),
+    pbi: isMarked(row, "PBI") ? "Y" : null,
+    hpc: isMarked(row, "HPC") ? "Y" : null,
+  });
+}
 
 /** Town and state. Parts of some addresses slipped one column to the left: then the state stands in the town's place. */
 function placeOf(row: Row): { city: string | null; region: string | null } {

@@ -61,16 +61,17 @@ export const skip = (why: SkipReason): RowOutcome => ({ kind: "skip", why });
 export function listed(
   record: RecordDraft,
   registration: StoredRegistration,
-  source_url: string,
+  source_url: string | null,
   mapped: Mapped,
   fields: Partial<NonprofitFields>,
 ): RowOutcome {
   const { org_id, name } = record;
-  const { causes, by } = mapped;
+  const { causes, by, rule } = mapped;
   const draft = {
     org_id,
     source_url,
     fields: { name, ...fields, causes, registrations: [registration] },
+    ...(rule === "" ? {} : { rules: { causes: rule } }),
     record,
   };
   return { kind: "draft", rank: "", mapped: by, draft };
@@ -89,6 +90,19 @@ export const saidOf = (
 /** An amount as registers write it, in whole units; null for a blank one and for what is no number. */
 export const amountOf = (text: string): number | null =>
   /^-?\d{1,15}(?:\.\d*)?$/.test(text) ? Math.round(Number(text)) : null;
+
+/** The day of "1990-08-02", "2001-09-13 00:00:00" or "13/09/2001" as YYYY-MM-DD; null for what is no date. */
+export function dayOf(text: string): string | null {
+  const written = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text);
+  const [, day = "", month = "", year = ""] = written ?? [];
+  const iso =
+    written === null
+      ? text.slice(0, 10)
+      : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  const date = /^\d{4}-\d\d-\d\d$/.test(iso) ? new Date(`${iso}T00:00:00Z`) : null;
+  const isDate = date !== null && !Number.isNaN(date.getTime());
+  return isDate && date.toISOString().startsWith(iso) ? iso : null;
+}
 
 /** "1994-07" of "199407"; null for "000000" and for what is no month. */
 export const monthOf = (text: string): string | null =>

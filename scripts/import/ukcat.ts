@@ -1,12 +1,16 @@
 import { readableName, readablePlace } from "#content/register/names.ts";
+import { recordUrl } from "#content/nonprofit/register-facts.ts";
 import {
   type CsvFormat,
   type Row,
+  amountOf,
   bad,
   cell,
+  dayOf,
   descriptionOf,
   listed,
   missionOf,
+  saidOf,
   skip,
   websiteOf,
 } from "./format.ts";
@@ -16,8 +20,13 @@ const published = [
   "name",
   "postcode",
   "active",
+  "date_registered",
   "activities",
   "objects",
+  "income",
+  "spending",
+  "fye",
+  "company_number",
   "web",
   "UKCAT",
   "ICNPTSO",
@@ -26,6 +35,8 @@ const extract = [
   "org_id",
   "name",
   "postcode",
+  "date_registered",
+  "income",
   "activities",
   "objects",
   "website",
@@ -40,24 +51,18 @@ const registers = [
     number: /^\d{5,8}(?:-\d+)?$/,
     type: "Charity number (England and Wales)",
     region: null,
-    url: (n: string) =>
-      `https://register-of-charities.charitycommission.gov.uk/charity-details/?regid=${n}&subid=0`,
   },
   {
     scheme: "GB-SC",
     number: /^SC\d{6}$/,
     type: "Charity number (Scotland)",
     region: "Scotland",
-    url: (n: string) =>
-      `https://www.oscr.org.uk/about-charities/search-the-register/charity-details?number=${n}`,
   },
   {
     scheme: "GB-NIC",
     number: /^\d{6}$/,
     type: "Charity number (Northern Ireland)",
     region: "Northern Ireland",
-    url: (n: string) =>
-      `https://www.charitycommissionni.org.uk/charity-details/?regId=${n}&subId=0`,
   },
 ] as const;
 
@@ -73,7 +78,7 @@ export const ukcat: CsvFormat = {
     // A charity that was tagged twice has two rows.
     onceEach: false,
   },
-  columns: [published, extract],
+  columns: [[...published, "date_removed"], published, extract],
   read: (row, mapping) => {
     const org_id = cell(row, "org_id");
     const register = registers.find((one) => org_id.startsWith(`${one.scheme}-`));
@@ -83,8 +88,9 @@ export const ukcat: CsvFormat = {
     const raw = cell(row, "name");
     const name = readableName(raw);
     if (name === "") return skip("withheld");
+    const facts = { regulator: register.scheme, ...ukFacts(row, raw) };
     if (cell(row, "active").toLowerCase() === "false") {
-      return { kind: "record", record: { org_id, name, state: "removed", facts: {} } };
+      return { kind: "record", record: { org_id, name, state: "removed", facts } };
     }
     const mapped = mapping.british({
       ukcat: either(row, "UKCAT", "ukcat").split(";"),
@@ -97,8 +103,8 @@ export const ukcat: CsvFormat = {
       registration_number: number,
       org_id,
     };
-    const record = { org_id: registration.org_id, name, state: "registered" as const, facts: {} };
-    return listed(record, registration, register.url(number), mapped, {
+    const record = { org_id, name, state: "registered" as const, facts };
+    return listed(record, registration, recordUrl("ukcat", org_id), mapped, {
       country_code: "GB",
       region: register.region,
       city: townInsteadOfPostcode(cell(row, "postcode")),
@@ -107,6 +113,24 @@ export const ukcat: CsvFormat = {
     });
   },
 };
+
+/** The dates and numbers of a row under the keys that content/editorial/registers.json has words for. */
+const ukFacts = (row: Row, name: string) =>
+  saidOf({
+    registered: dayOf(cell(row, "date_registered")),
+    removed: dayOf(cell(row, "date_removed")),
+    income: amountOf(cell(row, "income")),
+    spending: amountOf(cell(row, "spending")),
+    accounts_to: dayOf(cell(row, "fye")),
+    company_number: companyNumber(cell(row, "company_number")),
+    objects: missionOf(cell(row, "objects"), name),
+  });
+
+/** "02534145" of "2534145.0": a spreadsheet took the zeros. Letters before it name the kind of company. */
+function companyNumber(text: string): string | null {
+  const number = /^([A-Z]{0,2}\d{4,8})(?:\.0)?$/.exec(text.toUpperCase())?.[1];
+  return number?.padStart(8, "0") ?? null;
+}
 
 /** Each of the three registers is a part. */
 const schemeOf = (org_id: string): string | null =>

@@ -1,4 +1,4 @@
-import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 
 const escapes: Record<string, string> = {
   "<": "\\u003c",
@@ -38,6 +38,10 @@ export function nonprofitJsonLd(
       propertyID: type,
       value: registration_number,
     })),
+    taxID: detail.identifiers.find((id) => id.startsWith("US-EIN-"))?.slice("US-EIN-".length),
+    nonprofitStatus: nonprofitStatus(detail),
+    additionalProperty: detail.register_facts.flatMap(({ fields }) => fields.map(propertyValue)),
+    subjectOf: detail.register_facts.map(registerRecord),
     knowsAbout: detail.causes.map(({ name }) => name),
     potentialAction:
       links.donationPage === null
@@ -45,6 +49,36 @@ export function nonprofitJsonLd(
         : { "@type": "DonateAction", target: links.donationPage },
   });
 }
+
+/** The kind of exemption, where schema.org has a name for it: 501(c)(3) is Nonprofit501c3. */
+function nonprofitStatus({ register_facts }: NonprofitDetail): string | undefined {
+  const status = register_facts.flatMap(({ state, fields }) =>
+    state === "registered" ? fields.filter(({ name }) => name === "tax_status") : [],
+  )[0]?.value;
+  const kind = /^501\(c\)\((\d+)\)/.exec(String(status))?.[1];
+  return kind === undefined || Number(kind) > 28
+    ? undefined
+    : `https://schema.org/Nonprofit501c${kind}`;
+}
+
+const propertyValue = ({ name, label, value, currency, text }: RegisterFact): object => ({
+  "@type": "PropertyValue",
+  propertyID: name,
+  name: label,
+  value,
+  unitText: currency,
+  description: text,
+});
+
+/** What the properties come from, as of when. */
+const registerRecord = (register: RegisterFacts): object => ({
+  "@type": "CreativeWork",
+  name: register.register_name,
+  url: register.record_url ?? undefined,
+  dateModified: register.as_of,
+  license: register.licence.url,
+  creditText: register.attribution,
+});
 
 function postalAddress({ city, region, country }: NonprofitDetail): object | undefined {
   if (city === null && region === null && country === null) return undefined;

@@ -1,6 +1,7 @@
-import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { stateInWords } from "#content/nonprofit/register-facts.ts";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { safeLink } from "#content/nonprofit/website.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
@@ -21,6 +22,7 @@ export function markdownOf(record: NonprofitRecord, baseUrl: string): string {
     description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
     programsOf(detail),
     metricsOf(detail),
+    ...detail.register_facts.map(registerOf),
     "</third-party-data>",
     missing.length === 0
       ? ""
@@ -48,7 +50,7 @@ function factsOf(detail: NonprofitDetail): string {
     `- Status: ${statuses[detail.status]}`,
     detail.merged_into === undefined ? "" : `- In its place: /nonprofits/${detail.merged_into}.md`,
     place === "" ? "" : `- Place: ${markdownLine(place)}`,
-    detail.causes.length === 0 ? "" : `- Causes: ${detail.causes.map(({ id }) => id).join(", ")}`,
+    causesLine(detail),
     linkLine("Website", detail.website),
     detail.status === "withdrawn" ? "" : linkLine("Donation page", detail.donation_url),
     detail.founded_year === null ? "" : `- Founded: ${detail.founded_year}`,
@@ -61,10 +63,30 @@ function factsOf(detail: NonprofitDetail): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
+function causesLine({ causes, provenance }: NonprofitDetail): string {
+  if (causes.length === 0) return "";
+  const rule = provenance["causes"]?.rule;
+  const why = rule === undefined ? "" : ` (derived: ${markdownLine(rule)})`;
+  return `- Causes: ${causes.map(({ id }) => id).join(", ")}${why}`;
+}
+
 /** An address that a page could link to stands as it is; any other is left out. */
 function linkLine(label: string, address: string | null): string {
   const link = safeLink(address);
   return link === null ? "" : `- ${label}: <${link}>`;
+}
+
+/** The long texts of a register stand in its JSON: this page is short. */
+const textLengthMax = 200;
+
+function registerOf(register: RegisterFacts): string {
+  const link = safeLink(register.record_url);
+  const short = register.fields.filter(({ text }) => text.length <= textLengthMax);
+  return [
+    `## ${register.register_name}\n`,
+    `${stateInWords(register)}${link === null ? "" : `: <${link}>`}\n`,
+    ...short.map(({ text }) => `- ${markdownLine(text)}`),
+  ].join("\n");
 }
 
 function programsOf({ programs }: NonprofitDetail): string {

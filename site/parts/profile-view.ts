@@ -1,9 +1,15 @@
 import { correctionFields } from "#content/contract/correction.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import type { FieldProvenance, NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type {
+  FieldProvenance,
+  NonprofitDetail,
+  RegisterFact,
+  RegisterFacts,
+} from "#content/contract/nonprofit.ts";
 import { networks } from "#content/donation/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { factValue, registerById, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { nonprofitJsonLd } from "./json-ld.ts";
 import { counted, grouped, joined, quoted, metaText, oneOf, paragraphs } from "./words.ts";
@@ -53,6 +59,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       note: metric.period ?? "",
     })),
     registrations: registrationsOf(record, detail),
+    registers: detail.register_facts.map((facts) => registerView(facts, detail)),
     causes: detail.causes.map((cause) => ({ href: `/causes/${cause.id}`, name: cause.name })),
     giving,
     /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
@@ -117,6 +124,23 @@ const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail) =>
     orgId: record.registrations[at]?.org_id ?? null,
   }));
 
+/** What a register says. Texts that the profile shows already are left out. */
+function registerView(register: RegisterFacts, { mission, description }: NonprofitDetail) {
+  const { register_name, record_url, licence, attribution, fields } = register;
+  const isShown = ({ value }: RegisterFact) => value === mission || value === description;
+  const href = safeLink(record_url);
+  return {
+    name: register_name,
+    standing: stateInWords(register),
+    facts: fields
+      .filter((fact) => !isShown(fact))
+      .map((fact) => ({ label: fact.label, text: factValue(fact) })),
+    link: href === null ? null : { href, host: linkHost(href) },
+    licence,
+    attribution,
+  };
+}
+
 const enrichExample = (slug: string, field: string, baseUrl: string): string =>
   `curl -X POST ${baseUrl}/api/enrich/${slug} -H "Content-Type: application/json" \\
   -d '{"field": "${field}", "value": "…", "source_url": "https://…", "agent_id": "your-agent"}'`;
@@ -144,10 +168,14 @@ export type GivingView = ReturnType<typeof givingView>;
 /** What is published must at least look like an address: the letters of base58, 32 bytes. */
 const addressForm = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-function whyWithdrawn({ merged_into, provenance }: NonprofitDetail): string {
+function whyWithdrawn({ merged_into, provenance, register_facts }: NonprofitDetail): string {
   if (merged_into !== undefined) return "Another profile of this organisation stands in its place,";
-  return provenance["status"]?.source === "operator"
-    ? "An operator of this directory withdrew it,"
+  if (provenance["status"]?.source === "operator") {
+    return "An operator of this directory withdrew it,";
+  }
+  const isStillThere = register_facts.some(({ state }) => state === "registered");
+  return isStillThere
+    ? "Its register no longer has it among the organisations that this directory lists,"
     : "This organisation is no longer in the register that listed it,";
 }
 
@@ -213,8 +241,8 @@ export function originsOf(provenance: Record<string, FieldProvenance>) {
   for (const field in provenance) {
     const from = provenance[field];
     if (from === undefined) continue;
-    const { source, source_url, agents, corroborations = 0, applied_at } = from;
-    const key = `${source} ${source_url} ${agents.length === 0 ? "" : agents.join(" ")} ${corroborations} ${applied_at}`;
+    const { source, source_url, rule = "", agents, corroborations = 0, applied_at } = from;
+    const key = `${source} ${source_url} ${rule} ${agents.length === 0 ? "" : agents.join(" ")} ${corroborations} ${applied_at}`;
     const same = origins.get(key);
     if (same !== undefined) same.fields += `, ${fieldName(field)}`;
     else origins.set(key, originOf(fieldName(field), from));
@@ -224,9 +252,9 @@ export function originsOf(provenance: Record<string, FieldProvenance>) {
 
 /** Where some of the values of a profile came from; values of one origin share a line. */
 function originOf(fields: string, from: FieldProvenance) {
-  const { source, source_url, agents, corroborations = 0, applied_at } = from;
+  const { source, source_url, rule, agents, corroborations = 0, applied_at } = from;
   const href = safeLink(source_url);
-  const name = sourceNames[source] ?? source;
+  const name = rule === undefined ? (sourceNames[source] ?? source) : derivedFrom(source, rule);
   const named = source === "consensus" ? ": " : "; also from agents: ";
   const names = agents.length === 0 ? "" : `${named}${agents.map(quoted).join(", ")}`;
   const others = corroborations === 0 ? "" : `; found by ${corroborations} more`;
@@ -236,6 +264,12 @@ function originOf(fields: string, from: FieldProvenance) {
     link: href === null ? null : { href, host: linkHost(href) },
     day: applied_at.slice(0, 10),
   };
+}
+
+/** "Derived by this directory: IRS NTEE code K31 → Food banks (IRS Business Master File)". */
+function derivedFrom(source: string, rule: string): string {
+  const register = source.slice(source.indexOf(":") + 1);
+  return `Derived by this directory: ${rule} (${registerById(register)?.name ?? register})`;
 }
 
 /** What pages depend on beside the store and the code. */

@@ -404,6 +404,25 @@ test("UK charities come with texts, website and causes; closed ones stay out", a
   });
 });
 
+test("registers say dates, amounts and objects beside the profile", async () => {
+  await importing.run("ukcat", ["charities_uk.csv"]);
+  const [refuge] = (await importing.record("sample-town-womens-refuge"))?.register_records ?? [];
+  expect(refuge?.facts).toEqual({
+    regulator: "GB-CHC",
+    registered: "1990-08-02",
+    income: 1,
+    spending: 2,
+    accounts_to: "2019-10-31",
+    company_number: "00001234",
+    objects: "To relieve women in need in Sample town.",
+  });
+  expect(await withoutProfile()).toEqual(["GB-CHC-9000002 removed 2026-05-12"]);
+  await importing.run("acnc", ["acnc.csv"]);
+  const [rescue] =
+    (await importing.record("sample-bay-wildlife-rescue-inc"))?.register_records ?? [];
+  expect(rescue?.facts).toEqual({ established: "1871-12-31", countries: "Fiji, New Zealand" });
+});
+
 test("Australian charities come with year and place; withheld ones stay out", async () => {
   const report = await importing.run("acnc", ["acnc.csv"]);
   expect(report).toMatchObject({ ...counts, added: 2, skipped: 1 });

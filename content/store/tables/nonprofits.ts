@@ -168,6 +168,7 @@ export const provenance = sqliteTable(
     set_by: text().notNull().$type<SetBy>(),
     source: text().notNull(),
     source_url: text(),
+    rule: text(), // What chose a value that is derived from the register's; null for one that is not.
     agents: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     corroborations: integer(), // Agents that found the same and are not named; null for none.
     applied_at: integer().notNull(),

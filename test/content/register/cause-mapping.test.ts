@@ -43,25 +43,60 @@ describe("an American organisation's causes", () => {
     ["two characters", "C35", ["environment", "water-sanitation"]],
     ["one character", "C99Z", ["environment"]],
   ])("come by %s of the NTEE code", (_, ntee, causes) => {
-    expect(american({ ntee })).toEqual({ causes, by: "code" });
+    expect(american({ ntee })).toMatchObject({ causes, by: "code" });
   });
 
   test.each(["T20", "999", "", "Q"])("are none by the code %p", (ntee) => {
-    expect(american({ ntee })).toEqual({ causes: [], by: "none" });
+    expect(american({ ntee })).toEqual({ causes: [], by: "none", rule: "" });
   });
 
   test("come by the three older codes, and a group's whole number first", () => {
-    expect(american({ activity: "124031000" })).toEqual({ causes: ["education"], by: "activity" });
-    expect(american({ activity: "031150120" })).toEqual({ causes: ["religion"], by: "activity" });
+    expect(american({ activity: "124031000" })).toMatchObject({
+      causes: ["education"],
+      by: "activity",
+    });
+    expect(american({ activity: "031150120" })).toMatchObject({
+      causes: ["religion"],
+      by: "activity",
+    });
   });
 
   test("come by words of the name last, and beside a code only where no code can say it", () => {
-    expect(american({ name: "Easthaven Chapel" })).toEqual({ causes: ["religion"], by: "name" });
-    expect(american({ ntee: "B20", name: "Surf Chapel School" })).toEqual({
+    const named = { causes: ["religion"], by: "name" } as const;
+    expect(american({ name: "Easthaven Chapel" })).toMatchObject(named);
+    expect(american({ ntee: "B20", name: "Surf Chapel School" })).toMatchObject({
       causes: ["education", "surf-therapy"],
       by: "code",
     });
   });
+});
+
+test.each([
+  [{ ntee: "C32" }, "IRS NTEE code C32 → Water & Sanitation"],
+  [{ ntee: "C35" }, "IRS NTEE code C35 → Environment, Water & Sanitation"],
+  [{ activity: "124031000" }, "IRS activity code 031 → Education"],
+  [{ activity: "031150120" }, "IRS activity code 031150120 → Religion"],
+  [{ name: "Surf Chapel" }, "words of the name → Surf Therapy, Religion"],
+  [
+    { ntee: "B20", name: "Surf School" },
+    "IRS NTEE code B20 → Education; words of the name → Surf Therapy",
+  ],
+])("%j names the rule and the code that chose", (parts, rule) => {
+  expect(american(parts).rule).toBe(rule);
+});
+
+test("British and Australian causes name their class, tag or column", () => {
+  const british = mapping.british({ ukcat: ["SW203", "BE113"], icnptso: "", name: "Sample" });
+  expect(british.rule).toBe(
+    "UK Charity Activity Tag SW203 → Housing; UK Charity Activity Tag BE113 → Gender Equality",
+  );
+  expect(mapping.british({ ukcat: [], icnptso: "D32", name: "Sample" }).rule).toBe(
+    "ICNPTSO class D32 → Housing",
+  );
+  const marked = new Set(["Advancing_Health"]);
+  expect(mapping.australian({ marked, name: "Sample" }).rule).toBe(
+    "ACNC column Advancing_Health → Health",
+  );
 });
 
 test("a British charity's causes come by its class, then its tags, then its name", () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -12,6 +13,117 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => site.close());
+
+let thinSite: TestSite;
+beforeAll(async () => {
+  thinSite = await aSite();
+});
+afterAll(() => thinSite.close());
+
+describe("what registers say", () => {
+  const facts = {
+    subsection: "03",
+    deductibility: "1",
+    foundation: "15",
+    ruling: "1994-07",
+    tax_period: "2024-12",
+    income: 3_312_400,
+  };
+  const org_id = "US-EIN-530196605";
+  const thin = aNonprofit({
+    slug: "thin",
+    mission: "To help.",
+    registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196605", org_id }],
+    register_records: [
+      {
+        org_id,
+        register: "irs-bmf",
+        name: "Thin",
+        as_of: "2026-04-14",
+        scope: "NV",
+        state: "registered",
+        facts,
+      },
+      {
+        org_id: "GB-CHC-210183",
+        register: "ukcat",
+        name: "Thin",
+        as_of: "2026-04-14",
+        scope: "GB-CHC",
+        state: "gone",
+        facts: { registered: "1990-08-02", objects: "To help." },
+      },
+    ],
+    provenance: {
+      causes: {
+        set_by: "register",
+        source: "irs-bmf",
+        source_url: null,
+        rule: "IRS NTEE code B20 → Education",
+        agents: [],
+        applied_at: 0,
+      },
+    },
+  });
+  const said = [
+    "501(c)(3): tax-exempt",
+    "Deductible from US tax",
+    "July 1994",
+    "US$ 3.3 million, year to December 2024",
+    "In the register as of 14 April 2026",
+    "No longer in the register as of 14 April 2026",
+    "2 August 1990",
+    "IRS NTEE code B20 → Education",
+  ];
+  beforeAll(() => thinSite.save([thin]));
+
+  test("stands on the page, with the date, the public record and the licence", async () => {
+    const { $ } = await thinSite.page("profile 1");
+    const text = $("main").text().replaceAll(/\s+/g, " ");
+    for (const words of said) expect(text).toContain(words);
+    expect(text).toContain("Derived by this directory: IRS NTEE code B20 → Education");
+    expect(text).toContain("Licence: Public domain");
+    // The objects are the mission of this profile already.
+    expect(text).not.toContain("Objects in the governing document");
+    expect($('a[href="https://apps.irs.gov/app/eos/detailsPage?ein=530196605"]')).toHaveLength(1);
+  });
+
+  test("stands in the markdown, in few words", async () => {
+    const files = await thinSite.files("profile-markdown 1");
+    const text = files["nonprofits/thin.md"] ?? "";
+    for (const words of said) expect(text.replaceAll("\\", "")).toContain(words);
+    expect(text).toContain("<https://apps.irs.gov/app/eos/detailsPage?ein=530196605>");
+    // Four characters make about one token.
+    expect(text.length).toBeLessThan(2_400);
+  });
+
+  test("is told to search engines", async () => {
+    const { $ } = await thinSite.page("profile 1");
+    const described = JSON.parse($('script[type="application/ld+json"]').text());
+    expect(described).toMatchObject({
+      taxID: "530196605",
+      nonprofitStatus: "https://schema.org/Nonprofit501c3",
+      subjectOf: [{}, { name: "IRS Business Master File", dateModified: "2026-04-14" }],
+    });
+    expect(described.additionalProperty).toContainEqual({
+      "@type": "PropertyValue",
+      propertyID: "income",
+      name: "Income",
+      value: 3_312_400,
+      unitText: "USD",
+      description: "Income: US$ 3.3 million, year to December 2024",
+    });
+  });
+
+  test("is told apart from what this directory derives from it", async () => {
+    const files = await thinSite.files("profile 1");
+    const detail = JSON.parse(files["api/nonprofits/thin.json"] ?? "");
+    expect(NonprofitDetail.parse(detail).provenance["causes"]).toMatchObject({
+      source: "derived:irs-bmf",
+      rule: "IRS NTEE code B20 → Education",
+    });
+  });
+});
 
 describe("a profile", () => {
   test("has a page and the same as JSON", async () => {

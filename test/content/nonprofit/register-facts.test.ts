@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import registers from "#content/editorial/registers.json";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import {
+  amountInWords,
+  dateInWords,
+  factsOf,
+  factValue,
+  publicFacts,
+  recordUrl,
+  registerById,
+  samePublicFacts,
+  stateInWords,
+  withRegisterRecord,
+} from "#content/nonprofit/register-facts.ts";
+import { aNonprofit } from "#test/support/records.ts";
+
+const record = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
+  org_id: "US-EIN-000000101",
+  register: "irs-bmf",
+  name: "Sample Trust",
+  as_of: "2026-04-14",
+  scope: "NV",
+  state: "registered",
+  facts: {},
+  ...parts,
+});
+const textsOf = (register: string, facts: RegisterRecord["facts"]) =>
+  factsOf({ register, facts }).map(({ text }) => text);
+
+describe("what a register says, in words a donor knows:", () => {
+  test("the IRS", () => {
+    expect(
+      textsOf("irs-bmf", {
+        subsection: "03",
+        status: "01",
+        foundation: "15",
+        deductibility: "1",
+        ruling: "1994-07",
+        filing: "01",
+        year_end: "12",
+        tax_period: "2024-12",
+        income: 3_312_400,
+        revenue: -500,
+        assets: 0,
+      }),
+    ).toEqual([
+      "Tax status: 501(c)(3): tax-exempt for charitable, religious, educational or scientific purposes",
+      "Gifts: Deductible from US tax",
+      "Kind of charity: Public charity, funded largely by the public or by government",
+      "Recognised as tax-exempt since July 1994",
+      "Income: US$ 3.3 million, year to December 2024",
+      "Revenue: −US$ 500, year to December 2024",
+      "Assets: US$ 0, year to December 2024",
+      "Has to file: Form 990 or 990-EZ each year",
+      "Financial year ends in December",
+    ]);
+  });
+
+  test("the United Kingdom's and Australia's", () => {
+    const uk = { registered: "1990-08-02", income: 75_186, accounts_to: "2019-10-31" };
+    expect(textsOf("ukcat", { ...uk, regulator: "GB-SC", company_number: "02534145" })).toEqual([
+      "Registered with: Office of the Scottish Charity Regulator",
+      "Registered since 2 August 1990",
+      "Income: £75,186, year to 31 October 2019",
+      "Latest accounts up to: 31 October 2019",
+      "Company number: 02534145",
+    ]);
+    expect(textsOf("acnc", { registered: "2012-12-03", states: "Victoria" })).toEqual([
+      "Registered since 3 December 2012",
+      "Works in Victoria",
+    ]);
+  });
+
+  test("a code without words, and a register that is not in the table, say nothing", () => {
+    expect(textsOf("irs-bmf", { subsection: "77", foundation: "00", deductibility: "0" })).toEqual(
+      [],
+    );
+    expect(textsOf("sample", { income: 5 })).toEqual([]);
+    expect(publicFacts([record({ register: "sample" })])).toEqual([]);
+  });
+
+  test("an amount without a year has no period", () => {
+    expect(factsOf({ register: "irs-bmf", facts: { income: 5 } })).toEqual([
+      { name: "income", label: "Income", value: 5, currency: "USD", text: "Income: US$ 5" },
+    ]);
+  });
+
+  test.each([
+    ["Income: US$ 5", "Income", "US$ 5"],
+    ["Registered since 2 August 1990", "Registered since", "2 August 1990"],
+  ])("%p without its label is its value", (text, label, value) => {
+    expect(factValue({ name: "x", label, value: "", text })).toBe(value);
+  });
+});
+
+test("each fact of the table has a label of its own within its register", () => {
+  for (const { fields = [] } of registers as { fields?: { name: string; label: string }[] }[]) {
+    expect(new Set(fields.map(({ label }) => label)).size).toBe(fields.length);
+    expect(new Set(fields.map(({ name }) => name)).size).toBe(fields.length);
+  }
+});
+
+test.each([
+  [35_220, "USD", "US$ 35,220"],
+  [999_999, "GBP", "£999,999"],
+  [1_049_999, "GBP", "£1 million"],
+  [12_345_678, "AUD", "A$ 12 million"],
+  [345_678_901, "USD", "US$ 346 million"],
+  [999_600_000, "USD", "US$ 1 billion"],
+  [5, "KES", "KES 5"],
+])("%d %s are %s", (amount, currency, words) => {
+  expect(amountInWords(amount, currency)).toBe(words);
+});
+
+test.each([
+  ["1994-07", "July 1994"],
+  ["1990-08-02", "2 August 1990"],
+  ["30 Jun", "30 Jun"],
+])("the date %s is %s", (date, words) => expect(dateInWords(date)).toBe(words));
+
+describe("public facts", () => {
+  test("name register, licence, date and the public record", () => {
+    expect(publicFacts([record({ facts: { deductibility: "1" } })])).toEqual([
+      {
+        register: "irs-bmf",
+        register_name: "IRS Business Master File",
+        org_id: "US-EIN-000000101",
+        name: "Sample Trust",
+        state: "registered",
+        as_of: "2026-04-14",
+        licence: registerById("irs-bmf")?.licence ?? { name: "", url: "" },
+        attribution: expect.stringContaining("Internal Revenue Service"),
+        fields: [
+          {
+            name: "deductibility",
+            label: "Gifts",
+            value: "Deductible from US tax",
+            text: "Gifts: Deductible from US tax",
+          },
+        ],
+        record_url: "https://apps.irs.gov/app/eos/detailsPage?ein=000000101",
+      },
+    ]);
+    expect(stateInWords(record({ state: "gone" }))).toBe(
+      "No longer in the register as of 14 April 2026",
+    );
+    expect(recordUrl("ukcat", "GB-SC-SC012345")).toContain("number=SC012345");
+    expect(recordUrl("irs-bmf", "XX-1")).toBeNull();
+    expect(recordUrl("sample", "XS-1")).toBeNull();
+  });
+
+  test("are the same when only the part of the register differs", () => {
+    const [a, b] = ["NV", "HI"].map((scope) =>
+      aNonprofit({ register_records: [record({ scope })] }),
+    );
+    if (a === undefined || b === undefined) throw new Error("there are two");
+    expect(samePublicFacts(a, b)).toBe(true);
+    expect(samePublicFacts(a, aNonprofit())).toBe(false);
+  });
+
+  test("of one register take the place of its earlier ones, in their order", () => {
+    const other = record({ register: "irs-pub78" });
+    const newer = record({ as_of: "2026-05-12" });
+    expect(withRegisterRecord([record(), other], newer)).toEqual([newer, other]);
+    expect(withRegisterRecord([other], newer)).toEqual([newer, other]);
+  });
+});
