@@ -10,7 +10,7 @@ import type {
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { type Clock, isoTime } from "#content/contract/time.ts";
-import { readCorrection } from "#content/correction/read.ts";
+import { readCorrection, saysAlready } from "#content/correction/read.ts";
 import {
   addCorrection,
   type Correction,
@@ -37,6 +37,7 @@ export type CorrectFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; merged_into: string | null }
   | { kind: "invalid_correction"; errors: Wrong[] }
+  | { kind: "nothing_to_correct"; field: string }
   | { kind: "correction_queue_full" }
   | { kind: "invalid_idempotency_key" }
   | { kind: "idempotency_key_reused" };
@@ -117,6 +118,9 @@ async function storeNew(
   if (record === null) return fail({ kind: "nonprofit_not_found", slug });
   if (record.status === "withdrawn") {
     return fail({ kind: "nonprofit_withdrawn", merged_into: record.merged_into });
+  }
+  if (saysAlready(record, request.field, request.suggested_value, now)) {
+    return fail({ kind: "nothing_to_correct", field: request.field });
   }
   const isFull =
     isQueueFull(await waitingForProfile(tx, record.id), network) ||

@@ -13,6 +13,7 @@ import {
   invalidIdempotencyKey,
   nonprofitNotFound,
 } from "#content/contract/problem.ts";
+import { slugIn } from "#content/nonprofit/slug.ts";
 import {
   waitingMax,
   waitingOfNetworkMax as waitingOnProfileMax,
@@ -33,14 +34,15 @@ export const correctionRoutes = (context: Context) => {
   const answers = answersTo(baseUrl);
   return new Elysia()
     .post(pathOf(operations.correctNonprofit), async ({ params: { slug }, body, request }) => {
+      const isForm = isSentByForm(request);
       const outcome = await correct(verb, {
-        slug,
+        slug: isForm ? slugOfForm(body, slug) : slug,
         body,
         idempotencyKey: request.headers.get("idempotency-key"),
         network: networkHash(request, context),
         countStored: (bytes) => limits.stored("readers", request, bytes),
       });
-      if (isSentByForm(request)) {
+      if (isForm) {
         return outcome.ok ? seeStatus(outcome.value) : plain(refusalOf(answers, outcome.failure));
       }
       return outcome.ok ? outcome.value : refuse(answers, outcome.failure);
@@ -50,6 +52,12 @@ export const correctionRoutes = (context: Context) => {
       const status = await correctionStatus(verb, bearerOf(request) ?? "");
       return status === null ? problem(correctionNotFound) : encodedJson(status, "no-store");
     });
+};
+
+/** A form is made before its reader knows the profile: it names that in a field. */
+const slugOfForm = (body: unknown, slug: string): string => {
+  const { slug: named = slug } = body as Record<string, string | undefined>;
+  return slugIn(named);
 };
 
 const answersTo = (baseUrl: string) => {
@@ -63,6 +71,10 @@ const answersTo = (baseUrl: string) => {
         merged_into === null
           ? "This nonprofit is withdrawn: its profile takes no corrections."
           : `This profile was merged into ${merged_into}: send the correction there.`,
+    }),
+    nothing_to_correct: ({ field }) => ({
+      status: 409,
+      detail: `Nothing was stored: the profile says exactly this of its ${field} already, or nothing. What is empty is filled with POST ${baseUrl}/api/enrich/{slug}.`,
     }),
     correction_queue_full: {
       status: 409,

@@ -10,6 +10,7 @@ import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
 import { checkSourceUrl, checkValue } from "#content/enrichment/value.ts";
+import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
 
@@ -84,6 +85,18 @@ function typed(field: SettableByCorrection, text: string): unknown {
   return text.split(/[,;\n]/u).flatMap((id) => id.trim().toLowerCase() || []);
 }
 
+/** Whether the profile says exactly this already, or, with null, nothing of it. */
+export function saysAlready(
+  record: NonprofitRecord,
+  field: CorrectionField,
+  text: string | null,
+  now: Date,
+): boolean {
+  if (!isSettable(field)) return false;
+  const read = correctedValue(field, text, { thisYear: now.getUTCFullYear() });
+  return read.ok && edited(record, read.value, now).fields.length === 0;
+}
+
 /**
  * The value of a field as an operator's edit would set it, held to what every edit is; null empties the field. The
  * failure says what to send instead.
@@ -94,6 +107,9 @@ export function correctedValue(
   { thisYear }: { thisYear: number },
 ): Result<Partial<NonprofitRecord>, { message: string }> {
   if (text === null && field === "name") return fail({ message: "A profile needs a name." });
+  if (text !== null && Number.isNaN(typed(field, text))) {
+    return fail({ message: `${field} is a number, like 1200.` });
+  }
   const value = text === null ? (field === "causes" ? [] : null) : typed(field, text);
   const shaped = ProfileEdit.shape.values.safeParse({ [field]: value });
   const read = shaped.success

@@ -80,3 +80,6 @@ export function slugCandidates(
 
 /** Another slug when all candidates are taken: the last of them with a number from 2 up. */
 export const numberedSlug = (slug: string, number: number): string => `${slug}-${number}`;
+
+/** People paste the address of a profile where its slug is asked for. */
+export const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?.[1] ?? text;

@@ -8,6 +8,7 @@ import {
 } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { slugIn } from "#content/nonprofit/slug.ts";
 import { type Wrong, wrongsMax, wrongsOf } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { checkLine, checkValue } from "#content/enrichment/value.ts";
@@ -121,9 +122,6 @@ const line =
     const unsafe = checkLine(field, trimmed);
     return unsafe === null ? ok(trimmed) : fail({ message: unsafe });
   };
-
-/** People paste the address of a profile where its slug is asked for. */
-const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?.[1] ?? text;
 
 function checkedName(text: string): Result<string, { message: string }> {
   const name = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();

@@ -10,6 +10,7 @@ type PageName =
   | "agents"
   | "onboard"
   | "onboard-status"
+  | "corrections"
   | "correction-status"
   | "receipt"
   | "widget"

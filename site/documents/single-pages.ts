@@ -62,6 +62,7 @@ export const pages: Singles = {
   })),
   [keyOf.page("onboard")]: single("/onboard", nothing),
   [keyOf.page("onboard-status")]: single("/onboard/status", nothing),
+  [keyOf.page("corrections")]: single("/corrections", nothing),
   [keyOf.page("correction-status")]: single("/corrections/status", nothing),
   [keyOf.page("receipt")]: single("/receipt", nothing),
   [keyOf.page("widget")]: single("/widget", nothing),

@@ -50,6 +50,7 @@ export async function sitemapOfPages({ store, baseUrl }: Source): Promise<string
     "/statistics",
     "/methodology",
     "/onboard",
+    "/corrections",
     "/widget",
   ];
   const countries = [...counts.keys()].filter((list) => list.startsWith("country:"));

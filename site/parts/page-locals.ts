@@ -21,6 +21,7 @@ export type PageLocals = {
   "/agents": { leaderboard: Leaderboard };
   "/onboard": Nothing;
   "/onboard/status": Nothing;
+  "/corrections": Nothing;
   "/corrections/status": Nothing;
   "/receipt": Nothing;
   "/widget": Nothing;

@@ -1,4 +1,3 @@
-import { correctionFields } from "#content/contract/correction.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type {
   FieldProvenance,
@@ -67,22 +66,9 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     /** A command that adds the first missing value. */
     enrichExample: enrichExample(slug, missing[0] ?? "website", baseUrl),
     origins: originsOf(detail.provenance),
-    /** What a reader may say is wrong: what the profile says, and "something else". */
-    correctable: correctable(detail),
     updatedDay: detail.updated_at.slice(0, 10),
   };
 }
-
-const correctable = (detail: NonprofitDetail) =>
-  correctionFields
-    .filter((field) => field === "other" || isSaid(detail[field]))
-    .map((field) => ({ field, label: field === "other" ? "something else" : fieldName(field) }));
-
-const isSaid = (value: unknown): boolean =>
-  value !== null &&
-  value !== undefined &&
-  value !== "" &&
-  !(Array.isArray(value) && value.length === 0);
 
 const plainDescription = (detail: NonprofitDetail, place: string): string =>
   `${detail.name}${place === "" ? "" : `, ${place}`}: profile, registrations and ways to give in an open directory of nonprofits.`;

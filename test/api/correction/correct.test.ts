@@ -99,6 +99,14 @@ describe("what is sent", () => {
     });
   });
 
+  test.each([
+    { ...wrongCity, suggested_value: "Nairobi" },
+    { field: "website", what_is_wrong: "There is none." },
+  ])("says what the profile says already: %j", async (body) => {
+    const response = await post(await addSlug({ website: null }), body);
+    expect(await response.json()).toMatchObject({ status: 409, code: "nothing_to_correct" });
+  });
+
   test("wrongly is told what is wrong, and what to send", async () => {
     const response = await post(await addSlug(), { field: "city", what_is_wrong: "" });
     expect(await response.json()).toMatchObject({
@@ -113,14 +121,14 @@ describe("what is sent", () => {
 describe("a form of a browser without a script", () => {
   const submit = (slug: string, fields: Record<string, string>) =>
     service.app.handle(
-      new Request(`http://localhost/api/corrections/${slug}`, {
+      new Request("http://localhost/api/corrections/by-form", {
         method: "POST",
         headers: {
           "content-type": "application/x-www-form-urlencoded",
           "sec-fetch-site": "same-origin",
           ...from(),
         },
-        body: new URLSearchParams(fields).toString(),
+        body: new URLSearchParams({ slug, ...fields }).toString(),
       }),
     );
 
@@ -130,6 +138,8 @@ describe("a form of a browser without a script", () => {
     const answer = await submit(slug, { ...wrongCity, ...empty });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toMatch(/^\/corrections\/status#[\w-]{43}$/);
+    const address = `https://almoner.example/nonprofits/${slug}?x#y`;
+    expect((await submit(address, { ...wrongCity, what_is_wrong: "Again." })).status).toBe(303);
   });
 
   test("is told what is wrong as text", async () => {
@@ -219,16 +229,18 @@ describe("an operator", () => {
     expect(await decide(other, "approved")).toMatchObject({
       value: { message: expect.stringContaining("put the registrations right"), live: null },
     });
-    for (const [field, suggested_value] of [
-      ["causes", "education"],
-      ["country", "Kenya"],
-    ] satisfies [CorrectionField, string][]) {
-      const same = await send(slug, { field, what_is_wrong: "Is it?", suggested_value });
-      const review = await findReview(service.context, `correction-${same.correction_id}`);
-      expect(review?.comparison).toEqual([
-        { field, before: suggested_value, after: suggested_value },
-      ]);
-      expect(await decide(same, "approved")).toMatchObject({
+    for (const [field, before, suggested_value] of [
+      ["causes", "education", "water-sanitation"],
+      ["country", "Kenya", "Uganda"],
+    ] satisfies [CorrectionField, string, string][]) {
+      const [one, two] = [
+        await send(slug, { field, what_is_wrong: "It is not.", suggested_value }),
+        await send(slug, { field, what_is_wrong: "No.", suggested_value }),
+      ];
+      const review = await findReview(service.context, `correction-${two.correction_id}`);
+      expect(review?.comparison).toEqual([{ field, before, after: suggested_value }]);
+      expect((await decide(one, "approved")).ok).toBe(true);
+      expect(await decide(two, "approved")).toMatchObject({
         value: { message: "The profile holds this value already." },
       });
     }

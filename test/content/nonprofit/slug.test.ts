@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { numberedSlug, slugCandidates, slugOf } from "#content/nonprofit/slug.ts";
+import { numberedSlug, slugCandidates, slugIn, slugOf } from "#content/nonprofit/slug.ts";
 
 test.each([
   ["Friends of the Sample Library, Inc.", "friends-of-the-sample-library-inc"],
@@ -76,3 +76,9 @@ describe("the slugs that a nonprofit may take", () => {
   test("get a number in the end", () =>
     expect(numberedSlug("grace-chapel", 2)).toBe("grace-chapel-2"));
 });
+
+test.each([
+  "hope-kitchen",
+  "https://a.example/nonprofits/hope-kitchen?x#y",
+  "/nonprofits/hope-kitchen/",
+])("%s names hope-kitchen", (text) => expect(slugIn(text)).toBe("hope-kitchen"));

@@ -28,6 +28,7 @@ const everyPage = [
   "page agents",
   "page onboard",
   "page onboard-status",
+  "page corrections",
   "page correction-status",
   "page receipt",
   "page widget",
