@@ -2,19 +2,8 @@ import { keptAnswerBytes, rowBytes, sizeOf } from "#api/http/stored-bytes.ts";
 import { isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/result.ts";
 import { addCorroboration, applyAgreed } from "#content/enrichment/agreed-field-store.ts";
-import {
-  corroborates,
-  decide,
-  type Decision,
-  isQueueFull,
-  rejectionReasons,
-} from "#content/enrichment/consensus.ts";
-import {
-  type AgentKey,
-  isBound,
-  secretRefusal,
-  vouchedName,
-} from "#content/enrichment/agent-key.ts";
+import { corroborates, decide, rejectionReasons } from "#content/enrichment/consensus.ts";
+import { isBound, secretRefusal, vouchedName } from "#content/enrichment/agent-key.ts";
 import type { EnrichmentRequest } from "#content/enrichment/read.ts";
 import {
   type EnrichTarget,
@@ -22,7 +11,6 @@ import {
   type FieldState,
   fieldState,
   insertSubmission,
-  isRowField,
   type NewSubmission,
   type OwnSubmission,
   priorRejections,
@@ -33,13 +21,20 @@ import {
   type StoredSubmission,
   submissionById,
 } from "#content/enrichment/submission-store.ts";
-import { agreedValue, comparedLive, comparedValue } from "#content/enrichment/value.ts";
+import { agreedValue } from "#content/enrichment/value.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
-import { type Admitted, isOfAnotherNetwork, type ProposalFailure, storeOnce } from "./proposal.ts";
-
-/** One request to enrich, read and checked, as it goes into a transaction. */
-export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
+import {
+  decidedOn,
+  type EnrichJob,
+  isOneTooMany,
+  isSecret,
+  type Known,
+  replacesAnothers,
+  type Submitted,
+  voteOf,
+} from "./judge-submission.ts";
+import { type ProposalFailure, storeOnce } from "./proposal.ts";
 
 /** What the transaction did, with what was rejected before. */
 export type EnrichOutcome = Omit<Done, "items"> & {
@@ -122,7 +117,7 @@ async function storeItems(
   const submitted: Submitted[] = [];
   for (const item of request.items) {
     const fresh = newSubmission(job, target, item);
-    submitted.push(decidedOn({ tx, job, agent_key, fresh, state: await fieldState(tx, fresh) }));
+    submitted.push(decidedOn({ job, agent_key, fresh, state: await fieldState(tx, fresh) }));
   }
   // Before anything is stored: a refused batch leaves nothing behind, and others share the transaction.
   const anothers = submitted.find(replacesAnothers);
@@ -134,7 +129,7 @@ async function storeItems(
   const items: StoredItem[] = [];
   let sequence: number | null = null;
   for (const one of submitted) {
-    const stored = await storeSubmission(one);
+    const stored = await storeSubmission(tx, one);
     if (one.earlier === null) onStored(one.fresh);
     items.push(itemOf(one, stored));
     sequence = Math.max(sequence ?? 0, stored.sequence ?? 0) || null;
@@ -156,59 +151,6 @@ function itemOf({ fresh, state }: Submitted, { submission, rivals }: Stored): St
     rivals,
     tests: test_data === 1 ? "own" : tested && !isSecret(field) ? "others" : null,
   };
-}
-
-/** One submission of a job, with what is known of its field. */
-type Known = {
-  tx: WriteTransaction;
-  job: EnrichJob;
-  agent_key: AgentKey | null;
-  fresh: NewSubmission;
-  state: FieldState;
-};
-
-/** The same with what becomes of it: it is answered with an earlier one, or the rules decide. */
-type Submitted = Known & ({ earlier: OwnSubmission } | { earlier: null; decision: Decision });
-
-function decidedOn(known: Known): Submitted {
-  const { job, fresh, state } = known;
-  const { live } = state;
-  const refused = live === null ? state.refused : null;
-  const earlier = earlierOf(known) ?? refused;
-  if (earlier !== null) return { ...known, earlier };
-  // An agent may propose any number of programmes and metrics.
-  const pending = isRowField(fresh.field) ? [] : state.votes;
-  const decision = decide({
-    field_type: fresh.field_type,
-    live: live === null ? null : comparedLive(fresh.field, live),
-    pending: pending.map(voteOf),
-    mine: voteOf(fresh),
-    mode: job.mode,
-  });
-  return { ...known, earlier: null, decision };
-}
-
-/**
- * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
- * would repeat that: the refusal must not tell a right guess from a wrong one.
- */
-function replacesAnothers({ job, state, ...one }: Submitted): boolean {
-  const { field, agent_id } = one.fresh;
-  if (isSecret(field) && state.live === null) {
-    return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));
-  }
-  if (one.earlier !== null || one.decision.kind === "audit") return false;
-  const { replaces } = one.decision;
-  const replaced = state.votes.find(({ id }) => id === replaces);
-  return replaced !== undefined && isOfAnotherNetwork(replaced, job);
-}
-
-/** Whether it would wait where enough others do, and not in the place of this agent's own. */
-function isOneTooMany(one: Submitted): boolean {
-  if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
-  const { decision } = one;
-  const waits = decision.kind === "pending" || decision.kind === "queued";
-  return waits && decision.replaces === null;
 }
 
 /** The outcome of a submission. `sequence` is that of the change that made its value live, null when none did. */
@@ -246,19 +188,19 @@ const newSubmission = (
 });
 
 /** Stores a submission and does what the rules decide of it; one that the agent sent before is not stored again. */
-async function storeSubmission(one: Submitted): Promise<Stored> {
-  if (one.earlier !== null) return repeat(one, one.earlier);
-  const { tx, fresh, state, decision } = one;
+async function storeSubmission(tx: WriteTransaction, one: Submitted): Promise<Stored> {
+  if (one.earlier !== null) return repeat(tx, one, one.earlier);
+  const { fresh, state, decision } = one;
   switch (decision.kind) {
     case "audit":
-      return unchanged(await audit(one, decision.corroborates));
+      return unchanged(await audit(tx, one, decision.corroborates));
     case "queued": {
-      await replaceOwn(one, decision.replaces);
+      await replaceOwn(tx, one, decision.replaces);
       const queued = { ...fresh, confidence: agentCount(state) };
       return unchanged(await insertSubmission(tx, queued));
     }
     case "pending": {
-      await replaceOwn(one, decision.replaces);
+      await replaceOwn(tx, one, decision.replaces);
       const confidence = isSecret(fresh.field) ? 1 : decision.confidence;
       const mine = { ...fresh, confidence };
       // Alone with its value there is no other submission to bring up to date.
@@ -266,30 +208,18 @@ async function storeSubmission(one: Submitted): Promise<Stored> {
       return waiting(await insertSubmission(tx, mine), state);
     }
     case "applied": {
-      await replaceOwn(one, decision.replaces);
+      await replaceOwn(tx, one, decision.replaces);
       const { confidence } = decision;
-      return apply(one, await insertSubmission(tx, { ...fresh, confidence }), confidence);
+      return apply(tx, one, await insertSubmission(tx, { ...fresh, confidence }), confidence);
     }
     default:
       return decision satisfies never;
   }
 }
 
-/** Test data never decides. */
-const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
-  ...one,
-  counts: one.test_data === 0,
-});
-
 /** How many distinct agents sent this value where nothing is to be decided; one that sent it before counts once. */
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
-
-/**
- * No one may learn whether a guess equals the stored address, or one that waits: each is stored and answered alike, without
- * credit. Who cannot see a value cannot contradict it either, so nothing is lost.
- */
-const isSecret = (field: string): boolean => field === "contact_email";
 
 /** For a submission that makes nothing live and competes with none. */
 const unchanged = (submission: OwnSubmission): Stored => ({
@@ -306,7 +236,8 @@ const waiting = (submission: OwnSubmission, { rivals }: FieldState): Stored => (
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
 async function audit(
-  { tx, job, agent_key, fresh, state }: Known,
+  tx: WriteTransaction,
+  { job, agent_key, fresh, state }: Known,
   corroborating: boolean,
 ): Promise<OwnSubmission> {
   const logged = { ...fresh, network: null, audit_only: 1 };
@@ -322,7 +253,11 @@ async function audit(
 }
 
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
-async function replaceOwn({ tx, fresh }: Known, replaces: number | null): Promise<void> {
+async function replaceOwn(
+  tx: WriteTransaction,
+  { fresh }: Known,
+  replaces: number | null,
+): Promise<void> {
   const earlier = replaces === null ? null : await submissionById(tx, replaces);
   if (earlier === null) return;
   const { id, confidence } = earlier;
@@ -333,7 +268,8 @@ async function replaceOwn({ tx, fresh }: Known, replaces: number | null): Promis
 
 /** Makes what `mine`, which is stored, has in common with all that agree on it live. */
 async function apply(
-  { tx, job, fresh: { nonprofit_id }, state }: Known,
+  tx: WriteTransaction,
+  { job, fresh: { nonprofit_id }, state }: Known,
   mine: OwnSubmission,
   confidence: number,
 ): Promise<Stored> {
@@ -348,33 +284,16 @@ async function apply(
   return { ...unchanged({ ...mine, confidence, status: "applied" }), sequence };
 }
 
-/** The submission with this value that the agent has already; null when it has none, or none that still counts. */
-const earlierOf = ({ state: { own, live } }: Known): OwnSubmission | null =>
-  own !== null && stillCounts(own, live) ? own : null;
-
-function stillCounts(own: OwnSubmission, live: string | null): boolean {
-  const { field, status, audit_only } = own;
-  if (field === "programme" || field === "impact_metric") return true;
-  if (live !== null && isSecret(field)) return audit_only === 1;
-  const compared = live === null ? null : comparedLive(field, live);
-  // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.
-  if (status === "applied")
-    return compared === comparedValue(field, own.winning_value ?? own.value);
-  if (audit_only === 0) return true;
-  const isLive = compared === own.normalised_value;
-  return compared !== null && isLive === (own.reason === corroborates);
-}
-
 /** The same value from the same agent again: it is answered with the submission it has. */
-async function repeat(one: Known, own: OwnSubmission): Promise<Stored> {
+async function repeat(tx: WriteTransaction, one: Known, own: OwnSubmission): Promise<Stored> {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
-    return decideAgain(one, own);
+    return decideAgain(tx, one, own);
   }
   if (own.audit_only === 1 && isSecret(own.field)) return unchanged({ ...own, confidence: 1 });
   if (own.status === "rejected") return unchanged(own);
   const isLive = own.status === "applied";
   const agents = Math.max(own.confidence, isLive ? 1 : one.state.agent_count);
-  const sequence = isLive ? await newestChangeOf(one.tx, one.fresh.nonprofit_id) : null;
+  const sequence = isLive ? await newestChangeOf(tx, one.fresh.nonprofit_id) : null;
   return { ...unchanged({ ...own, confidence: agents }), sequence };
 }
 
@@ -383,8 +302,8 @@ async function repeat(one: Known, own: OwnSubmission): Promise<Stored> {
  * before the strict mode has no network and could never agree with another: it counts with that of this request, and keeps
  * it when the agent's secret came. Without one anybody may have sent this, and would keep the agent from replacing it.
  */
-async function decideAgain(one: Known, own: OwnSubmission): Promise<Stored> {
-  const { tx, job, state } = one;
+async function decideAgain(tx: WriteTransaction, one: Known, own: OwnSubmission): Promise<Stored> {
+  const { job, state } = one;
   const mine = { ...own, network: own.network ?? job.network };
   if (mine.network !== null && own.network === null && job.secret !== null) {
     await setNetwork(tx, { id: mine.id, network: mine.network });
@@ -397,6 +316,6 @@ async function decideAgain(one: Known, own: OwnSubmission): Promise<Stored> {
     mine: voteOf(mine),
     mode: job.mode,
   });
-  if (decision.kind === "applied") return apply(one, mine, decision.confidence);
+  if (decision.kind === "applied") return apply(tx, one, mine, decision.confidence);
   return waiting(mine, state);
 }

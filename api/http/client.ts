@@ -7,6 +7,8 @@ import { followThroughWindowMs } from "#content/recommendation/follow-through-st
 
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
+/** Each request is asked several times: for its limits, what it stores, and whose it is. */
+const networks = new WeakMap<Request, string>();
 
 /** Remembers the socket's address of a request, for `networkOf`. Called by anyone who took the request off a socket. */
 export const rememberAddress = (request: Request, address: string): void => {
@@ -27,6 +29,14 @@ export const isAskedByTool = (request: Request): boolean => senders.has(request)
  */
 export function networkOf(given: Request, { trustedHops }: Pick<Config, "trustedHops">): string {
   const request = senders.get(given) ?? given;
+  const known = networks.get(request);
+  if (known !== undefined) return known;
+  const network = readNetwork(request, trustedHops);
+  networks.set(request, network);
+  return network;
+}
+
+function readNetwork(request: Request, trustedHops: number): string {
   const socket = addresses.get(request) ?? "unknown";
   if (trustedHops === 0) return networkPart(socket);
   const header = request.headers.get("x-forwarded-for")?.slice(-1_000) ?? "";

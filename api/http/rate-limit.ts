@@ -142,9 +142,11 @@ export function openLimits(
    * midnight resets no window. The day is of the windows' own time, which no one can set.
    */
   const namesOf = (network: string, agoMs = 2 * minuteMs): readonly [string, string] => {
-    const onDayOf = (atMs: number) =>
-      keyedHash(secrets.dailyHashKey, `limit ${Math.floor(atMs / dayMs)} ${network}`);
-    return [onDayOf(now()), onDayOf(now() - agoMs)];
+    const dayOf = (atMs: number) => Math.floor(atMs / dayMs);
+    const onDay = (day: number) => keyedHash(secrets.dailyHashKey, `limit ${day} ${network}`);
+    const [today, before] = [dayOf(now()), dayOf(now() - agoMs)];
+    const name = onDay(today);
+    return [name, before === today ? name : onDay(before)];
   };
   const clientOf = (request: Request) => networkOf(request, config);
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";

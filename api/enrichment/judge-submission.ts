@@ -1,0 +1,98 @@
+import { decide, type Decision, corroborates, isQueueFull } from "#content/enrichment/consensus.ts";
+import type { AgentKey } from "#content/enrichment/agent-key.ts";
+import type { EnrichmentRequest } from "#content/enrichment/read.ts";
+import {
+  type FieldState,
+  isRowField,
+  type NewSubmission,
+  type OwnSubmission,
+  type StoredSubmission,
+} from "#content/enrichment/submission-store.ts";
+import { comparedLive, comparedValue } from "#content/enrichment/value.ts";
+import { type Admitted, isOfAnotherNetwork } from "./proposal.ts";
+
+/** One request to enrich, read and checked, as it goes into a transaction. */
+export type EnrichJob = Admitted & { request: EnrichmentRequest; slug: string };
+
+/** One submission of a job, with what is known of its field. */
+export type Known = {
+  job: EnrichJob;
+  agent_key: AgentKey | null;
+  fresh: NewSubmission;
+  state: FieldState;
+};
+
+/** The same with what becomes of it: it is answered with an earlier one, or the rules decide. */
+export type Submitted = Known &
+  ({ earlier: OwnSubmission } | { earlier: null; decision: Decision });
+
+/** Judges a submission by what is known of its field; stores nothing. */
+export function decidedOn(known: Known): Submitted {
+  const { job, fresh, state } = known;
+  const { live } = state;
+  const refused = live === null ? state.refused : null;
+  const earlier = earlierOf(known) ?? refused;
+  if (earlier !== null) return { ...known, earlier };
+  // An agent may propose any number of programmes and metrics.
+  const pending = isRowField(fresh.field) ? [] : state.votes;
+  const decision = decide({
+    field_type: fresh.field_type,
+    live: live === null ? null : comparedLive(fresh.field, live),
+    pending: pending.map(voteOf),
+    mine: voteOf(fresh),
+    mode: job.mode,
+  });
+  return { ...known, earlier: null, decision };
+}
+
+/**
+ * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
+ * would repeat that: the refusal must not tell a right guess from a wrong one.
+ */
+export function replacesAnothers({ job, state, ...one }: Submitted): boolean {
+  const { field, agent_id } = one.fresh;
+  if (isSecret(field) && state.live === null) {
+    return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));
+  }
+  if (one.earlier !== null || one.decision.kind === "audit") return false;
+  const { replaces } = one.decision;
+  const replaced = state.votes.find(({ id }) => id === replaces);
+  return replaced !== undefined && isOfAnotherNetwork(replaced, job);
+}
+
+/** Whether it would wait where enough others do, and not in the place of this agent's own. */
+export function isOneTooMany(one: Submitted): boolean {
+  if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
+  const { decision } = one;
+  const waits = decision.kind === "pending" || decision.kind === "queued";
+  return waits && decision.replaces === null;
+}
+
+/** The submission with this value that the agent has already; null when it has none, or none that still counts. */
+const earlierOf = ({ state: { own, live } }: Known): OwnSubmission | null =>
+  own !== null && stillCounts(own, live) ? own : null;
+
+function stillCounts(own: OwnSubmission, live: string | null): boolean {
+  const { field, status, audit_only } = own;
+  if (field === "programme" || field === "impact_metric") return true;
+  if (live !== null && isSecret(field)) return audit_only === 1;
+  const compared = live === null ? null : comparedLive(field, live);
+  // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.
+  if (status === "applied")
+    return compared === comparedValue(field, own.winning_value ?? own.value);
+  if (audit_only === 0) return true;
+  const isLive = compared === own.normalised_value;
+  return compared !== null && isLive === (own.reason === corroborates);
+}
+
+/** Test data never decides. */
+export const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
+  ...one,
+  counts: one.test_data === 0,
+});
+
+/**
+ * No one may learn whether a guess equals the stored address, or one that waits: each is stored and answered alike, without
+ * credit. Who cannot see a value cannot contradict it either, so nothing is lost.
+ */
+export const isSecret = (field: string): boolean => field === "contact_email";
